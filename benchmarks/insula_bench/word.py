@@ -22,6 +22,7 @@ from rich.table import Table
 
 from insula.hosts import hook
 from insula.stats import wilson
+from insula.step.word import heads
 from insula_bench import word_fit, word_streams
 
 OF_THE_WORD = ("against_words", "told_again", "unmet")
@@ -72,7 +73,7 @@ def run(held: bool, as_json: bool, cases: bool, fit: bool) -> int:
     """
     report: dict[str, Any] = {}
     if fit:
-        report["heads"] = {name: word_fit.fit(name, write=True) for name in ("prompt", "report")}
+        report["heads"] = {name: word_fit.fit(name, write=True) for name in heads.CLASSES}
     sets = {"development": word_streams.streams()}
     for part in ("held", "healthy") if held else ():
         sets[f"{part} out" if part == "held" else part] = read(word_streams.FILES / f"{part}.jsonl.xz")

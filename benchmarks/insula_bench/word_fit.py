@@ -1,4 +1,4 @@
-"""`insula bench word --fit`: fit the two heads of the user's word on composed sentences and write their weights.
+"""`insula bench word --fit`: fit the three heads of the user's word on composed sentences and write their weights.
 
 What is reported comes from templates that the fit did not see: each template is left out in one of five folds.
 """
@@ -19,7 +19,7 @@ from insula.step.word.clauses import clauses_of_prose
 from insula_bench.word_compose import FOLDER, LANGUAGES, Said, compose, read
 
 PACKAGE = Path(__file__).parents[2] / "src" / "insula" / "step" / "word"
-EACH = {"prompt": 150, "report": 40}
+EACH = {"prompt": 150, "report": 40, "demand": 40}
 EPOCHS = 3
 BATCH = 256
 RATE = 0.5
@@ -42,18 +42,17 @@ def fit(name: str, write: bool) -> dict[str, Any]:
         name: `prompt` or `report`.
         write: whether its weights go into the package.
     """
-    said = list(
-        compose(
-            EACH[name], classes=tuple(f"{'' if name == 'prompt' else 'report '}{one}" for one in heads.CLASSES[name])
-        )
-    )
+    said = list(compose(EACH[name], classes=tuple(_sections(name))))
+    if name == "prompt":
+        demands = (f"demand {one}" for one in heads.DEMAND if one != "other")
+        said += [one._replace(means="request") for one in compose(EACH["demand"], classes=tuple(demands))]
     said = list({(one.text, one.means): one for one in said}.values())
     if name == "prompt":
         said += [Said(text, NEITHER, "", text) for text in ordinary()]
     form = forms(name)
     flat, starts = _features(name, said, form)
     classes = heads.CLASSES[name]
-    labels = np.array([classes.index(one.means.removeprefix("report ")) if one.means else -1 for one in said])
+    labels = np.array([classes.index(one.means.removeprefix(f"{name} ")) if one.means else -1 for one in said])
     folds = np.array([zlib.crc32(f"{one.language}{one.template}".encode()) % FOLDS for one in said])
     left_out = (folds == 0) & (labels >= 0)
     weights = _train(name, flat, starts, labels, np.flatnonzero(folds > 0))
@@ -88,10 +87,11 @@ def ordinary() -> list[str]:
 def forms(name: str) -> bytearray:
     """A bit for each word that templates have outside their slots: those say how something is said."""
     bits = bytearray(heads.WORDS >> 3)
+    formal = {*_sections(name), *_FORMAL}
     for language in LANGUAGES:
         sections = read(FOLDER / f"{language}.txt")
         for means, lines in sections.items():
-            if means.startswith("slot ") and means not in _FORMAL:
+            if means not in formal:
                 continue
             for line in lines:
                 for word in re.findall(r"[^\W\d_]+(?:['-][^\W\d_]+)*", re.sub(r"\{\w+\}", " ", line.lower())):
@@ -101,7 +101,12 @@ def forms(name: str) -> bytearray:
     return bits
 
 
-_FORMAL = {"slot PRE", "slot POST", "slot RPRE"}
+def _sections(name: str) -> list[str]:
+    """The sections of templates that a head is fitted on."""
+    return [one if name == "prompt" else f"{name} {one}" for one in heads.CLASSES[name]]
+
+
+_FORMAL = {"slot PRE", "slot POST", "slot RPRE", "slot END"}
 
 
 def _features(name: str, said: Sequence[Said], form: bytearray) -> tuple[Array, Array]:

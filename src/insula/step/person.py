@@ -30,8 +30,10 @@ _QUOTED_WORDS, _CODE_WORDS = 2, 6
 
 _BLOCKS = r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|<([\w-]+)[^>\n]*>.*?(?:</\1>|\Z)|<[\w/-]+[^>\n]*>"
 _CITED = (
-    r"(?m)^[ \t]*(?:>|[$#%❯] |at \S+\(|File \"|\d{4}-\d\d-\d\d|\[?\d\d:\d\d|\S+:\d+(?::\d+)?:|[|+-]{2,}|\d+ \|)"
-    r"[^\n]*$"
+    r"(?m)^[ \t]*(?:[>|]|[$%❯➜✓✔✗✘⎿●☐☒] ?|at \S+\(|File \"|"
+    r"\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d|[^\s:]+:\d+(?::\d+)?:"
+    r"|[|+]{2,}|\d+ \||"
+    r"(?:diff --git|@@ |\+\+\+ |--- a/|index [0-9a-f]{7})|(?:\+|-)(?! |\s*$)[^\n]*[;{}]$)[^\n]*$"
 )
 _QUOTES = (
     r"`[^`\n]*`?|\"[^\"\n]*\"?|“[^”\n]*”?|„[^“”\n]*[“”]?|«[^»\n]*»?|「[^」\n]*」?|『[^』\n]*』?"
@@ -80,9 +82,7 @@ def own_words(message: str) -> str:
     paragraphs too long to have been typed, and whatever follows a line that ends with a colon.
     """
     text = redact_start(message, _READ)[:_READ].replace("\r", "\n")
-    if "```" in text or "~~~" in text or "<" in text:
-        text = re.sub(_BLOCKS, " … ", text, flags=re.DOTALL)
-    text = re.sub(_QUOTES, _name_or_nothing, re.sub(_CITED, "", text))
+    text = strip_pasted(text)
     kept: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
         if paragraph.strip() and len(paragraph) <= PARAGRAPH:
@@ -91,6 +91,13 @@ def own_words(message: str) -> str:
             break
     words = kept if len(kept) <= 2 else [kept[0], kept[-1]]
     return " ".join(words)[:LONGEST].strip(" …")
+
+
+def strip_pasted(text: str) -> str:
+    """A text without blocks of code, tags, lines that a program wrote, and quotations that are no names."""
+    if "```" in text or "~~~" in text or "<" in text:
+        text = re.sub(_BLOCKS, " … ", text, flags=re.DOTALL)
+    return re.sub(_QUOTES, _name_or_nothing, re.sub(_CITED, "", text))
 
 
 _REJECTED = "The user doesn't want to"

@@ -11,6 +11,7 @@ from insula.foreign import real_path
 from insula.step.command import BYPASSES, COMMITS, DELETES, FORCES, MERGES, PUSHES, RESETS, STASHES, understand
 from insula.step.project import is_code
 from insula.step.stop_words import DENIALS
+from insula.step.word import heads
 from insula.step.word.clauses import table
 from insula.step.word.commands import Ran, ran
 from insula.step.word.mentions import is_literal
@@ -256,7 +257,8 @@ def _names(word: Word, path: str, cwd: str) -> bool:
         and not word.acts
         and not word.code
         and 0 < len(telling) <= MOST_WORDS
-        and telling <= parts(path)
+        and bool(telling & parts(path))
+        and all(map(heads.is_form_word, telling - parts(path)))
     )
 
 

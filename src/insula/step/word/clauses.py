@@ -8,7 +8,7 @@ import os
 import re
 
 from insula.redaction import redact
-from insula.step.person import is_of_host
+from insula.step.person import is_of_host, strip_pasted
 from insula.step.word import heads
 from insula.value import Value
 
@@ -40,22 +40,8 @@ ANNOUNCED = 0.9
 """How probable it must be that a line announces the words of others."""
 SENTENCE = 1_200
 """A longer sentence was hardly typed for an agent."""
-_QUOTED_WORDS, _CODE_WORDS = 2, 6
-"""Words of a quotation, or of code in a line, up to which it is a name."""
 _WIDE = r"[\u3040-\u30ff\u3400-\u9fff]"
-_WIDE_CHARS = 8
 
-_BLOCKS = r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|<([\w-]+)[^>\n]*>.*?(?:</\1>|\Z)|<[\w/-]+[^>\n]*>"
-_CITED = (
-    r"(?m)^[ \t]*(?:[>|]|[$%❯➜✓✔✗✘⎿●☐☒] ?|at \S+\(|File \"|"
-    r"\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d|[^\s:]+:\d+(?::\d+)?:"
-    r"|[|+]{2,}|\d+ \||"
-    r"(?:diff --git|@@ |\+\+\+ |--- a/|index [0-9a-f]{7})|(?:\+|-)(?! |\s*$)[^\n]*[;{}]$)[^\n]*$"
-)
-_QUOTES = (
-    r"`[^`\n]*`?|\"[^\"\n]*\"?|“[^”\n]*”?|„[^“”\n]*[“”]?|«[^»\n]*»?|「[^」\n]*」?|『[^』\n]*』?"
-    r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)"
-)
 _SENTENCE = r"(?<=[.!?…])[\s\"')\]]+|(?<=[。！？])|\n+"
 _BOLD = r"\s*(?:[-*•·]|\d+[.)])?\s*\*\*"
 """How a line begins that a program wrote: nobody types a heading in bold into a prompt."""
@@ -109,9 +95,7 @@ def sentences(message: str) -> "list[str]":
         return []
     text = redact(message if len(message) <= 2 * READ else f"{message[:READ]}\n\n{message[-READ:]}")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "```" in text or "~~~" in text or "<" in text:
-        text = re.sub(_BLOCKS, " … ", text, flags=re.DOTALL)
-    text = re.sub(_QUOTES, _name_or_nothing, re.sub(_CITED, "", text))
+    text = strip_pasted(text)
     own: list[str] = []
     theirs = False
     for line in text.split("\n"):
@@ -196,9 +180,3 @@ def _with_subclauses(pieces: "list[str]") -> "list[str]":
 def _goes_on(matrix: str, piece: str) -> bool:
     """Whether a piece says what a few words before it are about."""
     return re.match(r"(?:that|dass|que|che) ", piece) is not None or matrix.lower().endswith("vergiss nicht")
-
-
-def _name_or_nothing(found: "re.Match[str]") -> str:
-    quoted = found[0]
-    most = _CODE_WORDS if quoted[0] == "`" else _QUOTED_WORDS
-    return quoted if len(quoted.split()) <= most and len(re.findall(_WIDE, quoted)) <= _WIDE_CHARS else "…"

@@ -8,27 +8,26 @@ import re
 
 from insula.step import programs
 from insula.step.command import COMMITS, FORCES, PUSHES
-from insula.step.project import is_code
-from insula.step.stop_words import DENIALS, LIGHT
 from insula.step.word import acts as acted
 from insula.step.word import heads
 from insula.step.word.acts import ALL_KINDS, CHECK_NAMES, Act, Done
 from insula.step.word.breach import covers
 from insula.step.word.clauses import lowered, table
-from insula.step.word.word import ASKED, BAN, HOW, Word
+from insula.step.word.extraction import names_nothing
+from insula.step.word.word import ASKED as REQUEST
+from insula.step.word.word import BAN, HOW, Word
 from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-SMALL = LIGHT | DENIALS
 LONGEST = 110
 """Characters of a clause that demands something plainly."""
 BRIEF = 60
 """The same of one that asks for a commit, a push or a pull request."""
-CHECKED = 80
-"""... and of one that asks for "the tests" or "the linter"."""
+SURE_KIND = 0.8
+"""How probable it must be what a request demands."""
 NEVER, RED, STALE, UNTOUCHED = "never", "red", "stale", "untouched"
 
 
@@ -52,113 +51,63 @@ class Unmet(Value):
 
 def demands(word: Word) -> "list[Demand]":
     """What a word of the user's demands that acts can show."""
-    if word.kind not in {ASKED, HOW}:
-        return []
     low = lowered(word.clause)
-    words = table()
-    found: list[Demand] = []
-    if re.search(words["pending"], low) or not word.sure or len(low) > LONGEST:
-        return found
-    runs = re.search(words["runs"], low) is not None
-    adds = re.search(words["adds"], low) is not None
-    updates = re.search(words["updates"], low) is not None
-    ends = re.search(words["ending"], low) is not None
-    asked = word.kind == ASKED or (runs and ends)
-    commands = [
-        one
-        for one in (*word.programs, *filter(None, (word.likes,)))
-        if asked and (" " in one or (runs and _proves(one)))
-    ]
-    if commands and (runs or not re.search(words["reads"], _without(low, commands))):
-        found += [Demand(word=word, what=one, form="command") for one in commands[:2]]
-    if runs:
-        kinds = (
-            ("suite", programs.TEST),
-            ("lint", programs.LINT),
-            ("types", programs.TYPES),
-            ("build", programs.BUILD),
-        )
-        if not commands and not adds and len(low) <= CHECKED:
-            found += [
-                Demand(word=word, what=kind, form="check") for name, kind in kinds if re.search(words[name], low)
-            ][:2]
-    if word.kind == HOW:
+    if word.kind not in {REQUEST, HOW} or not word.sure or len(low) > LONGEST or re.search(table()["pending"], low):
         return []
-    if not runs and ((adds and re.search(words["tests"], low)) or re.search(words["a_test"], low)):
-        found.append(Demand(word=word, what="test", form="test"))
-    if not re.search(words["reads"], low):
-        sure = updates or re.search(words["into"], low) is not None
-        names = [name for name in ("changelog", "readme") if sure and _is_thing(words[name], low)]
-        others = _files_named(word, low) if updates or adds or _is_name(word, low) else []
-        others = [path for path in others if not any(name in path.lower() for name in names)]
-        found += [Demand(word=word, what=path, form="file") for path in (*names, *others)]
-        if re.search(words["renews"], low) and not found and _is_thing(words["docs"], low) and not word.paths:
-            found.append(Demand(word=word, what="docs", form="file"))
-    found += [
-        Demand(word=word, what=act, form="act") for act in _ACTS if act in word.acts and _asks_for_act(act, low, word)
-    ]
-    return found
+    chances = heads.score("demand", word.clause)
+    kind = max(chances, key=lambda one: chances[one])
+    if chances[kind] < SURE_KIND or kind not in _FORMS:
+        return []
+    if word.kind == HOW and not (kind == "run" and re.search(table()["ending"], low)):
+        return []
+    return [Demand(word=word, what=what, form=form) for form, what in _FORMS[kind](word, low)[:2]]
 
 
 _ACTS = {"commit": {COMMITS}, "push": {PUSHES, FORCES}, "pr": {"pr"}}
+_CHECKS = {"suite": programs.TEST, "lint": programs.LINT, "types": programs.TYPES, "build": programs.BUILD}
+_DOCUMENTS = ("changelog", "readme")
+Forms = list[tuple[str, str]]
 
 
-def _asks_for_act(act: str, low: str, word: Word) -> bool:
-    """Whether a clause asks for an act and little else: "commit it", "push when green", "open a pull request"."""
-    if len(low) > BRIEF or "_" in low or len(word.said) > 2 * BRIEF:
+def _checks(word: Word, low: str) -> Forms:
+    """The commands that a clause asks to run, else the kinds of check."""
+    named = [
+        one for one in (*word.programs, word.likes) if " " in one or programs.PROGRAMS.get(one) in programs.PROVING
+    ]
+    kinds = [kind for name, kind in _CHECKS.items() if re.search(table()[name], low)]
+    return [("command", one) for one in named] or [("check", kind) for kind in kinds]
+
+
+def _files(word: Word, low: str) -> Forms:
+    """The files that a clause asks to bring up to date, else the docs."""
+    names = [name for name in _DOCUMENTS if re.search(table()[name], low)]
+    names += [
+        path
+        for path in word.paths
+        if "." in path.rsplit("/", 1)[-1] and not any(name in path.lower() for name in _DOCUMENTS)
+    ]
+    return [("file", one) for one in names or (["docs"] if re.search(table()["docs"], low) and not word.paths else [])]
+
+
+def _asks_for_act(act: str, low: str) -> bool:
+    """Whether a clause asks for an act and little else: "commit it", and not "add push notifications"."""
+    found = next(re.finditer(table()["acts"][act], low), None)
+    if found is None or len(low) > BRIEF:
         return False
-    pattern = rf"(?:{table()['acts'][act]})(?![a-z0-9_-])"
-    if not low.isascii():
-        return re.search(pattern, low) is not None
-    found = re.match(rf"{table()['orders']}({pattern})", low)
-    as_such = act == "pr" and re.search(rf"\b(?:as|als|comme|como|come) (?:\w+ )?{pattern}", low) is not None
-    return as_such or (found is not None and (act == "pr" or not found[1].endswith(("s", "ed", "ing"))))
+    return act == "pr" or names_nothing(re.split(table()["conditions"], low[found.end() :], maxsplit=1)[0])
 
 
-def _without(low: str, commands: "Sequence[str]") -> str:
-    for command in commands:
-        low = low.replace(command.lower(), " ")
-    return low
-
-
-def _is_thing(pattern: str, low: str) -> bool:
-    """Whether a clause names a file of that kind, and nothing that is named after it ("the changelog generator")."""
-    for found in re.finditer(rf"(\b(?:the|our|a|an|this|that)\s+`?)?(?:{pattern})(?:\.\w+)?`?(?:\s+([a-z]+))?", low):
-        behind = found[2]
-        if not found[1] or not behind or behind in SMALL or len(behind) <= _SMALL or behind.startswith("entr"):
-            return True
-    return False
-
-
-def _proves(program: str) -> bool:
-    return programs.PROGRAMS.get(program) in programs.PROVING
-
-
-def _files_named(word: Word, low: str) -> list[str]:
-    """The files that a clause asks to change: those that it ends with, but for a small word or a verb."""
-    behind = rf"`?(?:\s*$|\s*[.,;:!?)。、，！に]|\s*(?:{table()['updates']}|{table()['adds']})|\s+([a-z]+))"
-    found: list[str] = []
-    for path in word.paths:
-        place = re.search(re.escape(path.lower()) + behind, low)
-        if "." in path.rsplit("/", 1)[-1] and place and (not place[1] or place[1] in SMALL or len(place[1]) <= _SMALL):
-            found.append(path)
-    return found
-
-
-_SMALL = 3
-"""Letters up to which a word behind a name is none that the name belongs to."""
-
-
-def _is_name(word: Word, low: str) -> bool:
-    """Whether a clause is no more than one more name: "add it to de.json, fr.json and it.json"."""
-    rest = re.sub("|".join(map(re.escape, sorted(map(str.lower, word.paths), key=len, reverse=True))) or "$^", "", low)
-    verbs = lowered(word.said)
-    return len(rest.split()) <= 2 and any(re.search(table()[name], verbs) for name in ("updates", "adds"))
+_FORMS: "dict[str, Callable[[Word, str], Forms]]" = {
+    "run": _checks,
+    "write": _files,
+    "test": lambda word, low: [("test", "test")],
+    "act": lambda word, low: [("act", act) for act in _ACTS if act in word.acts and _asks_for_act(act, low)],
+}
 
 
 def find_unmet(words: "Sequence[Word]", done: Done, told: "Sequence[Told]") -> "Unmet | None":
     """The first demand that nothing met and of which the agent says nothing itself, the newest request first."""
-    latest = max((word.at for word in words if word.kind == ASKED), default=0.0)
+    latest = max((word.at for word in words if word.kind == REQUEST), default=0.0)
     if not any(act.at >= latest and (act.kind == "edit" or act.changes or act.acts) for act in done.acts):
         return None
     banned = {act for word in words if word.kind == BAN for act in word.acts}
@@ -197,12 +146,11 @@ def _why(demand: Demand, done: Done) -> str:
     )
     if touched or any(_may_write(act, pattern) for act in since):
         return ""
-    updates = re.search(table()["updates"], lowered(demand.word.clause))
-    if _is_document(demand.what) or (updates and not is_code(demand.what)):
+    if _is_document(demand.what):
         return UNTOUCHED
     telling = "|".join(re.escape(word) for word in demand.word.words if len(word) > _SHORT)
-    met = any(covers(demand.what, act.seen) or act.does(pattern) for act in since if act.seen or act.runs)
-    return "" if met or (telling and any(act.does(telling) for act in since)) else UNTOUCHED
+    met = any(act.does(pattern) or (telling and act.does(telling)) for act in since)
+    return "" if met else UNTOUCHED
 
 
 _SHORT = 4

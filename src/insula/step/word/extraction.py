@@ -6,6 +6,7 @@ again. Where an act of version control is named, its negation is told by the for
 
 import re
 
+from insula.step.stop_words import DENIALS, LIGHT
 from insula.step.word import heads
 from insula.step.word.clauses import Clause, clauses, lowered, table
 from insula.step.word.mentions import Named, named
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 NAMED = 0.3
 """The same of a ban that denies in words that a file is touched, and names it."""
+POSSIBLE = 0.1
+"""How probable it must be that a clause which denies an act by its form rules anything out."""
 UNNAMED = 0.8
 """The same of a ban that names nothing which a call could show: it may as well say what a program must not do."""
 PLAIN = 0.9
@@ -169,7 +172,7 @@ def _by_form(clause: Clause, before: Word | None, what: Named, kind: str, chance
     if before is not None and before.kind == BAN and what.paths and re.match(rf"\W*(?:{table()['except']})", low):
         return _word(LIFT, clause, low, what)
     open_to_form = (kind not in STANDING or chance < SURE[kind]) and not is_aside and not clause.asks
-    if open_to_form and any(_as_such(act, low) for act in denied(low)):
+    if open_to_form and any(_as_such(act, low) for act in denied(low)) and _may_rule(clause.text):
         return _word(BAN, clause, low, what)
     certain = kind == ASKED and chance >= CERTAIN
     if kind != LIFT and not certain and (kind not in _RULING or re.search(table()["ended"], low)) and _frees(low):
@@ -177,6 +180,12 @@ def _by_form(clause: Clause, before: Word | None, what: Named, kind: str, chance
     if what.unwanted and len(low.split()) <= BRIEF and before is not None and (before.likes or before.programs):
         return _word(BAN, clause, low, what)
     return None
+
+
+def _may_rule(text: str) -> bool:
+    """Whether a clause may rule something out at all: "the build never commits its output" tells of a program."""
+    chances = heads.score("prompt", text)
+    return sum(chances[kind] for kind in _RULING) >= POSSIBLE
 
 
 def _in_doubt(clause: Clause, low: str, what: Named) -> Word | None:
@@ -267,7 +276,7 @@ def _word(kind: str, clause: Clause, low: str, what: Named) -> Word:
     acts = tuple(act for act in what.acts if kind not in STANDING or _as_such(act, low))
     touches = bool(re.search(table()["touches"], low))
     if kind == BAN and what.paths and not what.acts and not what.wanted:
-        touches = touches or bool(re.search(table()["keeps"], low))
+        touches = touches or not any(re.search(table()[name], low) for name in ("uses", "runs"))
     said = _shown(clause)
     return Word(
         kind=kind,
@@ -322,7 +331,27 @@ def _as_such(act: str, low: str) -> bool:
     if re.search(words["places"], low) or re.search(words["asking"], low[found.end() :]):
         return True
     about = re.split(words["reasons"], low[found.end() :], maxsplit=1)[0]
-    return re.search(words["one_thing"], low[: first.start()]) is None and bool(re.match(words["tail"], about))
+    return re.search(words["one_thing"], low[: first.start()]) is None and names_nothing(about)
+
+
+def names_nothing(text: str) -> bool:
+    """Whether a text has only small words, so that no object is among them."""
+    if re.match(_OF_FILES, text) or re.search(_CODE, text) or not re.match(table()["tail"], re.sub(_LATIN, " ", text)):
+        return False
+    return all(map(_is_small, re.findall(_LATIN, text)))
+
+
+def _is_small(word: str) -> bool:
+    known = word in LIGHT or word in DENIALS or re.match(table()["tail"], word) is not None
+    return known or (len(word) <= _SMALL and heads.is_form_word(word))
+
+
+_SMALL = 3
+"""Letters of a word that may be none by chance: the words of form are kept as bits, and two may share one."""
+_OF_FILES = r"\s+(?:folders?|director(?:y|ies)|files?|modules?)\b"
+"""Behind the name of an act: "the migrations folder" names files and no act."""
+_CODE = r"[/\\`_]|\w\.\w"
+_LATIN = r"(?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+(?:['’-](?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+)*"
 
 
 def _shown(clause: Clause) -> str:

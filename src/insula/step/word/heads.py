@@ -19,9 +19,12 @@ PROMPT = ("ban", "only", "how", "lift", "request", "moment", "cite", "none")
 ban back; asks for something; holds for this moment; announces the words of others; none of these."""
 REPORT = ("did", "not", "other")
 """What a clause of an agent's last words may be: something was done or is so, it was not, or neither is said."""
-BUCKETS = {"prompt": 1 << 16, "report": 1 << 14}
-CLASSES = {"prompt": PROMPT, "report": REPORT}
-FILES = {"prompt": "prompt.bin", "report": "report.bin"}
+DEMAND = ("run", "write", "test", "act", "other")
+"""What a request may demand: a check or command to run; a file or the docs to bring up to date; a test; a commit, push
+or pull request; anything else, which nothing but reading can judge."""
+BUCKETS = {"prompt": 1 << 16, "report": 1 << 14, "demand": 1 << 14}
+CLASSES = {"prompt": PROMPT, "report": REPORT, "demand": DEMAND}
+FILES = {"prompt": "prompt.bin", "report": "report.bin", "demand": "demand.bin"}
 SCALE = 1 / 8
 """A weight of 1 in the file counts so much."""
 _SIZES = (3, 4)
@@ -120,7 +123,7 @@ def score(name: str, text: str) -> "dict[str, float]":
     """The probability of each meaning of a clause.
 
     Args:
-        name: `prompt` for a user's, `report` for an agent's last words.
+        name: `prompt` for a user's, `demand` for a request of theirs, `report` for an agent's last words.
         text: the clause.
     """
     classes = CLASSES[name]
@@ -135,6 +138,12 @@ def score(name: str, text: str) -> "dict[str, float]":
         for place in range(width):
             sums[place] += row[place]
     return dict(zip(classes, _softmax(sums, SCALE / max(1, len(found)) ** 0.5), strict=True))
+
+
+def is_form_word(word: str) -> bool:
+    """Whether a word says how something is said and not of what: it stands outside the slots of the templates."""
+    bit = zlib.crc32(word.lower().encode()) & (WORDS - 1)
+    return bool(_read("prompt")[0][bit >> 3] >> (bit & 7) & 1)
 
 
 def _softmax(sums: "Sequence[int]", scale: float) -> "list[float]":

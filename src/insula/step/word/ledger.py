@@ -5,6 +5,7 @@ What the user takes back, or asks for later, ends; a newer word takes the place 
 
 import re
 
+from insula.step.word import heads
 from insula.step.word.clauses import lowered, table
 from insula.step.word.word import ASKED, BAN, HERE, HOW, LIFT, MOMENT, NEXT, ONLY, RULE, SPARED, STANDING, TASK, Word
 
@@ -16,6 +17,7 @@ MOST = 24
 """Words that are kept: the newest of each kind."""
 ASKED_KEPT = 16
 """Requests that are kept."""
+HALF = 0.5
 
 
 def merge(words: "Sequence[Word]", heard: "Sequence[Word]", at: float) -> "tuple[Word, ...]":
@@ -103,12 +105,19 @@ def _without(word: Word, asked: Word) -> Word | None:
         return None
     if word.kind == BAN and word.paths and any(_within(path, own) for path in asked.paths for own in word.paths):
         return _rest(word, asked)
+    named = tuple(path for path in word.paths if _name_of(path) in asked.words)
+    if word.kind == BAN and named and asked.at > word.at:  # "leave docs/ out of it", and later "now do the docs"
+        return _rest(word, asked.replace(paths=named))
     return word
+
+
+def _name_of(path: str) -> str:
+    return path.strip("/").rsplit("/", 1)[-1].split(".")[0].lower()
 
 
 def _changes(asked: Word) -> bool:
     """Whether a request is for something to be changed or brought up to date."""
-    return asked.edits or re.search(table()["renews"], lowered(asked.clause)) is not None
+    return asked.edits or heads.score("demand", asked.clause)["write"] > HALF
 
 
 def _replaces(new: Word, old: Word) -> bool:
