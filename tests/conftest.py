@@ -4,7 +4,6 @@ What stands at the top is public: `tests/contract` rests on this file, and on no
 """
 
 import os
-import sqlite3
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 from typing import Any
@@ -58,38 +57,7 @@ def compiled_once() -> Generator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """The statements that make an empty store, as all its migrations one after the other leave it."""
-    path = tmp_path_factory.mktemp("empty") / "insula.db"
-    Metacognition.sync(path).close()
-    connection = sqlite3.connect(path)
-    try:
-        return tuple(line for line in connection.iterdump() if line.startswith(("CREATE", 'INSERT INTO "alembic')))
-    finally:
-        connection.close()
-
-
-@pytest.fixture(autouse=True)
-def made_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new store of SQLite's takes a tenth of the work; but not where migrations or public names are tested."""
-    if request.path.parent.name in {"memory", "contract"}:
-        return
-    from insula.memory.storage import sqlite, upgrade
-
-    tables: tuple[str, ...] = request.getfixturevalue("tables")
-
-    def made(connection: sa.Connection, name: str) -> None:
-        if sa.inspect(connection).get_table_names():
-            upgrade.upgrade(connection, name)
-        else:
-            for statement in tables:
-                connection.exec_driver_sql(statement)
-
-    monkeypatch.setattr(sqlite, "upgrade", made)
-
-
-ON_BOTH = {"memory": (), "sleep": (pytest.mark.at_length,)}
+ON_BOTH = {"memory": (), "night": (pytest.mark.at_length,)}
 """Folders of tests whose store is tried on each database, and how those on PostgreSQL are marked."""
 
 
