@@ -5,6 +5,7 @@ a dictionary: Weinberger et al. 2009 (arXiv 0902.2206).
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
@@ -32,8 +33,9 @@ class Spelled(NamedTuple):
         return float(weights[self.places] @ self.shares)
 
 
+@lru_cache(maxsize=512)
 def spelled(text: str) -> Spelled:
-    """The n-grams of a sentence; none of a text without a letter or a digit."""
+    """The n-grams of a sentence; none of a text without a letter or a digit. Each head of a turn asks for the same."""
     words = _WORD.findall(text[:LONGEST].casefold())
     phrases = {" ".join(words[at : at + size]) for size in WORDS for at in range(len(words) - size + 1)}
     framed = [f" {word} " for word in words]
