@@ -16,7 +16,7 @@ from insula.memory.item import new_item
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embedded
 from insula.metacognition import Metacognition
-from insula.metacognition.stating import state
+from insula.metacognition.backlog import make_statements
 from insula.metacognition.turn import Turn
 from insula.testing import FrozenClock, memory_store
 from insula.text.analysis import analyse
@@ -145,7 +145,7 @@ async def test_an_older_store_gets_its_statements_later_and_keeps_every_memory(t
         place = await mind.store.place("me", "two")
         async with mind.turn("me", "two", "Where was I born?") as turn:
             assert turn.recalled
-        assert await state(mind.store, place.user_id, use) in {0, 1, 2}  # the turn began it, too
+        assert await make_statements(mind.store, place.user_id, use) in {0, 1, 2}  # the turn began it, too
         async with mind.turn("me", "three", "Where was I born?") as turn:
             assert turn.confidence.level == "low"
 

@@ -12,7 +12,8 @@ from insula.errors import InputError
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.metacognition.meaning import make_up, meant, question
+from insula.metacognition.backlog import make_vectors
+from insula.metacognition.reading import memory_text, question_text
 from insula.text.analysis import analyse
 from insula.turn import limits
 from insula.types import Controls
@@ -68,7 +69,7 @@ async def talk(metacognition: Metacognition, *lines: tuple[str, str], session: s
     ],
 )
 def test_a_memory_means_its_turn_with_the_end_of_the_one_before(before: str, content: str, text: str) -> None:
-    assert meant(before, content) == text
+    assert memory_text(before, content) == text
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_a_memory_means_its_turn_with_the_end_of_the_one_before(before: str, con
     ],
 )
 def test_a_question_about_somebody_who_talks_here_is_put_as_they_would(asked: str, text: str) -> None:
-    assert question(analyse(asked), ["Caroline", "Melanie Ray", "user", "assistant"]) == text
+    assert question_text(analyse(asked), ["Caroline", "Melanie Ray", "user", "assistant"]) == text
 
 
 async def test_a_turn_embeds_the_question_alone_and_remembers_each_side_with_what_it_replies_to(store: Store) -> None:
@@ -146,10 +147,10 @@ async def test_what_is_made_anew_is_what_a_turn_would_have_made(store: Store) ->
     await talk(metacognition, *lines)
     await settled(metacognition)
     place = await store.place("ana", "monday")
-    assert await make_up(store, place.user_id, bag) == 1
+    assert await make_vectors(store, place.user_id, bag) == 1
     at_once = await vectors(store)
     await store.run(lambda connection: connection.execute(sa.update(memories).values(vector=None)))
-    assert await make_up(store, place.user_id, bag) == 6
+    assert await make_vectors(store, place.user_id, bag) == 6
     assert await vectors(store) == at_once
     assert b"" in at_once
 
@@ -165,13 +166,13 @@ async def test_it_goes_on_where_it_was_stopped(store: Store) -> None:
         return asked(text)
 
     with pytest.raises(InputError, match="power"):
-        await make_up(store, place.user_id, broken)
+        await make_vectors(store, place.user_id, broken)
     left = (await vectors(store)).count(None)
     assert 0 < left < 60
     asked.texts.clear()
-    assert await make_up(store, place.user_id, asked) == left
+    assert await make_vectors(store, place.user_id, asked) == left
     assert len(asked.texts) <= 1 + left + left // 2, "and what each other line states"
-    assert await make_up(store, place.user_id, asked) == 0
+    assert await make_vectors(store, place.user_id, asked) == 0
 
 
 async def test_erasing_a_turn_takes_its_end_out_of_the_vector_of_the_next(store: Store) -> None:
@@ -182,7 +183,7 @@ async def test_erasing_a_turn_takes_its_end_out_of_the_vector_of_the_next(store:
     before = await vectors(store)
     assert await store.memories.erase(place.user_id, first.id)
     assert (await vectors(store))[1] is None
-    await make_up(store, place.user_id, bag)
+    await make_vectors(store, place.user_id, bag)
     after = await vectors(store)
     assert after[1] not in (None, before[1])
     assert after[2:] == before[2:]
@@ -200,10 +201,10 @@ async def test_what_changed_while_its_vector_was_made_gets_no_vector_of_what_it_
             asyncio.run_coroutine_threadsafe(store.memories.erase(place.user_id, first.id), loop).result()
         return bag(text)
 
-    await make_up(store, place.user_id, embed)
+    await make_vectors(store, place.user_id, embed)
     alone = bytes((await vectors(store))[1] or b"")
     await store.run(lambda connection: connection.execute(sa.update(memories).values(vector=None)))
-    await make_up(store, place.user_id, bag)
+    await make_vectors(store, place.user_id, bag)
     assert (await vectors(store)) == [None, alone]
 
 

@@ -22,8 +22,8 @@ from insula.memory.storage.changes import Insight, Lesson, Revision
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.claims import KINDS, Made, count_claims
-from insula.metacognition.finishing import TurnResult
-from insula.metacognition.mind import SOUL
+from insula.metacognition.engine import SOUL
+from insula.metacognition.outcome import TurnResult
 from insula.metacognition.turn import Turn
 from insula.night import judging, telling
 from insula.night.cycle import PhaseReport
@@ -224,7 +224,7 @@ async def test_a_new_sentence_before_a_model_is_found_though_it_borrows_an_entry
         words = compose(*given, **named)
         return words._replace(beside=(*words.beside, (added,)))
 
-    monkeypatch.setattr("insula.metacognition.opening.compose", more)
+    monkeypatch.setattr("insula.metacognition.turn.compose", more)
     told: list[str] = []
     own = await lived(lambda turn, _: told.append(turn.instructions))
     assert {line for text in told for line in unclaimed(text, own, ["request"])} == {added.text}

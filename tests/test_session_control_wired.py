@@ -16,9 +16,9 @@ from insula.memory.embedding import usable
 from insula.memory.storage.schema import snapshots
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
-from insula.metacognition.regulator import MODELS, SESSIONS, Ended
 from insula.session.conditions import DWELL_SECONDS
 from insula.session.latency import ANSWER, LEAST_NOW, LEAST_USUAL, MINIMUM, WINDOW_SECONDS, Observation
+from insula.session.regulator import MODELS, SESSIONS, Ended
 from insula.telemetry import Telemetry
 from insula.testing import ScriptedModel, memory_store
 from insula.types import Assessment, Controls, Parts

@@ -17,7 +17,8 @@ from insula.memory.item import new_item
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed, Vector, embedded
-from insula.metacognition.meaning import make_up, meant
+from insula.metacognition.backlog import make_vectors
+from insula.metacognition.reading import memory_text
 from insula.text.analysis import analyse
 from insula.turn.confidence import estimate, features, is_evidence, whose
 from insula.types import Controls
@@ -121,7 +122,7 @@ async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str
         stated = [one._replace(vector=embed(one.text)) for one in told] if embed else told
         spoken.setdefault(entry.session, []).append(entry)
         item = new_item(analysis, encoding, entry.provenance, entry.speaker, (), (), stated)
-        text = meant(last.get(entry.session, ""), entry.text)
+        text = memory_text(last.get(entry.session, ""), entry.text)
         vector = embed(text) if embed and text else None
         last[entry.session] = entry.text
         _, ids[entry.id] = await store.sessions.say(place, item._replace(vector=vector), at=entry.at)
@@ -145,7 +146,7 @@ async def _erased(
         for entry in probe.erased:
             await store.memories.erase(place.user_id, ids[entry])
         if embed:
-            await make_up(store, place.user_id, embed)
+            await make_vectors(store, place.user_id, embed)
         names = {memory: entry for entry, memory in ids.items()}
         return await _answer(store, place, world, probe, names, plain, step, embed)
 

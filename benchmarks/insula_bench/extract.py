@@ -173,7 +173,7 @@ def _turns(lines: Sequence[Row]) -> Iterator[tuple[str, str | None]]:
 
 async def _ask(mind: Metacognition, row: Row, question: Row, kind: str) -> Outcome:
     turn = mind.turn(USER, "asked", question["ask"])
-    await turn.look()
+    await turn.before_model()
     shown = tuple(one.memory.content for one in turn.recalled if one.memory.id in turn.shown)
     wishes = tuple(one.text for one in turn.wishes)
     return Outcome(row["language"], kind, question["ask"], question.get("answer"), turn.confidence.level, shown, wishes)

@@ -19,11 +19,11 @@ from insula.agent.chat import Chat
 from insula.llm.budget import Account
 from insula.memory.embedding import usable, use
 from insula.metacognition import Metacognition, Regulator
-from insula.metacognition.regulator import Begun
 from insula.session.adaptation import Adaptation
 from insula.session.conditions import Condition, Conditions
 from insula.session.control import regulated
 from insula.session.latency import ANSWER, Observation, Pace
+from insula.session.regulator import Begun
 from insula.session.saved import Lever, Saved
 from insula.session.snapshot import Snapshot
 from insula.testing import Request, ScriptedModel, memory_store

@@ -9,7 +9,7 @@ from insula.memory.assertion import Question, read_question
 from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.storage.vectors import Embed, Vector
-from insula.metacognition.meaning import question
+from insula.metacognition.reading import question_text
 from insula.text.analysis import Analysis
 from insula.turn.gate import most_personal
 
@@ -23,7 +23,7 @@ class Sought(NamedTuple):
 
 def sought(message: Analysis, talkers: Collection[str], embed: Embed) -> Sought:
     """What is asked of memory, as `Opening` asks it: all texts at once, each once."""
-    whole, pieces = question(message, talkers), units(message)
+    whole, pieces = question_text(message, talkers), units(message)
     known = _read([whole, *pieces], embed)
     chosen = most_personal(pieces, [chance("personal", one, known[one]) for one in pieces])
     asked = [one for piece in chosen for one in read_question(piece, message.language, USER, ASSISTANT)]

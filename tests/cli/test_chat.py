@@ -19,7 +19,7 @@ from harness import run_insula
 import mortal
 from insula.cli import chat as command
 from insula.cli import common, render
-from insula.metacognition.opening import Opening
+from insula.metacognition import Turn
 from insula.testing import FakeServer
 
 INSULA = [sys.executable, "-m", "insula.cli"]
@@ -256,7 +256,7 @@ def test_ctrl_c_before_the_message_is_written_does_not_say_that_it_is_kept(
     def typed(_: object) -> Iterator[str]:
         return iter(["Where does Ana live?", "/quit"])
 
-    monkeypatch.setattr(Opening, "_read", interrupted)
+    monkeypatch.setattr(Turn, "_read", interrupted)
     monkeypatch.setattr(sys, "stdin", Pipe(b""))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(command, "_typed", typed)

@@ -29,7 +29,7 @@ def run(*command: str | Path) -> None:
 
 async def told(store: Store, user: str) -> list[str]:
     turn = Metacognition(store, embed=None).turn(user, "later", "Where does my sister live?")
-    await turn.look()
+    await turn.before_model()
     return [one.memory.content for one in turn.recalled]
 
 

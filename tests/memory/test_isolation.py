@@ -70,6 +70,10 @@ async def test_a_hostile_query_reads_and_changes_nothing_of_others(shared: Store
     assert all(memory.content != "gone" for memory, _ in await shared.memories.remembered("eva", 9))
 
 
+async def speakers_of(store: Store, place: Place) -> frozenset[str]:
+    return (await store.read(statements.voices, place.user_id)).speakers
+
+
 async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -> None:
     theirs = await shared.place("eva", "monday")
     sought = cue(analyse("Where does Ana keep her bees?"), USER, ASSISTANT)
@@ -78,7 +82,7 @@ async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -
         "transcript": lambda store, place: store.sessions.transcript(place, 9),
         "sessions": lambda store, place: store.sessions.sessions_of(place.user),
         "ledger": lambda store, place: store.sessions.ledger(place),
-        "languages": lambda store, place: store.sessions.languages(place),
+        "speakers": speakers_of,
         "remembered": lambda store, place: store.memories.remembered(place.user, 9),
         "shown": lambda store, place: store.read(views.named, place.user, [first]),
         "searched": lambda store, place: store.memories.searched(place, sought, 9),

@@ -16,7 +16,8 @@ from insula.memory import assertion, facts, index
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
-from insula.memory.storage import sqlite, statements
+from insula.memory.storage import sqlite, statements, upgrade
+from insula.memory.storage.beginning import read_beginning
 from insula.memory.storage.schema import metadata
 from insula.memory.storage.store import Store
 from insula.testing import memory_store
@@ -165,14 +166,28 @@ async def test_one_failing_statement_leaves_nothing_of_a_turn(store: Store) -> N
     assert await store.sessions.counts(place) == before
 
 
-async def test_the_migrations_make_the_schema_that_the_code_reads(tmp_path: Path) -> None:
-    async with await Store.open(tmp_path / "memory.db"):
-        pass
-    engine = sa.create_engine(f"sqlite:///{tmp_path / 'memory.db'}")
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection)
-        assert compare_metadata(context, metadata) == []
-    engine.dispose()
+def test_the_migrations_make_the_schema_that_a_new_file_gets(tmp_path: Path) -> None:
+    found: list[object] = []
+    for name in ("new.db", "migrated.db"):
+        engine = sa.create_engine(f"sqlite:///{tmp_path / name}")
+        with engine.begin() as connection:
+            if name == "new.db":
+                upgrade.upgrade(connection, name)
+            else:
+                upgrade.move(connection, name, None)
+            assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+            indexes = connection.exec_driver_sql(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql > ''"
+            )
+            version = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+            tables = {
+                (table, column["name"], str(column["type"]), column["nullable"], column["default"])
+                for table in sa.inspect(connection).get_table_names()
+                for column in sa.inspect(connection).get_columns(table)
+            }
+            found.append(({(name, " ".join(sql.split())) for name, sql in indexes}, version, tables))
+        engine.dispose()
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 201])
@@ -267,10 +282,10 @@ async def test_no_more_is_read_of_a_long_ledger_than_of_a_short_one() -> None:
             taken = [0]
             raw: Any = connection.connection.dbapi_connection
             raw.set_progress_handler(lambda: taken.__setitem__(0, taken[0] + 1), 10)
-            statements.ledger(connection, new, [TURN], True, 5)
-            [last] = statements.ledger(connection, new, [TURN, IMPASSE], False, 1)
+            stands = read_beginning(connection, new, 5, 0)
             raw.set_progress_handler(None, 0)
-            assert (last.kind, last.turn) == (IMPASSE, size)
+            assert stands.impasse
+            assert stands.impasse.turn == size
             return taken[0]
 
         async with await Store.open(":memory:") as store:

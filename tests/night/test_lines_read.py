@@ -122,7 +122,7 @@ async def test_what_ended_stands_again_once_the_line_that_ended_it_is_gone(do: s
 
         async def until() -> list[object]:
             found = Metacognition(store, embed=None).turn("ana", "tuesday", "Where does my boat lie?")
-            await found.look()
+            await found.before_model()
             return [one.until for one in found.recalled if one.memory.id == 1]
 
         assert await until() != [None]

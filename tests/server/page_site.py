@@ -18,7 +18,6 @@ from insula.memory.storage import journal
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.metacognition.regulator import Ended
 from insula.night.forgetting import REQUESTS
 from insula.night.soul import Document
 from insula.replay.find import find
@@ -28,6 +27,7 @@ from insula.server.service import Service
 from insula.server.serving import Server, server
 from insula.server.tokens import Keys
 from insula.session.latency import ANSWER, Observation
+from insula.session.regulator import Ended
 from insula.testing import Request, ScriptedModel
 
 if TYPE_CHECKING:

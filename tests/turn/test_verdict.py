@@ -5,7 +5,7 @@ import pytest
 from insula.agent.chat import Chat
 from insula.cli.render import under_reply, why
 from insula.metacognition import Metacognition
-from insula.metacognition.finishing import TurnResult
+from insula.metacognition.outcome import TurnResult
 from insula.server.page.views.words import came_to
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.turn.verdict import KINDS, Kind

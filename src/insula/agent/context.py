@@ -19,7 +19,7 @@ def prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS, text:
     """
     instructions = "\n\n".join(part for part in (base, turn.instructions) if part)
     sent = history(turn.history, int(history_chars * turn.controls.history_share))
-    usual = history(turn.history, int(history_chars * turn.usual.history_share))
+    usual = history(turn.history, int(history_chars * turn.engine.controls.history_share))
     unsent = _count_chars(usual) - _count_chars(sent)
     turn.note_saved("history_share", Saved(history_chars=unsent or None))
     about = f"{text.strip()}\n\n---\n\n" if text.strip() else ""

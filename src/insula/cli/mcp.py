@@ -48,7 +48,7 @@ class Tool(NamedTuple):
 
 async def _memory(mind: Metacognition, user: str, given: Json) -> str:
     found = mind.turn(user, SESSION, given["query"])
-    await found.look()
+    await found.before_model()
     said = [dated(one) for one in found.recalled if _may_be_shown(one)] or [say("memory.none")]
     return "\n".join(one.text for one in said)
 

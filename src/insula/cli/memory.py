@@ -20,7 +20,7 @@ from insula.memory.storage.filters import Filter, read_moment
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import record
 from insula.metacognition import Metacognition
-from insula.metacognition.facts import ADDED, add_fact
+from insula.metacognition.observing import ADDED, add_fact
 from insula.night import outcomes
 from insula.operations import facts, memories
 from insula.operations.facts import Fact

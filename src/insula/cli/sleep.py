@@ -21,7 +21,7 @@ from insula.errors import InputError
 from insula.llm.models import resolve
 from insula.memory import embedding
 from insula.memory.storage.store import Store
-from insula.metacognition.meaning import made_up
+from insula.metacognition.backlog import catch_up
 from insula.night.cycle import SleepReport, State, sleep_cycle
 from insula.night.phases import PHASES, understanding_phases
 from insula.night.telling import NOTHING, ordered, told
@@ -83,7 +83,7 @@ async def _nights(
         for each in await store.nights.users() if everybody else [user]:
             if each == user and not everybody:
                 await stuck.take(store, each, home)
-            await made_up(store, each, embed)
+            await catch_up(store, each, embed)
             reports.append(
                 await sleep_cycle(
                     store,

@@ -23,7 +23,7 @@ from insula.memory import embedding
 from insula.memory.storage import spending
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
-from insula.metacognition.meaning import made_up
+from insula.metacognition.backlog import catch_up
 from insula.night.phases import PHASES, understanding_phases
 from insula.operations.words import counted
 from insula.settings import Settings
@@ -145,7 +145,7 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
             model=llm,
             embed=embed,
             account=lambda: account_of(settings),
-            prepare=lambda user: made_up(store, user, embed),
+            prepare=lambda user: catch_up(store, user, embed),
             zone_of=settings.zone_of,
             zones=tuple(dict.fromkeys(zones)),
             provider=chosen.partition(":")[0] if llm is not None and "://" not in chosen else "",

@@ -58,12 +58,6 @@ def unembedded(connection: sa.Connection, user_id: int, limit: int) -> list[Unem
     return _stated(connection, [Unembedded(*row) for row in found])
 
 
-def unembedded_among(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Unembedded]:
-    """Those of some of a user's memories whose vector is to come."""
-    found = connection.execute(_AMONG, {"user": user_id, "ids": ids})
-    return _stated(connection, [Unembedded(*row) for row in found])
-
-
 def _stated(connection: sa.Connection, rows: Sequence[Unembedded]) -> list[Unembedded]:
     """The same with those of their statements whose vectors are to come."""
     texts: dict[int, dict[str, None]] = {}

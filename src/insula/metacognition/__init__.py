@@ -8,13 +8,13 @@ async with await Metacognition.open("insula.db") as metacognition:
 ```
 """
 
-from insula.metacognition.blocking import Blocking
+from insula.metacognition.engine import Assess, Estimate, Subscriber
 from insula.metacognition.facade import Metacognition, warm_up
-from insula.metacognition.finishing import TurnResult
-from insula.metacognition.mind import Assess, Estimate, Subscriber
+from insula.metacognition.outcome import TurnResult
 from insula.metacognition.reading import RECENT_RESPONSES, brought
-from insula.metacognition.regulator import Regulator
+from insula.metacognition.sync import Blocking
 from insula.metacognition.turn import Turn
+from insula.session.regulator import Regulator
 
 __all__ = [
     "RECENT_RESPONSES",

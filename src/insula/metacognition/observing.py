@@ -18,12 +18,13 @@ from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage.filters import read_moment
 from insula.memory.storage.rows import Place, Said
+from insula.memory.storage.store import check_names
 from insula.memory.storage.vectors import embedded
-from insula.metacognition import stating
 from insula.metacognition.arguments import check_message
-from insula.metacognition.meaning import meant
-from insula.metacognition.mind import Mind
-from insula.metacognition.reading import analysed, memorable
+from insula.metacognition.backlog import embedded_statements, fact_units
+from insula.metacognition.engine import Engine
+from insula.metacognition.reading import analysed, memorable, memory_text
+from insula.operations.facts import Fact, get_fact
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import analyse, clean
@@ -31,6 +32,8 @@ from insula.text.questions import asks
 from insula.types import Provenance
 from insula.value import is_object
 
+ADDED = "added"
+"""The conversation of what is added without one."""
 SPEAKER_CHARS = 40
 SPEAKERS = {"user": USER, "assistant": ASSISTANT, "tool": "a tool"}
 """Who speaks, where nobody is named."""
@@ -110,11 +113,11 @@ def _read_message(given: object, session: str) -> Line:
     )
 
 
-async def remember(mind: Mind, user: str, session: str, lines: Sequence[Line], metadata: str = "") -> list[int]:
+async def remember(engine: Engine, user: str, session: str, lines: Sequence[Line], metadata: str = "") -> list[int]:
     """Write lines down, all or none of them; returns the ids of their memories, less what was taken in before.
 
     Args:
-        mind: what memory is held by.
+        engine: what memory is held by.
         user: whose memory it is.
         session: the conversation they belong to.
         lines: what was said, oldest first.
@@ -124,47 +127,63 @@ async def remember(mind: Mind, user: str, session: str, lines: Sequence[Line], m
         StoreError: the store cannot be used.
     """
     with on_behalf_of(user):
-        place = await mind.store.place(user, session)
+        place = await engine.store.place(user, session)
         items: list[tuple[NewItem, float]] = []
         before: list[Said] = []
         for line in lines:
-            item = await _item(mind, place, line, before)
-            items.append((item._replace(metadata=metadata, source_id=line.source_id), line.at or mind.store.now()))
-        numbers, kept = await mind.store.sessions.add(place, items, mind.controls)
-        threshold = mind.controls.consolidation_threshold
-        mind.regulator.consolidated((user, session), len(numbers), kept.ages, kept.saliences, threshold)
+            item = await _item(engine, place, line, before)
+            items.append((item._replace(metadata=metadata, source_id=line.source_id), line.at or engine.store.now()))
+        numbers, kept = await engine.store.sessions.add(place, items, engine.controls)
+        threshold = engine.controls.consolidation_threshold
+        engine.regulator.consolidated((user, session), len(numbers), kept.ages, kept.saliences, threshold)
         for item, _ in items:
-            mind.saw(place, item.language, item.speaker)
+            engine.saw(place, item.language, item.speaker)
         return numbers
 
 
-async def _item(mind: Mind, place: Place, line: Line, before: list[Said]) -> NewItem:
+async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) -> NewItem:
     """A line as it is remembered; what was said `before` it is read where that is empty, and kept in step."""
     content = redact(clean(plain(line.text)))
     analysis = memorable(content, analysed(content))
     encoding = encode(analysis, line.speaker, line.listener)
-    found = await mind.store.memories.recall(
+    found = await engine.store.memories.recall(
         place, cue(analysis, line.speaker, line.listener), 1, lines=0 if before else assertion.CONTEXT_LINES
     )
     said = before or found.said
     last = said[-1].content[:REMEMBERED_CHARS] if said else ""
     replies_to = asks(analyse(last)) if last else ()
-    meaning = meant(last, content) if mind.embed else ""
-    vector = await asyncio.to_thread(embedded, mind.embed, meaning) if mind.embed and meaning else None
+    meaning = memory_text(last, content) if engine.embed else ""
+    vector = await asyncio.to_thread(embedded, engine.embed, meaning) if engine.embed and meaning else None
     told = line.provenance in {"user", "tool"}
     teller = line.speaker if line.provenance == "user" else ""  # a tool's "I" is nobody's
     context = [assertion.Said(one.content, one.speaker == teller) for one in said]
     own = line.provenance == "user" and line.speaker == USER and not line.is_fact
     read = analysis
     if own:
-        words = await asyncio.to_thread(users_words, content, line.provenance, said, hands_of(mind.embed))
+        words = await asyncio.to_thread(users_words, content, line.provenance, said, hands_of(engine.embed))
         if words.text != content:
             read = memorable(words.text, analysed(words.text, analysis.language))
-    units = await asyncio.to_thread(stating.told, read, context, mind.embed) if own else ()
-    making = (read, teller, line.listener, context, [one.text for one in units] if own else None, mind.embed)
-    stated = await asyncio.to_thread(stating.stated, *making) if told else ()
+    units = await asyncio.to_thread(fact_units, read, context, engine.embed) if own else ()
+    making = (read, teller, line.listener, context, [one.text for one in units] if own else None, engine.embed)
+    stated = await asyncio.to_thread(embedded_statements, *making) if told else ()
     shown = analysis.text if line.is_fact else telling.line(units, analysis.language)
     item = new_item(analysis, encoding, line.provenance, line.speaker, found.recalled, replies_to, stated, shown)
     here = Said(0, line.provenance, line.speaker, content, datetime.now(UTC))
     before[:] = [*said, here][-assertion.CONTEXT_LINES :]
     return item._replace(content=content, vector=vector)
+
+
+async def add_fact(engine: Engine, user: str, text: str) -> Fact:
+    """Remember a fact in a person's own words, all of them.
+
+    Raises:
+        InputError: there are no words.
+    """
+    if not text.strip():
+        raise InputError("There is nothing to remember; write a sentence, as in: My sister Ana lives in Lisbon.")
+    check_names(user, ADDED)
+    line = read_line(text.strip(), "user")._replace(is_fact=True)
+    (number,) = await remember(engine, user, ADDED, [line])
+    engine.backlog.again(user)
+    with on_behalf_of(user):
+        return await get_fact(engine.store, user, number)

@@ -1,13 +1,17 @@
-"""How a turn reads what was said: its terms, what recall brought, and what of that was used."""
+"""How a turn reads what was said: its terms, its text in the space of meanings, and what of memory was used.
 
-from collections.abc import Iterable, Sequence
+A memory stands where its turn does together with the end of the turn before: an answer ("In May, with Ana.") means
+little without what it answers. A question that names somebody who talks here is put as they would put it, since what
+they say of themselves says "I".
+"""
+
+from collections.abc import Iterable, Sequence, Set
 
 from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.storage.rows import Said
-from insula.metacognition.meaning import remembered
-from insula.redaction import without_markers
-from insula.text.analysis import Analysis, analyse
+from insula.redaction import is_redacted, without_markers
+from insula.text.analysis import Analysis, Sentence, analyse
 from insula.turn.instructions import may_show
 from insula.types import Recalled
 
@@ -15,6 +19,51 @@ RECENT_RESPONSES = 5
 """Responses of the session that a new one is compared with (DESIGN K1)."""
 USED_TERMS = 2
 """Terms that a memory must share with what drew on it to count as used."""
+BEFORE_CHARS = 200
+"""Of the turn before (best of those tried on conversations, see docs/benchmarks/confidence.md)."""
+MEANT_CHARS = 1_000
+"""Of the turn itself: a text that is longer means no one thing, and costs a millisecond for each hundred characters."""
+FIRST_PERSON = "I"
+"""In any language: the encoder puts all into one space."""
+
+
+def remembered(content: str) -> str:
+    """What of a redacted text is remembered: not the sentences that a secret was taken out of."""
+    text = content[:REMEMBERED_CHARS]
+    if not is_redacted(text):
+        return text
+    return "\n".join(one.text for one in analyse(text).sentences if not is_redacted(one.text))
+
+
+def memory_text(before: str, content: str) -> str:
+    """The text whose vector is a memory's; empty where nothing of it is remembered.
+
+    Args:
+        before: what was said just before it in the session.
+        content: what was said.
+    """
+    own = remembered(content)[:MEANT_CHARS].strip()
+    return f"{remembered(before)[-BEFORE_CHARS:]} {own}".strip() if own else ""
+
+
+def question_text(asked: Analysis, speakers: Iterable[str]) -> str:
+    """The text whose vector is a question's: the names of those who talk here are "I".
+
+    Args:
+        asked: the message.
+        speakers: who talks in what is remembered.
+    """
+    names = {called(one) for one in speakers} - {USER, ASSISTANT}
+    text = " ".join(_put(one, names) for one in asked.sentences) if names else asked.text
+    return text[:MEANT_CHARS].strip()
+
+
+def _put(sentence: Sentence, names: Set[str]) -> str:
+    text = sentence.text
+    for word in reversed(sentence.words):
+        if word.text.lower() in names:
+            text = text[: word.start] + FIRST_PERSON + text[word.start + len(word.text) :]
+    return text
 
 
 def analysed(content: str, default: str = "en") -> Analysis:

@@ -10,14 +10,16 @@ from insula.memory import assertion
 from insula.memory.cue import cue
 from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Recollection
 from insula.memory.storage.vectors import Vector
-from insula.metacognition.meaning import question
-from insula.metacognition.mind import Mind
-from insula.metacognition.reading import analysed
+from insula.metacognition.engine import Engine
+from insula.metacognition.reading import analysed, question_text
+from insula.operations.facts import FactPage, describe_facts, facts_of
+from insula.operations.memories import PAGE
 from insula.redaction import redact
 from insula.text.analysis import clean
 from insula.turn.gate import most_personal
@@ -64,28 +66,28 @@ class SearchResult:
 NOTHING = SearchResult(level="low", score=0.0, hits=())
 
 
-async def search_memories(mind: Mind, user: str, query: str, wanted: Filter, limit: int) -> SearchResult:
+async def search_memories(engine: Engine, user: str, query: str, wanted: Filter, limit: int) -> SearchResult:
     """What of a user's memories answers a query or shares words with it, best first; nothing is written by it.
 
     Args:
-        mind: what memory is asked with.
+        engine: what memory is asked with.
         user: whose memories.
         query: a question, or words.
         wanted: which memories may be found.
         limit: how many at most.
     """
     text = redact(clean(query)).strip()
-    user_id = await mind.store.nights.sleeper(user)
+    user_id = await engine.store.nights.sleeper(user)
     if user_id is None or not text:
         return NOTHING
     place = Place(user_id=user_id, session_id=0, user=user, session="")
-    found, sure, by_words = await _retrieve(mind, place, text)
+    found, sure, by_words = await _retrieve(engine, place, text)
     ranked = {
         one.memory.id: SearchHit(memory=one.memory, score=one.score, bearing=one.bearing) for one in found.recalled
     }
-    held = await mind.store.read(views.holding, user, text, wanted, limit)
+    held = await engine.store.read(views.holding, user, text, wanted, limit)
     ids = list(dict.fromkeys([*ranked, *by_words, *held]))
-    kept = await mind.store.read(views.named, user, ids, wanted)
+    kept = await engine.store.read(views.named, user, ids, wanted)
     hits = [
         SearchHit(memory=kept[number], score=old.score if old else 0.0, bearing=old.bearing if old else "bears")
         for number in ids
@@ -100,32 +102,41 @@ async def search_memories(mind: Mind, user: str, query: str, wanted: Filter, lim
     return SearchResult(level=level, score=score, hits=tuple(good[:limit]), nearest=near)
 
 
-async def _retrieve(mind: Mind, place: Place, text: str) -> tuple[Recollection, Confidence, Sequence[int]]:
+async def _retrieve(engine: Engine, place: Place, text: str) -> tuple[Recollection, Confidence, Sequence[int]]:
     """What memory brings for a text, how sure that makes, and the ids of what shares words with it, best first."""
-    languages, speakers = await mind.languages(place), await mind.speakers(place)
+    languages, speakers = await engine.voices(place)
     default = next(iter(languages), "en") if len(languages) == 1 else "en"
-    analysis = analysed(text, next(iter(mind.identity.languages), default))
+    analysis = analysed(text, next(iter(engine.identity.languages), default))
     asked = cue(analysis, USER, ASSISTANT, languages - {analysis.language})
-    whole, pieces = question(analysis, speakers), units(analysis)
-    vectors = await _vectors(mind, [whole, *pieces])
+    whole, pieces = question_text(analysis, speakers), units(analysis)
+    vectors = await _vectors(engine, [whole, *pieces])
     sought = most_personal(pieces, [chance("personal", one, vectors.get(one)) for one in pieces])
     questions = [one for piece in sought for one in assertion.read_question(piece, analysis.language, USER, ASSISTANT)]
-    vectors |= await _vectors(mind, [one.text for one in questions])
-    found = await mind.store.memories.recall(
+    vectors |= await _vectors(engine, [one.text for one in questions])
+    found = await engine.store.memories.recall(
         place,
         asked,
         LOOKED_AT,
         vectors=[vectors[one] for one in (whole, *sought) if one in vectors],
         asked=[one._replace(vector=vectors.get(one.text)) for one in questions],
     )
-    learned = await mind.learned(place)
-    sure = mind.estimate(asked, found, context=frozenset(), identity=mind.identity, calibration=learned.calibration)
-    return found, sure, await mind.store.memories.searched(place, asked, BY_WORDS)
+    learned = await engine.learned(place)
+    sure = engine.estimate(asked, found, context=frozenset(), identity=engine.identity, calibration=learned.calibration)
+    return found, sure, await engine.store.memories.searched(place, asked, BY_WORDS)
 
 
-async def _vectors(mind: Mind, texts: Sequence[str]) -> dict[str, Vector]:
+async def _vectors(engine: Engine, texts: Sequence[str]) -> dict[str, Vector]:
     """The vectors of some texts; none where there is no embedding."""
     new = [text for text in dict.fromkeys(texts) if text]
-    if mind.embed is None or not new:
+    if engine.embed is None or not new:
         return {}
-    return dict(zip(new, await asyncio.to_thread(embedded_all, mind.embed, new), strict=True))
+    return dict(zip(new, await asyncio.to_thread(embedded_all, engine.embed, new), strict=True))
+
+
+async def search_facts(
+    engine: Engine, user: str, query: str, wanted: Filter | None = None, limit: int = PAGE
+) -> FactPage:
+    """The facts that answer a question or share words with it, best first."""
+    with on_behalf_of(user):
+        found = await search_memories(engine, user, query, wanted or facts_of(), limit)
+        return FactPage(facts=await describe_facts(engine.store, user, [hit.memory for hit in found.hits]))

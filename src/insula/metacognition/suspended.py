@@ -1,15 +1,14 @@
 """A turn that waits for its answer, as a value that can be stored and read by another process."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from insula.errors import InputError
 from insula.memory.storage.rows import Said
-from insula.metacognition.opening import Opening
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import Reason
 from insula.session.saved import Lever, Saved
@@ -18,10 +17,16 @@ from insula.turn.instructions import Words
 from insula.turn.mending import Mend
 from insula.types import Confidence, Controls, Recalled
 
+if TYPE_CHECKING:
+    from insula.metacognition.turn import Turn
+
 
 @dataclass(frozen=True, kw_only=True)
 class Suspended:
-    """What a turn is finished by, beside what is read anew: the analysis of the message, and the turns before."""
+    """What a turn is finished by, beside what is read anew: the analysis of the message, and the turns before.
+
+    Each field but the version is the turn's attribute of that name.
+    """
 
     v: Literal[2] = 2
     user: str
@@ -53,36 +58,14 @@ def _form() -> TypeAdapter[Suspended]:
     return TypeAdapter(Suspended)
 
 
-def dumped(turn: Opening, adaptations: tuple[Adaptation, ...], conditions: tuple[Reason, ...]) -> str:
-    """An open turn as JSON, with the conditions that held and what they changed for it."""
-    held = Suspended(
-        user=turn.user,
-        session=turn.session,
-        message=turn.message,
-        model=turn.model,
-        number=turn.number,
-        is_read=turn.is_read,
-        words=turn.words,
-        confidence=turn.confidence,
-        recalled=turn.recalled,
-        history=turn.history,
-        personal=turn.personal,
-        lessons=turn.lessons,
-        insights=turn.insights,
-        mend=turn.mend,
-        controls=turn.controls,
-        skipped=turn.skipped,
-        adaptations=adaptations,
-        conditions=conditions,
-        saved=turn.saved,
-        metadata=turn.metadata,
-        told=turn.told,
-    )
-    return _form().dump_json(held).decode()
+def suspend(turn: "Turn") -> str:
+    """An open turn as JSON."""
+    values: dict[str, Any] = {one.name: getattr(turn, one.name) for one in fields(Suspended) if one.name != "v"}
+    return _form().dump_json(Suspended(**values)).decode()
 
 
-def loaded(kept: str) -> Suspended:
-    """The turn that was dumped.
+def read_suspended(kept: str) -> Suspended:
+    """The turn that was suspended.
 
     Raises:
         InputError: the text is none, or of another version.

@@ -1,67 +1,116 @@
-"""One exchange: its first half is `Opening`; here is what becomes of the answer, and how one is left or set aside."""
+"""One exchange: what memory holds for it, what the model is told, and what becomes of the answer."""
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
+from math import inf
 from types import TracebackType
 from typing import Any, Self, overload
 
 from insula import telemetry
-from insula.claims import say
-from insula.content import Content, taken
+from insula.claims import quote, say
+from insula.content import Content, plain, taken
+from insula.errors import InsulaError
+from insula.guidance import SHOWN
+from insula.language.handed import UsersWords, announcing, users_words
+from insula.language.heads import chance
+from insula.language.units import units
+from insula.memory import assertion, telling
+from insula.memory.cue import Cue, cue
+from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.item import NewItem, new_item
+from insula.memory.hearing import meant_wishes, requests_before
+from insula.memory.index import CANDIDATES
+from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.recollection import Recollection
 from insula.memory.storage import statements
-from insula.memory.storage.rows import Embedded
+from insula.memory.storage.rows import Embedded, Place, Said, Unembedded
 from insula.memory.storage.store import check_types
 from insula.memory.storage.vectors import Embed, Vector, embedded
-from insula.metacognition import finishing, suspended
+from insula.memory.wishes import OwnWish, is_all
+from insula.metacognition import outcome
 from insula.metacognition.arguments import check_options
-from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
-from insula.metacognition.meaning import embedded_rows, meant, meant_texts
-from insula.metacognition.mind import Mind
-from insula.metacognition.opening import Opening
-from insula.metacognition.reading import analysed, is_used, memorable
-from insula.metacognition.regulator import Ended
+from insula.metacognition.backlog import embedded_rows, texts_to_embed
+from insula.metacognition.engine import Engine, Learned
+from insula.metacognition.outcome import TOPIC_TERMS, TurnResult
+from insula.metacognition.reading import (
+    analysed,
+    chosen,
+    is_used,
+    memorable,
+    memory_text,
+    named_talkers,
+    question_text,
+    terms_of,
+)
 from insula.metacognition.streaming import streamed
-from insula.redaction import redact, take_out
-from insula.session.adaptation import Adaptation
-from insula.session.conditions import DEGRADED, STM_HIGH
+from insula.metacognition.suspended import Suspended, read_suspended, suspend
+from insula.night import forgetting as erasing
+from insula.redaction import may_answer, redact, take_answer, take_out
+from insula.session.adaptation import Adaptation, Stage
+from insula.session.conditions import DEGRADED, STM_HIGH, Reason
 from insula.session.control import Regulation
 from insula.session.latency import observe_turn
-from insula.session.saved import Saved
+from insula.session.regulator import Ended
+from insula.session.saved import Advisory, Lever, Saved, advisories
+from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
-from insula.text.analysis import analyse, clean
+from insula.text.analysis import UNKNOWN, Analysis, analyse, clean
+from insula.text.payload import is_payload
+from insula.text.questions import Ask, asks
 from insula.text.structure import is_structured
-from insula.turn import impasse, mending
+from insula.text.wishing import Wish
+from insula.turn import confidence, forgetting, impasse, insights, lessons, limits, mending, monitor, wishes
+from insula.turn.gate import Gate, gate, most_personal
 from insula.turn.hedging import Hedged, hedge
+from insula.turn.instructions import asked_for, compose
 from insula.turn.likelihood import Logprobs, weighed
+from insula.turn.mending import Mend
+from insula.turn.relevance import best_odds, choose_lines, choose_sure_lines
 from insula.types import (
     ADAPTATION,
     IMPASSE,
     TURN,
     AdaptationRecord,
     Assessment,
+    Confidence,
+    Controls,
+    Identity,
     ImpasseRecord,
+    Recalled,
     Signal,
     SignalKind,
     SignalRecord,
     Usage,
 )
 
-GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
-TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
+log = logging.getLogger(__name__)
+
+LATEST = 20
+"""Memories among which stands what the user said just before."""
+OFFERS = 1_000
+"""Sessions in which an erasure is offered at once."""
+LIMITS = 16
+"""Memories that are looked through for what limits an answer."""
+ASKED_BEFORE = 3
+"""Lines said before a message that may ask for the secret that it is."""
+HISTORY_LINES = 24
+"""Lines of the session that a turn looks back on."""
 REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
+GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
+TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
 PASSED = {True: "pass", False: "fail"}
 
 
-class Turn(Opening):
+class Turn:
     """One exchange: what memory holds for it, what the model is told, and what became of the answer.
 
     Entering recalls, estimates and writes the user's message down; `finish` assesses and hedges the response; leaving
@@ -76,12 +125,16 @@ class Turn(Opening):
         confidence: how likely memory holds what the message needs.
         is_read: whether memory could be read.
         recalled: what was recalled, best first.
+        memories: how many of the user's memories were looked through.
+        forgetting: what the message wants forgotten, which a yes erases.
         lessons: those that the message brought up, each with whether it was told or withheld.
         mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
         wishes: the user's standing wishes that this turn is told, what matters most first.
         insights: what nights understood that the message brought up, each with whether it was told or withheld.
         heard: what this message made stand for every answer from now on; empty for a request of the moment.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
+        conditions: what holds of the session.
+        adaptations: what those changed for this turn.
         saved: what it goes without because its model is slow or working memory full, by lever.
         metadata: what the host says of it, as it is kept.
         told: what this message tells of the user's life, in their words; mostly nothing.
@@ -94,6 +147,107 @@ class Turn(Opening):
         troubles: sentences on what failed in Insula itself.
     """
 
+    def __init__(self, engine: Engine, user: str, session: str, message: object, model: str = "") -> None:
+        self.engine = engine
+        self.user, self.session, self.model = user, session, model
+        self.troubles: list[str] = []
+        self.added = 0.0
+        self.message = self.metadata = self.told = ""
+        with self.kept_from_host("message"):
+            self.message = clean(plain(message))
+        self.analysis: Analysis | None = None
+        self.confidence = Confidence(level="low", score=0.0, reasons=(say("why.sure", "reason.unread").text,))
+        self.recalled: tuple[Recalled, ...] = ()
+        self.lessons: tuple[lessons.Used, ...] = ()
+        self.mend: Mend | None = None
+        self.wishes: tuple[wishes.Standing, ...] = ()
+        self.heard: tuple[Wish, ...] = ()
+        self.insights: tuple[insights.Recalled, ...] = ()
+        self.history: tuple[Said, ...] = ()
+        self.words = compose(engine.identity, ())
+        self.forgetting: forgetting.Heard | None = None
+        self.personal = self.is_read = self.over = False
+        self.memories = self.number = self.promoted = 0
+        self.result: TurnResult | None = None
+        self.signals: tuple[Signal, ...] = ()
+        self.snapshot: Snapshot | None = None
+        self.saved: dict[Lever, Saved] = {}
+        self.adaptations: tuple[Adaptation, ...] = ()
+        self.conditions: tuple[Reason, ...] = ()
+        self._regulation = Regulation(controls=engine.controls)
+        self._begun, self._trace, self._usage = 0.0, span(telemetry.TURN), Usage()
+        self._place: Place | None = None
+        self._content, self._stuck, self._secrets = "", "", dict[str, str]()
+        self._own: UsersWords | None = None  # what of the message the user said themselves, and did not hand over
+        self._wished: tuple[OwnWish, ...] = ()
+        self._limits: tuple[Recalled, ...] = ()
+        self._gate = Gate(None)
+        self._learned: Learned | None = None
+        self._vectors: dict[str, Vector] = {}
+        self._unembeddable = self._is_resumed = False
+        self._unembedded: tuple[Unembedded, ...] = ()
+        self._asked_again = 0
+
+    @property
+    def instructions(self) -> str:
+        """The text for the system prompt; with it goes `prompt`."""
+        return self.words.instructions
+
+    @property
+    def reminder(self) -> str:
+        """What belongs behind the message, within the same user message; empty in most turns."""
+        return self.words.reminder
+
+    @property
+    def prompt(self) -> str:
+        """The message as it should reach the model, with the reminder behind it."""
+        return f"{self.message}\n\n({self.reminder})" if self.reminder else self.message
+
+    @property
+    def instructions_stable(self) -> str:
+        """What stays the same from turn to turn, for the system prompt where a provider's cache is to hold."""
+        return self.words.stable
+
+    @property
+    def instructions_now(self) -> str:
+        """All else that is told in this turn, the reminder too, to be put behind the user's message, within it."""
+        return self.words.behind
+
+    @property
+    def shown(self) -> frozenset[int]:
+        """Ids of the memories that stand before the model; the others came up, and do not bear on the message."""
+        return self.words.shown
+
+    @property
+    def identity(self) -> Identity:
+        """Who the agent is."""
+        return self.engine.identity
+
+    @property
+    def language(self) -> str:
+        """The language of the message as an ISO 639-1 code; "unknown" before it was read."""
+        return self.analysis.language if self.analysis else UNKNOWN
+
+    @property
+    def controls(self) -> Controls:
+        """What this turn may use, as the conditions of the session have it."""
+        return self._regulation.controls
+
+    @property
+    def skipped(self) -> tuple[Stage, ...]:
+        """Stages that this turn goes without, because turns are far too slow."""
+        return self._regulation.skipped
+
+    @property
+    def advisories(self) -> tuple[Advisory, ...]:
+        """What this turn went without because its model is slow or working memory full; mostly nothing."""
+        return advisories(self.saved, self.conditions)
+
+    def note_saved(self, lever: Lever, saved: Saved) -> None:
+        """Count what this turn goes without; a host says so of the history and the calls that it leaves out."""
+        if saved:
+            self.saved[lever] = self.saved.get(lever, Saved()) + saved
+
     async def __aenter__(self) -> Self:
         with self.kept_from_host("trace"):
             self._trace.__enter__()
@@ -102,13 +256,298 @@ class Turn(Opening):
     async def open(self) -> Self:
         """Recall, and write the message down, outside of a block; `leave` is its end."""
         self._begun = time.perf_counter()
-        await self.look()
+        await self.before_model()
         await _uncut(self._keep_message())
         return self
 
     async def _keep_message(self) -> None:
         with self.kept_from_host("write"), on_behalf_of(self.user):
             await self._write()
+
+    async def before_model(self) -> None:
+        """Recall, and compose what the model is told."""
+        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced, on_behalf_of(self.user):
+            await self._recall()
+            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
+
+    async def _recall(self) -> None:
+        engine = self.engine
+        place = self._place = await engine.store.place(self.user, self.session)
+        await self._take_secrets(place)
+        await self._take_offer()
+        stands = await engine.resume(place)
+        with self.kept_from_host("regulate"):
+            self._regulate()
+        spoken, speakers = await engine.voices(place)
+        likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
+        self.analysis = analysed(self._content, next(iter(engine.identity.languages), likely))
+        asked = cue(self.analysis, USER, ASSISTANT, spoken - {self.analysis.language})
+        whole = question_text(self.analysis, speakers)
+        await self._read(announcing(self._content, ()))
+        pieces = units(self._read_own(()))
+        await self._read([whole, *pieces])
+        named = named_talkers(self.analysis, speakers)
+        personal = [chance("personal", one, self._vectors.get(one)) for one in pieces]
+        self._gate = gate(self.analysis, personal, named)
+        vector = self._vectors.get(whole)
+        sought = most_personal(pieces, personal)
+        questions = [
+            one for piece in sought for one in assertion.read_question(piece, self.analysis.language, USER, ASSISTANT)
+        ]
+        await self._read(one.text for one in questions)
+        questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
+        near = [self._vectors[one] for one in (whole, *sought) if one in self._vectors]
+        limit, usual = self.controls.max_context_items, engine.controls.max_context_items
+        found = await engine.store.memories.recall(
+            place,
+            asked,
+            usual + HISTORY_LINES,
+            lines=HISTORY_LINES,
+            vectors=near,
+            asked=questions,
+            candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
+        )
+        self.is_read = True
+        self._limits = await self._limiting(place, self.analysis, vector, found.recalled)
+        more, found = chosen(found.recalled, usual), found._replace(recalled=chosen(found.recalled, limit))
+        self.recalled, self.history = self._with_limits(found.recalled), found.said
+        self.memories = found.statistics.memories
+        if self.forgetting is None and forgetting.is_request(
+            {one: self._vectors[one] for one in pieces if one in self._vectors}
+        ):
+            with self.kept_from_host("forget"):
+                self.forgetting = await self._offer_erasure(found.recalled)
+        left = (self._before.shortfall if self._before else None) or mending.unsolved_of(stands.impasse)
+        self.mend = mending.mend(left, self.analysis.language, place.session_id, engine.holdout, engine.claims)
+        with self.kept_from_host("lessons"):
+            self._learned = await engine.learned(place, stands.version)
+        with self.kept_from_host("wishes"):
+            await self._read(announcing(self._content, self.history))
+            own = units(self._read_own(self.history))
+            read = {one: self._vectors[one] for one in own if one in self._vectors}
+            if self._own:
+                self._wished = meant_wishes(self._own, read, self.analysis.language, self.history)
+        learned = self._draw_lessons(place, self.analysis)
+        self._prepare(self.analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
+        self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
+
+    async def _take_secrets(self, place: Place, number: float = inf) -> None:
+        """Take the secrets out of the message, those among them that a line before this turn asked for."""
+        answers = may_answer(self.message)
+        lines = await self.engine.store.sessions.transcript(place, ASKED_BEFORE) if answers else ()
+        before = [(line.provenance == "user", line.content) for line in lines if line.turn < number]
+        self._content, self._secrets = take_answer(self.message, before)
+
+    def _read_own(self, before: Sequence[Said]) -> Analysis:
+        """The analysis of what of the message the user said themselves, and did not hand over."""
+        assert self.analysis is not None  # noqa: S101 it was read above
+        self._own = users_words(self._content, USER, before, self._hands_over)
+        same = self._own.text == self._content
+        return self.analysis if same else analysed(self._own.text, self.analysis.language)
+
+    def _hands_over(self, words: str) -> float | None:
+        return chance("handed", words, self._vectors.get(words))
+
+    async def _take_offer(self) -> None:
+        """Erase what the message before offered, where this one is a yes; any other lets the offer lapse."""
+        offer = self.engine.offers.pop((self.user, self.session), None)
+        if offer is None or not forgetting.is_assent(self.message):
+            return
+        with self.kept_from_host("forget"):
+            await erasing.erase(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
+            self.forgetting = forgetting.Heard(erased=len(offer.lines))
+            self.engine.backlog.again(self.user)
+
+    async def _offer_erasure(self, recalled: Sequence[Recalled]) -> forgetting.Heard:
+        """What a request to forget means, which a yes erases."""
+        assert self.analysis is not None  # noqa: S101 it was read above
+        latest = await self.engine.store.memories.remembered(self.user, LATEST)
+        said = [memory for memory, _ in latest if memory.session == self.session and memory.provenance == "user"]
+        before = [memory for memory in said if memory.kind == "semantic"]
+        found = forgetting.find_meant(self.analysis.terms, recalled, before)
+        lines, numbers = (forgetting.short(one.content) for one in found), (one.id for one in found)
+        return forgetting.Heard(forgetting.Offer(tuple(lines), tuple(numbers)) if found else None)
+
+    def _await_yes(self, request: int) -> None:
+        """Let a yes as the next message erase what is offered, and the request, which holds its words."""
+        if self.forgetting and (offer := self.forgetting.offer):
+            offers = self.engine.offers
+            offers[self.user, self.session] = offer._replace(memories=(*offer.memories, request))
+            if len(offers) > OFFERS:
+                offers.popitem(last=False)
+
+    def _with_limits(self, recalled: Sequence[Recalled]) -> tuple[Recalled, ...]:
+        named = {one.memory.id for one in recalled}
+        return (*recalled, *(one for one in self._limits if one.memory.id not in named))
+
+    async def _limiting(
+        self, place: Place, message: Analysis, vector: Vector | None, recalled: Sequence[Recalled]
+    ) -> tuple[Recalled, ...]:
+        """The allergies and diets that limit an answer, where the message is about food.
+
+        In the first turn in a language they are looked for whatever it is about; what food is, is read after it.
+        """
+        known = self.engine.near_food.get(message.language)
+        if vector is None or (known is not None and not limits.is_near(vector, known)):
+            return ()
+        asked = cue(analysed(limits.question(message.language), message.language), USER, ASSISTANT, frozenset())
+        found = await self.engine.store.memories.recall(place, asked, LIMITS)
+        told = {one.memory.id: one for one in limits.limits([*found.recalled, *recalled])}
+        return tuple(told.values()) if told and await self._is_about_food(vector, message.language) else ()
+
+    async def _is_about_food(self, vector: Vector, language: str) -> bool:
+        await self._read_food(language)
+        return limits.is_near(vector, self.engine.near_food.get(language, ()))
+
+    async def _read_food(self, language: str) -> None:
+        """Make the vectors of what is about food in a language, once in a process; what fails, the next turn tries."""
+        near = self.engine.near_food
+        if self._embed is not None and language not in near:
+            texts = limits.food(language)
+            await self._read(texts)
+            if all(one in self._vectors for one in texts):
+                near[language] = tuple(self._vectors[one] for one in texts)
+
+    @property
+    def _embed(self) -> Embed | None:
+        """What makes vectors in this turn; None where there are none to be had."""
+        return None if self._unembeddable else self.engine.embed
+
+    @property
+    def _puts_off(self) -> bool:
+        """Whether the vector of the response is made after the turn, which nobody waits for."""
+        return "embedding" in self.skipped and self.engine.embed is not None
+
+    async def _read(self, texts: Iterable[str]) -> None:
+        """Make the vectors of some texts at once, each of them once in a turn."""
+        new = [text for text in dict.fromkeys(texts) if text and text not in self._vectors]
+        if (embed := self._embed) is None or not new:
+            return
+        self._unembeddable = True
+        with self.kept_from_host("embed"):
+            self._vectors.update(zip(new, await asyncio.to_thread(embedded_all, embed, new), strict=True))
+            self._unembeddable = False
+
+    def _regulate(self) -> None:
+        """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
+        engine = self.engine
+        begun = engine.regulator.begin((self.user, self.session), self.model, engine.store.now())
+        self._regulation, self.adaptations = begun.regulation, begun.adaptations
+        self.conditions = begun.conditions.reasons
+
+    def _draw_lessons(self, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
+        """The lessons that the message brings up; wishes and insights with them."""
+        if (known := self._learned) is None:
+            return ()
+        with self.kept_from_host("lessons"):
+            before = requests_before(self.history, asked.language, self._hands_over) if known.wishes else ()
+            said = (*before, *self._wished) if known.wishes else ()
+            self.wishes = wishes.told(known.wishes, asked.terms, said, payload=is_payload(self._content))
+            holdout = self.engine.holdout
+            self.insights = insights.recalled(known.insights, asked.terms, place.session_id, holdout)
+            return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, holdout)
+        return ()
+
+    async def _write(self) -> None:
+        """Write the message down before the model is asked, so that nothing that follows can lose it."""
+        if self.analysis is None or self._place is None:
+            return
+        whole, own = memorable(self._content, self.analysis), self._own.text if self._own else ""
+        kept = whole if own == self._content else memorable(own, analysed(own, whole.language))
+        before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
+        units = telling.units(kept, before)
+        await self._read(one.meant for one in units)
+        facts = telling.facts_of(units, self._vectors)
+        stated = assertion.statements(kept, USER, ASSISTANT, before, [one.text for one in facts])
+        encoding, asked = encode(whole, USER, ASSISTANT), self._questions_before()
+        told = telling.line(facts, kept.language)
+        item = new_item(whole, encoding, "user", USER, self.recalled, asked, stated, told)
+        item = item._replace(content=self._content, metadata=self.metadata)
+        self.told = "" if item.withheld else item.line
+        own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
+        if not own and is_all([one for one in self._wished if one.slots or not stated], self._content):
+            item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
+        self.number, memory = await self.engine.store.sessions.say(self._place, item)
+        said_before = self.history[-1].content[:REMEMBERED_CHARS] if self.history else ""
+        texts = tuple(dict.fromkeys(one.text for one in stated))
+        self._unembedded = (Unembedded(memory, item.content[:REMEMBERED_CHARS], said_before, texts),)
+        self._await_yes(memory)
+        self.engine.saw(self._place, self.analysis.language, USER)
+        if self._wished:
+            self.heard = await self.engine.store.sessions.hear(self._place, self.number, self._wished)
+
+    def _prepare(
+        self,
+        message: Analysis,
+        asked: Cue,
+        found: Recollection,
+        learned: tuple[lessons.Used, ...],
+        more: Sequence[Recalled],
+    ) -> None:
+        """Estimate confidence and compose what the model is told.
+
+        Args:
+            message: the user's.
+            asked: what it asks of memory.
+            found: what memory brought.
+            learned: lessons that it brings up.
+            more: what memory would have brought, where this turn may use less than usual.
+        """
+        engine, identity = self.engine, self.engine.identity
+        calibration = self._learned.calibration if self._learned else engine.calibration
+        self.confidence = engine.estimate(
+            asked,
+            found,
+            context=terms_of(self.history),
+            identity=identity,
+            calibration=calibration,
+        )
+        guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
+        near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
+        told = [*(quote("wish", wish.text) for wish in far), *lessons.told(learned), *insights.told(self.insights)]
+        untold = self._gate.is_certain
+        self.personal = untold or self._lets_in(self.recalled)
+        composed = partial(
+            compose,
+            identity,
+            limits=self._limits,
+            untold=untold,
+            doubtful=self.confidence.level == "low" and not self._gate.talkers,
+            language=asked.language,
+            guidelines=self._learned.guidelines if self._learned else "",
+            guidance=guidance,
+            lessons=told,
+            mend=self.mend.said if self.mend else None,
+            forgetting=self.forgetting.told(self.analysis.language) if self.forgetting and self.analysis else None,
+            wishes=[wish.text for wish in near],
+            claims=engine.claims,
+        )
+        self.words = composed(self._lines(self.recalled, self.controls.max_context_items))
+        if more:
+            unshown = composed(self._lines(more, self.engine.controls.max_context_items)).shown - self.words.shown
+            self.note_saved("max_context_items", Saved(memories=len(unshown) or None))
+        if not self.words.shown > {one.memory.id for one in self._limits}:
+            self.confidence = confidence.untold(self.confidence, calibration)
+        evaluated("confidence", self.confidence.score, self.confidence.level)
+        self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
+
+    def _lets_in(self, recalled: Sequence[Recalled]) -> bool:
+        """Whether lines of what was recalled may stand before the model."""
+        return self._gate.lets_in(best_odds(recalled))
+
+    def _lines(self, recalled: Sequence[Recalled], most: int) -> Sequence[Recalled]:
+        """The lines of what was recalled that may stand before the model; at most so many that likely answer."""
+        if not self._lets_in(recalled):
+            without_vectors = self._gate.personal is None
+            return choose_sure_lines(recalled, most) if without_vectors else tuple(filter(asked_for, recalled))
+        if not self._gate.talkers:
+            return choose_lines(recalled, most)
+        return tuple(filter(asked_for, recalled)) if self.confidence.level == "low" else recalled
+
+    def _questions_before(self) -> tuple[Ask, ...]:
+        if not self.history or self.history[-1].provenance != "assistant":
+            return ()
+        return asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -127,11 +566,11 @@ class Turn(Opening):
             return
         self.over = True
         with self.kept_from_host("exit"), on_behalf_of(self.user):
-            await self._leave()
+            await self._after_model()
         with self.kept_from_host("snapshot"):
             await self._account()
-        self._owner.telemetry.added.observe(self.added)
-        self._owner.telemetry.turns.labels(self.confidence.level).inc()
+        self.engine.telemetry.added.observe(self.added)
+        self.engine.telemetry.turns.labels(self.confidence.level).inc()
 
     def finish(
         self,
@@ -171,35 +610,51 @@ class Turn(Opening):
     def _finish(
         self, response: str, assessment: Assessment | None, logprobs: Logprobs | None, *, structured: bool
     ) -> TurnResult:
-        owner, given = self._owner, self._given()
+        engine = self.engine
         with span(telemetry.ASSESSMENT) as traced:
-            judged = assessment or self._assess(response, given)
-            judged = weighed(finishing.of_data(judged) if structured else judged, self._analysis, logprobs)
+            judged = assessment or self._assess(response)
+            judged = weighed(outcome.of_data(judged) if structured else judged, self.analysis, logprobs)
             traced.set(score=judged.score, flags=judged.flags)
         evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         for flag in judged.flags:
-            owner.telemetry.flags.labels(flag).inc()
-        spoken = given.spoken(response)
-        text, doubt = (
-            Hedged(response, None) if structured else hedge(response, judged, owner.identity, spoken, owner.claims)
-        )
-        told = given.verdict(judged, response)
-        noted = finishing.notes(given, response, judged, told, self._usage, doubt)
-        again = finishing.again(given, judged) if self._asked_again < owner.controls.retry else ""
+            engine.telemetry.flags.labels(flag).inc()
+        hedged = Hedged(response, None)
+        if not structured:
+            spoken = outcome.response_language(self, response)
+            hedged = hedge(response, judged, engine.identity, spoken, engine.claims)
+        told = outcome.judge_turn(self, judged, response, engine.claims)
+        again = outcome.ask_again(self, judged) if self._asked_again < engine.controls.retry else ""
         self._asked_again += bool(again)
         if again and not self.controls.retry:
             again = ""
             self.note_saved("retry", Saved(calls=1))
-        signals = tuple(self._signal(*note) for note in noted)
+        left = outcome.shortfall_of(self, judged, self._before)
+        notes = outcome.ledger_notes(self, response, judged, told, self._usage, hedged.said, left)
+        learned = dict.fromkeys(filter(None, [*outcome.saved_by(self), self.told]))
         return TurnResult(
-            response=text,
+            response=hedged.text,
             assessment=judged,
-            hedged=doubt is not None,
-            signals=signals,
+            hedged=hedged.said is not None,
+            signals=tuple(self._signal(*note) for note in notes),
             verdict=told,
             sources=(told.source,) if told.source else (),
-            saved=given.learned,
+            saved=tuple(learned),
             again=again,
+        )
+
+    def _assess(self, response: str) -> Assessment:
+        """The judgement of the self-monitor with what memory held, or of what replaces it (K10)."""
+        engine, recent = self.engine, outcome.recent_responses(self)
+        if engine.assess is not monitor.assess:
+            return engine.assess(self.message, response, recent, engine.identity)
+        return monitor.assess(
+            self.message,
+            response,
+            recent,
+            engine.identity,
+            memory=outcome.usable_memory(self),
+            level=outcome.level_of(self),
+            embed=self._embed and partial(_embedded_once, self._embed, self._vectors),
         )
 
     @overload
@@ -218,35 +673,10 @@ class Turn(Opening):
         """
         return streamed(self.finish, pieces)
 
-    def _given(self) -> Given:
-        """What stood before the model."""
-        return Given(
-            message=self.message,
-            analysis=self._analysis,
-            forgetting=[self.forgetting.under_reply(self.language)] if self.forgetting else (),
-            saved=[wish.words for wish in self.heard if not wish.lifts],
-            told=self.told,
-            history=self.history,
-            is_read=self.is_read,
-            confidence=self.confidence,
-            recalled=self.recalled,
-            shown=self.shown,
-            personal=self.personal,
-            lessons=self.lessons,
-            insights=self.insights,
-            mend=self.mend,
-            before=self._owner.judged((self.user, self.session)),
-            controls=self.controls,
-            skipped=self.skipped,
-            claims=self._owner.claims,
-            made=self.words.claims,
-        )
-
-    def _assess(self, response: str, given: Given) -> Assessment:
-        """The self-monitor's judgement, which gets what stood before the model and what was said in the session."""
-        embed = self._embed and partial(_known, self._embed, self._vectors)
-        said = self.message, response
-        return self._owner.assessed(said, given.responses, given.memory, given.level, embed)
+    @property
+    def _before(self) -> impasse.Judged | None:
+        """What is kept of the turn before, where it was answered."""
+        return self.engine.judged((self.user, self.session))
 
     def stuck(self, reason: str) -> None:
         """Say that the agent is stuck at what was asked, whatever it will answer (K5).
@@ -266,30 +696,29 @@ class Turn(Opening):
             yield self._signal(IMPASSE, self._stuck, data)
         if judged is None:
             return
-        given = self._given()
-        current = impasse.judged(judged, given.topic, given.left(judged))
-        if stuck := self._owner.judge((self.user, self.session), current):
-            yield self._signal(IMPASSE, stuck, {"topic": sorted(given.topic)[:TOPIC_TERMS]})
+        topic, left = outcome.topic_of(self), outcome.shortfall_of(self, judged, self._before)
+        if stuck := self.engine.judge((self.user, self.session), impasse.judged(judged, topic, left)):
+            yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
 
     def _signal(self, kind: SignalKind, reason: str, data: SignalRecord) -> Signal:
-        at = datetime.fromtimestamp(self._owner.store.now(), UTC)
+        at = datetime.fromtimestamp(self.engine.store.now(), UTC)
         return Signal(
             kind=kind, user=self.user, session=self.session, turn=self.number, reason=reason, at=at, data=data
         )
 
-    async def _meant(self, response: str) -> list[Embedded]:
+    async def _embed_message(self, response: str) -> list[Embedded]:
         """The vectors of what was written of the message, which later turns need; read at once with the response's."""
-        texts = meant_texts(self._unembedded if self._owner.embed else ())
-        said = "" if self._puts_off or self.result is None else meant(self._content, response)
+        texts = texts_to_embed(self._unembedded if self.engine.embed else ())
+        said = "" if self._puts_off or self.result is None else memory_text(self._content, response)
         await self._read([said, *chain.from_iterable(texts.values())])
         whole = all(one in self._vectors for one in chain.from_iterable(texts.values()) if one)
         return embedded_rows(texts, self._vectors) if whole else []
 
-    async def _leave(self) -> None:
+    async def _after_model(self) -> None:
         if self._place is None or not self.number:
             return
         content = take_out(redact(self.result.response), self._secrets) if self.result else ""
-        made = await self._meant(content)
+        made = await self._embed_message(content)
         if self.result is None:
             self.signals = (self._signal(TURN, "no response", {"hedged": False}), *self._impasse(None))
             response, used = None, []
@@ -298,34 +727,34 @@ class Turn(Opening):
             self.signals += tuple(self._impasse(self.result.assessment))
             response, used = self._remember(self.result, content)
             self.note_saved("skipped_stages", Saved(vectors=int(self._puts_off) or None))
-        self.signals += tuple(map(self._adapted, self._adaptations))
-        owner = self._owner
-        kept = await owner.store.sessions.finish(
+        self.signals += tuple(map(self._adapted, self.adaptations))
+        engine = self.engine
+        kept = await engine.store.sessions.finish(
             self._place, self.number, response, self.signals, used, self.controls, made
         )
         if kept is None:
             self.signals = ()
-            owner.backlog.again(self.user)
+            engine.backlog.again(self.user)
             self.troubles.append(TWICE.format(number=self.number, session=self.session))
             return
         self.promoted = len(kept.ages)
         stored, threshold = 1 if response is None else 2, self.controls.consolidation_threshold
         session = self.user, self.session
-        waiting = owner.regulator.consolidated(session, stored, kept.ages, kept.saliences, threshold)
+        waiting = engine.regulator.consolidated(session, stored, kept.ages, kept.saliences, threshold)
         self.note_saved("consolidation_threshold", Saved(promotions=waiting or None))
-        owner.notice(self.signals)
-        if owner.embed is not None and (self._unembeddable or self._puts_off or self._is_resumed):
-            owner.backlog.again(self.user)
-        if owner.embed is None or not self._unembeddable:
-            owner.backlog.begin(self._place, owner.embed)
+        engine.notice(self.signals)
+        if engine.embed is not None and (self._unembeddable or self._puts_off or self._is_resumed):
+            engine.backlog.again(self.user)
+        if engine.embed is None or not self._unembeddable:
+            engine.backlog.begin(self._place, engine.embed)
         await self._read_food(self.language)
 
     async def _account(self) -> None:
         """Let the session know how the turn went, and write its snapshot down where one is due (S1, S8)."""
-        owner = self._owner
+        engine = self.engine
         seconds = time.perf_counter() - self._begun
         self._count(seconds)
-        at = owner.store.now()
+        at = engine.store.now()
         turn = Ended(
             at=at,
             ms=1000 * seconds,
@@ -334,18 +763,18 @@ class Turn(Opening):
             observation=observe_turn(self._usage, at),
             advisories=self.advisories,
         )
-        self.snapshot = owner.regulator.end((self.user, self.session), self.model, turn)
+        self.snapshot = engine.regulator.end((self.user, self.session), self.model, turn)
         if self.snapshot is not None:
-            owner.telemetry.snapshots.inc()
-            await owner.write_down(self.snapshot)
+            engine.telemetry.snapshots.inc()
+            await engine.write_down(self.snapshot)
 
     def _count(self, seconds: float) -> None:
-        count = self._owner.telemetry
+        count = self.engine.telemetry
         count.took(self.model, seconds)
         count.advisories.inc(len(self.advisories))
-        count.degraded.inc(self._conditions.count(DEGRADED))
-        count.stm_high.inc(self._conditions.count(STM_HIGH))
-        if self.controls.max_context_items < self._owner.controls.max_context_items:
+        count.degraded.inc(self.conditions.count(DEGRADED))
+        count.stm_high.inc(self.conditions.count(STM_HIGH))
+        if self.controls.max_context_items < self.engine.controls.max_context_items:
             count.adaptive_retrieval.inc()
 
     def _adapted(self, one: Adaptation) -> Signal:
@@ -357,11 +786,11 @@ class Turn(Opening):
 
     def _remember(self, result: TurnResult, content: str) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
-        asked = self._analysis or analyse("")
+        asked = self.analysis or analyse("")
         analysis = analysed(content, asked.language)
         kept = memorable(content, analysis)
         item = new_item(kept, encode(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
-        vector = None if self._puts_off else self._vectors.get(meant(self._content, content))
+        vector = None if self._puts_off else self._vectors.get(memory_text(self._content, content))
         item = item._replace(content=content, vector=vector, metadata=self.metadata)
         if (judged := result.assessment) is not None:
             worth = 1.0 if judged.passed else judged.score
@@ -374,35 +803,35 @@ class Turn(Opening):
 
         It holds what stood before the model, memories among it: keep it where you keep the conversation.
         """
-        return suspended.dumped(self, self._adaptations, self._conditions)
+        return suspend(self)
 
     @classmethod
-    async def resume(cls, owner: Mind, kept: str) -> Self:
+    async def resume(cls, engine: Engine, kept: str) -> Self:
         """The turn that `to_json` wrote, open again; memories that were erased meanwhile are gone from it.
 
         Raises:
             InputError: the text is no turn.
         """
-        was = suspended.loaded(kept)
-        turn = cls(owner, was.user, was.session, was.message, was.model)
+        was = read_suspended(kept)
+        turn = cls(engine, was.user, was.session, was.message, was.model)
         turn._begun, turn._is_resumed = time.perf_counter(), True
         turn.metadata, turn.told = was.metadata, was.told
         with turn.kept_from_host("resume"), on_behalf_of(turn.user):
             await turn._restore(was)
         return turn
 
-    async def _restore(self, was: suspended.Suspended) -> None:
+    async def _restore(self, was: Suspended) -> None:
         self.words, self.confidence, self.personal = was.words, was.confidence, was.personal
         self.lessons, self.insights, self.mend = was.lessons, was.insights, was.mend
-        self.history, self._adaptations = was.history, was.adaptations
+        self.history, self.adaptations = was.history, was.adaptations
         self._regulation = Regulation(controls=was.controls, skipped=was.skipped)
-        self._conditions, self.saved = was.conditions, dict(was.saved)
-        place = await self._owner.store.place(self.user, self.session)
+        self.conditions, self.saved = was.conditions, dict(was.saved)
+        place = await self.engine.store.place(self.user, self.session)
         await self._take_secrets(place, was.number)
-        self._analysis = analysed(self._content, next(iter(self.identity.languages), "en"))
-        await self._owner.resume(place)
+        self.analysis = analysed(self._content, next(iter(self.identity.languages), "en"))
+        await self.engine.resume(place)
         ids = [one.memory.id for one in was.recalled]
-        held = await self._owner.store.run(statements.held, place, was.number, self._content, ids)
+        held = await self.engine.store.run(statements.held, place, was.number, self._content, ids)
         if held is None:
             self.troubles.append(GONE.format(number=was.number, session=self.session))
             return
@@ -410,6 +839,23 @@ class Turn(Opening):
         self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
         if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
             self.confidence = replace(was.confidence, reasons=(say("why.sure", "reason.erased").text,))
+
+    @contextmanager
+    def kept_from_host(self, where: str) -> Generator[None]:
+        """The edge of law 4: a failure of ours is counted, logged and said, and goes no further."""
+        started = time.perf_counter()
+        try:
+            yield
+        except InsulaError as error:
+            self.engine.telemetry.failures.labels(where).inc()
+            log.warning("%s", error)
+            self.troubles.append(str(error))
+        except Exception as error:
+            self.engine.telemetry.failures.labels(where).inc()
+            log.exception("Metacognition failed on %s.", where)
+            self.troubles.append(f"Insula failed on {where} ({type(error).__name__}); the log says more.")
+        finally:
+            self.added += time.perf_counter() - started
 
 
 async def _uncut(work: Coroutine[Any, Any, None]) -> None:
@@ -422,7 +868,7 @@ async def _uncut(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-def _known(embed: Embed, vectors: Mapping[str, Vector], text: str) -> Vector:
+def _embedded_once(embed: Embed, vectors: Mapping[str, Vector], text: str) -> Vector:
     """The vector of a text, made where the turn has none of it yet."""
     known = vectors.get(text)
     return embedded(embed, text) if known is None else known

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
-from insula.metacognition.meaning import made_up
+from insula.metacognition.backlog import catch_up
 from insula.night.cycle import SleepReport, due, sleep_cycle
 from insula.night.phases import PHASES, understanding_phases
 from insula.server.background import run_beside
@@ -131,7 +131,7 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
         StoreError: the store cannot be used.
     """
     chat = service.chat
-    await made_up(chat.metacognition.store, user, chat.metacognition.engine.embed)
+    await catch_up(chat.metacognition.store, user, chat.metacognition.engine.embed)
     report = await sleep_cycle(
         chat.metacognition.store,
         user,

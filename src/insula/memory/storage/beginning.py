@@ -5,25 +5,35 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from insula.memory.storage import statements
-from insula.memory.storage.lessons import Version, version
+from insula.memory.storage.lessons import Version, version_columns
 from insula.memory.storage.rows import Place
-from insula.memory.storage.schema import in_working_memory, is_asserted, memories
+from insula.memory.storage.schema import in_working_memory, is_asserted, memories, signals
 from insula.types import IMPASSE, TURN, Signal
 
-_ELSEWHERE = sa.select(
+
+def _last_signal(kind: str) -> sa.ScalarSelect[int]:
+    mine = sa.and_(signals.c.user_id == sa.bindparam("user"), signals.c.kind == kind)
+    return sa.select(sa.func.coalesce(sa.func.max(signals.c.id), 0)).where(mine).scalar_subquery()
+
+
+_STANDS = sa.select(
     sa.exists().where(
         memories.c.user_id == sa.bindparam("user"),
         in_working_memory(),
         is_asserted(),
         memories.c.session_id != sa.bindparam("session"),
-    )
+    ),
+    _last_signal(IMPASSE),
+    _last_signal(TURN),
+    *version_columns(),
 )
+"""One statement: a turn asks for nothing else in most sessions."""
 
 
 class Beginning(NamedTuple):
     """What a turn begins with."""
 
-    unmoved: bool
+    has_left_behind: bool
     """Whether the working memory of another session holds what was asserted there, which is to be promoted."""
     impasse: Signal | None
     """What a method came to an impasse with since the user's last turn, in whatever session."""
@@ -35,7 +45,7 @@ class Beginning(NamedTuple):
     """Of the session's working memory, where they were asked for."""
 
 
-def read(connection: sa.Connection, here: Place, turns: int, capacity: int) -> Beginning:
+def read_beginning(connection: sa.Connection, here: Place, turns: int, capacity: int) -> Beginning:
     """How a user and a session stand.
 
     Args:
@@ -45,13 +55,15 @@ def read(connection: sa.Connection, here: Place, turns: int, capacity: int) -> B
         capacity: of the session's working memory, where its saliences are asked for; else 0.
     """
     where = {"user": here.user_id, "session": here.session_id}
-    last = statements.ledger(connection, here, [IMPASSE], False, 1)
-    if last and statements.ledger(connection, here, [TURN, IMPASSE], False, 1)[0].kind != IMPASSE:
-        last = []
+    left_behind, impasse, turn, *version = connection.execute(_STANDS, where).one()
     return Beginning(
-        unmoved=bool(connection.execute(_ELSEWHERE, where).scalar()),
-        impasse=last[0] if last else None,
-        version=version(connection, here.user_id),
-        turns=tuple(statements.ledger(connection, here, [TURN], True, turns)) if turns else (),
+        has_left_behind=bool(left_behind),
+        impasse=_impasse(connection, here) if impasse > turn else None,
+        version=tuple(version),
+        turns=tuple(statements.ledger(connection, here, kinds=[TURN], limit=turns)) if turns else (),
         saliences=statements.saliences(connection, here, capacity) if capacity else (),
     )
+
+
+def _impasse(connection: sa.Connection, here: Place) -> Signal:
+    return statements.ledger(connection, here, kinds=[IMPASSE], session_only=False, limit=1)[0]

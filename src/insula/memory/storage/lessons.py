@@ -10,34 +10,31 @@ from insula.memory.storage.nights import kept
 from insula.memory.storage.rows import Cited, Kept
 from insula.memory.storage.schema import lessons, memories, messages, nights, revisions, sessions, signals
 
-Version = tuple[tuple[int, str], ...]
+Version = tuple[int, ...]
 """What changes whenever a night, or a person, changes what is told."""
 
 
-def _told() -> sa.ColumnElement[bool]:
+def version_columns() -> list[sa.ScalarSelect[int]]:
+    """The version of what was learned of a user, who is bound as "user": a person's word on a lesson is a revision."""
+    user = sa.bindparam("user", type_=sa.BigInteger)
     subject = revisions.c.subject
-    return sa.or_(subject.in_(("soul", "calibration")), subject.startswith("lesson:"))
-
-
-def _version() -> sa.CompoundSelect[int, str]:
-    user = sa.bindparam("user", type_=sa.Integer)
-    mine = sa.select(lessons.c.id, lessons.c.mode).where(lessons.c.user_id == user, lessons.c.retired_at.is_(None))
-    night = sa.select(sa.func.coalesce(sa.func.max(nights.c.id), 0), sa.literal("night"))
-    revised = sa.select(sa.func.coalesce(sa.func.max(revisions.c.id), 0), sa.literal("revised"))
-    return sa.union_all(
-        mine,
-        night.where(nights.c.user_id == user),
-        revised.where(revisions.c.user_id == user, _told()),
+    told = sa.or_(subject.in_(("soul", "calibration")), subject.startswith("lesson:"))
+    standing = sa.and_(lessons.c.user_id == user, lessons.c.retired_at.is_(None))
+    counted = (
+        (sa.func.count(lessons.c.id), standing),
+        (sa.func.sum(lessons.c.id), standing),
+        (sa.func.max(nights.c.id), nights.c.user_id == user),
+        (sa.func.max(revisions.c.id), sa.and_(revisions.c.user_id == user, told)),
     )
+    return [sa.select(sa.func.coalesce(value, 0)).where(mine).scalar_subquery() for value, mine in counted]
 
 
-_VERSION = _version()
-"""Put together once: every turn asks for it."""
+_VERSION = sa.select(*version_columns())
 
 
 def version(connection: sa.Connection, user_id: int) -> Version:
-    """The lessons of a user with what a person said of each, and the last entry of the nights' journal."""
-    return tuple((row[0], row[1]) for row in connection.execute(_VERSION, {"user": user_id}))
+    """The version of what was learned of a user."""
+    return tuple(connection.execute(_VERSION, {"user": user_id}).one())
 
 
 def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Cited]:

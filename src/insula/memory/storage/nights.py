@@ -279,7 +279,7 @@ def _waiting(after: int, slept_before: float, limit: int) -> sa.Select[Any, Any]
     )
 
 
-def revisions_of(connection: sa.Connection, user_id: int, subject: str, limit: int) -> list[Revised]:
+def revisions_of(connection: sa.Connection, user_id: int, subject: str, limit: int = 50) -> list[Revised]:
     """The latest states of something derived, newest first."""
     asked = {"user": user_id, "subject": subject, "most": limit}
     return [Revised(*row) for row in connection.execute(_REVISED, asked)]

@@ -1,11 +1,11 @@
 """The four repositories of a store: each method is one unit of work, run whole in a thread of the store's own."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import partial
+from functools import partial, wraps
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
@@ -20,27 +20,13 @@ from insula.memory.recollection import Found, Recollection, recollected
 from insula.memory.storage import journal, nights, pgvector, statements
 from insula.memory.storage.changes import Changes, Retired, Revision
 from insula.memory.storage.database import Database
-from insula.memory.storage.lessons import Version, cited, heard, version
-from insula.memory.storage.rows import (
-    Begun,
-    Cited,
-    Consolidated,
-    Embedded,
-    Held,
-    Kept,
-    Line,
-    Noticed,
-    Place,
-    Revised,
-    Said,
-    Session,
-    Summarised,
-    Understood,
-)
+from insula.memory.storage.lessons import cited, heard, version
+from insula.memory.storage.rows import Consolidated, Embedded, Place
 from insula.memory.storage.vectors import Near, Vector, cosines
 from insula.memory.wishes import OwnWish
-from insula.types import Controls, Memory, Signal
+from insula.types import Controls, Signal
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Vectors = Sequence[tuple[int, bytes]]
 """Packed vectors, each with the id of its memory."""
@@ -51,51 +37,51 @@ OVERTAKEN = (
 )
 
 
+def _reads(
+    work: Callable[Concatenate[sa.Connection, P], T],
+) -> "Callable[Concatenate[_Repository, P], Coroutine[Any, Any, T]]":
+    """The method that runs a function of a connection which only reads."""
+
+    @wraps(work)
+    async def read(self: "_Repository", /, *args: P.args, **options: P.kwargs) -> T:
+        return await self.database.read(work, *args, **options)
+
+    return read
+
+
 class _Repository:
     """What a store keeps of one kind."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
 
     async def _embedding(self, user_id: int, work: Callable[[sa.Connection], tuple[T, Vectors]]) -> T:
         """Run a unit of work that also writes vectors of a user's memories, which recall then knows of."""
         try:
-            done, written = await self._database.run(work)
+            done, written = await self.database.run(work)
         except BaseException:
-            self._database.neighbourhoods.forget()  # it may have been written all the same
+            self.database.neighbourhoods.forget()  # it may have been written all the same
             raise
         if written:
-            await asyncio.to_thread(self._database.neighbourhoods.add, user_id, written)  # once readers can see them
+            await asyncio.to_thread(self.database.neighbourhoods.add, user_id, written)  # once readers can see them
         return done
 
 
 class Sessions(_Repository):
     """What is said: sessions, their transcripts, their working memory and the ledger."""
 
-    async def sessions_of(self, user: str) -> list[tuple[str, int, Any]]:
-        """Name, number of turns and time of the last line of a user's sessions, latest first."""
-        return await self._database.read(statements.sessions_of, user)
-
-    async def transcript(self, place: Place, limit: int) -> tuple[Said, ...]:
-        """The last `limit` lines of a session, oldest first."""
-        return await self._database.read(statements.lines, place, limit)
+    sessions_of = _reads(statements.sessions_of)
+    transcript = _reads(statements.lines)
+    ledger = _reads(statements.ledger)
+    counts = _reads(statements.counts)
 
     async def say(self, place: Place, item: NewItem, *, at: float | None = None) -> tuple[int, int]:
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
-        return await self._database.run(statements.write, place, None, item, self._database.now() if at is None else at)
-
-    async def begin(self, place: Place, item: NewItem) -> Begun:
-        """The same, with what its vectors are to be made of."""
-
-        def work(connection: sa.Connection) -> Begun:
-            turn, memory = statements.write(connection, place, None, item, self._database.now())
-            return Begun(turn, memory, tuple(meanings.unembedded_among(connection, place.user_id, [memory])))
-
-        return await self._database.run(work)
+        return await self.database.run(statements.write, place, None, item, self.database.now() if at is None else at)
 
     async def hear(self, place: Place, turn: int, said: Sequence[OwnWish]) -> tuple[OwnWish, ...]:
         """Let what a message wishes count at once; returns what of it stands from now on for every answer."""
-        return await self._database.run(heard, place.user_id, place.session_id, turn, said, self._database.now())
+        return await self.database.run(heard, place.user_id, place.session_id, turn, said, self.database.now())
 
     async def finish(
         self,
@@ -118,7 +104,7 @@ class Sessions(_Repository):
         """
 
         def work(connection: sa.Connection) -> tuple[Consolidated | None, Vectors]:
-            at = self._database.now()
+            at = self.database.now()
             index.begin(connection, place.user_id)  # who finishes the turn elsewhere waits, and then sees this
             is_begun, is_over = statements.progress(connection, place, turn)
             if is_over:
@@ -137,7 +123,7 @@ class Sessions(_Repository):
 
     async def consolidate(self, place: Place, controls: Controls) -> Consolidated:
         """Promote what is salient enough and let the rest of a full working memory go."""
-        return await self._database.run(statements.promote, place, controls, self._database.now())
+        return await self.database.run(statements.promote, place, controls, self.database.now())
 
     async def add(
         self, place: Place, items: Iterable[tuple[NewItem, float]], controls: Controls
@@ -153,32 +139,16 @@ class Sessions(_Repository):
             known = statements.taken_in(connection, place.user_id, [item.source_id for item, _ in items])
             new = [(item, at) for item, at in items if item.source_id not in known]
             written = [statements.write(connection, place, None, item, at)[1] for item, at in new]
-            return written, statements.promote(connection, place, controls, self._database.now())
+            return written, statements.promote(connection, place, controls, self.database.now())
 
         items = list(items)
-        return await self._database.run(work)
-
-    async def ledger(
-        self, place: Place, *, kinds: Iterable[str] = (), session_only: bool = True, limit: int = 50
-    ) -> list[Signal]:
-        """The last signals of a user (or of this session), newest first."""
-        return await self._database.read(statements.ledger, place, kinds, session_only, limit)
-
-    async def counts(self, place: Place) -> Mapping[str, int]:
-        """How much is stored of a user: sessions, messages, long_term, working (of this session), signals."""
-        return await self._database.read(statements.counts, place)
-
-    async def languages(self, place: Place) -> frozenset[str]:
-        """The languages of what is remembered of a user."""
-        return await self._database.read(statements.languages, place)
-
-    async def speakers(self, place: Place) -> frozenset[str]:
-        """Who talks in what is remembered of a user."""
-        return await self._database.read(statements.speakers, place)
+        return await self.database.run(work)
 
 
 class Memories(_Repository):
     """What is remembered: recall, vectors, erasure."""
+
+    remembered = _reads(statements.remembered)
 
     async def recall(
         self,
@@ -221,7 +191,7 @@ class Memories(_Repository):
             said = statements.lines(connection, place, lines) if lines else ()
             return Found(statistics, rows, told, said, unscored)
 
-        return recollected(place, cue, await self._database.read(work), asked, vectors, self._database.now(), limit)
+        return recollected(place, cue, await self.database.read(work), asked, vectors, self.database.now(), limit)
 
     def _near(
         self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector], memories: int
@@ -231,7 +201,7 @@ class Memories(_Repository):
             return []
         if pgvector.serves(connection, memories):
             return [pgvector.nearest(connection, user_id, vector, index.NEAREST) for vector in vectors]
-        near = self._database.neighbourhoods.nearest(user_id, vectors, partial(meanings.vectors, connection, user_id))
+        near = self.database.neighbourhoods.nearest(user_id, vectors, partial(meanings.vectors, connection, user_id))
         read = dict(index.long_term(connection, user_id, sorted({one for each in near for one in each.first})))
         return [
             _nearest(vector, each, read, partial(index.long_term, connection, user_id))
@@ -245,7 +215,7 @@ class Memories(_Repository):
             statistics = index.statistics(connection, place.user_id, cue.forms)
             return index.search(connection, place.user_id, statistics, limit)
 
-        return await self._database.read(work)
+        return await self.database.read(work)
 
     async def embed(self, user_id: int, made: Sequence[Embedded]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
@@ -256,32 +226,28 @@ class Memories(_Repository):
 
         return await self._embedding(user_id, work)
 
-    async def remembered(self, user: str, limit: int) -> list[tuple[Memory, bool]]:
-        """A user's latest memories, newest first, each with whether it is in long-term memory."""
-        return await self._database.read(statements.remembered, user, limit)
-
     async def restore(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""
-        return await self._database.run(journal.restore, user_id, memory_id, self._database.now())
+        return await self.database.run(journal.restore, user_id, memory_id, self.database.now())
 
     async def amend(self, user_id: int, memory_id: int, do: Do, text: str = "") -> bool:
         """Correct, pin or mute a memory, or undo what was decided on it; False where there is none such."""
-        amended = await self._database.run(amendment.amend, user_id, memory_id, do, self._database.now(), text)
-        self._database.neighbourhoods.forget(user_id)  # the vectors of new words are made anew
+        amended = await self.database.run(amendment.amend, user_id, memory_id, do, self.database.now(), text)
+        self.database.neighbourhoods.forget(user_id)  # the vectors of new words are made anew
         return amended
 
     async def erase(self, user_id: int, *memory_ids: int) -> bool:
         """Erase memories and what quotes them, all or none of them; False where there are none such."""
 
         def work(connection: sa.Connection) -> bool:
-            self._database.neighbourhoods.forget(user_id)
-            at = self._database.now()
+            self.database.neighbourhoods.forget(user_id)
+            at = self.database.now()
             gone = [erasure.erase(connection, user_id, number, at) for number in memory_ids]
             return any(gone)
 
-        erased = await self._database.run(work)
+        erased = await self.database.run(work)
         if erased:
-            await self._database.scrub()
+            await self.database.scrub()
         return erased
 
 
@@ -304,101 +270,55 @@ def _nearest(
 class Nights(_Repository):
     """What a night reads and writes."""
 
-    async def users(self) -> list[str]:
-        """The names of all users."""
-        return await self._database.read(nights.names)
-
-    async def sleeper(self, user: str) -> int | None:
-        """The id under which the night knows a user; None where nothing is stored of them."""
-        return await self._database.read(nights.user_id, user)
-
-    async def slept(self, user_id: int, phase: str) -> tuple[str, float] | None:
-        """The last night in which a phase was done, and when."""
-        return await self._database.read(journal.last_night, user_id, phase)
-
-    async def journal(self, user_id: int, night: str) -> Mapping[str, Mapping[str, Any]]:
-        """The reports of the phases of a night that are done."""
-        return await self._database.run(journal.journal, user_id, night)
+    users = _reads(nights.names)
+    sleeper = _reads(nights.user_id)
+    slept = _reads(journal.last_night)
+    reports_after = _reads(journal.reports_after)
+    sessions_to_sleep_on = _reads(nights.sessions_of)
+    lines_of = _reads(nights.transcripts)
+    summaries = _reads(nights.summaries_of)
+    insights = _reads(nights.insights_of)
+    held = _reads(nights.held)
+    noticed = _reads(nights.noticed)
+    noticed_in = _reads(nights.noticed_in)
+    journal = _reads(journal.journal)  # last: it hides the module below
 
     async def record(
         self, user_id: int, night: str, phase: str, report: Mapping[str, Any], changes: Changes = ()
     ) -> bool:
         """Write what a phase changes and that it is done, in one transaction; False where it was done already."""
-        return await self._database.run(journal.record, user_id, night, phase, report, changes, self._database.now())
+        return await self.database.run(journal.record, user_id, night, phase, report, changes, self.database.now())
 
     async def note(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> bool:
         """Write down what a phase was answered, so that it need not ask again; False where an answer stands already."""
-        return await self._database.run(
-            journal.record, user_id, night, name, answer, (), self._database.now(), journal.ASKED
+        return await self.database.run(
+            journal.record, user_id, night, name, answer, (), self.database.now(), journal.ASKED
         )
-
-    async def reports_after(self, user_id: int, phase: str, other: str) -> list[Mapping[str, Any]]:
-        """The reports of a phase since another one was last done, oldest first."""
-        return await self._database.run(journal.reports_after, user_id, phase, other)
 
     def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
-        return self._database.alone(user_id)
-
-    async def sessions_to_sleep_on(self, user_id: int) -> list[Session]:
-        """A user's sessions, oldest first."""
-        return await self._database.run(nights.sessions_of, user_id)
-
-    async def lines_of(self, user_id: int, within: Sequence[int], limit: int) -> dict[int, list[Line]]:
-        """The last lines of some sessions, each oldest first."""
-        return await self._database.run(nights.transcripts, user_id, within, limit)
-
-    async def summaries(self, user_id: int, limit: int) -> list[Summarised]:
-        """The latest summaries, oldest first."""
-        return await self._database.run(nights.summaries_of, user_id, limit)
-
-    async def insights(self, user_id: int, limit: int) -> list[Understood]:
-        """The latest insights, newest first."""
-        return await self._database.read(nights.insights_of, user_id, limit)
-
-    async def held(self, user_id: int, limit: int) -> list[Held]:
-        """The latest items of long-term memory that somebody said, newest first."""
-        return await self._database.run(nights.held, user_id, limit)
-
-    async def noticed(self, user_id: int, kinds: Sequence[str], since: float) -> list[Noticed]:
-        """The signals of some kinds since a moment, oldest first."""
-        return await self._database.run(nights.noticed, user_id, kinds, since)
-
-    async def noticed_in(self, user_id: int, kinds: Sequence[str], within: Sequence[int]) -> list[Noticed]:
-        """The signals of some kinds in some sessions, oldest first."""
-        return await self._database.run(nights.noticed_in, user_id, kinds, within)
+        return self.database.alone(user_id)
 
 
 class Guidance(_Repository):
     """What was learned: lessons, guidelines, and the states of what is derived."""
 
-    async def lessons(self, user_id: int) -> list[Kept]:
-        """A user's lessons and guidelines, with what sessions say of them."""
-        return await self._database.read(nights.kept, user_id)
-
-    async def lessons_version(self, user_id: int) -> Version:
-        """What changes whenever a user's lessons do."""
-        return await self._database.read(version, user_id)
-
-    async def cited(self, user_id: int, ids: Sequence[int]) -> list[Cited]:
-        """Some of a user's messages, oldest first."""
-        return await self._database.read(cited, user_id, ids)
-
-    async def revisions(self, user_id: int, subject: str, limit: int = 50) -> list[Revised]:
-        """The latest states of something derived, newest first."""
-        return await self._database.read(nights.revisions_of, user_id, subject, limit)
+    lessons = _reads(nights.kept)
+    lessons_version = _reads(version)
+    cited = _reads(cited)
+    revisions = _reads(nights.revisions_of)
 
     async def revise(self, user_id: int, revision: Revision) -> None:
         """Add a state of something derived, by a person's hand."""
-        await self._database.run(journal.revise, user_id, revision, self._database.now())
+        await self.database.run(journal.revise, user_id, revision, self.database.now())
 
     async def retire(self, user_id: int, gone: Sequence[Retired]) -> None:
         """Tell some guidance no more, by a person's hand."""
-        await self._database.run(journal.write, user_id, gone, self._database.now())
+        await self.database.run(journal.write, user_id, gone, self.database.now())
 
     async def erase(self, user_id: int, lesson_id: int) -> bool:
         """Erase a lesson; False where there is none such."""
-        erased = await self._database.run(erasure.unlearn, user_id, lesson_id, self._database.now())
+        erased = await self.database.run(erasure.unlearn, user_id, lesson_id, self.database.now())
         if erased:
-            await self._database.scrub()
+            await self.database.scrub()
         return erased

@@ -141,6 +141,13 @@ class Place(NamedTuple):
     session: str
 
 
+class Voices(NamedTuple):
+    """Who talks in what is remembered of a user, and in which languages."""
+
+    languages: frozenset[str]
+    speakers: frozenset[str]
+
+
 class Consolidated(NamedTuple):
     """What a turn moved to long-term memory, and what is left in working memory."""
 
@@ -266,14 +273,6 @@ class Embedded(NamedTuple):
     row: Unembedded
     vector: bytes
     stated: Mapping[str, bytes] = {}
-
-
-class Begun(NamedTuple):
-    """What began a turn, as it was written."""
-
-    turn: int
-    memory: int
-    unembedded: tuple[Unembedded, ...]
 
 
 class Cited(NamedTuple):

@@ -10,7 +10,7 @@ from insula.memory import facts, index
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import REMEMBERED_CHARS, NewItem
 from insula.memory.storage.filters import load_metadata
-from insula.memory.storage.rows import Consolidated, Place, Proposed, Said
+from insula.memory.storage.rows import Consolidated, Place, Proposed, Said, Voices
 from insula.memory.storage.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
 from insula.memory.storage.vectors import packed
 from insula.types import TURN, Controls, Memory, Signal
@@ -300,16 +300,11 @@ def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) ->
         connection.execute(_SIGNAL, rows)
 
 
-def languages(connection: sa.Connection, here: Place) -> frozenset[str]:
-    """The languages of what is remembered of a user."""
-    query = sa.select(memories.c.language).where(memories.c.user_id == here.user_id).distinct()
-    return frozenset(connection.execute(query).scalars())
-
-
-def speakers(connection: sa.Connection, here: Place) -> frozenset[str]:
-    """Who talks in what is remembered of a user."""
-    query = sa.select(memories.c.speaker).where(memories.c.user_id == here.user_id).distinct()
-    return frozenset(connection.execute(query).scalars())
+def voices(connection: sa.Connection, user_id: int) -> Voices:
+    """Who talks in what is remembered of a user, and in which languages."""
+    query = sa.select(memories.c.language, memories.c.speaker).where(memories.c.user_id == user_id).distinct()
+    rows = connection.execute(query).all()
+    return Voices(frozenset(row.language for row in rows), frozenset(row.speaker for row in rows))
 
 
 def remembered(connection: sa.Connection, user: str, limit: int) -> list[tuple[Memory, bool]]:
@@ -326,9 +321,9 @@ def remembered(connection: sa.Connection, user: str, limit: int) -> list[tuple[M
 
 
 def ledger(
-    connection: sa.Connection, here: Place, kinds: Iterable[str], session_only: bool, limit: int
+    connection: sa.Connection, here: Place, *, kinds: Iterable[str] = (), session_only: bool = True, limit: int = 50
 ) -> list[Signal]:
-    """The last signals of a user, or of one session, newest first."""
+    """The last signals of a user (or of this session), newest first."""
     values: list[dict[str, object]] = [{**_here(here), "limit": limit, "kind": kind} for kind in kinds]
     query = _LEDGER[session_only, bool(values)]
     found = [row for one in values or [{**_here(here), "limit": limit}] for row in connection.execute(query, one)]

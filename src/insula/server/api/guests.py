@@ -14,7 +14,8 @@ from insula import senses
 from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError
 from insula.memory.storage.store import NAME_CHARS
-from insula.metacognition import TurnResult, suspended
+from insula.metacognition import TurnResult
+from insula.metacognition.suspended import read_suspended
 from insula.server.api.talk import EXAMPLE, Came, Estimate, Judgement, Noticed
 from insula.server.problems import documented
 from insula.server.users import Caller, service_of, settled
@@ -185,7 +186,7 @@ async def finish(request: Request, answered: Annotated[Answered, Body()], caller
     """Finish a turn: the answer is assessed, hedged where it should be, and kept."""
     service = service_of(request)
     try:
-        whose = suspended.loaded(answered.state).user
+        whose = read_suspended(answered.state).user
         settled(caller, whose)
         settled(whose, answered.user)
         spent = answered.usage

@@ -14,7 +14,7 @@ from insula.memory.amendment import Do
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filters, read_filter
 from insula.memory.storage.store import NAME_CHARS
-from insula.metacognition.remembering import SESSION
+from insula.metacognition.observing import ADDED
 from insula.metacognition.searching import SearchHit
 from insula.operations.memories import change_memory, delete_memory, forget_memories
 from insula.server.api.numbers import PAGE, Before, Id, Limit
@@ -151,7 +151,7 @@ class Addition(BaseModel):
     )
 
     messages: Annotated[list[Line], Field(min_length=1, max_length=MESSAGES)]
-    session: Name = SESSION
+    session: Name = ADDED
     metadata: dict[str, str | int | float | bool] | None = None
     """What you say of them, to find them by."""
 

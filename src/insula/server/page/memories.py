@@ -10,7 +10,8 @@ from insula.errors import InputError, NotFound
 from insula.memory.amendment import Do
 from insula.memory.storage.filters import Filter, read_moment
 from insula.memory.storage.store import NAME_CHARS
-from insula.metacognition.facts import add_fact, search_facts
+from insula.metacognition.observing import add_fact
+from insula.metacognition.searching import search_facts
 from insula.operations.facts import FactPage, facts_of, get_fact, list_facts, list_people
 from insula.operations.memories import count_memories, forget_memories, list_memories
 from insula.server.api.memories import WORDS, amend, erase

@@ -21,7 +21,7 @@ from insula.memory.storage import shown as looks
 from insula.memory.storage import views as store_views
 from insula.memory.storage.rows import Sitting
 from insula.memory.storage.store import NAME_CHARS
-from insula.metacognition.facts import ADDED
+from insula.metacognition.observing import ADDED
 from insula.night import desk
 from insula.operations.saved import find_saved, undo_saved
 from insula.replay.worth import hear

@@ -11,23 +11,23 @@ from insula import claims as register
 from insula.calibration import OWN, calibrated, checked, shipped
 from insula.memory.cue import Cue
 from insula.memory.embedding import usable, use
-from insula.memory.storage import beginning, statements, vitals
-from insula.memory.storage.beginning import Beginning
+from insula.memory.storage import statements, vitals
+from insula.memory.storage.beginning import Beginning, read_beginning
 from insula.memory.storage.lessons import Version
-from insula.memory.storage.rows import Place
+from insula.memory.storage.rows import Place, Voices
 from insula.memory.storage.store import Recollection, Store
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition.arguments import check_options
-from insula.metacognition.meaning import Backlog
-from insula.metacognition.regulator import Regulator
+from insula.metacognition.backlog import Backlog
 from insula.night import soul
 from insula.night.prompts import FORMS
 from insula.night.soul.render import prompt_text
 from insula.night.view import contradicted, is_view
+from insula.session.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.telemetry import Telemetry
 from insula.turn import confidence, forgetting, impasse, insights, lessons, monitor, wishes
-from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
+from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Signal
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ SOUL = "soul"
 SERVICE = "insula"
 """The name under which a service instance writes down how it stands, with its machine where several share a store."""
 STALE_SECONDS = 60.0
-"""For so long is trusted what is remembered of a user's languages and speakers where others may add to them."""
+"""For so long is trusted what is remembered of who talks where others may add to it."""
 _JUDGED = 5
 """Turns of a session that are looked back on for its last judgement."""
 _REMEMBERED_USERS = 10_000
@@ -96,7 +96,7 @@ class Options(TypedDict, total=False):
     soul: Callable[[str], Path | None]
 
 
-class Mind:
+class Engine:
     """The state behind `Metacognition`; see there for the arguments."""
 
     def __init__(  # noqa: PLR0913 one keyword for each thing that a host may replace
@@ -151,8 +151,7 @@ class Mind:
         self._forgot = store.now()
         self._subscribers: list[Subscriber] = []
         self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
-        self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
-        self._speakers: OrderedDict[int, frozenset[str]] = OrderedDict()
+        self._voices: OrderedDict[int, Voices] = OrderedDict()
         self._learned: OrderedDict[int, Learned] = OrderedDict()
 
     @property
@@ -190,8 +189,8 @@ class Mind:
             self._forget(key)
         is_new, is_unknown = key not in self._judged, self.store.is_shared or not self.regulator.knows(key)
         capacity = self.controls.stm_capacity if is_unknown else 0
-        stands = await self.store.read(beginning.read, place, _JUDGED if is_new else 0, capacity)
-        if stands.unmoved:
+        stands = await self.store.read(read_beginning, place, _JUDGED if is_new else 0, capacity)
+        if stands.has_left_behind:
             await self.store.run(statements.promote_elsewhere, place, self.store.now())
         if is_new:
             judged = (impasse.from_record(turn.data) for turn in stands.turns)
@@ -204,22 +203,8 @@ class Mind:
         """Let go of what another server may know better by now."""
         self._judged.pop(session, None)
         if abs((now := self.store.now()) - self._forgot) > STALE_SECONDS:
-            self._languages.clear()
-            self._speakers.clear()
+            self._voices.clear()
             self._forgot = now
-
-    def assessed(
-        self,
-        said: tuple[str, str],
-        recent: Sequence[str],
-        memory: Sequence[Recalled | str],
-        level: Level | None,
-        embed: Embed | None,
-    ) -> Assessment:
-        """A response to a message judged by the self-monitor with what memory held, or by what replaces it (K10)."""
-        if self.assess is monitor.assess:
-            return monitor.assess(*said, recent, self.identity, memory=memory, level=level, embed=embed)
-        return self.assess(*said, recent, self.identity)
 
     def judged(self, key: tuple[str, str]) -> impasse.Judged | None:
         """What is kept of the last turn of a session that was answered."""
@@ -231,23 +216,16 @@ class Mind:
         _kept(self._judged, key, current)
         return reason
 
-    async def languages(self, place: Place) -> frozenset[str]:
-        """The languages a user has written in, read once and kept in step."""
-        if (known := self._languages.get(place.user_id)) is None:
-            known = await self.store.sessions.languages(place)
-        return _kept(self._languages, place.user_id, known)
-
-    async def speakers(self, place: Place) -> frozenset[str]:
-        """Who talks in a user's memory, read once and kept in step."""
-        if (known := self._speakers.get(place.user_id)) is None:
-            known = await self.store.sessions.speakers(place)
-        return _kept(self._speakers, place.user_id, known)
+    async def voices(self, place: Place) -> Voices:
+        """Who talks in a user's memory and in which languages, read once and kept in step."""
+        if (known := self._voices.get(place.user_id)) is None:
+            known = await self.store.read(statements.voices, place.user_id)
+        return _kept(self._voices, place.user_id, known)
 
     def saw(self, place: Place, language: str, speaker: str) -> None:
         """Note that somebody wrote in a language."""
-        for known, one in ((self._languages, language), (self._speakers, speaker)):
-            if place.user_id in known:
-                _kept(known, place.user_id, known[place.user_id] | {one})
+        if (known := self._voices.get(place.user_id)) is not None:
+            _kept(self._voices, place.user_id, Voices(known.languages | {language}, known.speakers | {speaker}))
 
     async def learned(self, place: Place, version: Version | None = None) -> Learned:
         """What nights have learned of a user; read anew after a night, or after a person's word on it.

@@ -1,0 +1,182 @@
+"""The vectors and statements of memories that are still to come: of an older store, after a failure or an erasure.
+
+What is written is written, in whatever moment the process ends; recall goes without the rest until it is there.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from insula.language.handed import users_words
+from insula.memory import facts, meanings
+from insula.memory.assertion import Said, Statement, statements
+from insula.memory.embedding import embedded_all, hands_of
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.item import REMEMBERED_CHARS
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.rows import Embedded, Place, Unembedded, Unstated
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import NOTHING, Embed, Vector, embedded, packed
+from insula.memory.telling import Unit, facts_of, units
+from insula.metacognition.reading import FIRST_PERSON, memory_text
+from insula.redaction import is_redacted
+from insula.text.analysis import Analysis, analyse
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+BATCH = 16
+"""Memories whose vectors or statements are made and written at once: what a kill loses."""
+REST = 3.0
+"""What the work in the background rests, as a multiple of what it took: turns come first."""
+
+
+async def make_vectors(store: Store, user_id: int, embed: Embed, rest: float = 0.0) -> int:
+    """Make the vectors of a user that are still to come; returns how many.
+
+    Args:
+        store: where they are written.
+        user_id: whose they are.
+        embed: makes them.
+        rest: how long to rest after each batch, as a multiple of what it took.
+
+    Raises:
+        InputError: the embedding made no vector.
+        StoreError: the store cannot be used.
+    """
+
+    async def make_batch(rows: Sequence[Unembedded]) -> int:
+        return await store.memories.embed(user_id, await asyncio.to_thread(_embed, rows, embed))
+
+    like = await asyncio.to_thread(embedded, embed, FIRST_PERSON)
+    await store.run(meanings.unembed, user_id, len(packed(like)))
+    return await _in_batches(lambda: store.run(meanings.unembedded, user_id, BATCH), make_batch, rest)
+
+
+async def make_statements(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> int:
+    """Make the statements of a user's memories that are still to come; the same as `make_vectors` else."""
+
+    async def make_batch(rows: Sequence[Unstated]) -> int:
+        made = await asyncio.to_thread(lambda: [(row, _state(row, embed)) for row in rows])
+        return await store.run(facts.state, user_id, made)
+
+    return await _in_batches(lambda: store.run(facts.unstated, user_id, BATCH), make_batch, rest)
+
+
+async def _in_batches(
+    read: Callable[[], Awaitable[Sequence[T]]], make: Callable[[Sequence[T]], Awaitable[int]], rest: float
+) -> int:
+    done = 0
+    while rows := await read():
+        began = time.perf_counter()
+        done += await make(rows)
+        await asyncio.sleep(rest * (time.perf_counter() - began))
+    return done
+
+
+async def catch_up(store: Store, user: str, embed: Embed | None) -> None:
+    """Make all that is still to come of a user, before their night; what fails waits."""
+    with on_behalf_of(user):
+        if (user_id := await store.nights.sleeper(user)) is not None:
+            await _catch_up(store, user_id, embed)
+
+
+async def _catch_up(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> None:
+    try:
+        if embed is not None:
+            await make_vectors(store, user_id, embed, rest)
+        await make_statements(store, user_id, embed, rest)
+    except Exception:
+        if not store.closed:  # else the next opening goes on with what is left
+            log.exception("The vectors and statements of older memories could not be made.")
+
+
+class Backlog:
+    """The same beside the turns, for each user once in the life of a process, or once more after an erasure."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def begin(self, place: Place, embed: Embed | None) -> None:
+        """Begin in the background, unless that was done."""
+        if place.user not in self._tasks:
+            self._tasks[place.user] = asyncio.create_task(_catch_up(self._store, place.user_id, embed, REST))
+
+    def again(self, user: str) -> None:
+        """Let the next turn of a user begin anew."""
+        if (task := self._tasks.get(user)) and task.done():
+            del self._tasks[user]
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What was begun."""
+        return tuple(self._tasks.values())
+
+    async def end(self) -> None:
+        """Stop what is under way."""
+        for task in self.tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        self._tasks.clear()
+
+
+def texts_to_embed(rows: Iterable[Unembedded]) -> dict[Unembedded, tuple[str, ...]]:
+    """The texts whose vectors are to come of some memories: of each its own first, which may be empty."""
+    return {row: (memory_text(row.before, row.content), *row.stated) for row in rows}
+
+
+def embedded_rows(texts: Mapping[Unembedded, Sequence[str]], known: Mapping[str, Vector]) -> list[Embedded]:
+    """What is written of memories whose texts' vectors are known."""
+    return [
+        Embedded(row, packed(known[own]) if own else NOTHING, {one: packed(known[one]) for one in row.stated})
+        for row, (own, *_) in texts.items()
+    ]
+
+
+def _embed(rows: Iterable[Unembedded], embed: Embed) -> list[Embedded]:
+    """The vectors of memories, read all at once."""
+    texts = texts_to_embed(rows)
+    new = list(dict.fromkeys(text for several in texts.values() for text in several if text))
+    return embedded_rows(texts, dict(zip(new, embedded_all(embed, new), strict=True)))
+
+
+def _state(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
+    content = row.content
+    if row.provenance == "user":  # not what they handed over
+        content = users_words(content, row.provenance, (), hands_of(embed)).text
+    analysis = analyse(content[:REMEMBERED_CHARS])
+    whole = [one.text for one in analysis.sentences if not is_redacted(one.text)]
+    if not whole:
+        return ()
+    if len(whole) < len(analysis.sentences):
+        analysis = analyse("\n".join(whole), default=analysis.language)
+    teller = row.speaker if row.provenance == "user" else ""
+    before = [Said(row.before, row.before_speaker == row.speaker)] if row.before else []
+    only = [one.text for one in fact_units(analysis, before, embed)] if teller == USER else None
+    return embedded_statements(analysis, teller, ASSISTANT, before, only, embed)
+
+
+def fact_units(analysis: Analysis, before: Sequence[Said], embed: Embed | None) -> tuple[Unit, ...]:
+    """The sentences of a user's message that tell a fact of their life; see `telling`."""
+    found = units(analysis, before)
+    texts = [one.meant for one in found]
+    return facts_of(found, {} if embed is None else dict(zip(texts, embedded_all(embed, texts), strict=True)))
+
+
+def embedded_statements(
+    analysis: Analysis,
+    speaker: str,
+    listener: str,
+    before: Sequence[Said],
+    only: Collection[str] | None,
+    embed: Embed | None,
+) -> tuple[Statement, ...]:
+    """What a text states (`assertion.statements`) with vectors; without an embedding as it is."""
+    made = statements(analysis, speaker, listener, before, only)
+    return made if embed is None else tuple(one._replace(vector=embedded(embed, one.text)) for one in made)

@@ -1,0 +1,219 @@
+"""What becomes of a response: judged by what stood before the model, told to a person, and left to the next turn.
+
+Functions of the turn, which hold no state of their own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from insula.claims import REGISTER, Claimed, say
+from insula.memory.item import REMEMBERED_CHARS
+from insula.metacognition.reading import RECENT_RESPONSES, brought
+from insula.redaction import redact
+from insula.session.saved import Advisory
+from insula.text.analysis import LANGUAGES, detect
+from insula.text.questions import asks
+from insula.turn import impasse, lessons, mending
+from insula.turn.instructions import may_show
+from insula.turn.source import Source, source
+from insula.turn.verdict import Verdict, verdict
+from insula.types import (
+    CONFIDENCE_LOW,
+    HEDGE_THRESHOLD,
+    TURN,
+    Arm,
+    Assessment,
+    Level,
+    Memory,
+    PoorRecord,
+    Recalled,
+    Signal,
+    SignalKind,
+    SignalRecord,
+    TurnRecord,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from insula.metacognition.turn import Turn
+
+SAID_BEFORE = 6
+"""Messages of the session that a response may draw on beside what was recalled."""
+TOPIC_TERMS = 40
+"""Terms of a message that stand on the ledger as its topic."""
+OF_DATA = frozenset({"leak", "forbidden_pattern", "other_person", "ignored_memory", "constraint"})
+"""What speaks against data, too: the rest is about words and their number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResult:
+    """What became of a response."""
+
+    response: str
+    """The text for the user: hedged where it should be, else as it was given."""
+    assessment: Assessment | None
+    """None where the assessment itself failed (counted, and the response left as it was)."""
+    hedged: bool
+    signals: tuple[Signal, ...]
+    verdict: Verdict | None = None
+    """What a person is told of it: its source, what it contradicts, what was saved; mostly nothing."""
+    sources: tuple[Memory, ...] = ()
+    """The remembered lines that the response surely says; mostly none."""
+    saved: tuple[str, ...] = ()
+    """What of the message was learned, in the user's words: what it wants of answers, and tells of them."""
+    again: str = ""
+    """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
+    advisories: tuple[Advisory, ...] = ()
+    """What the turn went without because its model is slow or working memory full, likewise."""
+    troubles: tuple[str, ...] = ()
+    """Sentences on what failed in Insula itself, where the turn was finished by `Metacognition.finish`."""
+
+
+class Note(NamedTuple):
+    """What a turn has to say on the ledger."""
+
+    kind: SignalKind
+    reason: str
+    data: SignalRecord
+
+
+def topic_of(turn: "Turn") -> frozenset[str]:
+    """The terms of the message."""
+    return frozenset(turn.analysis.terms if turn.analysis else ())
+
+
+def level_of(turn: "Turn") -> Level | None:
+    """How sure memory was; None where it could not be asked."""
+    return turn.confidence.level if turn.analysis is not None and turn.is_read else None
+
+
+def saved_by(turn: "Turn") -> list[str]:
+    """What the message wants of all answers to come, in the user's words."""
+    return [wish.words for wish in turn.heard if not wish.lifts]
+
+
+def recent_responses(turn: "Turn") -> list[str]:
+    """The last responses of the session."""
+    return [said.content for said in turn.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
+
+
+def usable_memory(turn: "Turn") -> list[Recalled | str]:
+    """What the response may draw on: what was recalled from a person or a tool, and what was said just now."""
+    if level_of(turn) is None:
+        return []
+    known = [one for one in turn.recalled if may_show(one) and one.memory.provenance in {"user", "tool"}]
+    said = [line.content[:REMEMBERED_CHARS] for line in turn.history if line.provenance == "user"]
+    return [*known, *said[-SAID_BEFORE:]]
+
+
+def response_language(turn: "Turn", response: str) -> str:
+    """The response's language; the message's where it is too short to tell, or none that can be hedged in."""
+    spoken = detect(response, turn.language)
+    return spoken if spoken in LANGUAGES else turn.language
+
+
+def judge_turn(turn: "Turn", judged: Assessment, response: str, claims: frozenset[str]) -> Verdict:
+    """What a person is told of the turn."""
+    asked = bool(turn.analysis and asks(turn.analysis))
+    sure: Source | None = None
+    if asked and level_of(turn) not in {None, "low"}:
+        sure = source(turn.message, response, turn.recalled, turn.shown, judged.flags, turn.language)
+    return verdict(
+        turn.confidence,
+        judged,
+        sure,
+        saved_by(turn),
+        forgetting=[turn.forgetting.under_reply(turn.language)] if turn.forgetting else (),
+        asked=asked,
+        personal=turn.personal,
+        claims=claims,
+    )
+
+
+def shortfall_of(turn: "Turn", judged: Assessment, before: impasse.Judged | None) -> mending.Shortfall | None:
+    """What this turn leaves to the next."""
+    return mending.shortfall(judged, impasse.impasse(before, impasse.judged(judged, topic_of(turn))))
+
+
+def of_data(judged: Assessment) -> Assessment:
+    """What holds of a response that is data: words that it lacks say nothing against it."""
+    faults = tuple(fault for fault in judged.faults if fault.flag in OF_DATA)
+    if judged.passed or faults:
+        return replace(judged, unanswered=())
+    flags = tuple(flag for flag in judged.flags if flag in OF_DATA)
+    return replace(
+        judged, score=max(judged.score, HEDGE_THRESHOLD), flags=flags, faults=(), unanswered=(), unclear=True
+    )
+
+
+def ask_again(turn: "Turn", judged: Assessment) -> str:
+    """What to ask once more with at once; nothing where no fault can be named."""
+    left = mending.shortfall(judged)
+    if judged.outcome != "doubtful" or left is None:
+        return ""
+    said = mending.sentence(left, turn.language, frozenset(REGISTER))  # who sets `retry` asks for all of them
+    return said.text if said else ""
+
+
+def ledger_notes(
+    turn: "Turn",
+    response: str,
+    judged: Assessment,
+    told: Verdict,
+    usage: Usage,
+    doubt: Claimed | None,
+    left: mending.Shortfall | None,
+) -> Iterator[Note]:
+    """What the ledger holds of an assessed response: the record of the turn, and that it scored low where it did."""
+    record = _record(turn, judged, usage, doubt is not None)
+    record["claims"] = sorted(turn.words.claims.union(*(said.claims for said in (*told.said, *filter(None, [doubt])))))
+    record["verdict"] = told.kind
+    if turn.mend is not None:
+        record["mend"] = mending.record(turn.mend, mending.is_mended(turn.mend.shortfall, response, judged))
+    record["quoted"] = _quoted(turn, judged, told, left)
+    yield Note(TURN, "the turn is over", record)
+    if judged.score < HEDGE_THRESHOLD:
+        why = ", ".join(judged.flags) or "several parts fell short"
+        data: PoorRecord = {
+            "score": judged.score,
+            "flags": list(judged.flags),
+            "unanswered": [redact(text) for text in judged.unanswered],
+        }
+        yield Note(CONFIDENCE_LOW, say("why.noticed", "noticed.low", score=judged.score, flags=why).text, data)
+
+
+def _record(turn: "Turn", judged: Assessment, usage: Usage, hedged: bool) -> TurnRecord:
+    record: TurnRecord = {
+        "confidence": {"level": turn.confidence.level, "score": round(turn.confidence.score, 4)},
+        "unadjusted": round(turn.confidence.unadjusted, 4),
+        "assessment": {
+            "score": round(judged.score, 4),
+            "flags": list(judged.flags),
+            "parts": asdict(judged.parts),
+            **({"unclear": True} if judged.unclear else {}),
+        },
+        "hedged": hedged,
+        "topic": sorted(topic_of(turn))[:TOPIC_TERMS],
+        "recalled": brought(turn.recalled, turn.shown),
+        "controls": {**asdict(turn.controls), "skipped": list(turn.skipped)},
+        "usage": {"input": usage.input_tokens, "output": usage.output_tokens},
+        "seconds": round(usage.seconds, 4),
+    }
+    if turn.lessons:
+        record["lessons"] = lessons.record(turn.lessons)
+    if turn.insights:
+        record["insights"] = [Arm(id=one.id, arm=one.arm) for one in turn.insights]
+    return record
+
+
+def _quoted(turn: "Turn", judged: Assessment, told: Verdict, left: mending.Shortfall | None) -> dict[str, object]:
+    """What the record of a turn quotes of messages and memories, reasons too; erased with any of them."""
+    faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
+    return {
+        "verdict": {"said": redact(told.text), "tone": told.tone, "line": redact(told.line)},
+        **({"reasons": [redact(text) for text in turn.confidence.reasons]} if turn.confidence.reasons else {}),
+        **({"unanswered": [redact(text) for text in judged.unanswered]} if judged.unanswered else {}),
+        **({"faults": faults} if faults else {}),
+        **({"shortfall": left.record()} if left else {}),
+    }
