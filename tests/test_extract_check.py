@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from insula.language.extract.answer import Answer, Ended, Preferred, Stated
 from insula.language.extract.check import Checked, check, own_span
 from insula.language.extract.request import Known, Line, request
-from insula.memory.extraction import subjects_of
+from insula.memory.retrieval.extraction import subjects_of
 from insula.redaction import redact
 
 LINES = (

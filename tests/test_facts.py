@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from insula.memory.assertion import statements
-from insula.memory.embedding import use
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import extract_statements
 from insula.memory.item import new_item
+from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.encoding import encode
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embedded
 from insula.metacognition import Metacognition
@@ -362,7 +363,7 @@ async def test_a_message_that_sets_itself_right_is_no_contradiction() -> None:
 async def test_of_a_hundred_updates_of_one_fact_the_newest_stands_first() -> None:
     text = "I live in Town 99 now."
     analysis = analyse(text)
-    [stated] = statements(analysis, USER, ASSISTANT)
+    [stated] = extract_statements(analysis, USER, ASSISTANT)
     stated = stated._replace(vector=embedded(use, text))
     item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), [stated])
     lines = [text.replace("99", str(number)) for number in range(100)]

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.vectors import Embed
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn

@@ -8,7 +8,7 @@ import pytest
 
 import insula
 from insula.language.handed import UsersWords, users_words
-from insula.memory.embedding import hands_of, use
+from insula.memory.retrieval.embedding import hands_of, use
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.testing import memory_store
@@ -125,7 +125,7 @@ def test_only_the_user_s_own_words_can_become_guidance() -> None:
     assert calls("UsersWords") == ["language/handed.py"], "users_words alone makes them, of a line of the user's"
     assert calls("OwnWish") == ["memory/wishes.py"], "plain alone makes them, and takes UsersWords"
     assert set(calls("Lesson")) <= {
-        "memory/understood.py",  # limits one that stands
+        "memory/storage/understood.py",  # limits one that stands
         "memory/wishes.py",  # of an OwnWish
         "server/api/lessons.py",  # another one: what the API tells
         "night/corrections.py",  # what the user put right, of users_lines

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn
 from insula.testing import FrozenClock, memory_store

@@ -15,8 +15,8 @@ from insula.agent.chat import Chat
 from insula.agent.identity import OWN
 from insula.claims import quote
 from insula.errors import InputError, StoreError
-from insula.memory.encoding import encode
 from insula.memory.item import new_item
+from insula.memory.retrieval.encoding import encode
 from insula.memory.storage.changes import Insight
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.store import Store

@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 
 from insula.agent.chat import Chat, Reply
 from insula.llm.budget import Account
-from insula.memory.embedding import usable
+from insula.memory.retrieval.embedding import usable
 from insula.memory.storage.schema import snapshots
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator

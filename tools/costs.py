@@ -108,8 +108,8 @@ def measure_recall() -> float:
 
 
 async def _measure_recall() -> float:
-    from insula.memory.cue import cue
-    from insula.memory.encoding import ASSISTANT, USER
+    from insula.language.owner import ASSISTANT, USER
+    from insula.memory.retrieval.query import cue
     from insula.memory.storage.store import Store
     from insula.text.analysis import analyse
 

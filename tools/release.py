@@ -31,7 +31,7 @@ asyncio.run(main())
 """
 MODULES = {
     "cli": "insula.cli.main",
-    "meaning": "insula.memory.embedding",
+    "meaning": "insula.memory.retrieval.embedding",
     "models": "insula.agent.chat",
     "server": "insula.server.app",
     "telemetry": "insula.telemetry",

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.units import units
-from insula.memory.embedding import embedded_all, use
+from insula.memory.retrieval.embedding import embedded_all, use
 from insula.text.analysis import analyse
 from insula_bench.conversations import read as conversation_table
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.memory.embedding import usable, use
+from insula.memory.retrieval.embedding import usable, use
 from insula.memory.storage.vectors import Embed
 from insula.stats import wilson
 from insula.turn.monitor import assess

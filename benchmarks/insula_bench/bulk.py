@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import sqlalchemy as sa
 
-from insula.memory import assertion, facts, index
-from insula.memory.assertion import Statement
-from insula.memory.embedding import use
-from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import Statement, extract_statements
 from insula.memory.item import LINE_CHARS
+from insula.memory.retrieval import index
+from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.encoding import encode, load, terms_of
+from insula.memory.storage import facts
 from insula.memory.storage.rows import Place
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
@@ -66,7 +68,7 @@ def sentence(text: str) -> Sentence:
     """A sentence that the user says, encoded."""
     analysis, vector = analyse(text), embedded(use, text)
     encoding = encode(analysis, USER, ASSISTANT)
-    stated = tuple(one._replace(vector=vector) for one in assertion.statements(analysis, USER, ASSISTANT))
+    stated = tuple(one._replace(vector=vector) for one in extract_statements(analysis, USER, ASSISTANT))
     claims = encoding.dump()
     kind = "semantic" if stated else encoding.kind
     return Sentence(text, claims, tuple(terms_of(load(claims))), kind, stated, vector)

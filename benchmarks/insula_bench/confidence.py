@@ -13,7 +13,7 @@ from rich.table import Table
 
 from insula.calibration import Case, fit, shipped
 from insula.errors import InputError
-from insula.memory import embedding
+from insula.memory.retrieval import embedding
 from insula.metacognition import warm_up
 from insula.types import Calibration
 from insula_bench import confidence_figures as figures

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from insula.errors import InputError
-from insula.memory import assertion
-from insula.memory.cue import Cue, cue
-from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import Utterance, extract_statements
 from insula.memory.item import new_item
+from insula.memory.retrieval.encoding import encode, load, terms_of
+from insula.memory.retrieval.query import Cue, cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed, Vector, embedded
@@ -116,9 +117,9 @@ async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str
         encoding = encode(analysis, entry.speaker.lower(), entry.listener.lower())
         speaker, listener = entry.speaker.lower(), entry.listener.lower()
         lines = spoken.setdefault(entry.session, [])
-        said = [assertion.Said(line.text, line.speaker == entry.speaker) for line in lines]
+        said = [Utterance(line.text, line.speaker == entry.speaker) for line in lines]
         teller = speaker if entry.provenance == "user" else ""
-        told = assertion.statements(analysis, teller, listener, said) if entry.provenance in {"user", "tool"} else ()
+        told = extract_statements(analysis, teller, listener, said) if entry.provenance in {"user", "tool"} else ()
         stated = [one._replace(vector=embed(one.text)) for one in told] if embed else told
         spoken.setdefault(entry.session, []).append(entry)
         item = new_item(analysis, encoding, entry.provenance, entry.speaker, (), (), stated)

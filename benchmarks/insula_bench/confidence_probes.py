@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from insula.memory.encoding import ASSISTANT, USER
+from insula.language.owner import ASSISTANT, USER
 from insula.text.analysis import analyse
 from insula.types import Provenance
 from insula_bench.locomo import ADVERSARIAL, Conversation, Question

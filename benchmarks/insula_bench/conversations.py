@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from insula.memory.embedding import named
+from insula.memory.retrieval.embedding import named
 from insula.memory.storage.vectors import Embed
 from insula.metacognition import Metacognition, Regulator
 from insula.testing import FrozenClock, memory_store

@@ -22,7 +22,7 @@ from insula.errors import ModelError
 from insula.language.extract.request import Line
 from insula.llm.model import Model
 from insula.llm.models import resolve
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition

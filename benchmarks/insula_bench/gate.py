@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.memory import relevance
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.metacognition import Metacognition
 from insula.stats import auroc
 from insula.turn import gate

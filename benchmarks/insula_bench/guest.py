@@ -21,8 +21,8 @@ from rich.table import Table
 from insula import senses
 from insula.hosts import hook
 from insula.integrations.guest import Guest
-from insula.memory.encoding import ASSISTANT as REPLIES
-from insula.memory.encoding import USER as SAYS
+from insula.language.owner import ASSISTANT as REPLIES
+from insula.language.owner import USER as SAYS
 from insula.metacognition import Metacognition, warm_up
 from insula_bench import talks
 from insula_bench.progress import steps

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from insula.language.heads import SCALE, HeadName
 from insula.language.spelling import Spelled, spelled
 from insula.language.units import units
-from insula.memory.embedding import embedded_all, use
+from insula.memory.retrieval.embedding import embedded_all, use
 from insula.stats import auroc, wilson
 from insula.text.analysis import LANGUAGES, analyse
 from insula_bench import gate, network

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.claims import REGISTER, SENSE
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn
 from insula.stats import wilson

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from insula.memory import assertion
-from insula.memory.embedding import use
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
+from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.encoding import encode
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Vector, embedded
 from insula.text.analysis import analyse
@@ -52,7 +53,7 @@ def _lines(chance: random.Random) -> Iterator[tuple[int, NewItem]]:
         shape, text = drawn(chance, settled=True)
         said = " ".join(f"There was the {word}." for word in COMMON if chance.random() < SHARE)
         analysis = analyse(f"{text} {said}")
-        stated = [told._replace(vector=meaning(shape)) for told in assertion.statements(analysis, USER, ASSISTANT)]
+        stated = [told._replace(vector=meaning(shape)) for told in extract_statements(analysis, USER, ASSISTANT)]
         item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
         yield number, item._replace(vector=meaning(shape))
 

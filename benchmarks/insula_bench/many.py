@@ -25,12 +25,13 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.memory import assertion
-from insula.memory.cue import Cue, cue
-from insula.memory.embedding import use
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.query import Cue, cue
 from insula.memory.storage.postgres import CONNECTIONS
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embedded
@@ -123,7 +124,7 @@ def _items(chance: random.Random) -> list[NewItem]:
 
 def _item(text: str) -> NewItem:
     analysis = analyse(text)
-    told = assertion.statements(analysis, USER, ASSISTANT)
+    told = extract_statements(analysis, USER, ASSISTANT)
     stated = [one._replace(vector=embedded(use, one.text)) for one in told]
     item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
     return item._replace(vector=embedded(use, text))

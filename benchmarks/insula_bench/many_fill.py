@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import psycopg
 
 from insula.errors import InputError
-from insula.memory import assertion, facts
-from insula.memory.embedding import use
-from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import extract_statements
 from insula.memory.item import LINE_CHARS, new_item
+from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.encoding import encode, load, terms_of
+from insula.memory.storage import facts
 from insula.memory.storage.vectors import Vector, embedded, packed
 from insula.text.analysis import analyse
 from insula_bench import talks
@@ -113,7 +115,7 @@ def parts() -> list[Part]:
 def part_of(text: str) -> Part:
     """A sentence as it is copied."""
     analysis = analyse(text)
-    told = assertion.statements(analysis, USER, ASSISTANT)
+    told = extract_statements(analysis, USER, ASSISTANT)
     item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), told)
     stated = [one._replace(vector=embedded(use, one.text)) for one in told]
     rows = tuple(_line(tuple(row[name] for name in COLUMNS["statements"][2:])) for row in facts.as_stored(0, 0, stated))

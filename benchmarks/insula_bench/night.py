@@ -8,8 +8,9 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
+from insula.memory.retrieval.encoding import encode
 from insula.memory.storage.store import Store
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES

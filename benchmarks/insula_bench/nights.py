@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import SleepReport, sleep_cycle

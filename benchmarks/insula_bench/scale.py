@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from insula.memory.cue import cue
-from insula.memory.embedding import use
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.index import CANDIDATES
+from insula.language.owner import ASSISTANT, USER
+from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.index import CANDIDATES
+from insula.memory.retrieval.query import cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.text.analysis import Word, analyse

@@ -17,7 +17,7 @@ from pathlib import Path
 from insula import assess
 from insula.agent.chat import Chat
 from insula.llm.budget import Account
-from insula.memory.embedding import usable, use
+from insula.memory.retrieval.embedding import usable, use
 from insula.metacognition import Metacognition, Regulator
 from insula.session.adaptation import Adaptation
 from insula.session.conditions import Condition, Conditions

@@ -4,10 +4,10 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from insula.language.heads import chance
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import Question, extract_question
 from insula.language.units import units
-from insula.memory.assertion import Question, read_question
-from insula.memory.embedding import embedded_all
-from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition.reading import question_text
 from insula.text.analysis import Analysis
@@ -26,7 +26,7 @@ def sought(message: Analysis, talkers: Collection[str], embed: Embed) -> Sought:
     whole, pieces = question_text(message, talkers), units(message)
     known = _read([whole, *pieces], embed)
     chosen = most_personal(pieces, [chance("personal", one, known[one]) for one in pieces])
-    asked = [one for piece in chosen for one in read_question(piece, message.language, USER, ASSISTANT)]
+    asked = [one for piece in chosen for one in extract_question(piece, message.language, USER, ASSISTANT)]
     known |= _read([one.text for one in asked if one.text not in known], embed)
     vectors = tuple(known[one] for one in (whole, *chosen))
     return Sought(vectors, tuple(one._replace(vector=known[one.text]) for one in asked))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
-from insula.memory.encoding import ASSISTANT, USER
+from insula.language.owner import ASSISTANT, USER
 from insula_bench.locomo import ADVERSARIAL, Conversation, Line, Question
 
 ANSWERED, DETAIL, UNTOLD = 1, 7, 8

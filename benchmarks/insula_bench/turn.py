@@ -16,9 +16,10 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.calibration import shipped
-from insula.memory.cue import Cue, cue
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.query import Cue, cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.sqlite import MEMORY
 from insula.memory.storage.store import Recollection, Store
@@ -182,7 +183,7 @@ def _held(embed: str, path: str, user: str) -> int:
 
 _TURN = """
 import asyncio
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.metacognition import Metacognition
 
 async def turns():

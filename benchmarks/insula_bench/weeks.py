@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from insula.errors import InsulaError
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition

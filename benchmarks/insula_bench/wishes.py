@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Literal
 
-from insula.memory.encoding import USER
+from insula.language.owner import USER
 from insula.text.wishing import wishes
 from insula_bench import pairs, talks
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from insula.memory.cue import cue
-from insula.memory.embedding import use
-from insula.memory.encoding import ASSISTANT, USER
+from insula.language.owner import ASSISTANT, USER
+from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.query import cue
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embedded
 from insula.text.analysis import analyse

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from insula.language.heads import DIMENSIONS, cards, chance
 from insula.language.spelling import LONGEST, PLACES, spelled
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.vectors import embedded
 from insula_bench import network
 from insula_bench import spelled as spelling

@@ -3,7 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.memory.activation import DECAY, KEPT_USES, base_level, probability
+from insula.memory.retrieval.activation import DECAY, KEPT_USES, base_level, probability
 
 HOUR = 3600.0
 AGES = st.floats(min_value=60.0, max_value=10_000 * HOUR)

@@ -1,7 +1,7 @@
 import pytest
 
-from insula.memory.cue import ANY_TIME, When, named_time
-from insula.memory.recall import moment
+from insula.memory.retrieval.query import ANY_TIME, When, named_time
+from insula.memory.retrieval.scoring import moment
 
 JULY_3_2023 = 1_688_342_400.0
 

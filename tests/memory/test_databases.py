@@ -8,10 +8,11 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from insula.memory.cue import cue
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.privacy import archive
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.query import cue
 from insula.memory.storage import upgrade
 from insula.memory.storage.backend import at
 from insula.memory.storage.schema import VERSION, metadata

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from insula.errors import InputError
-from insula.memory import embedding
-from insula.memory.embedding import named, usable, use
+from insula.memory.retrieval import embedding
+from insula.memory.retrieval.embedding import named, usable, use
 
 PUBLISHED = [
     ("I have a dog", "I would love to have a pet", 0.637),

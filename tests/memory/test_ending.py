@@ -2,10 +2,10 @@
 
 import pytest
 
-from insula.memory.assertion import statements
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.ending import over
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import extract_statements
 from insula.memory.relevance import Told
+from insula.memory.retrieval.supersession import over
 from insula.text.analysis import analyse
 
 
@@ -14,7 +14,7 @@ def told(*lines: str, language: str) -> list[Told]:
     return [
         Told(number, float(number), one)
         for number, line in enumerate(lines)
-        for one in statements(analyse(line, default=language), USER, ASSISTANT)
+        for one in extract_statements(analyse(line, default=language), USER, ASSISTANT)
     ]
 
 

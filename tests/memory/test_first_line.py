@@ -4,8 +4,9 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
+from insula.memory.retrieval.encoding import encode
 from insula.memory.storage import statements, views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 import sqlalchemy as sa
 
-from insula.memory import index
+from insula.memory.retrieval import index
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 

@@ -7,10 +7,11 @@ import pytest
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory.cue import cue
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.privacy.isolation import WHOSE, on_behalf_of
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.query import cue
 from insula.memory.storage import statements, upgrade, views
 from insula.memory.storage.rows import Place
 from insula.memory.storage.schema import VERSION, metadata

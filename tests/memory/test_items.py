@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.memory.items import each
+from insula.language.items import each
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.memory.modality import modality
+from insula.language.modality import modality
 
 
 @pytest.mark.parametrize(

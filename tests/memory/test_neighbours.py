@@ -2,8 +2,8 @@
 
 import pytest
 
-from insula.memory.assertion import statements
-from insula.memory.encoding import ASSISTANT, USER
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import extract_statements
 from insula.text.analysis import analyse
 
 NEIGHBOURS = [
@@ -42,9 +42,11 @@ OWN = [
 
 @pytest.mark.parametrize(("language", "text", "who"), NEIGHBOURS)
 def test_whoever_is_said_to_live_somewhere_before_the_verb_is_somebody(language: str, text: str, who: str) -> None:
-    assert statements(analyse(text, default=language), USER, ASSISTANT, [])[0].subjects == {who}
+    assert extract_statements(analyse(text, default=language), USER, ASSISTANT, [])[0].subjects == {who}
 
 
 @pytest.mark.parametrize(("language", "text"), OWN)
 def test_a_place_at_the_beginning_makes_nobody_of_the_word_before_it(language: str, text: str) -> None:
-    assert all(one.subjects == {USER} for one in statements(analyse(text, default=language), USER, ASSISTANT, []))
+    assert all(
+        one.subjects == {USER} for one in extract_statements(analyse(text, default=language), USER, ASSISTANT, [])
+    )

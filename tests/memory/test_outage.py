@@ -11,8 +11,9 @@ import sqlalchemy as sa
 
 import postgres as server_of_tests
 from insula.errors import SettingsError, StoreError, StoreFull, StoreNewer
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
+from insula.memory.retrieval.encoding import encode
 from insula.memory.storage import postgres, postgres_errors, upgrade
 from insula.memory.storage.postgres import Server
 from insula.memory.storage.schema import VERSION

@@ -6,12 +6,12 @@ import pytest
 import sqlalchemy as sa
 
 import postgres as server_of_tests
-from insula.memory import meanings
-from insula.memory.cue import cue
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.storage import pgvector
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.query import cue
+from insula.memory.storage import embeddings, pgvector
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Vector, embedded
 from insula.text.analysis import analyse
@@ -81,7 +81,7 @@ async def test_nothing_is_kept_of_what_is_erased_or_made_anew(extended: Store) -
     before = await held(extended)
     assert await extended.memories.erase(place.user_id, kite.id)
     assert await held(extended) <= before - {kite.id}
-    await extended.run(meanings.unembed, place.user_id, 1)
+    await extended.run(embeddings.unembed, place.user_id, 1)
     assert len(await held(extended)) == len(SAID)  # those of eva
     assert SAID[1] not in await near(extended, "ana", SAID[1])
 

@@ -3,9 +3,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.memory.cue import Cue, Statistics, content_weights, cue, weights
-from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.recall import NO_MATCH, Item, Scene, match, rank, score
+from insula.language.owner import ASSISTANT, USER
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.query import Cue, Statistics, content_weights, cue, weights
+from insula.memory.retrieval.scoring import NO_MATCH, Item, Scene, match, rank, score
 from insula.text.analysis import analyse
 
 NOW = 1_800_000_000.0

@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 
 from insula.language.heads import affinities
-from insula.memory.assertion import Question, read_question, statements
-from insula.memory.embedding import use
-from insula.memory.encoding import ASSISTANT, USER
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import Question, extract_question, extract_statements
 from insula.memory.relevance import BEARS, NEVER, Relevance, Told, answer_odds, holding_chance, judge_relevance
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.vectors import embedded
 from insula.text.analysis import analyse
 
 
 def judge(ask: str, *lines: str, language: str = "en") -> list[Relevance]:
     """How likely each line answers, the lines numbered from one."""
-    asked = [_with_vector(one) for one in read_question(ask, language, USER, ASSISTANT)]
+    asked = [_with_vector(one) for one in extract_question(ask, language, USER, ASSISTANT)]
     told = [
         Told(number, float(number), one._replace(vector=embedded(use, one.text)))
         for number, line in enumerate(lines, 1)
-        for one in statements(analyse(line, default=language), USER, ASSISTANT)
+        for one in extract_statements(analyse(line, default=language), USER, ASSISTANT)
     ]
     found = judge_relevance(asked, {number: {} for number, _ in enumerate(lines, 1)}, told, is_meant=True)
     return [found[number] for number, _ in enumerate(lines, 1)]

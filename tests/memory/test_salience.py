@@ -1,7 +1,8 @@
 import pytest
 
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
+from insula.memory.retrieval.encoding import encode
 from insula.memory.salience import novelty, personal
 from insula.memory.storage.statements import moment
 from insula.text.analysis import analyse

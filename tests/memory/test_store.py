@@ -12,11 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from insula.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
-from insula.memory import assertion, facts, index
-from insula.memory.cue import cue
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import extract_questions, extract_statements
 from insula.memory.item import NewItem, new_item
-from insula.memory.storage import sqlite, statements, upgrade
+from insula.memory.retrieval import index
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.query import cue
+from insula.memory.storage import facts, sqlite, statements, upgrade
 from insula.memory.storage.beginning import read_beginning
 from insula.memory.storage.schema import metadata
 from insula.memory.storage.store import Store
@@ -26,8 +28,8 @@ from insula.types import IMPASSE, TURN, Controls, Recalled, Signal
 
 pytestmark = pytest.mark.anyio
 KEEP_ALL = Controls(consolidation_threshold=0.0)
-STATED = assertion.statements(analyse("My sister Ana keeps bees."), USER, ASSISTANT)
-ASKED = assertion.questions(analyse("What does my sister keep?"), USER, ASSISTANT)
+STATED = extract_statements(analyse("My sister Ana keeps bees."), USER, ASSISTANT)
+ASKED = extract_questions(analyse("What does my sister keep?"), USER, ASSISTANT)
 
 
 def remembered(text: str, speaker: str = USER) -> NewItem:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.memory.subject import fits, whose
+from insula.language.owner import fits, whose
 
 CASES = [
     ("en", "I moved to Lisbon.", {"user"}),

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from insula.errors import InputError
-from insula.memory.cue import cue
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.query import cue
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Near, Neighbourhoods, Read, Vector, cosines, embedded, nearness, packed
 from insula.text.analysis import analyse

@@ -14,7 +14,7 @@ import pytest
 
 import mortal
 from insula.errors import StoreError
-from insula.memory import unread
+from insula.memory.storage import unread
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle

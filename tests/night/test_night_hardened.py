@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from growth import LINEAR
 from insula.agent.chat import Chat
 from insula.errors import ModelTimeout
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Forget, Merge
 from insula.memory.storage.rows import Noticed
 from insula.memory.storage.schema import nights

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Lesson, Retired, Reworded
 from insula.memory.storage.rows import Kept, Line
 from insula.memory.storage.store import Store

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 import pytest
 
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import desk

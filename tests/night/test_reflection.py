@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from insula.errors import BudgetExceeded, ModelRefused
 from insula.guidance import CAP
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Insight
 from insula.memory.storage.rows import Line, Noticed, Summarised, Understood
 from insula.memory.storage.store import Store

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.memory.embedding import hands_of, use
+from insula.memory.retrieval.embedding import hands_of, use
 from insula.memory.storage.rows import Line
 from insula.night.corrections import TRIGGER_TERMS, Corrected, asked_in, corrected_in, own_lines, refused_in
 from insula.text.pasted import own_words

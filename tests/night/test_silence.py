@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from insula.agent.chat import Chat
-from insula.memory.embedding import use
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Lesson, Revision
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition

@@ -7,7 +7,7 @@ from api_service import Client, MakeService
 
 from insula.agent.chat import Chat
 from insula.errors import ModelUnavailable
-from insula.memory import unread
+from insula.memory.storage import unread
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.server.rests import Rests, resting

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from api_service import TOKENS, Client, MakeService, say
 from sqlalchemy.exc import OperationalError
 
-from insula.memory import index
+from insula.memory.retrieval import index
 from insula.metacognition import Metacognition
 
 pytestmark = pytest.mark.anyio

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.calibration import shipped
-from insula.memory.cue import Statistics, cue
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.recall import Standing
+from insula.language.owner import ASSISTANT, USER
+from insula.memory.retrieval.query import Statistics, cue
+from insula.memory.retrieval.scoring import Standing
 from insula.memory.storage.statements import moment
 from insula.memory.storage.store import Recollection
 from insula.text.analysis import analyse

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from insula.errors import InputError
-from insula.memory.encoding import ASSISTANT, USER
+from insula.language.owner import ASSISTANT, USER
 from insula_bench import locomo, realtalk
 from insula_bench import talks as own
 from insula_bench.help.abstention import abstains, asserted, contradicts, passes_by

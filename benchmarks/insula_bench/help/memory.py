@@ -6,8 +6,8 @@ from pathlib import Path
 
 from insula.agent.identity import OWN
 from insula.errors import InputError
+from insula.language.owner import USER
 from insula.llm.client import Prompt
-from insula.memory.encoding import USER
 from insula.metacognition import Metacognition, Turn
 from insula.turn.instructions import compose
 from insula.types import Controls, Level, Memory, Recalled

@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from insula.claims import template
-from insula.memory.encoding import USER
+from insula.language.owner import USER
 from insula.metacognition import Turn
 from insula.redaction import redact
 from insula.screening import screen

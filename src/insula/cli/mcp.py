@@ -19,7 +19,7 @@ from insula.cli.options import User
 from insula.cli.rules import rules_here
 from insula.errors import InputError, InsulaError
 from insula.hosts.places import home
-from insula.memory import embedding
+from insula.memory.retrieval import embedding
 from insula.metacognition import Metacognition
 from insula.replay.worth import worth
 from insula.turn.confidence import is_evidence

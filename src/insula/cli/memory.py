@@ -14,8 +14,8 @@ from insula.cli.common import soul_of, with_store
 from insula.cli.lines import confirm, print_folded, print_json, warn
 from insula.cli.options import Json, User, Yes, numbered
 from insula.errors import InputError
-from insula.memory import embedding
-from insula.memory.amendment import DONE, Do
+from insula.memory.privacy.amendment import DONE, Do
+from insula.memory.retrieval import embedding
 from insula.memory.storage.filters import Filter, read_moment
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import record

@@ -15,7 +15,7 @@ from insula.agent.requests import Requests
 from insula.cli.common import account_of, finish_erasure, memory_of, soul_of
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
-from insula.memory import embedding
+from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator, warm_up
 from insula.night.forgetting import REQUESTS

@@ -15,7 +15,7 @@ from insula.cli.serve import bind_socket
 from insula.errors import InputError
 from insula.integrations.guest import Guest
 from insula.integrations.proxy import create_proxy
-from insula.memory import embedding
+from insula.memory.retrieval import embedding
 from insula.metacognition import Metacognition
 
 

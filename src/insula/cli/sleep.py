@@ -19,7 +19,7 @@ from insula.cli.options import Json, ReadingModel, User
 from insula.cli.worker import run_all
 from insula.errors import InputError
 from insula.llm.models import resolve
-from insula.memory import embedding
+from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
 from insula.metacognition.backlog import catch_up
 from insula.night.cycle import SleepReport, State, sleep_cycle

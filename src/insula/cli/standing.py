@@ -17,7 +17,7 @@ from insula.cli.common import HOST, PORT, understands, with_store
 from insula.cli.lines import warn
 from insula.errors import InputError
 from insula.hosts import places
-from insula.memory import unread
+from insula.memory.storage import unread
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator

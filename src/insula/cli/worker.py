@@ -19,7 +19,7 @@ from insula.cli.lines import print_json
 from insula.cli.options import ReadingModel
 from insula.errors import SettingsError
 from insula.llm.models import resolve
-from insula.memory import embedding
+from insula.memory.retrieval import embedding
 from insula.memory.storage import spending
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store

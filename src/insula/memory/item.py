@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from insula.memory import telling
-from insula.memory.assertion import Statement
-from insula.memory.encoding import USER, Encoding
+from insula.language.facts import find_fact_candidates, join_facts, select_facts
+from insula.language.owner import USER
+from insula.language.statements import Statement
+from insula.memory.retrieval.encoding import Encoding
 from insula.memory.salience import emphasis, importance, novelty, personal, renews, salience
 from insula.memory.storage.vectors import Vector
 from insula.screening import screen
@@ -72,7 +73,7 @@ def new_item(
     """
     own = provenance == "user" and speaker == USER
     if own and told is None:
-        told = telling.line(telling.facts_of(telling.units(analysis), {}), analysis.language)
+        told = join_facts(select_facts(find_fact_candidates(analysis), {}), analysis.language)
     shown = screen((told or "")[:SCREENED_CHARS] if own else analysis.text[:SCREENED_CHARS], LINE_CHARS)
     if own and (why := screen(analysis.text[:SCREENED_CHARS], LINE_CHARS).reasons):
         shown = shown._replace(reasons=why)

@@ -15,12 +15,21 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from insula.language.heads import affinities, cards
-from insula.memory.about import aliases, is_about, is_beside, is_doubtful, is_such, meant, of_owner, speaks_of
-from insula.memory.assertion import Question, Statement
-from insula.memory.encoding import USER
-from insula.memory.ending import over
-from insula.memory.modality import UPDATES, Modality, says
-from insula.memory.slots import filled
+from insula.language.modality import UPDATES, Modality, says
+from insula.language.owner import USER
+from insula.language.statements import Question, Statement
+from insula.memory.retrieval.answer_kind import filled
+from insula.memory.retrieval.entity_match import (
+    aliases,
+    is_about,
+    is_beside,
+    is_doubtful,
+    is_such,
+    meant,
+    of_owner,
+    speaks_of,
+)
+from insula.memory.retrieval.supersession import over
 from insula.types import Bearing
 
 ANSWERS, BEARS = -1.0, -3.5

@@ -4,9 +4,9 @@ import math
 import re
 from collections.abc import Sequence
 
-from insula.memory.assertion import Statement
-from insula.memory.encoding import Encoding, persons
-from insula.memory.modality import UPDATES
+from insula.language.modality import UPDATES
+from insula.language.statements import Statement
+from insula.memory.retrieval.encoding import Encoding, persons
 from insula.text.analysis import Analysis
 from insula.text.questions import Ask, carries, statements
 from insula.types import Provenance, Recalled

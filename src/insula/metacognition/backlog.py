@@ -10,17 +10,17 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from contextlib import suppress
 from typing import TypeVar
 
+from insula.language.facts import FactCandidate, find_fact_candidates, select_facts
 from insula.language.handed import users_words
-from insula.memory import facts, meanings
-from insula.memory.assertion import Said, Statement, statements
-from insula.memory.embedding import embedded_all, hands_of
-from insula.memory.encoding import ASSISTANT, USER
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import Statement, Utterance, extract_statements
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.retrieval.embedding import embedded_all, hands_of
+from insula.memory.storage import embeddings, facts
 from insula.memory.storage.rows import Embedded, Place, Unembedded, Unstated
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import NOTHING, Embed, Vector, embedded, packed
-from insula.memory.telling import Unit, facts_of, units
 from insula.metacognition.reading import FIRST_PERSON, memory_text
 from insula.redaction import is_redacted
 from insula.text.analysis import Analysis, analyse
@@ -53,8 +53,8 @@ async def make_vectors(store: Store, user_id: int, embed: Embed, rest: float = 0
         return await store.memories.embed(user_id, await asyncio.to_thread(_embed, rows, embed))
 
     like = await asyncio.to_thread(embedded, embed, FIRST_PERSON)
-    await store.run(meanings.unembed, user_id, len(packed(like)))
-    return await _in_batches(lambda: store.run(meanings.unembedded, user_id, BATCH), make_batch, rest)
+    await store.run(embeddings.unembed, user_id, len(packed(like)))
+    return await _in_batches(lambda: store.run(embeddings.unembedded, user_id, BATCH), make_batch, rest)
 
 
 async def make_statements(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> int:
@@ -157,26 +157,26 @@ def _state(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
     if len(whole) < len(analysis.sentences):
         analysis = analyse("\n".join(whole), default=analysis.language)
     teller = row.speaker if row.provenance == "user" else ""
-    before = [Said(row.before, row.before_speaker == row.speaker)] if row.before else []
+    before = [Utterance(row.before, row.before_speaker == row.speaker)] if row.before else []
     only = [one.text for one in fact_units(analysis, before, embed)] if teller == USER else None
     return embedded_statements(analysis, teller, ASSISTANT, before, only, embed)
 
 
-def fact_units(analysis: Analysis, before: Sequence[Said], embed: Embed | None) -> tuple[Unit, ...]:
+def fact_units(analysis: Analysis, before: Sequence[Utterance], embed: Embed | None) -> tuple[FactCandidate, ...]:
     """The sentences of a user's message that tell a fact of their life; see `telling`."""
-    found = units(analysis, before)
+    found = find_fact_candidates(analysis, before)
     texts = [one.meant for one in found]
-    return facts_of(found, {} if embed is None else dict(zip(texts, embedded_all(embed, texts), strict=True)))
+    return select_facts(found, {} if embed is None else dict(zip(texts, embedded_all(embed, texts), strict=True)))
 
 
 def embedded_statements(
     analysis: Analysis,
     speaker: str,
     listener: str,
-    before: Sequence[Said],
+    before: Sequence[Utterance],
     only: Collection[str] | None,
     embed: Embed | None,
 ) -> tuple[Statement, ...]:
     """What a text states (`assertion.statements`) with vectors; without an embedding as it is."""
-    made = statements(analysis, speaker, listener, before, only)
+    made = extract_statements(analysis, speaker, listener, before, only)
     return made if embed is None else tuple(one._replace(vector=embedded(embed, one.text)) for one in made)

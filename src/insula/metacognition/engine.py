@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol, TypedDict, TypeVar, cast
 
 from insula import claims as register
 from insula.calibration import OWN, calibrated, checked, shipped
-from insula.memory.cue import Cue
-from insula.memory.embedding import usable, use
+from insula.memory.retrieval.embedding import usable, use
+from insula.memory.retrieval.query import Cue
 from insula.memory.storage import statements, vitals
 from insula.memory.storage.beginning import Beginning, read_beginning
 from insula.memory.storage.lessons import Version

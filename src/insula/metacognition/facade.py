@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Self, Unpack
 from insula.calibration import shipped
 from insula.content import plain
 from insula.errors import InputError, InsulaError
-from insula.memory.embedding import usable, use
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.retrieval.embedding import usable, use
+from insula.memory.retrieval.encoding import encode
 from insula.memory.storage import statements
 from insula.memory.storage.filters import Filters, Metadata, dump_metadata, read_filter
 from insula.memory.storage.rows import Change
 from insula.memory.storage.store import Store, check_names, check_types
+from insula.memory.storage.unread import TOKENS_A_DAY
 from insula.memory.storage.vectors import Embed
-from insula.memory.unread import TOKENS_A_DAY
 from insula.metacognition.arguments import (
     check_message,
     check_model,

@@ -9,13 +9,15 @@ from typing import NamedTuple, cast, get_args
 
 from insula.content import plain
 from insula.errors import InputError
+from insula.language.facts import join_facts
 from insula.language.handed import users_words
-from insula.memory import assertion, telling
-from insula.memory.cue import cue
-from insula.memory.embedding import hands_of
-from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import CONTEXT_LINES, Utterance
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.retrieval.embedding import hands_of
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.query import cue
 from insula.memory.storage.filters import read_moment
 from insula.memory.storage.rows import Place, Said
 from insula.memory.storage.store import check_names
@@ -147,7 +149,7 @@ async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) ->
     analysis = memorable(content, analysed(content))
     encoding = encode(analysis, line.speaker, line.listener)
     found = await engine.store.memories.recall(
-        place, cue(analysis, line.speaker, line.listener), 1, lines=0 if before else assertion.CONTEXT_LINES
+        place, cue(analysis, line.speaker, line.listener), 1, lines=0 if before else CONTEXT_LINES
     )
     said = before or found.said
     last = said[-1].content[:REMEMBERED_CHARS] if said else ""
@@ -156,7 +158,7 @@ async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) ->
     vector = await asyncio.to_thread(embedded, engine.embed, meaning) if engine.embed and meaning else None
     told = line.provenance in {"user", "tool"}
     teller = line.speaker if line.provenance == "user" else ""  # a tool's "I" is nobody's
-    context = [assertion.Said(one.content, one.speaker == teller) for one in said]
+    context = [Utterance(one.content, one.speaker == teller) for one in said]
     own = line.provenance == "user" and line.speaker == USER and not line.is_fact
     read = analysis
     if own:
@@ -166,10 +168,10 @@ async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) ->
     units = await asyncio.to_thread(fact_units, read, context, engine.embed) if own else ()
     making = (read, teller, line.listener, context, [one.text for one in units] if own else None, engine.embed)
     stated = await asyncio.to_thread(embedded_statements, *making) if told else ()
-    shown = analysis.text if line.is_fact else telling.line(units, analysis.language)
+    shown = analysis.text if line.is_fact else join_facts(units, analysis.language)
     item = new_item(analysis, encoding, line.provenance, line.speaker, found.recalled, replies_to, stated, shown)
     here = Said(0, line.provenance, line.speaker, content, datetime.now(UTC))
-    before[:] = [*said, here][-assertion.CONTEXT_LINES :]
+    before[:] = [*said, here][-CONTEXT_LINES:]
     return item._replace(content=content, vector=vector)
 
 

@@ -7,7 +7,7 @@ they say of themselves says "I".
 
 from collections.abc import Iterable, Sequence, Set
 
-from insula.memory.encoding import ASSISTANT, USER, called
+from insula.language.owner import ASSISTANT, USER, called
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.storage.rows import Said
 from insula.redaction import is_redacted, without_markers

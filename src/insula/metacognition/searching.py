@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from insula.language.heads import chance
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import extract_question
 from insula.language.units import units
-from insula.memory import assertion
-from insula.memory.cue import cue
-from insula.memory.embedding import embedded_all
-from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.retrieval.embedding import embedded_all
+from insula.memory.retrieval.query import cue
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Place
@@ -111,7 +111,7 @@ async def _retrieve(engine: Engine, place: Place, text: str) -> tuple[Recollecti
     whole, pieces = question_text(analysis, speakers), units(analysis)
     vectors = await _vectors(engine, [whole, *pieces])
     sought = most_personal(pieces, [chance("personal", one, vectors.get(one)) for one in pieces])
-    questions = [one for piece in sought for one in assertion.read_question(piece, analysis.language, USER, ASSISTANT)]
+    questions = [one for piece in sought for one in extract_question(piece, analysis.language, USER, ASSISTANT)]
     vectors |= await _vectors(engine, [one.text for one in questions])
     found = await engine.store.memories.recall(
         place,

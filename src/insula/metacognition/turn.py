@@ -18,18 +18,20 @@ from insula.claims import quote, say
 from insula.content import Content, plain, taken
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
+from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.handed import UsersWords, announcing, users_words
 from insula.language.heads import chance
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import Utterance, extract_question, extract_statements
 from insula.language.units import units
-from insula.memory import assertion, telling
-from insula.memory.cue import Cue, cue
-from insula.memory.embedding import embedded_all
-from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.hearing import meant_wishes, requests_before
-from insula.memory.index import CANDIDATES
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.recollection import Recollection
+from insula.memory.retrieval.embedding import embedded_all
+from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.index import CANDIDATES
+from insula.memory.retrieval.query import Cue, cue
+from insula.memory.retrieval.retrieve import Recollection
 from insula.memory.storage import statements
 from insula.memory.storage.rows import Embedded, Place, Said, Unembedded
 from insula.memory.storage.store import check_types
@@ -292,7 +294,7 @@ class Turn:
         vector = self._vectors.get(whole)
         sought = most_personal(pieces, personal)
         questions = [
-            one for piece in sought for one in assertion.read_question(piece, self.analysis.language, USER, ASSISTANT)
+            one for piece in sought for one in extract_question(piece, self.analysis.language, USER, ASSISTANT)
         ]
         await self._read(one.text for one in questions)
         questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
@@ -454,13 +456,13 @@ class Turn:
             return
         whole, own = memorable(self._content, self.analysis), self._own.text if self._own else ""
         kept = whole if own == self._content else memorable(own, analysed(own, whole.language))
-        before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
-        units = telling.units(kept, before)
+        before = [Utterance(said.content, said.provenance == "user") for said in self.history]
+        units = find_fact_candidates(kept, before)
         await self._read(one.meant for one in units)
-        facts = telling.facts_of(units, self._vectors)
-        stated = assertion.statements(kept, USER, ASSISTANT, before, [one.text for one in facts])
+        facts = select_facts(units, self._vectors)
+        stated = extract_statements(kept, USER, ASSISTANT, before, [one.text for one in facts])
         encoding, asked = encode(whole, USER, ASSISTANT), self._questions_before()
-        told = telling.line(facts, kept.language)
+        told = join_facts(facts, kept.language)
         item = new_item(whole, encoding, "user", USER, self.recalled, asked, stated, told)
         item = item._replace(content=self._content, metadata=self.metadata)
         self.told = "" if item.withheld else item.line

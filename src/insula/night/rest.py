@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from insula.llm.budget import Account
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage.store import Store
+from insula.memory.storage.unread import TOKENS_A_DAY
 from insula.memory.storage.vectors import Embed
-from insula.memory.unread import TOKENS_A_DAY
 from insula.night.understanding import Reader, Report, read_lines
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from insula.language.handed import Hands, UsersWords, users_lines
-from insula.memory.embedding import hands_of
+from insula.memory.retrieval.embedding import hands_of
 from insula.memory.storage.rows import Line, Noticed, Session
 from insula.night.corrections import (
     Corrected,

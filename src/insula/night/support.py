@@ -11,16 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from insula.language.facts import speaks_of_user
 from insula.language.guiding import FEEDBACK, WARDS, guiding_chance
 from insula.language.heads import Vector, chance
+from insula.language.owner import ASSISTANT, USER, whose
+from insula.language.statements import extract_statements
 from insula.language.units import units
-from insula.memory.assertion import statements
-from insula.memory.embedding import embedded_all, hands_of
-from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.retrieval.embedding import embedded_all, hands_of
 from insula.memory.storage.rows import Line
 from insula.memory.storage.vectors import Embed
-from insula.memory.subject import whose
-from insula.memory.telling import is_own
 from insula.night.agreement import claim, keeps, opposite
 from insula.night.corrections import Corrected, heard, is_users, own_lines
 from insula.text.analysis import analyse, detect
@@ -104,7 +103,7 @@ class Text(NamedTuple):
         named = whose(self.text, language, USER, ASSISTANT).mentions
         likely = chance("fact", self.text, self.vector)
         if likely is None:
-            return any("/" in path for path in named) or is_own(self.text, language)
+            return any("/" in path for path in named) or speaks_of_user(self.text, language)
         is_fact = likely >= (TELLS if self.wards or not self.bids else BIDS)
         is_fact = is_fact or (self.put is not None and (chance("fact", *self.put) or 0.0) >= TOLD_OF)
         return is_fact or any("/" in path for path in named)
@@ -163,7 +162,7 @@ def _is_feedback(vectors: Iterable[Vector]) -> bool:
 def _is_fact(text: str, vectors: Sequence[Vector]) -> bool:
     if vectors:
         return any((chance("fact", text, each) or 0.0) >= TOLD for each in vectors)
-    told = statements(analyse(text), USER, ASSISTANT)
+    told = extract_statements(analyse(text), USER, ASSISTANT)
     return any(subject.startswith(USER) for one in told for subject in one.subjects)
 
 

@@ -18,20 +18,21 @@ from insula.language.extract.check import Checked, Fact, Preference, check
 from insula.language.extract.request import Known, Line, Request, request
 from insula.language.handed import Hands, UsersWords, users_lines
 from insula.language.heads import chance
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import Statement, Utterance
 from insula.llm.budget import Account, bound_tokens
 from insula.llm.client import Prompt, generate
-from insula.memory import extraction, unread
-from insula.memory.assertion import Said, Statement
-from insula.memory.cue import cue
-from insula.memory.embedding import embedded_all, hands_of
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.extraction import Read
+from insula.memory.retrieval import extraction
+from insula.memory.retrieval.embedding import embedded_all, hands_of
+from insula.memory.retrieval.extraction import Read
+from insula.memory.retrieval.query import cue
+from insula.memory.storage import unread
 from insula.memory.storage.nights import REST
 from insula.memory.storage.rows import Kept, Place
 from insula.memory.storage.store import Store
+from insula.memory.storage.understood import Found, LineRead, Wished, keep
+from insula.memory.storage.unread import TOKENS_A_DAY, Remembered, Unread
 from insula.memory.storage.vectors import Embed
-from insula.memory.understood import Found, LineRead, Wished, keep
-from insula.memory.unread import TOKENS_A_DAY, Remembered, Unread
 from insula.memory.wishes import is_all, is_wish, plain, stands, words
 from insula.night.asking import used
 from insula.text.analysis import analyse
@@ -237,7 +238,7 @@ def _of(found: Iterable[Fact]) -> list[int]:
 
 def _read(line: Unread, found: Iterable[Fact], batch: Batch) -> Read:
     before = [one for one in batch.lines if one.session == line.session and one.message < line.message]
-    said = [Said(one.content, one.by == USER) for one in before if one.content]
+    said = [Utterance(one.content, one.by == USER) for one in before if one.content]
     return extraction.read(line.content, line.language, [one for one in found if one.line == line.message], said)
 
 

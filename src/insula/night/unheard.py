@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from insula.language.units import units
-from insula.memory.embedding import embedded_all
 from insula.memory.hearing import meant_wishes
+from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import Change
 from insula.memory.storage.rows import Kept, Noticed
 from insula.memory.storage.vectors import Embed

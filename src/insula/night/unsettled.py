@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from insula.memory.assertion import questions
-from insula.memory.encoding import ASSISTANT, USER
+from insula.language.owner import ASSISTANT, USER
+from insula.language.statements import extract_questions
 from insula.memory.storage.changes import Forget
 from insula.memory.storage.rows import Line, Noticed, Understood
 from insula.night import prompts
@@ -182,6 +182,6 @@ def _declines(response: str, question: str) -> bool:
     said = analyse(response, default=asked.language)
     if untold(response, said.language):
         return True
-    own = any(subject.startswith(USER) for one in questions(asked, USER, ASSISTANT) for subject in one.subjects)
+    own = any(subject.startswith(USER) for one in extract_questions(asked, USER, ASSISTANT) for subject in one.subjects)
     bare = BARE_UNSPACED if said.language in UNSPACED else BARE
     return own and len({*said.terms} - {*asked.terms}) <= bare and declines(response, said.language)

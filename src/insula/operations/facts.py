@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from insula.errors import NotFound
-from insula.memory import facts as stated
-from insula.memory.assertion import Statement
-from insula.memory.encoding import USER
+from insula.language.owner import NOBODY, SOMEBODY, USER
+from insula.language.statements import Statement
+from insula.memory.storage import facts as stated
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store
-from insula.memory.subject import NOBODY, SOMEBODY
 from insula.operations.memories import PAGE, get_memory, list_memories
 from insula.text.analysis import fold
 from insula.types import Memory

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from insula.errors import InputError, NotFound
-from insula.memory.amendment import Do
 from insula.memory.privacy import custody, departure, erasure
+from insula.memory.privacy.amendment import Do
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Change

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 
 from insula.errors import BudgetExceeded, InsulaError
-from insula.memory import unread
+from insula.memory.storage import unread
 from insula.night.rest import REST_SECONDS, rest
 from insula.server.background import run_beside
 from insula.server.service import Service

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from insula.agent.chat import Chat
-from insula.memory.unread import TOKENS_A_DAY
+from insula.memory.storage.unread import TOKENS_A_DAY
 from insula.server.tokens import Keys
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

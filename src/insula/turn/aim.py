@@ -12,8 +12,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.subject import people, whose
+from insula.language.owner import ASSISTANT, USER, people, whose
 from insula.text.analysis import LANGUAGES, fold, term_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind

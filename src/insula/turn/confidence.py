@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from insula.calibration import adjusted, log_odds, probability, shipped
 from insula.claims import Claimed, say
-from insula.memory.cue import Cue, Statistics
-from insula.memory.recall import Standing
 from insula.memory.relevance import holding_chance
+from insula.memory.retrieval.query import Cue, Statistics
+from insula.memory.retrieval.scoring import Standing
 from insula.memory.storage.store import Recollection
 from insula.text.analysis import analyse
 from insula.text.answers import is_told

@@ -175,7 +175,7 @@ def dated(one: Recalled, language: str = "en", claims: frozenset[str] = DEFAULT)
 
     What it calls "last week" is counted from the day on which it was said, where it is in the language of the message.
     Where the user's own words ended another line it says since when, and what held until then; where they ended this
-    one, since when it holds no longer (`memory/ending.py`).
+    one, since when it holds no longer (`memory/retrieval/supersession.py`).
     """
     told, dates = ["memory"], day(one.memory.said_at)
     if "memory.over" in claims and (one.until is not None or one.before):

@@ -11,8 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.subject import fits, names_of, whose
+from insula.language.owner import ASSISTANT, USER, fits, names_of, whose
 from insula.text.analysis import LANGUAGES, content_words, detect, fold, words_of
 from insula.text.answers import numbers_in
 from insula.text.grammar import UNSPACED

@@ -8,8 +8,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.subject import names_of, same, whose
+from insula.language.owner import ASSISTANT, USER, names_of, same, whose
 from insula.text.analysis import LANGUAGES, analyse, content_words, fold, term_of, words_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind, asks

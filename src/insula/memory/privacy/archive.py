@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import CompileError, OperationalError, StatementError
 
 from insula.errors import InputError, NotFound
-from insula.memory import index
-from insula.memory.encoding import load, terms_of
+from insula.memory.retrieval import index
+from insula.memory.retrieval.encoding import load, terms_of
 from insula.memory.storage.schema import VERSION, memories, metadata, terms, users
 
 FORMAT = 1

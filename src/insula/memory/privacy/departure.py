@@ -2,9 +2,9 @@
 
 import sqlalchemy as sa
 
-from insula.memory import index
-from insula.memory.encoding import load, terms_of
 from insula.memory.privacy import archive
+from insula.memory.retrieval import index
+from insula.memory.retrieval.encoding import load, terms_of
 from insula.memory.storage.schema import memories, spending, users
 
 

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
-from insula.memory import facts, index
-from insula.memory.encoding import load, terms_of
 from insula.memory.privacy.echoes import find_echoes
+from insula.memory.retrieval import index
+from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.storage import facts
 from insula.memory.storage.journal import ASKED
 from insula.memory.storage.rows import name_of
 from insula.memory.storage.schema import (

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert  # SQLite's own statement reads the same
 
 from insula.errors import StoreError
-from insula.memory import index
-from insula.memory.encoding import load, terms_of
+from insula.memory.retrieval import index
+from insula.memory.retrieval.encoding import load, terms_of
 from insula.memory.storage.changes import (
     Changes,
     Forget,

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
 
-from insula.memory import index
+from insula.memory.retrieval import index
 from insula.memory.storage import journal
 from insula.memory.storage.changes import Retired, Revision
 from insula.memory.storage.nights import kept, revisions_of

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from insula.memory import index, wishes
+from insula.memory import wishes
+from insula.memory.retrieval import index
 from insula.memory.storage import journal
 from insula.memory.storage.nights import kept
 from insula.memory.storage.rows import Cited, Kept

@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory.encoding import load, terms_of
+from insula.memory.retrieval.encoding import load, terms_of
 from insula.memory.storage.among import among
 from insula.memory.storage.rows import Held, Kept, Line, Noticed, Revised, Session, Summarised, Understood
 from insula.memory.storage.schema import (

@@ -10,14 +10,14 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import amendment, facts, index, meanings
-from insula.memory.amendment import Do
-from insula.memory.assertion import Question
-from insula.memory.cue import Cue
+from insula.language.statements import Question
 from insula.memory.item import NewItem
-from insula.memory.privacy import erasure
-from insula.memory.recollection import Found, Recollection, recollected
-from insula.memory.storage import journal, nights, pgvector, statements
+from insula.memory.privacy import amendment, erasure
+from insula.memory.privacy.amendment import Do
+from insula.memory.retrieval import index
+from insula.memory.retrieval.query import Cue
+from insula.memory.retrieval.retrieve import Found, Recollection, recollected
+from insula.memory.storage import embeddings, facts, journal, nights, pgvector, statements
 from insula.memory.storage.changes import Changes, Retired, Revision
 from insula.memory.storage.database import Database
 from insula.memory.storage.lessons import cited, heard, version
@@ -111,7 +111,7 @@ class Sessions(_Repository):
                 return None, ()
             if not is_begun:
                 raise StoreError(OVERTAKEN)
-            written = meanings.embed(connection, place.user_id, meant) if meant else ()
+            written = embeddings.embed(connection, place.user_id, meant) if meant else ()
             if response is not None:
                 statements.write(connection, place, turn, response, at)
             statements.append(connection, place, noticed)
@@ -201,7 +201,7 @@ class Memories(_Repository):
             return []
         if pgvector.serves(connection, memories):
             return [pgvector.nearest(connection, user_id, vector, index.NEAREST) for vector in vectors]
-        near = self.database.neighbourhoods.nearest(user_id, vectors, partial(meanings.vectors, connection, user_id))
+        near = self.database.neighbourhoods.nearest(user_id, vectors, partial(embeddings.vectors, connection, user_id))
         read = dict(index.long_term(connection, user_id, sorted({one for each in near for one in each.first})))
         return [
             _nearest(vector, each, read, partial(index.long_term, connection, user_id))
@@ -221,7 +221,7 @@ class Memories(_Repository):
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
 
         def work(connection: sa.Connection) -> tuple[int, Vectors]:
-            written = meanings.embed(connection, user_id, made)
+            written = embeddings.embed(connection, user_id, made)
             return len(written), written
 
         return await self._embedding(user_id, work)

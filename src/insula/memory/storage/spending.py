@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert  # SQLite's own statement reads the same
 
-from insula.memory import index
+from insula.memory.retrieval import index
 from insula.memory.storage.schema import spending
 
 EVERYBODY = 0

@@ -6,9 +6,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory import facts, index
-from insula.memory.encoding import load, terms_of
 from insula.memory.item import REMEMBERED_CHARS, NewItem
+from insula.memory.retrieval import index
+from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.storage import facts
 from insula.memory.storage.filters import load_metadata
 from insula.memory.storage.rows import Consolidated, Place, Proposed, Said, Voices
 from insula.memory.storage.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from insula.errors import InputError
-from insula.memory.recollection import Recollection
+from insula.memory.retrieval.retrieve import Recollection
 from insula.memory.storage import statements
 from insula.memory.storage.database import Database
 from insula.memory.storage.repositories import Guidance, Memories, Nights, Sessions

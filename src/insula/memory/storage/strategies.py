@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from insula.memory.index import add_missing
+from insula.memory.retrieval.index import add_missing
 from insula.memory.storage.rows import Tally
 from insula.memory.storage.schema import strategies
 from insula.memory.storage.store import Store

@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory import index
+from insula.memory.retrieval import index
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.nights import REST, user_id, words_on
 from insula.memory.storage.rows import Change, Done, Entry, Revised, Sitting, Spoken, Talk

@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from rapidfuzz.distance import DamerauLevenshtein
 
-from insula.memory.activation import base_level, probability
+from insula.memory.retrieval.activation import base_level, probability
 from insula.memory.storage import statements
 from insula.memory.storage.changes import Forget, Merge
 from insula.memory.storage.rows import Held

@@ -15,7 +15,7 @@ from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
 from insula.language.handed import Hands
 from insula.language.heads import chance
-from insula.memory.embedding import hands_of
+from insula.memory.retrieval.embedding import hands_of
 from insula.memory.storage.changes import Forget, Insight, Noted
 from insula.memory.storage.rows import Line, Understood
 from insula.night import prompts

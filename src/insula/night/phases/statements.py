@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import NotRequired, TypedDict
 
 from insula.errors import BudgetExceeded, ModelError
-from insula.memory import unread
-from insula.memory.unread import TOKENS_A_DAY
+from insula.memory.storage import unread
+from insula.memory.storage.unread import TOKENS_A_DAY
 from insula.night.asking import total
 from insula.night.cycle import Night, Result
 from insula.night.understanding import Reader, Report, read_lines

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError, NotFound
-from insula.memory.amendment import Do
+from insula.memory.privacy.amendment import Do
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filters, read_filter
 from insula.memory.storage.store import NAME_CHARS

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from insula.errors import InputError
-from insula.memory import unread
+from insula.memory.storage import unread
 from insula.memory.storage import views as store_views
 from insula.memory.storage.rows import Cited
 from insula.memory.storage.store import Store

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from insula.errors import InputError, NotFound
-from insula.memory.amendment import Do
+from insula.memory.privacy.amendment import Do
 from insula.memory.storage.filters import Filter, read_moment
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import add_fact

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.subject import GROUPS, names_of, people, whose
+from insula.language.owner import ASSISTANT, GROUPS, USER, names_of, people, whose
 from insula.text.analysis import LANGUAGES, content_words, fold, term_of, words_of
 from insula.text.answers import AskKind, carries, says_yes
 from insula.text.grammar import UNSPACED

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 from alembic import op
 
-from insula.memory.encoding import load, terms_of
+from insula.memory.retrieval.encoding import load, terms_of
 from insula.memory.storage.schema import Number
 
 revision = "0008"

@@ -9,10 +9,10 @@ would be left out holds it ("It's for my daughter, Lison": her name).
 from collections.abc import Sequence
 from itertools import groupby
 
-from insula.memory.about import is_about, is_doubtful
-from insula.memory.assertion import Question, Statement
-from insula.memory.slots import filled
-from insula.memory.subject import NOBODY, SOMEBODY
+from insula.language.owner import NOBODY, SOMEBODY
+from insula.language.statements import Question, Statement
+from insula.memory.retrieval.answer_kind import filled
+from insula.memory.retrieval.entity_match import is_about, is_doubtful
 
 BETWEEN = " … "
 """What stands for the clauses that were left out between two others."""

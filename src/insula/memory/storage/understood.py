@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import facts, index, unread
-from insula.memory.assertion import Statement
-from insula.memory.encoding import load, terms_of
+from insula.language.statements import Statement
 from insula.memory.item import LINE_CHARS
-from insula.memory.storage import journal, lessons
+from insula.memory.retrieval import index
+from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.storage import facts, journal, lessons, unread
 from insula.memory.storage.changes import Lesson, Retired, Revision
 from insula.memory.storage.nights import kept
 from insula.memory.storage.rows import Kept

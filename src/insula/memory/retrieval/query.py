@@ -9,7 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from insula.memory.encoding import ASSISTANT, called, named_in, persons
+from insula.language.owner import ASSISTANT, called
+from insula.memory.retrieval.encoding import named_in, persons
 from insula.text.analysis import Analysis, stem
 from insula.text.grammar import UNSPACED
 from insula.text.questions import AskKind, asks
@@ -116,7 +117,7 @@ def asks_what_was_said(asked: Analysis) -> bool:
 
 @cache
 def _recounted() -> dict[str, re.Pattern[str]]:
-    raw: dict[str, str] = json.loads((files("insula.memory") / "recounted.json").read_text("utf-8"))
+    raw: dict[str, str] = json.loads((files("insula.memory.retrieval") / "recounted.json").read_text("utf-8"))
     return {
         language: re.compile(words if language in UNSPACED else rf"(?<!\w)(?:{words})(?!\w)")
         for language, words in raw.items()
@@ -143,7 +144,7 @@ def _months(text: str, language: str) -> Iterator[int]:
 
 @cache
 def _month_names() -> dict[str, dict[str, int]]:
-    raw: dict[str, str] = json.loads((files("insula.memory") / "months.json").read_text("utf-8"))
+    raw: dict[str, str] = json.loads((files("insula.memory.retrieval") / "months.json").read_text("utf-8"))
     return {
         language: {name: i for i, names in enumerate(line.split(), 1) for name in names.split("|")}
         for language, line in raw.items()

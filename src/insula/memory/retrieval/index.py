@@ -14,8 +14,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as upsert  # SQLite's own statement reads the same
 
-from insula.memory.activation import KEPT_USES
-from insula.memory.cue import MEAN_LENGTH, Statistics
+from insula.memory.retrieval.activation import KEPT_USES
+from insula.memory.retrieval.query import MEAN_LENGTH, Statistics
 from insula.memory.salience import USE
 from insula.memory.storage import postgres, sqlite
 from insula.memory.storage.among import among

@@ -16,8 +16,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple, Protocol
 
-from insula.memory.assertion import Statement
-from insula.memory.subject import NOBODY, SOMEBODY
+from insula.language.owner import NOBODY, SOMEBODY
+from insula.language.statements import Statement
 from insula.text.analysis import fold
 from insula.text.grammar import UNSPACED
 
@@ -153,4 +153,4 @@ def _pattern(kind: str, language: str) -> re.Pattern[str]:
 
 @cache
 def _data() -> Mapping[str, Mapping[str, str]]:
-    return json.loads((files("insula.memory") / "ending.json").read_text("utf-8"))
+    return json.loads((files("insula.memory.retrieval") / "supersession.json").read_text("utf-8"))

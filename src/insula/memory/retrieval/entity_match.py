@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from insula.memory.assertion import Question, Statement
-from insula.memory.encoding import USER
-from insula.memory.slots import counts
-from insula.memory.subject import NOBODY, fits, names_of, people, same
+from insula.language.owner import NOBODY, USER, fits, names_of, people, same
+from insula.language.statements import Question, Statement
+from insula.memory.retrieval.answer_kind import counts
 from insula.text.analysis import fold, term_of
 from insula.text.grammar import UNSPACED
 

@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 from insula.language.extract.answer import Meant
 from insula.language.extract.check import End, Fact
-from insula.memory import telling
-from insula.memory.assertion import Said, Statement
-from insula.memory.encoding import ASSISTANT, USER, called
-from insula.memory.modality import Mark, Modality, modality
+from insula.language.facts import FactCandidate, find_fact_candidates, join_facts
+from insula.language.modality import Mark, Modality, modality
+from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, called, fits, whose
+from insula.language.statements import Statement, Utterance
 from insula.memory.relevance import SAME_MATTER
-from insula.memory.subject import NOBODY, SOMEBODY, fits, whose
-from insula.memory.telling import Unit
 from insula.text.analysis import LANGUAGES, Analysis, analyse, fold, sentence
 
 MEANT: dict[Meant, Modality] = {"holds": "fact", "past": "fact", "planned": "plan", "wished": "wish"}
@@ -35,7 +33,7 @@ class Read(NamedTuple):
     """Of each statement, the text whose vector is its own."""
 
 
-def read(content: str, language: str, facts: Sequence[Fact], before: Sequence[Said]) -> Read:
+def read(content: str, language: str, facts: Sequence[Fact], before: Sequence[Utterance]) -> Read:
     """What a line holds.
 
     Args:
@@ -45,23 +43,23 @@ def read(content: str, language: str, facts: Sequence[Fact], before: Sequence[Sa
         before: what was said before it, the last line last.
     """
     analysis = analyse(content, default=language)
-    units = telling.units(analysis, before)
+    units = find_fact_candidates(analysis, before)
     found = {fact: _unit(fact.span, units) for fact in facts}
     stated = [_statement(fact, unit, analysis) for fact, unit in found.items()]
     kept = [(one, fact) for one, fact in zip(stated, found, strict=True) if one is not None]
     shown = dict.fromkeys(found[fact] for _, fact in kept)
     ordered = sorted(shown, key=lambda unit: content.find(unit.shown))
     meanings = tuple(f"{fact.matter}: {fact.span}" if fact.matter else one.text for one, fact in kept)
-    return Read(telling.line(ordered, analysis.language), tuple(one for one, _ in kept), meanings)
+    return Read(join_facts(ordered, analysis.language), tuple(one for one, _ in kept), meanings)
 
 
-def _unit(span: str, units: Iterable[Unit]) -> Unit:
+def _unit(span: str, units: Iterable[FactCandidate]) -> FactCandidate:
     """The sentence that holds a span; the span itself where it stands in a request, say."""
-    plain = Unit(span, span, span, own=True)
+    plain = FactCandidate(span, span, span, own=True)
     return next((one for one in units if span in one.shown), plain)
 
 
-def _statement(fact: Fact, unit: Unit, whole: Analysis) -> Statement | None:
+def _statement(fact: Fact, unit: FactCandidate, whole: Analysis) -> Statement | None:
     """A fact as it is stored; None where nobody can tell whose it is."""
     language = whole.language
     subjects = subjects_of(fact.owner, fact.span, language)

@@ -1,4 +1,4 @@
-"""The words of eight languages for people and what joins their clauses, as `people.json` holds them."""
+"""The words of eight languages for people and what joins their clauses, as `kinship.json` holds them."""
 
 import json
 import re
@@ -62,7 +62,7 @@ class Mention(NamedTuple):
 @cache
 def people(language: str) -> People:
     """The words for people in a language; those of English where it has none."""
-    raw = json.loads((files("insula.memory") / "people.json").read_text("utf-8"))
+    raw = json.loads((files("insula.language") / "kinship.json").read_text("utf-8"))
     data = raw[language if language in LANGUAGES else "en"]
     plain = str if language in UNSPACED else fold  # "ど" is another sign than "と"
     beings = {plain(word): being for being, line in data["beings"].items() for word in line.split()}
@@ -81,7 +81,7 @@ def people(language: str) -> People:
 @cache
 def joints(language: str) -> str:
     """Words that join clauses, as alternatives of a regular expression."""
-    raw = json.loads((files("insula.memory") / "people.json").read_text("utf-8"))
+    raw = json.loads((files("insula.language") / "kinship.json").read_text("utf-8"))
     return "|".join(
         re.escape(word).replace("_", " ")
         for word in raw[language if language in LANGUAGES else "en"].get("joints", "").split()

@@ -6,10 +6,11 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from insula.errors import InputError
-from insula.memory import index
-from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
+from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.privacy.erasure import unmeant
+from insula.memory.retrieval import index
+from insula.memory.retrieval.encoding import encode, load, terms_of
 from insula.memory.storage import journal
 from insula.memory.storage.changes import Revision
 from insula.memory.storage.nights import revisions_of, words_on

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from insula.memory.assertion import Question, Statement
-from insula.memory.cue import months
-from insula.memory.subject import people
+from insula.language.owner import people
+from insula.language.statements import Question, Statement
+from insula.memory.retrieval.query import months
 from insula.text.analysis import LANGUAGES, fold, term_of
 from insula.text.answers import AskKind, carries, names_in
 from insula.text.grammar import UNSPACED, grammar
@@ -218,7 +218,7 @@ _TOLD: Mapping[str, Callable[[Question, Statement], bool]] = {
 @cache
 def _pattern(slot: str, side: str, language: str) -> re.Pattern[str] | None:
     raw: Mapping[str, Mapping[str, Mapping[str, str]]] = json.loads(
-        (files("insula.memory") / "slots.json").read_text("utf-8")
+        (files("insula.memory.retrieval") / "answer_kind.json").read_text("utf-8")
     )
     words = raw[slot][side].get(language)
     if words is None:

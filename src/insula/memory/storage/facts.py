@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory.assertion import Statement
+from insula.language.statements import Statement
 from insula.memory.relevance import Told
 from insula.memory.storage.among import among
 from insula.memory.storage.rows import Proposed, Unstated

@@ -11,12 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from insula.language.heads import chance, point
-from insula.memory.assertion import Said, answered, beside
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.modality import marks, modality
-from insula.memory.storage.vectors import Vector
-from insula.memory.subject import SOMEBODY, whose
+from insula.language.heads import Vector, chance, point
+from insula.language.modality import marks, modality
+from insula.language.owner import ASSISTANT, SOMEBODY, USER, whose
+from insula.language.statements import Utterance, find_answered_question, find_asides
 from insula.text.analysis import Analysis, analyse
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, quotations, told_words
@@ -30,7 +28,7 @@ EXCHANGE = 2
 """Lines of the exchange before."""
 
 
-class Unit(NamedTuple):
+class FactCandidate(NamedTuple):
     """A sentence, or what a request says beside what it asks for."""
 
     text: str
@@ -40,14 +38,14 @@ class Unit(NamedTuple):
     meant: str
     """The text whose meaning is weighed."""
     own: bool
-    """Whether it says "I" or "my"; see `is_own`."""
+    """Whether it says "I" or "my"; see `speaks_of_user`."""
     asked: str = ""
     """The question that it answers."""
     follows: bool = False
     """Whether it sets right what the user said just before, or goes on about somebody of theirs in it."""
 
 
-def units(analysis: Analysis, before: Sequence[Said] = ()) -> tuple[Unit, ...]:
+def find_fact_candidates(analysis: Analysis, before: Sequence[Utterance] = ()) -> tuple[FactCandidate, ...]:
     """The sentences of a user's message that may tell a fact.
 
     Args:
@@ -61,26 +59,26 @@ def units(analysis: Analysis, before: Sequence[Said] = ()) -> tuple[Unit, ...]:
     return tuple(_units(own, quotations(analysis.text), before))[:MOST]
 
 
-def _units(own: Analysis, quoted: Sequence[str], before: Sequence[Said]) -> Iterator[Unit]:
+def _units(own: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> Iterator[FactCandidate]:
     stating = {one.text for one in statements(own)}
     for one in own.sentences:
         if one.text in stating:
             yield _unit(one.text, own, quoted, before)
         elif any(asks_in(one, own.language)):
-            parts = (_unit(part, own, quoted, before) for part in beside(one.text, own.language))
+            parts = (_unit(part, own, quoted, before) for part in find_asides(one.text, own.language))
             yield from (part for part in parts if part.own or own.language in UNSPACED)
 
 
-def _unit(text: str, whole: Analysis, quoted: Sequence[str], before: Sequence[Said]) -> Unit:
+def _unit(text: str, whole: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> FactCandidate:
     plain = text.replace(QUOTED, ELLIPSIS)
-    own = is_own(plain, whole.language)
-    asked = answered(plain, whole.language, before)
+    own = speaks_of_user(plain, whole.language)
+    asked = find_answered_question(plain, whole.language, before)
     first = whole.text.count(QUOTED, 0, max(whole.text.find(text), 0))
     shown, follows = _unmarked(text, quoted[first:]), _follows(plain, whole.language, before)
-    return Unit(text, shown, f"{asked} {plain}".strip(), own, asked, follows)
+    return FactCandidate(text, shown, f"{asked} {plain}".strip(), own, asked, follows)
 
 
-def _follows(text: str, language: str, before: Sequence[Said]) -> bool:
+def _follows(text: str, language: str, before: Sequence[Utterance]) -> bool:
     said = next((one.text for one in reversed(before[-EXCHANGE:]) if one.own), "")
     if not said:
         return False
@@ -92,7 +90,7 @@ def _follows(text: str, language: str, before: Sequence[Said]) -> bool:
     return theirs and bool(subjects) and all(path.startswith(SOMEBODY) for path in subjects)
 
 
-def is_own(text: str, language: str) -> bool:
+def speaks_of_user(text: str, language: str) -> bool:
     """Whether a sentence says "I" or "my", neither to "you" ("I want you to act as a guide") nor as a wish."""
     mentions = whose(text, language, USER, ASSISTANT).mentions
     said = ASSISTANT not in mentions and any(path.split("/")[0] == USER for path in mentions)
@@ -105,12 +103,12 @@ def _unmarked(text: str, quoted: Sequence[str]) -> str:
     return "".join(chain.from_iterable(zip_longest(parts, quoted[: len(parts) - 1], fillvalue="")))
 
 
-def facts_of(found: Iterable[Unit], vectors: Mapping[str, Vector]) -> tuple[Unit, ...]:
+def select_facts(found: Iterable[FactCandidate], vectors: Mapping[str, Vector]) -> tuple[FactCandidate, ...]:
     """Those of some sentences that tell a fact, by the vectors of what they mean as far as there are any."""
     return tuple(one for one in found if _is_fact(one, vectors.get(one.meant)))
 
 
-def _is_fact(one: Unit, vector: Vector | None) -> bool:
+def _is_fact(one: FactCandidate, vector: Vector | None) -> bool:
     likely = chance("fact", one.meant, vector)
     if likely is None:
         return one.own
@@ -124,7 +122,7 @@ def _is_clause(text: str) -> bool:
     return len(text) >= SIGNS if wide else len(text.split()) >= WORDS
 
 
-def line(found: Sequence[Unit], language: str) -> str:
+def join_facts(found: Sequence[FactCandidate], language: str) -> str:
     """What may be shown of some sentences: the user's words; an answer with the question that was asked, called so."""
     between = "" if language in UNSPACED else " "
     return between.join(

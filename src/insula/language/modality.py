@@ -62,7 +62,7 @@ def says(device: str, text: str, language: str) -> bool:
 
 @cache
 def _pattern(device: str, language: str) -> re.Pattern[str]:
-    raw = json.loads((files("insula.memory") / "modality.json").read_text("utf-8"))
+    raw = json.loads((files("insula.language") / "modality.json").read_text("utf-8"))
     words: str = raw.get(device) or raw[language].get(device, "(?!)")
     flags = re.IGNORECASE | re.MULTILINE
     if device in EVERYWHERE:

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from insula.memory.assertion import Question
-from insula.memory.cue import Cue, Statistics, content_weights
-from insula.memory.encoding import USER, load, terms_of
-from insula.memory.excerpt import excerpt
+from insula.language.owner import USER
+from insula.language.statements import Question
 from insula.memory.item import LINE_CHARS
-from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.relevance import Relevance, Told, judge_relevance
+from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.retrieval.excerpt import excerpt
+from insula.memory.retrieval.query import Cue, Statistics, content_weights
+from insula.memory.retrieval.scoring import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.storage import statements
 from insula.memory.storage.rows import Place, Proposed, Said
 from insula.memory.storage.vectors import Vector, cosines, nearness

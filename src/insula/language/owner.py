@@ -6,15 +6,33 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from insula.memory.encoding import ASSISTANT, USER, called
-from insula.memory.people import NOBODY, SOMEBODY, joints, people
-from insula.memory.spaced import spaced
-from insula.memory.unspaced import unspaced
+from insula.language.kinship import NOBODY, SOMEBODY, joints, people
+from insula.language.spaced import spaced
+from insula.language.unspaced import unspaced
 from insula.text.grammar import UNSPACED
 
-__all__ = ["GROUPS", "NOBODY", "SOMEBODY", "Whose", "fits", "joints", "meant_by", "names_of", "people", "same", "whose"]
+__all__ = [
+    "ASSISTANT",
+    "GROUPS",
+    "NOBODY",
+    "SOMEBODY",
+    "USER",
+    "Whose",
+    "called",
+    "fits",
+    "joints",
+    "meant_by",
+    "names_of",
+    "people",
+    "same",
+    "whose",
+]
+
+USER = "user"
+ASSISTANT = "assistant"
 
 GROUPS = {
     "partner": {"wife", "husband"},
@@ -30,6 +48,13 @@ GROUPS = {
 }
 """Who may be meant by a word that says less."""
 _INVERTED = re.compile(r"-(?:t-)?(je|tu|il|elle|on|nous|vous|ils|elles|moi|toi)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1_024)
+def called(name: str) -> str:
+    """The word by which a person is spoken of, lower-case: of "Dr. Bea Ray" the first name. Families share the last."""
+    words = name.lower().split()
+    return next((word for word in words if not word.endswith(".")), words[-1] if words else "")
 
 
 class Whose(NamedTuple):

@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from insula.memory import items
-from insula.memory.encoding import ASSISTANT, USER, called
-from insula.memory.modality import Mark, Modality, marks, modality, says, supposes
-from insula.memory.storage.vectors import Vector
-from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, people, whose
+from insula.language import items
+from insula.language.heads import Vector
+from insula.language.modality import Mark, Modality, marks, modality, says, supposes
+from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, Whose, called, joints, people, whose
 from insula.text.analysis import Analysis, analyse, fold, sentence
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, spoken
@@ -78,7 +77,7 @@ class Question(NamedTuple):
     """The question that asks for this among other things."""
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """What was said just before, in the same session."""
 
     text: str = ""
@@ -95,11 +94,11 @@ class _Context(NamedTuple):
     """What they were asked since."""
 
 
-def statements(
+def extract_statements(
     analysis: Analysis,
     speaker: str,
     listener: str,
-    before: Sequence[Said] = (),
+    before: Sequence[Utterance] = (),
     only: Collection[str] | None = None,
 ) -> tuple[Statement, ...]:
     """What a text asserts.
@@ -126,7 +125,7 @@ def _stated(
         if whole and says("real", piece.text, language):
             whole = None
         if any(asks_in(piece, language)):
-            parts = [part for part in beside(piece.text, language) if only is None or part in only]
+            parts = [part for part in find_asides(piece.text, language) if only is None or part in only]
             found += (_statement(part, part, language, speaker, listener, context, whole) for part in parts)
             continue
         is_told = only is None or piece.text in only
@@ -148,7 +147,7 @@ def _setting_right(found: Sequence[Statement]) -> tuple[Statement, ...]:
     return tuple(one._replace(marks=one.marks | {"corrects"}) if at > first else one for at, one in enumerate(found))
 
 
-def beside(text: str, language: str) -> Iterator[str]:
+def find_asides(text: str, language: str) -> Iterator[str]:
     """What a question or request says beside what it asks for: "…, since we are back from Guiana it doesn't fit"."""
     parts = [part.strip() for part in _aside(language).split(text) if part.strip()]
     for part in parts if len(parts) > 1 else ():
@@ -170,7 +169,7 @@ def _parts(made: Statement, clause: str) -> Iterator[Statement]:
             yield made._replace(text=part, terms=terms, modality=how, marks=marks(part, language))
 
 
-def _context(before: Sequence[Said], language: str, speaker: str, listener: str) -> _Context:
+def _context(before: Sequence[Utterance], language: str, speaker: str, listener: str) -> _Context:
     """What the lines before say or ask, as what an elliptical clause leaves out."""
     context = _Context()
     for line in before[-CONTEXT_LINES:]:
@@ -191,7 +190,7 @@ def _asked(analysis: Analysis, speaker: str, listener: str, said: Statement | No
     last = analysis.sentences[-1:]
     if not last or last[0].text.rstrip()[-1:] not in QUESTION_MARKS or len(last[0].text) > QUESTION_CHARS:
         return None
-    asked = questions(Analysis(last[0].text, analysis.language, last), listener, speaker)
+    asked = extract_questions(Analysis(last[0].text, analysis.language, last), listener, speaker)
     if not asked or asked[-1].ask.kind in _UNCOMPLETED:
         return None
     if listener == ASSISTANT and ASSISTANT in whose(last[0].text, analysis.language, listener, speaker).mentions:
@@ -204,7 +203,7 @@ def _asked(analysis: Analysis, speaker: str, listener: str, said: Statement | No
     return Statement(one.text, one.language, about, about, "question", frozenset(), one.terms)
 
 
-def answered(text: str, language: str, before: Sequence[Said]) -> str:
+def find_answered_question(text: str, language: str, before: Sequence[Utterance]) -> str:
     """The assistant's question that a few words of the user's answer; empty where they stand for themselves."""
     if not before or before[-1].own or says("declines", text, language) or not _brief(text, language):
         return ""
@@ -313,7 +312,7 @@ def _leads(language: str) -> re.Pattern[str]:
     return re.compile(rf"^(?:{joints(language) or '(?!)'})\s+", re.IGNORECASE)
 
 
-def questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question, ...]:
+def extract_questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question, ...]:
     """What a message asks, each with whom it asks about."""
     found: list[Question] = []
     for piece in analysis.sentences:
@@ -331,10 +330,10 @@ def questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question
     return tuple(found[:MAX_STATEMENTS])
 
 
-def read_question(text: str, language: str, speaker: str, listener: str) -> tuple[Question, ...]:
+def extract_question(text: str, language: str, speaker: str, listener: str) -> tuple[Question, ...]:
     """What a sentence asks, each thing by itself, whether or not it is put as a question ("my dentist's name")."""
     analysis = Analysis(text, language, (sentence(text, language),))
-    if found := questions(analysis, speaker, listener):
+    if found := extract_questions(analysis, speaker, listener):
         return found
     ask = Ask(text, "open", tuple(sentence(text, language).terms))
     return (_question(ask, text, text, language, speaker, listener),)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from insula.memory.people import NOBODY, SOMEBODY, Mention, People
+from insula.language.kinship import NOBODY, SOMEBODY, Mention, People
 from insula.text.analysis import fold
 
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")

@@ -17,7 +17,7 @@ from typing import Any
 from insula.errors import InputError
 from insula.language.handed import Hands
 from insula.language.heads import chance
-from insula.memory.minilm import minilm
+from insula.memory.retrieval.minilm import minilm
 from insula.memory.storage.vectors import Array, Embed, Vector, embedded, unit
 
 log = logging.getLogger(__name__)

@@ -5,15 +5,12 @@ text is encoded sentence by sentence as claims: the people that it is about, and
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
+from insula.language.owner import called
 from insula.text.analysis import Analysis, Sentence, words_of
 from insula.text.questions import statements
 from insula.types import MemoryKind
-
-USER = "user"
-ASSISTANT = "assistant"
 
 
 class Claim(NamedTuple):
@@ -49,13 +46,6 @@ def load(dumped: str) -> tuple[Claim, ...]:
 def terms_of(claims: Iterable[Claim]) -> list[str]:
     """The terms of some claims, in order and with repeats."""
     return [term for claim in claims for term in claim.terms]
-
-
-@lru_cache(maxsize=1_024)
-def called(name: str) -> str:
-    """The word by which a person is spoken of, lower-case: of "Dr. Bea Ray" the first name. Families share the last."""
-    words = name.lower().split()
-    return next((word for word in words if not word.endswith(".")), words[-1] if words else "")
 
 
 def encode(analysis: Analysis, speaker: str, listener: str) -> Encoding:

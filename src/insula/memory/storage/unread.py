@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from insula.memory import facts
-from insula.memory.assertion import Statement
-from insula.memory.encoding import USER
+from insula.language.owner import USER
+from insula.language.statements import Statement
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.storage import journal
+from insula.memory.storage import facts, journal
 from insula.memory.storage.journal import DONE
 from insula.memory.storage.nights import REST
 from insula.memory.storage.schema import memories, messages, nights, users

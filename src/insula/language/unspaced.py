@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from insula.memory.people import CALLINGS, Mention, People
+from insula.language.kinship import CALLINGS, Mention, People
 
 
 def unspaced(text: str, known: People, me: str, you: str, they: str) -> tuple[list[Mention], set[str]]:

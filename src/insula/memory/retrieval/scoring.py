@@ -15,9 +15,9 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
-from insula.memory.activation import base_level, probability
-from insula.memory.cue import Cue, Statistics, When, content_weights, weights
-from insula.memory.encoding import called
+from insula.language.owner import called
+from insula.memory.retrieval.activation import base_level, probability
+from insula.memory.retrieval.query import Cue, Statistics, When, content_weights, weights
 from insula.text.questions import carries
 
 SATURATION = 0.3
