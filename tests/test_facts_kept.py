@@ -152,14 +152,14 @@ async def test_of_a_message_with_a_request_only_the_sentence_with_the_fact_is_to
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "ask"),
     [
-        'My boss always says "we are all one big family here".',
-        'My sister called her boat "The Old Man and the Sea".',
+        ('My boss always says "we are all one big family here".', "What does my boss always say?"),
+        ('My sister called her boat "The Old Man and the Sea".', "What did my sister call her boat?"),
     ],
 )
-async def test_a_quotation_is_told_as_it_was_said(line: str) -> None:
-    async with told(line, ask="What did I tell about my build, my boss and my sister's boat?") as turn:
+async def test_a_quotation_is_told_as_it_was_said(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
         assert lines(turn) == [f"{line} (5 January 2026)"]
 
 

@@ -31,12 +31,10 @@ TABLES = (".json", ".npz")
 """What holds words, weights or sentences beside the code."""
 
 LANGUAGE = """
-what a message asks: text/questions.* text/requests.* text/grammar.* turn/aim.* language/items.*
-  memory/retrieval/query.*
-whose fact it is: memory/retrieval/entity_match.* language/statements.* language/modality.* language/kinship.*
-  language/owner.* language/spaced.* language/unspaced.*
-whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/retrieval/retrieve.* memory/salience.*
-  memory/retrieval/answer_kind.* memory/retrieval/months.* text/relative_times.* turn/confidence.*
+what a message asks: text/questions.* text/requests.* text/grammar.* turn/aim.* memory/retrieval/query.*
+whose fact it is: language/owner.* language/statements.* language/modality.*
+whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/retrieval/retrieve.* memory/item.*
+  memory/retrieval/matching.* memory/retrieval/months.* text/relative_times.* turn/confidence.*
 wishes: text/force.* text/marks.* text/relations.* text/slots.* text/wish* memory/manner.* memory/related.*
   memory/wishes.* turn/wishes.* metacognition/hearing.* night/agreement.* night/polarity.* night/pairs.*
   night/phases/wishes.* night/unheard.* night/view.*

@@ -1,9 +1,8 @@
 import pytest
 
 from insula.language.owner import ASSISTANT, USER
-from insula.memory.item import new_item
+from insula.memory.item import new_item, novelty, personal
 from insula.memory.retrieval.encoding import encode
-from insula.memory.salience import novelty, personal
 from insula.memory.storage.statements import moment
 from insula.text.analysis import analyse
 from insula.types import Controls, Memory, MemoryKind, Recalled

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from insula.language.heads import Vector, chance, point
 from insula.language.modality import marks, modality
-from insula.language.owner import ASSISTANT, SOMEBODY, USER, whose
+from insula.language.owner import ASSISTANT, SOMEBODY, USER, find_owners
 from insula.language.statements import Utterance, find_answered_question, find_asides
 from insula.text.analysis import Analysis, analyse
 from insula.text.grammar import UNSPACED
@@ -84,15 +84,15 @@ def _follows(text: str, language: str, before: Sequence[Utterance]) -> bool:
         return False
     if "corrects" in marks(text, language):
         return True
-    subjects = whose(text, language, USER, ASSISTANT).subjects
-    mentions = whose(said, analyse(said, default=language).language, USER, ASSISTANT).mentions
+    subjects = find_owners(text, language, USER, ASSISTANT).subjects
+    mentions = find_owners(said, analyse(said, default=language).language, USER, ASSISTANT).mentions
     theirs = any(path.startswith(f"{USER}/") for path in mentions)
     return theirs and bool(subjects) and all(path.startswith(SOMEBODY) for path in subjects)
 
 
 def speaks_of_user(text: str, language: str) -> bool:
     """Whether a sentence says "I" or "my", neither to "you" ("I want you to act as a guide") nor as a wish."""
-    mentions = whose(text, language, USER, ASSISTANT).mentions
+    mentions = find_owners(text, language, USER, ASSISTANT).mentions
     said = ASSISTANT not in mentions and any(path.split("/")[0] == USER for path in mentions)
     return said and modality(text, language) != "wish"
 

@@ -1,39 +1,26 @@
-"""Whose a clause is: the beings that it speaks of, each as a path from who speaks, and which of them is its subject.
+"""Whom a clause is about: each being as a path from who speaks, and which of them is the subject.
 
-"My boss's dog" is `user/boss/dog`, neither me nor my boss; "Ana" is `ana`. Words of eight languages stand in
-`people.json`; what they don't tell is nobody's, and fits everyone.
+"My boss's dog" is `user/boss/dog`, neither me nor my boss; "Ana" is `ana`. Only what the words state is read:
+possessives, kinship terms, pronouns and names, which stand for eight languages in `owner.json`. What they leave open is
+nobody's, and fits everyone.
 """
 
+import json
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import NamedTuple
 
-from insula.language.kinship import NOBODY, SOMEBODY, joints, people
-from insula.language.spaced import spaced
-from insula.language.unspaced import unspaced
+from insula.text.analysis import LANGUAGES, fold, words_of
 from insula.text.grammar import UNSPACED
-
-__all__ = [
-    "ASSISTANT",
-    "GROUPS",
-    "NOBODY",
-    "SOMEBODY",
-    "USER",
-    "Whose",
-    "called",
-    "fits",
-    "joints",
-    "meant_by",
-    "names_of",
-    "people",
-    "same",
-    "whose",
-]
 
 USER = "user"
 ASSISTANT = "assistant"
-
+NOBODY = ""
+"""The subject of a clause that speaks of no being: it fits whoever is asked about."""
+SOMEBODY = "?"
+"""One who is spoken of as "he" or "she", and nobody knows who: not the one who speaks."""
 GROUPS = {
     "partner": {"wife", "husband"},
     "parent": {"mother", "father"},
@@ -47,7 +34,71 @@ GROUPS = {
     },
 }
 """Who may be meant by a word that says less."""
+REACH = 3
+"""Words between "my" and whom it owns, at most ("my very best old friend")."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
 _INVERTED = re.compile(r"-(?:t-)?(je|tu|il|elle|on|nous|vous|ils|elles|moi|toi)\b", re.IGNORECASE)
+_ARTICLES = frozenset({"a", "an", "ein", "eine", "einen", "einem", "un", "une", "uno", "una", "um", "uma"})
+_BEFORE_NAMES = frozenset({"o", "a", "la", "il", "el"})
+"""Articles that stand before names in Portuguese, Italian and, at home, Spanish."""
+_GENITIVES = frozenset({"des", "der", "meines", "meiner", "unseres"})
+"""German articles that say "of"."""
+_PREDICATE = re.compile("[是当做为](?:一?[个位])?$")
+"""Chinese: what makes the calling behind it what somebody is, and nobody else."""
+_RELATIVE = re.compile("[がの][^、。はが]{1,8}(?:る|た)")
+"""Japanese: between two beings it makes the second the first one's ("友達が飼っている犬は")."""
+
+
+class Lexicon(NamedTuple):
+    """The words of one language for beings, and the function words around them."""
+
+    words: Mapping[str, frozenset[str]]
+    beings: Mapping[str, str]
+    """Word -> what being it names, by its English name."""
+    function: frozenset[str]
+    """Words that are nobody's name."""
+    pattern: re.Pattern[str] | None = None
+    """Unspaced languages: what names a being."""
+
+    def being(self, word: str) -> str:
+        """What being a word names, in the plural, too; empty for none."""
+        known = self.beings.get(word) or (self.beings.get(word[:-1], "") if word.endswith("s") else "")
+        if known or "-" not in word:
+            return known
+        prefix, _, rest = word.partition("-")
+        kind = {"ex": "ex", "great": "greatparent"}.get(prefix)
+        return kind if kind and self.being(rest) else self.being(word.replace("-", ""))
+
+
+class Owners(NamedTuple):
+    """Whom a clause is about, and who else stands in it."""
+
+    subjects: frozenset[str]
+    mentions: frozenset[str]
+
+
+class _Mention(NamedTuple):
+    """A being in a clause."""
+
+    path: str
+    at: int
+    """Where it begins: which word, or which character of an unspaced text."""
+    oblique: bool = False
+    """Whether a preposition stands before it: then it is hardly the subject."""
+    genitive: bool = False
+    """Whether that is "of": what it belongs to may be the subject ("my uncle" of "the boat of my uncle")."""
+    named: str = ""
+    """The name beside it: "my sister Ana"."""
+    pronoun: bool = False
+
+
+class _Talk(NamedTuple):
+    """Who speaks, to whom, and who was spoken of."""
+
+    me: str
+    you: str
+    they: str
 
 
 @lru_cache(maxsize=1_024)
@@ -57,15 +108,8 @@ def called(name: str) -> str:
     return next((word for word in words if not word.endswith(".")), words[-1] if words else "")
 
 
-class Whose(NamedTuple):
-    """Whom a clause is about, and who else stands in it."""
-
-    subjects: frozenset[str]
-    mentions: frozenset[str]
-
-
-def whose(text: str, language: str, speaker: str, listener: str, before: Sequence[str] = ()) -> Whose:
-    """Whom a clause is about.
+def find_owners(text: str, language: str, speaker: str, listener: str, before: Sequence[str] = ()) -> Owners:
+    """Find whom a clause is about.
 
     Args:
         text: the clause.
@@ -74,43 +118,280 @@ def whose(text: str, language: str, speaker: str, listener: str, before: Sequenc
         listener: to whom: "you".
         before: the subjects of the clause before, whom "he" and "she" stand for.
     """
-    me, you = called(speaker), called(listener)
-    read = unspaced if language in UNSPACED else spaced
+    me = called(speaker)
+    talk = _Talk(me, called(listener), next((path for path in before if path != me), SOMEBODY))
     text = _INVERTED.sub(r" \1", text) if language == "fr" else text
-    found, subjects = read(text, people(language), me, you, next((one for one in before if one != me), SOMEBODY))
-    return Whose(frozenset(subjects), frozenset(path for one in found for path in (one.path, one.named) if path))
+    mentions, subjects = (_read_unspaced if language in UNSPACED else _read_spaced)(text, lexicon(language), talk)
+    return Owners(frozenset(subjects), frozenset(path for one in mentions for path in (one.path, one.named) if path))
 
 
-def fits(asked: frozenset[str], said: frozenset[str]) -> bool:
+def owners_may_match(asked: frozenset[str], said: frozenset[str]) -> bool:
     """Whether what is said of some may be of those asked about; of nobody in particular it always may."""
     if not asked or not said:
         return True
-    kin, other_kin = asked - names_of(asked) - {USER}, said - names_of(said) - {USER}
-    if kin and other_kin and not any(same(one, other) for one in kin for other in other_kin):
+    kin, other_kin = asked - names_among(asked) - {USER}, said - names_among(said) - {USER}
+    if kin and other_kin and not any(may_be_same(one, other) for one in kin for other in other_kin):
         return False  # my son Pablo is not my boss Pablo
-    names, others = names_of(asked), names_of(said)
+    names, others = names_among(asked), names_among(said)
     if names and others and names.isdisjoint(others):  # my sister Ana is not my sister Eva
         return False
-    return any(same(one, other) for one in asked for other in said)
+    return any(may_be_same(one, other) for one in asked for other in said)
 
 
-def names_of(paths: frozenset[str]) -> frozenset[str]:
+def names_among(paths: frozenset[str]) -> frozenset[str]:
     """Those of some paths that are names."""
     return frozenset(path for path in paths if "/" not in path) - {NOBODY, SOMEBODY, USER, ASSISTANT}
 
 
-def same(one: str, other: str) -> bool:
+def may_be_same(path: str, other: str) -> bool:
     """Whether two paths may mean the same being: "my partner" and "my wife"."""
-    first, second = one.split("/"), other.split("/")
-    return len(first) == len(second) and all(map(_kin, first, second))
+    first, second = path.split("/"), other.split("/")
+    return len(first) == len(second) and all(map(_is_kind, first, second))
 
 
-def meant_by(path: str) -> frozenset[str]:
-    """A path and those that may mean the same: of "my partner" also "my wife"."""
-    owner, slash, last = path.rpartition("/")
-    others = {*GROUPS.get(last, ()), *(group for group, kinds in GROUPS.items() if last in kinds)}
-    return frozenset({path, *(f"{owner}/{other}" for other in others)}) if slash else frozenset({path})
+def _is_kind(word: str, other: str) -> bool:
+    return word == other or other in GROUPS.get(word, ()) or word in GROUPS.get(other, ())
 
 
-def _kin(one: str, other: str) -> bool:
-    return one == other or other in GROUPS.get(one, ()) or one in GROUPS.get(other, ())
+@cache
+def lexicon(language: str) -> Lexicon:
+    """The words for beings in a language; those of English where it has none."""
+    raw = json.loads((files("insula.language") / "owner.json").read_text("utf-8"))
+    data = raw[language if language in LANGUAGES else "en"]
+    plain = str if language in UNSPACED else fold  # "ど" is another sign than "と"
+    beings = {plain(word): being for being, line in data["beings"].items() for word in line.split()}
+    words = {name: frozenset(plain(line).split()) for name, line in data.items() if name not in {"beings", "name"}}
+    words["joints"] = frozenset(data.get("joints", "").split())  # as they are written
+    words["callings"] = frozenset(raw["callings"].split())
+    if language not in UNSPACED:
+        words["names"] = frozenset(map(fold, raw["names"].split()))
+        words["titles"] = frozenset(raw["titles"].split())
+        return Lexicon(words, beings, frozenset(map(fold, words_of("function", language))))
+    kinds = {"being": beings.keys(), "first": words["first"], "third": words["third"], "second": words["second"]}
+    groups = (
+        f"(?P<{kind}>{'|'.join(sorted(map(re.escape, some), key=len, reverse=True))})" for kind, some in kinds.items()
+    )
+    return Lexicon(words, beings, frozenset(), re.compile(f"{'|'.join(groups)}|(?P<name>{data['name']})"))
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text without accents, in lower case."""
+    return [fold(word) for word in re.findall(r"\w+", text.lower())]
+
+
+Token = tuple[str, str]
+"""A word without accents in lower case, and as it is written."""
+
+
+def _read_spaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention], set[str]]:
+    """The beings of a clause in order, and its subjects, in languages that write spaces."""
+    words = known.words
+    tokens = [(fold(match.group().lower()), match.group()) for match in _TOKEN.finditer(text)]
+    lows = [low for low, _ in tokens]
+    found: list[_Mention] = []
+    for at, (low, written) in enumerate(tokens):
+        oblique = at > 0 and _is_preposition(lows, at - 1, words)
+        they = next((one.named or one.path for one in reversed(found) if one.path not in talk[:2]), talk.they)
+        pronoun = _pronoun(lows, at, known, talk._replace(they=they))
+        if _is_being(lows, at, known):
+            _add_being(found, lows, at, known, talk._replace(they=they))
+        elif pronoun is not None:
+            dropped = low in words.get("first_verbs", ()) and any(one.path == talk.me for one in found)
+            if pronoun and not dropped:
+                found.append(_Mention(pronoun, at, oblique, pronoun=low not in words["first_own"]))
+        elif written == "Sie" and at and "ich" in words["first"]:
+            found.append(_Mention(talk.you, at, oblique, pronoun=True))
+        elif _is_name(tokens, at, known):
+            _add_name(found, lows, at, words, fold(written.lower()), oblique=oblique)
+    return found, _subjects(lows, found, words, talk)
+
+
+def _is_preposition(lows: Sequence[str], at: int, words: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a word is a preposition; not the "a" that opens a clause ("a mi hermana le gusta")."""
+    return lows[at] in words["prepositions"] and not (at == 0 and lows[at] == "a")
+
+
+def _pronoun(lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> str | None:
+    """Whom a pronoun, or a verb without one, stands for; empty for a possessive before a being, None for the rest."""
+    words, low = known.words, lows[at]
+    for person, path in (("first", talk.me), ("second", talk.you), ("third", talk.they)):
+        if low in words[person] and not (person == "third" and low in words["determiners"]):
+            return path
+        if low in words.get(f"{person}_own", ()):
+            owns = any(known.being(word) for word in lows[at + 1 : at + 1 + REACH])
+            return "" if owns else path
+    return talk.me if low in words.get("first_verbs", ()) else None
+
+
+def _is_being(lows: Sequence[str], at: int, known: Lexicon) -> bool:
+    """Whether a word names a being in particular: no calling that nobody is said to have ("a doctor's appointment")."""
+    words, being = known.words, known.being(lows[at])
+    if not being or lows[at] in words["first_own"]:
+        return False
+    back, owners = lows[max(0, at - REACH) : at], words["first_own"] | words["second_own"] | words["third_own"]
+    if not words["which"].isdisjoint(back[-2:]) and owners.isdisjoint(back[-2:]):  # "which pet" asks for none
+        return False
+    if being == "child" and not words["has"].isdisjoint(back):  # "I have two kids"
+        return True
+    if being not in words["callings"] or not (owners | (words["determiners"] - _ARTICLES)).isdisjoint(back):
+        return True
+    after = lows[at + 1 : at + 3]
+    of = len(after) > 1 and after[0] in words["of"] and (after[1] in words["first_own"] or known.being(after[1]))
+    return bool(of) or (at > 0 and (lows[at - 1] == "s" or lows[at - 1] in words["of"]))
+
+
+def _add_being(found: list[_Mention], lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> None:
+    """Add the being at a word, at the end of the path of whom it belongs to."""
+    words, kind = known.words, known.being(lows[at])
+    root, begin = _owner_before(lows, at, known, talk)
+    own = _Mention(f"{root}/{kind}", at, any(_is_preposition(lows, one, words) for one in range(max(0, at - 2), at)))
+    previous = found[-1] if found else None
+    if previous is not None and previous.path != talk.me:
+        between = lows[previous.at + 1 : at]
+        if begin == previous.at + 1 and "/" not in previous.path and not previous.pronoun:  # "Pablo, my boss,"
+            found[-1] = own._replace(named=previous.path, oblique=previous.oblique)
+            return
+        if between[:1] == ["s"] and len(between) <= REACH and begin == at:  # "my boss's dog"
+            found[-1] = _Mention(f"{previous.path}/{kind}", at, previous.oblique)
+            return
+        of = bool(between) and between[0] in words["of"] | _GENITIVES and len(between) <= REACH
+        if of and previous.path.count("/") == 1 and not previous.pronoun:  # "el perro de mi jefe"
+            inner = previous.path.rpartition("/")[2]
+            found[-1] = _Mention(f"{root}/{kind}/{inner}", at, previous.oblique)
+            return
+    if begin > 0:
+        article = begin > 1 and lows[begin - 1] in words["determiners"]
+        oblique = _is_preposition(lows, begin - 1, words) or (article and _is_preposition(lows, begin - 2, words))
+        of = oblique and not words["of"].isdisjoint(lows[max(0, begin - 2) : begin])
+        own = own._replace(oblique=oblique, genitive=of)
+    found.append(own)
+
+
+def _owner_before(lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> tuple[str, int]:
+    """Whose a being is by the possessive before it, and where that stands; the speaker's where there is none."""
+    for begin in range(at - 1, max(-1, at - 1 - REACH), -1):
+        for name, path in (("first_own", talk.me), ("second_own", talk.you), ("third_own", talk.they)):
+            if lows[begin] in known.words[name]:
+                return path, begin
+        if known.being(lows[begin]):
+            break
+    return talk.me, at
+
+
+def _is_name(tokens: Sequence[Token], at: int, known: Lexicon) -> bool:
+    """Whether a word names somebody: a common name, or one with a capital behind a title or before what a person does.
+
+    Not the first word of "Hart is my surname".
+    """
+    (low, written), words = tokens[at], known.words
+    lows = [each for each, _ in tokens]
+    if not written[:1].isupper() or low in words["determiners"] | words["prepositions"]:
+        return False
+    if low in words["names"]:
+        return True
+    if low in known.function | words["titles"] or len(written) < 2:
+        return False
+    before, after, german = lows[at - 1] if at else "", lows[at + 1 : at + 4], "ich" in words["first"]
+    acts = bool(after) and after[0] in words["verbs"] and words["first_own"].isdisjoint(after)
+    if before in words["titles"]:
+        return True
+    if before in known.beings:
+        return not german or acts or not after
+    if german:  # there every noun has a capital
+        return acts and (not at or before in words["and"])
+    article = before in words["determiners"] | words["prepositions"]
+    return acts and (not article or (at == 1 and before in _BEFORE_NAMES))
+
+
+def _add_name(
+    found: list[_Mention],
+    lows: Sequence[str],
+    at: int,
+    words: Mapping[str, frozenset[str]],
+    name: str,
+    *,
+    oblique: bool,
+) -> None:
+    """Add a name: to the being just before it, to what "of" joins it to, or as somebody of their own."""
+    previous = found[-1] if found else None
+    if previous is not None and "/" in previous.path:
+        between = lows[previous.at + 1 : at]
+        if not between:
+            found[-1] = previous._replace(named=name)
+            return
+        if previous.path.count("/") == 1 and len(between) == 1 and between[0] in words["of"]:
+            found[-1] = _Mention(f"{name}/{previous.path.rpartition('/')[2]}", at, previous.oblique)
+            return
+    if oblique and lows[at - 1] == "a" and "a" in words["determiners"]:  # "que idade tem a Inês?"
+        oblique = False
+    found.append(_Mention(name, at, oblique, genitive=oblique and lows[at - 1] in words["of"]))
+
+
+def _subjects(
+    lows: Sequence[str], found: Sequence[_Mention], words: Mapping[str, frozenset[str]], talk: _Talk
+) -> set[str]:
+    """Those of the beings in a clause that are its subject."""
+    direct = [one for one in found if not one.oblique] or [one for one in found if one.genitive]
+    if not direct:
+        if not found and not words.get("third_verbs", frozenset()).isdisjoint(lows[:REACH]):
+            return {talk.they}
+        return {NOBODY} if not lows or lows[0] in words["determiners"] else {talk.me}
+    subject = direct[0]
+    if subject.path == SOMEBODY and any(one.path == talk.me for one in found):  # "they're putting my rent up"
+        return {talk.me}
+    subjects = {path for path in (subject.path, subject.named) if path}
+    for one in direct[1:]:
+        if one.at - subject.at <= REACH and not words["and"].isdisjoint(lows[subject.at : one.at]):
+            subjects.add(one.path)
+    if subject.path == talk.me and not words["has"].isdisjoint(lows):  # "I have a dog called Rex" says of the dog, too
+        had = (one for one in direct if words["first_own"].isdisjoint(lows[max(0, one.at - REACH) : one.at]))
+        subjects |= {one.path for one in had if one.path.startswith(f"{talk.me}/")}
+    return subjects - {talk.you} or subjects
+
+
+def _read_unspaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention], set[str]]:
+    """The beings of a clause in order, and its subjects, in Chinese and Japanese."""
+    words, japanese = known.words, "の" in known.words["of"]
+    found: list[_Mention] = []
+    last, they = 0, talk.they
+    for match in known.pattern.finditer(text) if known.pattern else ():
+        kind, word, start = match.lastgroup or "", match.group(), match.start()
+        gap = text[last:start] if found else None
+        path = {"first": talk.me, "second": talk.you, "third": they}.get(kind, "")
+        if kind == "being":
+            own = known.beings[word]
+            if own in words["callings"] and _PREDICATE.search(text[:start]):  # "我是老师" speaks of me
+                continue
+            if gap in {"", "家的", "家", "们的", *words["of"]} or (japanese and _is_relative(gap, text[match.end() :])):
+                before = found.pop()
+                path, start = f"{before.path}/{own}", before.at
+            else:
+                path = f"{talk.me}/{own}"
+        elif kind == "name":
+            path = re.sub("(?:さん|くん|ちゃん|様|氏)$", "", word)
+            if gap == "" and "/" in found[-1].path:
+                found[-1] = found[-1]._replace(named=path)
+                last = match.end()
+                continue
+        if path:
+            found.append(_Mention(path, start, _is_oblique(text, start, match.end(), words, japanese=japanese)))
+            last, they = match.end(), path if path not in talk[:2] else they
+    direct = next((one for one in found if not one.oblique), None)
+    if direct is None:
+        return found, {talk.me}
+    subjects = {path for path in (direct.path, direct.named) if path} - {talk.you} or {talk.me}
+    if direct.path == talk.me and re.search("有|养|飼|いる|います", text):
+        subjects |= {one.path for one in found if one.path.startswith(f"{talk.me}/")}
+    return found, subjects
+
+
+def _is_relative(gap: str | None, after: str) -> bool:
+    return bool(gap) and bool(_RELATIVE.fullmatch(gap or "")) and after[:1] in "はがの"
+
+
+def _is_oblique(text: str, start: int, end: int, words: Mapping[str, frozenset[str]], *, japanese: bool) -> bool:
+    """Whether a preposition stands before a being, or in Japanese a particle behind it."""
+    if not japanese:
+        return text[:start].endswith(tuple(words["oblique"]))
+    after = text[end : end + 2]
+    return after.startswith(tuple(words["oblique"])) and not after.startswith(("には", "では", "から「"))

@@ -14,7 +14,7 @@ import numpy as np
 from insula.language.facts import speaks_of_user
 from insula.language.guiding import FEEDBACK, WARDS, guiding_chance
 from insula.language.heads import Vector, chance
-from insula.language.owner import ASSISTANT, USER, whose
+from insula.language.owner import ASSISTANT, USER, find_owners
 from insula.language.statements import extract_statements
 from insula.language.units import units
 from insula.memory.retrieval.embedding import embedded_all, hands_of
@@ -100,7 +100,7 @@ class Text(NamedTuple):
     def is_about_people(self) -> bool:
         """Whether it tells of somebody, or names somebody's sister, friend or the like: such things are remembered."""
         language = detect(self.text, "en")
-        named = whose(self.text, language, USER, ASSISTANT).mentions
+        named = find_owners(self.text, language, USER, ASSISTANT).mentions
         likely = chance("fact", self.text, self.vector)
         if likely is None:
             return any("/" in path for path in named) or speaks_of_user(self.text, language)

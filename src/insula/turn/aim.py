@@ -12,7 +12,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from insula.language.owner import ASSISTANT, USER, people, whose
+from insula.language.owner import ASSISTANT, USER, find_owners, lexicon
 from insula.text.analysis import LANGUAGES, fold, term_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind
@@ -42,10 +42,10 @@ def wants_advice(ask: Ask, language: str) -> bool:
 
 def _is_of_user(text: str, language: str) -> bool:
     """Whether a question speaks of the user, or of somebody who is called theirs: not of any dog, but of my dog."""
-    of = whose(text, language, USER, ASSISTANT).mentions - {_NOBODY}
+    of = find_owners(text, language, USER, ASSISTANT).mentions - {_NOBODY}
     if USER in of or language in UNSPACED:
         return any(path == USER or path.startswith(f"{USER}/") for path in of)
-    own = people(language).words["first_own"]
+    own = lexicon(language).words["first_own"]
     return any(path.startswith(f"{USER}/") for path in of) and any(fold(word) in own for word in _WORD.findall(text))
 
 
@@ -59,7 +59,7 @@ def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
         terms = frozenset(ask.terms)
         # Stems differ with and without accents ("cão"), and the table has none.
         named = {
-            term_of(word, language) for word in _WORD.findall(text) if fold(word.lower()) in people(language).beings
+            term_of(word, language) for word in _WORD.findall(text) if fold(word.lower()) in lexicon(language).beings
         }
         other, held = terms - known - beings - named, not known.isdisjoint(terms)
     return not other and (held or ask.kind in _WHO)
@@ -74,7 +74,7 @@ def slots(language: str) -> frozenset[str]:
 
 @cache
 def _beings(language: str) -> frozenset[str]:
-    words = people(language).beings
+    words = lexicon(language).beings
     return frozenset(words if language in UNSPACED else (term_of(word, language) or word for word in words))
 
 

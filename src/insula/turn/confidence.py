@@ -81,8 +81,8 @@ def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration) 
     """The chance that memory holds what is asked, before it is adjusted.
 
     Of the users' own talk it is that of the line that likeliest answers. One about somebody else than those asked about
-    makes it no more than low; one that may be so, is a plan, may have changed since, or lacks the kind of value asked
-    for, no more than medium. Of others' talk, what is not likelier than not is low.
+    makes it no more than low; one that is a plan, may have changed since, or lacks the kind of value asked for, no more
+    than medium. Of others' talk, what is not likelier than not is low.
     """
     judged = [(one.odds, one.parts) for one in known if one.odds is not None]
     if judged:
@@ -96,7 +96,7 @@ def _highest(parts: Mapping[str, float], calibration: Calibration) -> float:
     """The highest chance that a line leaves, by what is known of it."""
     is_read = "about" in parts
     if is_read and not parts["about"]:
-        return (calibration.high if parts["beside"] else calibration.medium) - SHORT
+        return calibration.medium - SHORT
     doubts = ("lacks", "planned", "changed")
     return calibration.high - SHORT if any(parts.get(name) for name in doubts) else 1.0
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
-from insula.language.owner import ASSISTANT, USER, fits, names_of, whose
+from insula.language.owner import ASSISTANT, USER, find_owners, names_among, owners_may_match
 from insula.text.analysis import LANGUAGES, content_words, detect, fold, words_of
 from insula.text.answers import numbers_in
 from insula.text.grammar import UNSPACED
@@ -60,7 +60,7 @@ class Line(NamedTuple):
 
     def may_be_of(self, owners: frozenset[str]) -> bool:
         """Whether a clause may be about some beings."""
-        return any(not clause or fits(owners, clause) for clause in self.clauses)
+        return any(not clause or owners_may_match(owners, clause) for clause in self.clauses)
 
 
 @lru_cache(maxsize=512)
@@ -69,7 +69,7 @@ def read_line(text: str, language: str, raw: str = "") -> Line:
     whole = text if raw else _DATED.sub("", text.strip().removeprefix("- ").strip())
     plain = whole[:CHARS]
     own = _language_of(plain, language)
-    clauses = [whose(each, own, USER, ASSISTANT) for each in _CLAUSE.split(plain) if any(map(str.isalnum, each))]
+    clauses = [find_owners(each, own, USER, ASSISTANT) for each in _CLAUSE.split(plain) if any(map(str.isalnum, each))]
     subjects = frozenset[str]().union(*(each.subjects & each.mentions for each in clauses))
     of = tuple(each.subjects | each.mentions if each.mentions else frozenset[str]() for each in clauses)
     return Line(plain, raw or whole, content_words(plain, own), numbers(plain, own), subjects, of, own)
@@ -85,8 +85,8 @@ def split_by_person(line: Line, owners: frozenset[str]) -> list[Line]:
     about, fitting = True, False
     for clause, beings in zip(clauses, line.clauses, strict=False):
         kin = any("/" in being for being in beings)
-        if kin or (names_of(beings) and names_of(owners)) or beings == owners:
-            about = fits(owners, beings)
+        if kin or (names_among(beings) and names_among(owners)) or beings == owners:
+            about = owners_may_match(owners, beings)
             fitting = fitting or about
         parts[about].append(clause)
     if not owners or not fitting or not parts[False]:
@@ -108,7 +108,7 @@ def is_about_user(ask: Ask, language: str) -> bool:
     """Whether a question is about the user, their people or their things."""
     if language not in LANGUAGES or wants_advice(ask, language):
         return False
-    paths = whose(ask.text, language, USER, ASSISTANT).mentions
+    paths = find_owners(ask.text, language, USER, ASSISTANT).mentions
     return any(path == USER or path.startswith(f"{USER}/") for path in paths - _ANYBODY)
 
 

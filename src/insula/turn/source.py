@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from insula.language.owner import ASSISTANT, USER, names_of, same, whose
+from insula.language.owner import ASSISTANT, USER, find_owners, may_be_same, names_among
 from insula.text.analysis import LANGUAGES, analyse, content_words, fold, term_of, words_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind, asks
@@ -120,12 +120,12 @@ def _sentences(text: str) -> list[str]:
 
 def _of(text: str, language: str, me: str, you: str) -> frozenset[str]:
     """Whose a text is: the user, and those of theirs that it names."""
-    mentions = (path.replace(ASSISTANT, USER) for path in whose(text, language, me, you).mentions)
+    mentions = (path.replace(ASSISTANT, USER) for path in find_owners(text, language, me, you).mentions)
     return frozenset(path for path in mentions if path == USER or path.startswith(f"{USER}/"))
 
 
 def _are_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return all(any(same(path, also) for also in other) for path in one)
+    return all(any(may_be_same(path, also) for also in other) for path in one)
 
 
 def _is_negated(told: _Told, response: str) -> bool:
@@ -163,7 +163,7 @@ def _named(told: _Told) -> frozenset[str]:
     """The names of the people in a statement, which are a value only where a name or somebody is asked for."""
     if told.ask.kind not in _MEASURED:
         return frozenset()
-    return names_of(whose(told.text, told.language, USER, ASSISTANT).mentions)
+    return names_among(find_owners(told.text, told.language, USER, ASSISTANT).mentions)
 
 
 def _names(text: str, language: str) -> frozenset[str]:

@@ -11,15 +11,16 @@ from insula.language.extract.answer import Meant
 from insula.language.extract.check import End, Fact
 from insula.language.facts import FactCandidate, find_fact_candidates, join_facts
 from insula.language.modality import Mark, Modality, modality
-from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, called, fits, whose
+from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, called, find_owners, owners_may_match
 from insula.language.statements import Statement, Utterance
-from insula.memory.relevance import SAME_MATTER
 from insula.text.analysis import LANGUAGES, Analysis, analyse, fold, sentence
 
 MEANT: dict[Meant, Modality] = {"holds": "fact", "past": "fact", "planned": "plan", "wished": "wish"}
 """How a statement is meant, as its reader says; of one that it is unsure of, the words tell."""
 
 
+SAME_MATTER = 0.22
+"""Cosine of what ends a line and of the line from which the two may be of one matter."""
 _PAST: frozenset[Mark] = frozenset({"before"})
 
 
@@ -70,7 +71,7 @@ def _statement(fact: Fact, unit: FactCandidate, whole: Analysis) -> Statement | 
     text = f"{asked}{owner}{fact.span}"
     terms = frozenset(sentence(text, language).terms) | frozenset(sentence(fact.matter, language).terms)
     signs = _PAST if fact.meant == "past" else frozenset[Mark]()  # what it ends was read, too
-    mentions = whose(fact.span, language, USER, ASSISTANT).mentions
+    mentions = find_owners(fact.span, language, USER, ASSISTANT).mentions
     how = MEANT.get(fact.meant) or modality(fact.span, language)
     return Statement(text, language, subjects, mentions | subjects, how, signs, terms)
 
@@ -81,10 +82,10 @@ def subjects_of(owner: str, span: str, language: str) -> frozenset[str]:
     Where the words say "my sister" and no "I", it is hers, even if its reader said that it is the user's.
     """
     if not owner:
-        said = whose(span, language, USER, ASSISTANT)
+        said = find_owners(span, language, USER, ASSISTANT)
         theirs = frozenset(path for path in said.subjects if path.startswith(f"{USER}/"))
         return theirs if theirs and USER not in said.mentions else frozenset({USER})
-    mentions = whose(owner, language, USER, ASSISTANT).mentions - {NOBODY, ASSISTANT}
+    mentions = find_owners(owner, language, USER, ASSISTANT).mentions - {NOBODY, ASSISTANT}
     known = frozenset(path for path in mentions if not path.startswith(SOMEBODY))
     if known:
         return known
@@ -113,8 +114,8 @@ def is_over(end: End, language: str, old: Sequence[Statement], new: Iterable[Sta
     if near < SAME_MATTER and all(terms.isdisjoint(one.terms) for one in plain):
         return False
     by = frozenset[str]().union(*(one.subjects for one in new if _holds(one.text, end.words)))
-    by = by or whose(end.words, language, USER, ASSISTANT).subjects
-    if not all(fits(by, one.subjects) for one in plain):
+    by = by or find_owners(end.words, language, USER, ASSISTANT).subjects
+    if not all(owners_may_match(by, one.subjects) for one in plain):
         return False
     whole = [one for one in plain if not any(one is not other and one.text in other.text for other in plain)]
     return len(whole) == 1 or bool(end.part and all(_holds(one.text, end.part) for one in whole))

@@ -164,9 +164,3 @@ def content_weights(given: Cue, statistics: Statistics) -> dict[str, float]:
     rest = {term: share for term, share in shares.items() if term not in given.names} or shares
     total = sum(rest.values())
     return {term: share / total for term, share in rest.items()} if total else {}
-
-
-@cache
-def months(language: str) -> frozenset[str]:
-    """The names of the months in a language, lower-case."""
-    return frozenset(_month_names().get(language, {}))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from insula.language.owner import ASSISTANT, GROUPS, USER, names_of, people, whose
+from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, lexicon, names_among
 from insula.text.analysis import LANGUAGES, content_words, fold, term_of, words_of
 from insula.text.answers import AskKind, carries, says_yes
 from insula.text.grammar import UNSPACED
@@ -106,7 +106,7 @@ class _Question:
         self.language = reply.language
         self.whole = content_words(self.message, self.language)
         self.given = numbers(self.message, self.language)
-        about = whose(ask.text, self.language, USER, ASSISTANT)
+        about = find_owners(ask.text, self.language, USER, ASSISTANT)
         self.owners = about.mentions or (frozenset({USER}) if is_about_user(ask, self.language) else frozenset[str]())
         parts = [part for line in lines for part in split_by_person(line, self.owners)]
         self.own = [part for part in parts if not self.owners or part.may_be_of(self.owners)]
@@ -120,15 +120,15 @@ class _Question:
 
     def _names_owner(self, line: Line) -> bool:
         """Whether a line calls somebody by the question's own word: "mother-in-law" where she is asked about."""
-        beings = people(self.language).beings
+        beings = lexicon(self.language).beings
         if self.language in UNSPACED:
             return any(word in self.ask.text and word in line.text for word in beings)
-        asked = {fold(word) for word in self.whole} & {*beings, *names_of(self.owners)}
+        asked = {fold(word) for word in self.whole} & {*beings, *names_among(self.owners)}
         return bool(asked & {fold(word) for word in line.words})
 
     def _names_another(self, line: Line) -> bool:
         """Whether a name is asked for and a line tells of another one ("Ben is 1.90 tall" for Carla)."""
-        asked, said = names_of(self.owners), names_of(line.subjects)
+        asked, said = names_among(self.owners), names_among(line.subjects)
         return bool(asked and said) and asked.isdisjoint(said)
 
     def fault(self) -> Fault | None:
@@ -184,7 +184,7 @@ class _Question:
     def _values(self, line: Line) -> frozenset[str]:
         """The words of a line that the question does not hold."""
         asked = {self._term(word) for word in self.whole}
-        idle = self.whole | people(self.language).words.get("titles", frozenset())
+        idle = self.whole | lexicon(self.language).words.get("titles", frozenset())
         return frozenset(word for word in line.words if word not in idle and self._term(word) not in asked)
 
     def _says(self, word: str) -> bool:
@@ -246,7 +246,7 @@ class _Question:
         """The value of somebody else's line, said of those who were asked about."""
         if self.declined and (untold(self.reply.text, self.language) or not (self.names or self.numbers)):
             return None
-        spoken_of = whose(self.reply.text[:HEAD_CHARS].replace("’", "'"), self.language, ASSISTANT, USER).mentions
+        spoken_of = find_owners(self.reply.text[:HEAD_CHARS].replace("’", "'"), self.language, ASSISTANT, USER).mentions
         named = {path.replace(ASSISTANT, USER) for path in spoken_of} - self.owners - {USER}
         for line in self.others:  # "your mother lives in Leeds" where the father was asked about says whose it is
             if self._carries_anothers(line) and not line.subjects & named:
@@ -256,7 +256,7 @@ class _Question:
     def _carries_anothers(self, line: Line) -> bool:
         """Whether the response says a value of a line that no line of those asked about holds."""
         held = frozenset[str]().union(*(own.words for own in self.own))
-        beings, about = people(self.language).beings, {part for path in line.subjects for part in path.split("/")}
+        beings, about = lexicon(self.language).beings, {part for path in line.subjects for part in path.split("/")}
         own = {word for word in self._values(line) - held if beings.get(fold(word), word) not in about}
         return bool((line.numbers - self.given) & self.numbers) or any(map(self._says, own))
 
@@ -437,7 +437,7 @@ class _Question:
         words, language = self.reply.words, self.language
         if language in UNSPACED:
             return any(each in self.reply.text for each in (*words_of("second", language), "她", "他", "さん"))
-        known = people(language).words
+        known = lexicon(language).words
         said = {fold(word) for word in words}
         spoken = known["second"] | known["second_own"] | known["third"] | known["third_own"]
         return bool(said & spoken or words & words_of("second", language))
