@@ -31,7 +31,9 @@ def modality(clause: str, language: str) -> Modality:
     """How a clause is meant, told from its own words."""
     if supposes(clause, language):
         return "hypothetical"
-    return next((device for device in ("wish", "plan") if says(device, clause, language)), "fact")
+    if says("wish", clause, language):
+        return "wish"
+    return "plan" if says("plan", clause, language) else "fact"
 
 
 def supposes(clause: str, language: str) -> bool:

@@ -36,6 +36,8 @@ GROUPS = {
 """Who may be meant by a word that says less."""
 REACH = 3
 """Words between "my" and whom it owns, at most ("my very best old friend")."""
+HEAD = 5
+"""Words into a clause at which what is reported may begin: "I told you yesterday that"."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
 _INVERTED = re.compile(r"-(?:t-)?(je|tu|il|elle|on|nous|vous|ils|elles|moi|toi)\b", re.IGNORECASE)
@@ -184,10 +186,21 @@ Token = tuple[str, str]
 
 
 def _read_spaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention], set[str]]:
-    """The beings of a clause in order, and its subjects, in languages that write spaces."""
-    words = known.words
+    """The beings of a clause in order, and its subjects, in languages that write spaces; those of what it reports."""
     tokens = [(fold(match.group().lower()), match.group()) for match in _TOKEN.finditer(text)]
-    lows = [low for low, _ in tokens]
+    lows, found = [low for low, _ in tokens], _find_mentions(tokens, known, talk)
+    start = _reported_from(lows, found, known.words)
+    told = [one.path for one in found if one.at < start]
+    if start:
+        talk = talk._replace(they=next((path for path in told if path not in talk[:2]), talk.they))
+        inner = _find_mentions(tokens[start:], known, talk)
+        if inner or told:
+            return found, _subjects(lows[start:], inner, known.words, talk)
+    return found, _subjects(lows, found, known.words, talk)
+
+
+def _find_mentions(tokens: Sequence[Token], known: Lexicon, talk: _Talk) -> list[_Mention]:
+    words, lows = known.words, [low for low, _ in tokens]
     found: list[_Mention] = []
     for at, (low, written) in enumerate(tokens):
         oblique = at > 0 and _is_preposition(lows, at - 1, words)
@@ -203,7 +216,20 @@ def _read_spaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention]
             found.append(_Mention(talk.you, at, oblique, pronoun=True))
         elif _is_name(tokens, at, known):
             _add_name(found, lows, at, words, fold(written.lower()), oblique=oblique)
-    return found, _subjects(lows, found, words, talk)
+    return found
+
+
+def _reported_from(lows: Sequence[str], found: Sequence[_Mention], words: Mapping[str, frozenset[str]]) -> int:
+    """The word with which what is reported begins ("I told Nuria I can't bear liquorice"); 0 where nothing is."""
+    say = next((at for at, low in enumerate(lows[:HEAD]) if low in words["say"]), None)
+    if say is None:
+        return 0
+    for at in range(say + 1, min(say + 1 + HEAD, len(lows))):
+        if lows[at] in words["that"]:
+            return at + 1
+    direct = {one.at for one in found if not one.oblique}
+    near = (one.at for one in found if one.pronoun and not one.oblique and say < one.at <= say + HEAD)
+    return next((at for at in near if at + 1 < len(lows) and direct.isdisjoint((at + 1, at + 2))), 0)
 
 
 def _is_preposition(lows: Sequence[str], at: int, words: Mapping[str, frozenset[str]]) -> bool:
