@@ -94,13 +94,15 @@ def _asks_for_act(act: str, low: str) -> bool:
     found = next(re.finditer(table()["acts"][act], low), None)
     if found is None or len(low) > BRIEF:
         return False
-    return act == "pr" or names_nothing(re.split(table()["conditions"], low[found.end() :], maxsplit=1)[0])
+    if act == "pr" or re.search(heads.WIDE, low):
+        return True
+    return names_nothing(re.split(table()["conditions"], low[found.end() :], maxsplit=1)[0])
 
 
 _FORMS: "dict[str, Callable[[Word, str], Forms]]" = {
     "run": _checks,
     "write": _files,
-    "test": lambda word, low: [("test", "test")],
+    "test": lambda word, low: [("test", "test")] if re.search(table()["tests"], low) else [],
     "act": lambda word, low: [("act", act) for act in _ACTS if act in word.acts and _asks_for_act(act, low)],
 }
 

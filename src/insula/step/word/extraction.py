@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 NAMED = 0.3
 """The same of a ban that denies in words that a file is touched, and names it."""
+NOT_RUN = 0.4
+"""The same of a ban that denies in words that something is run."""
 POSSIBLE = 0.1
 """How probable it must be that a clause which denies an act by its form rules anything out."""
 UNNAMED = 0.8
@@ -220,6 +222,8 @@ def _meaning(text: str, low: str) -> "tuple[str, float]":
         return kind, max(ruling, SURE[kind])
     if ruling >= NAMED and all(re.search(words[name], low) for name in ("denies", "touches")) and _has_path(text):
         return (ONLY if kind == ONLY and re.search(words["only"], low) else BAN), max(ruling, SURE[BAN])
+    if ruling >= NOT_RUN and all(re.search(words[name], low) for name in ("denies", "runs")):
+        return BAN, max(ruling, SURE[BAN])
     if ruling >= SURE[BAN]:
         if kind == BAN and not re.search(words["denies"], low) and not re.search(words["keeps"], low):
             acts = any(re.search(pattern, low) for pattern in words["acts"].values())
@@ -276,7 +280,7 @@ def _word(kind: str, clause: Clause, low: str, what: Named) -> Word:
     acts = tuple(act for act in what.acts if kind not in STANDING or _as_such(act, low))
     touches = bool(re.search(table()["touches"], low))
     if kind == BAN and what.paths and not what.acts and not what.wanted:
-        touches = touches or not any(re.search(table()[name], low) for name in ("uses", "runs"))
+        touches = touches or bool(re.search(table()["keeps"], low)) or _stands_first(what.paths[0], low)
     said = _shown(clause)
     return Word(
         kind=kind,
@@ -293,6 +297,12 @@ def _word(kind: str, clause: Clause, low: str, what: Named) -> Word:
         deletes=bool(re.search(table()["deletes"], low)) and not _depends(low),
         likes=what.wanted[0] if kind == HOW and what.wanted else "",
     )
+
+
+def _stands_first(path: str, low: str) -> bool:
+    """Whether a path stands before what denies: "X is not to be touched", and not "import nothing from X"."""
+    denies = re.search(table()["denies"], low)
+    return denies is not None and 0 <= low.find(path.lower()) < denies.start()
 
 
 def _banned(kind: str, what: Named, low: str) -> tuple[str, ...]:

@@ -101,8 +101,8 @@ def _without(word: Word, asked: Word) -> Word | None:
         return word
     if asked.acts and set(asked.acts) & set(word.acts) and not word.places:
         return _rest(word, asked)
-    if word.kind == BAN and word.edits and not word.paths and _changes(asked) and _alike(asked.words, word.words) > 0:
-        return None
+    if word.kind == BAN and word.edits and not word.paths and _alike(asked.words, word.words) > 0:
+        return None if asked.edits or (asked.sure and asked.at > word.at and not _only_runs(asked)) else word
     if word.kind == BAN and word.paths and any(_within(path, own) for path in asked.paths for own in word.paths):
         return _rest(word, asked)
     named = tuple(path for path in word.paths if _name_of(path) in asked.words)
@@ -115,9 +115,9 @@ def _name_of(path: str) -> str:
     return path.strip("/").rsplit("/", 1)[-1].split(".")[0].lower()
 
 
-def _changes(asked: Word) -> bool:
-    """Whether a request is for something to be changed or brought up to date."""
-    return asked.edits or heads.score("demand", asked.clause)["write"] > HALF
+def _only_runs(asked: Word) -> bool:
+    """Whether a request is for something to be run, and not to be changed."""
+    return heads.score("demand", asked.clause)["run"] > HALF
 
 
 def _replaces(new: Word, old: Word) -> bool:
