@@ -8,7 +8,6 @@ import numpy as np
 
 from insula.stats import auroc_interval, ranked
 from insula.text.corrections import correction
-from insula.text.displeasure import displeasure
 from insula_bench.corrections import Pair, apology, likeness, negation, pairs
 
 Figures = dict[str, Any]
@@ -30,7 +29,7 @@ def dissatisfaction(folder: Path) -> Figures:
         sets.setdefault(one.set, []).append(one)
     if not sets:
         return {}
-    scored = {name: (found, [displeasure(*_said(one)) for one in found]) for name, found in sets.items()}
+    scored = {name: (found, [correction(*_said(one)).score for one in found]) for name, found in sets.items()}
     return _figures("dissatisfaction", scored)
 
 

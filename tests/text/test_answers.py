@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.text.answers import AskKind, affirms, carries, has_shape
+from insula.text.answers import AskKind, affirms, carries
 
 KINDS: tuple[AskKind, ...] = (
     "yes_no", "number", "person", "place", "time", "choice", "list", "how_to", "why", "code", "name", "open", "request",
@@ -98,11 +98,6 @@ def test_yes_and_no_at_the_head_of_a_clause_affirm(text: str, language: str) -> 
 
 def test_a_plain_statement_affirms_nothing() -> None:
     assert not affirms("It is sunny and warm today.", "en")
-
-
-def test_bullets_are_the_shape_of_a_list() -> None:
-    assert has_shape("list", "1. a\n2. b\n3. c")
-    assert not has_shape("list", "a, b and c")
 
 
 @given(st.sampled_from(KINDS), st.text(max_size=300), st.sampled_from(["en", "de", "zh", "ja", "ru", "unknown"]))

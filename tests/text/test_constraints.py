@@ -35,7 +35,6 @@ def test_an_exact_count_is_kept_or_broken(message: str) -> None:
         ("Give me the data as JSON.", '```json\n{"a": 1}\n```', "a is 1"),
         ("Answer yes or no: is Paris in France?", "Yes.", "It is in France."),
         ("List the planets without using bullet points.", "Mercury, Venus.", "- Mercury\n- Venus"),
-        ("Write it without the letter e.", "Fog and mist", "The mist"),
         ("Describe fog without the word 'grey'.", "Soft and wet.", "Soft and grey."),
         ("Explain DNS in at most two sentences.", "Names, e.g. a.com, get addresses.", "One. Two. Three."),
         ("First define it, then give an example, finally sum it up.", "It is x. For example y. So z.", "It is x"),

@@ -18,9 +18,6 @@ LIST = "- a\n- b\n- c\n- d\n- e"
         ("推荐三本小说就够了。", "1. 甲\n2. 乙\n3. 丙", "1. 甲\n2. 乙\n3. 丙\n4. 丁\n5. 戊"),
         ("Write a ten-word toast for Ana.", "To Ana, who laughs first and leaves last, our friend!", "To Ana! " * 12),
         ("What do I need for a picnic? Bullets please.", LIST, "A rug, some bread and a knife."),
-        ("Compose a haiku about rain.", "Rain\non the tin roof\nagain", "Rain is water that falls " * 5),
-        ("Name a six-letter word for ship.", "Vessel", "Boat"),
-        ("Una zuppa senza cipolla.", "Taglia le carote e bolli.", "Taglia la cipolla e bolli."),
     ],
 )
 def test_a_clause_that_holds_nothing_else_demands(message: str, kept: str, not_kept: str) -> None:
@@ -42,14 +39,3 @@ def test_a_clause_that_holds_nothing_else_demands(message: str, kept: str, not_k
 )
 def test_what_somebody_else_demanded_is_none(message: str) -> None:
     assert constraints(analyse(message)) == ()
-
-
-def test_what_is_left_out_of_a_dish_may_stand_there_as_left_out_or_replaced() -> None:
-    (one,) = constraints(analyse("A pancake recipe without milk, please."))
-    assert broken(one, "Mix flour and milk, stir, then fry.")
-    for fine in (
-        "Mix flour and oat milk, stir, then fry.",
-        "Mix flour and water instead of milk, stir, then fry.",
-        "Milk is rich in calcium.",
-    ):
-        assert not broken(one, fine)

@@ -168,13 +168,6 @@ def _how_to(text: str, language: str) -> bool:
     return bool(_STEPS.search(text)) or _said(language, "steps", text)
 
 
-def has_shape(kind: AskKind, text: str) -> bool:
-    """Whether a text has the form that an answer of this kind has: bullets or numbers for a list, code for code."""
-    if kind in {"list", "how_to", "request"}:
-        return len(_STEPS.findall(text[:MAX_CHARS])) >= _FEW
-    return kind == "code" and "```" in text
-
-
 def _why(text: str, language: str) -> bool:
     return _said(language, "why", text)
 

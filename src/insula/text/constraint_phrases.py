@@ -15,7 +15,7 @@ from insula.text.numerals import numerals
 
 UNITS = ("words", "sentences", "paragraphs", "lines", "characters", "items")
 FORMS = ("table", "bullets", "numbered", "upper", "lower")
-ABSENT = ("emoji", "lists", "tables", "digits", "headings", "codes", "exclamations", "commas", "punctuation")
+ABSENT = ("emoji", "lists", "digits")
 BOUNDS = ("exactly", "most", "below", "least", "about")
 QUOTE = "[\"“„'‘«「『]\\s?(?P<{name}>[^\"“”'’»」』\\n]{{1,60}}?)\\s?[\"“”'’»」』]"
 """A word in quotation marks."""
@@ -23,7 +23,7 @@ QUOTE = "[\"“„'‘«「『]\\s?(?P<{name}>[^\"“”'’»」』\\n]{{1,60}}
 _HINTS = (
     *("words", "sentences", "paragraphs", "lines", "characters", "items", "only", "without", "enumerate", "yes_no"),
     *("table", "bullets", "mention", "numbered", "upper", "lower", "begin", "end", "end_question", "steps_open"),
-    *("no_more", "haiku", "four_lines", "letters", "alone_bullets", "alone_table", "alone_numbered"),
+    *("no_more", "alone_bullets", "alone_table", "alone_numbered"),
 )
 ALONE = ("table", "bullets", "numbered")
 """Forms that a word by itself demands ("Bulleted, please")."""
@@ -198,7 +198,7 @@ class Table:
                 re.IGNORECASE if self.language != "de" else 0,
             ),
         )
-        word, letter, bare = raw["the_word"], raw["the_letter"], raw["bare_word"]
+        word, bare = raw["the_word"], raw["bare_word"]
         verb = r"(?=\s*(?:[.,;:!?]|$)|\s(?:zu|at|in)\s)"
         yield (
             "bare_word",
@@ -212,13 +212,6 @@ class Table:
         )
         if self.spaced:
             yield "word", _source(rf"(?<!\w)(?:{without}) (?:(?:{word}) )*{quoted}", re.IGNORECASE)
-            yield (
-                "letter",
-                _source(
-                    rf"(?<!\w)(?:{without}) (?:\w+ )?(?:{letter}) [\"“„'«]?\s?(?P<c>[^\W\d_])\s?[\"”“'»]?(?!\w)",
-                    re.IGNORECASE,
-                ),
-            )
             for border in ("begin", "end"):
                 last = (
                     rf"|mit (?:dem wort )?{QUOTE.format(name='v')} (?:{raw[border + '_last']})"
@@ -228,12 +221,10 @@ class Table:
                 yield border, _source(rf"(?<!\w)(?:(?:{raw[border]}) {quoted}{last})", re.IGNORECASE)
         elif self.language == "zh":
             yield "word", _source(rf"(?:{without}){word}{quoted}(?:{word})")
-            yield "letter", _source(rf"(?:{without})(?:{letter})[“\"「]?(?P<c>[A-Za-z])")
             yield "begin", _source(rf"以{quoted}开[头始]")
             yield "end", _source(rf"以{quoted}结[尾束]")
         else:
             yield "word", _source(rf"{quoted}(?:{word})?(?:{without})")
-            yield "letter", _source(rf"(?:{letter})[「『]?(?P<c>[A-Za-z])[」』]?(?:{without})")
             yield "begin", _source(rf"{quoted}(?:という(?:言葉|語))?(?:で|から)(?:始|はじ)め")
             yield "end", _source(rf"{quoted}(?:という(?:言葉|語))?で(?:終|締め)")
 
@@ -243,14 +234,7 @@ class Table:
         gap, units = ("[ -]", "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)) if self.spaced else ("", "")
         units = units or "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)
         adjective = r"(?:(?P<between>[^\W\d_]+) )?" if self.spaced else "(?P<between>)"
-        yield "count", self._phrase(rf"(?P<n>{number}){gap}{adjective}(?:{units}|(?P<letters>{raw['letters']}))")
-        yield (
-            "letters",
-            self._phrase(
-                rf"(?:{raw['a_word']}) (?:\w+ ){{1,2}}(?:(?:{raw['exactly']}) )?(?P<n>{number}) (?:{raw['letters']})"
-                rf"|(?P<m>{number})-letter word"
-            ),
-        )
+        yield "count", self._phrase(rf"(?P<n>{number}){gap}{adjective}(?:{units})")
         yield "no_more", self._phrase(raw["no_more"])
         yield "filler", self._phrase("|".join(raw["filler"].split()) if self.spaced else raw["filler"])
         yield "compound", self._phrase(rf"(?P<n>{number})-(?:{units})" if self.spaced else "(?!)")
@@ -270,34 +254,6 @@ class Table:
                 re.IGNORECASE,
             ),
         )
-        made = rf"(?:{told}(?:[ -](?:{raw['to_me']}))? |^\W*)(?:(?:{number}) )(?:\w+ )?"
-        for name in ("haiku", "four_lines"):
-            if self.spaced:
-                yield name, self._phrase(rf"{made}(?:{raw[name]})")
-            elif self.language == "zh":
-                yield name, _source(rf"(?:写|作|来|编|创作)(?:一|个|首|句|篇)*[^,，。?？]{{0,8}}(?:{raw[name]})")
-            else:
-                yield name, _source(rf"(?:{raw[name]})を[^、。]{{0,4}}(?:作|詠|書|考え)|(?:{raw[name]})(?:で|に)")
-        yield from self._thing_patterns()
-
-    def _thing_patterns(self) -> Iterator[tuple[str, _Source]]:
-        """What is to be left out of what is cooked, and what tells that it is."""
-        raw, without = self.raw, self.raw["without"].removesuffix("|no|leave out|omit")
-        courtesy = r"(?=\s*(?:[.,;:!?()]|$)|\s(?:" + "|".join(raw["filler"].split()) + r")(?!\w))"
-        if self.spaced:
-            yield (
-                "thing",
-                self._phrase(rf"(?:{without}|with no|leave out)(?: the| any)? (?P<w>[^\W\d_]{{3,}}){courtesy}"),
-            )
-        elif self.language == "zh":
-            yield "thing", _source(rf"(?:{without}|不要|无)(?P<w>[\u4e00-\u9fff]{{1,4}}?)(?=的|[,，。;；!！、]|$)")
-        else:
-            taken = r"(?:なし|無し|抜き|を(?:使わ|入れ|抜))"
-            yield "thing", _source(rf"(?:^|[、,。のはでに])(?P<w>[^\W\dのはでに]{{1,8}}?|にんにく){taken}")
-        yield "leaving", self._phrase(raw["leaving"])
-        yield "stands_in", _source(raw["stands_in"], re.IGNORECASE)
-        beginning = r"(?<!\w)" if self.spaced else ""
-        yield "cooking", _source(rf"{beginning}(?:{raw['cooking']})", re.IGNORECASE)
 
     def _number(self) -> str:
         return rf"\d{{1,4}}|{'|'.join(sorted(map(re.escape, self._numbers), key=len, reverse=True))}"

@@ -6,14 +6,12 @@ expression; what a constraint means is the same in all of them.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
-from insula.text.analysis import LANGUAGES, Analysis, content_words, sentence, without_code
-from insula.text.constraint_phrases import ABSENT, BOUNDS, FORMS, UNITS, Table, table_of
-from insula.text.demand import EXACT, Constraint, Kind, Unit, range_of
-from insula.text.fragments import SOLE, alone, capped, verses
+from insula.text.analysis import LANGUAGES, Analysis, content_words, sentence, without_code, words_of
+from insula.text.constraint_phrases import ABSENT, ALONE, BOUNDS, FORMS, UNITS, Table, table_of
 from insula.text.grammar import UNSPACED, grammar
 from insula.text.questions import AskKind, asks_in
 
@@ -47,6 +45,68 @@ _JSON = re.compile(
     r"(?<!\w)(?:as|in|into|en|como|au|als|im|em|come|formato?|format|valid|only|just|nur|solo|só|seulement|以|用|返回|输出)"
     r"[ -]?(?:\w+ )?(?i:json)(?!\w)|(?i:json)(?:形式|格式)?(?:で|输出|返回)|(?i:json)(?:[ -]format|-Format)?[.!]?\s*$",
 )
+_BREAK = re.compile(r"[,;:.!?，；：。！？、()（）\n]+|\s[-–—]+\s")
+_COUNTED = 12
+"""Up to so many things are counted where no unit is named."""
+_REST = re.compile(r"[^\W_]")
+
+Unit = Literal["words", "sentences", "paragraphs", "lines", "characters", "items"]
+Form = Literal["table", "json", "bullets", "numbered", "upper", "lower"]
+Sole = Literal["number", "name", "code", "yes_no"]
+Absent = Literal["emoji", "lists", "digits"]
+Kind = Literal[
+    Unit,
+    Form,
+    Sole,
+    Absent,
+    "opens_yes_no",
+    "word",
+    "begin",
+    "end",
+    "end_question",
+    "steps",
+    "questions",
+]
+
+EXACT = 12
+"""Up to this number "in three sentences" means three; "in 100 words" means about so many."""
+TOLERANCE, WIDE_TOLERANCE = 0.2, 0.5
+"""How far one may be from such a number, and from one that is called rough."""
+SOLE: tuple[tuple[Sole, str], ...] = (("number", "sole"), ("name", "sole_name"), ("code", "sole_code"))
+"""What may be all that is wanted, and the pattern that says so."""
+
+
+class Constraint(NamedTuple):
+    """One demand on the form of an answer."""
+
+    kind: Kind
+    text: str
+    """As it stands in the message."""
+    least: int = 0
+    most: int = 0
+    """0: no upper bound."""
+    what: str = ""
+    """The word, letter or phrase that is demanded or unwanted."""
+    language: str = "en"
+
+
+def range_of(number: int, upto: int, bound: str) -> tuple[int, int]:
+    """The least and the most that a number with its bound allows."""
+    match bound:
+        case "most":
+            return 0, upto or number
+        case "below":
+            return 0, number - 1
+        case "least":
+            return number, 0
+        case "exactly":
+            return number, upto or number
+        case "about":
+            return int(number * (1 - WIDE_TOLERANCE)), int((upto or number) * (1 + WIDE_TOLERANCE)) + 1
+        case _ if number <= EXACT:
+            return number, max(upto, number)
+        case _:
+            return int(number * (1 - TOLERANCE)), int((upto or number) * (1 + TOLERANCE)) + 1
 
 
 def constraints(message: Analysis) -> tuple[Constraint, ...]:
@@ -78,7 +138,7 @@ def _found(message: Analysis, language: str) -> tuple[Constraint, ...]:
 def _is_of_parts(one: Constraint, text: str, language: str) -> bool:
     """Whether a count is one of each part of the answer ("six letters each"), which are not told apart here."""
     at = text.replace("’", "'").find(one.text)
-    counted = one.kind in UNITS or one.kind == "letters"
+    counted = one.kind in UNITS
     return counted and at >= 0 and table_of(language).each.search(text, at, at + len(one.text) + _NEAR) is not None
 
 
@@ -142,12 +202,9 @@ def _said(text: str, language: str) -> Iterator[Constraint]:
         return
     plain = _unquoted(text)
     yield from alone(plain, table)
-    yield from verses(plain, table)
     if not plain.rstrip().endswith(("?", "？")):
         yield from _stepped(plain, table)
     kinds = _kinds(text, language)
-    if "why" not in kinds:
-        yield from _left_out(plain, table)
     wished = bool(table.wish.search(plain) or table.told.match(plain)) or _is_fragment(plain, table)
     wished = wished or _stands_before(plain, table) or (not kinds and _is_named(plain, table))
     wished = wished or (not table.spaced and bool(table.patterns["verbs"].search(plain)) and plain[-1] not in "?？")
@@ -259,18 +316,6 @@ def _absent(text: str, whole: str, table: Table) -> Iterator[Constraint]:
         what = match["w"] or match.groupdict().get("v") or ""
         if content_words(what, table.language):
             yield Constraint("word", match.group().strip(), what=what, language=table.language)
-    if match := table.patterns["letters"].search(text):
-        number = table.number(match["n"] or match["m"])
-        yield Constraint("letters", match.group().strip(), number, number, language=table.language)
-    if match := table.patterns["letter"].search(whole):
-        yield Constraint("letter", match.group().strip(), what=match["c"], language=table.language)
-
-
-def _left_out(text: str, table: Table) -> Iterator[Constraint]:
-    """What is not to be in what is cooked ("pesto without garlic")."""
-    for match in table.patterns["thing"].finditer(text):
-        if not table.spaced or content_words(match["w"], table.language):
-            yield Constraint("thing", match.group().strip(), what=match["w"], language=table.language)
 
 
 def _bordered(text: str, table: Table) -> Iterator[Constraint]:
@@ -308,3 +353,96 @@ def _questioned(text: str, table: Table) -> Iterator[Constraint]:
     joined = bool(table.joined_last.search(text))
     if pieces and asking and asking[0] == pieces[0] and len(asking) >= (2 if joined or len(pieces) > 2 else 3):
         yield Constraint("questions", text.strip(), len(asking), language=table.language)
+
+
+# Demands that stand by themselves beside what is asked: "ten words max: …", "bulleted, please", "…, no more". A clause
+# demands where nothing is left of it beside the demand but words that only carry one ("please", "in", "your answer"):
+# what is said of other texts leaves a subject or a verb.
+
+
+def alone(text: str, table: Table) -> Iterator[Constraint]:
+    """The demands of the clauses that hold nothing else."""
+    clauses = _split_clauses(text)
+    for clause in clauses:
+        found = next(_demands(clause, clauses, table), None)
+        if found is not None:
+            yield found
+
+
+def _split_clauses(text: str) -> list[str]:
+    return [each.strip() for each in _BREAK.split(text) if each and _REST.search(each)]
+
+
+def _demands(clause: str, clauses: Sequence[str], table: Table) -> Iterator[Constraint]:
+    count = table.patterns["count"].search(clause)
+    if count and not _is_each(count, table) and (bound := _bound(clause, count, table)) is not None:
+        yield _counted_alone(count, bound, clause, table)
+    for form in ALONE:
+        match = table.patterns[f"alone_{form}"].search(clause)
+        if match and _is_bare(clause, match, table):
+            yield Constraint(form, clause, language=table.language)
+    for kind in ABSENT:
+        match = table.patterns[kind].search(clause)
+        if match and _is_bare(clause, match, table):
+            yield Constraint(kind, clause, language=table.language)
+    for kind, name in SOLE:
+        match = table.patterns[name].search(clause)
+        if match and _is_bare(clause, match, table):
+            yield Constraint(kind, clause, language=table.language)
+    match = table.patterns["yes_no_bare"].search(clause)
+    if match and _is_bare(clause, match, table):
+        strict = any(table.only.search(each) or table.patterns["only_alone"].search(each) for each in clauses)
+        yield Constraint("yes_no" if strict else "opens_yes_no", clause, language=table.language)
+
+
+def _is_each(count: re.Match[str], table: Table) -> bool:
+    """Whether what is counted is told of each ("one per line")."""
+    between = (count["between"] or "").lower()
+    return between in words_of("function", table.language) and not table.number(between)
+
+
+def _bound(clause: str, count: re.Match[str], table: Table) -> str | None:
+    """How a number is bound in a clause that holds nothing else; None where it holds more."""
+    beside = f"{clause[: count.start()]} {clause[count.end() :]}"
+    if table.patterns["no_more"].search(beside):
+        return "most" if _is_filler(table.patterns["no_more"].sub(" ", beside), table) else None
+    for bound in ("below", "least", "most", "about", "exactly"):
+        pattern = table.patterns[f"bound_{bound}"]
+        if bound in BOUNDS and pattern.search(beside) and _is_filler(pattern.sub(" ", beside), table):
+            return bound
+    return "" if _is_filler(beside, table) else None
+
+
+def _is_bare(clause: str, match: re.Match[str], table: Table) -> bool:
+    return _is_filler(f"{clause[: match.start()]} {clause[match.end() :]}", table)
+
+
+def _is_filler(rest: str, table: Table) -> bool:
+    """Whether nothing is left but words that carry a demand."""
+    return not _REST.search(table.patterns["filler"].sub(" ", table.only.sub(" ", rest)))
+
+
+def _counted_alone(count: re.Match[str], bound: str, text: str, table: Table) -> Constraint:
+    number = table.number(count["n"])
+    unit = cast(Unit, next(unit for unit in UNITS if count[unit]))
+    return Constraint(unit, text, *range_of(number, 0, bound), "", table.language)
+
+
+def capped(text: str, table: Table) -> Iterator[Constraint]:
+    """The number of things where it is said that no more are wanted ("Three castles on the Rhine, no more")."""
+    clauses = _split_clauses(text)
+    for i, clause in enumerate(clauses):
+        cap = table.patterns["no_more"].search(clause)
+        if cap is None or (i == 0 and table.spaced):
+            continue
+        whole = _is_bare(clause, cap, table)
+        heads = clauses[:i] if whole else [clause] if cap.end() == len(clause) else []
+        for head in heads:
+            match = table.patterns["head"].match(head)
+            number = table.number(match["n"]) if match else 0
+            if match is None or not 1 < number <= _COUNTED:
+                continue
+            count = table.patterns["count"].match(head, match.start("n"))
+            unit = cast(Unit, next((unit for unit in UNITS if count and count[unit]), "items"))
+            least = number if any(table.patterns["no_less"].search(each) for each in clauses[i:]) else 0
+            yield Constraint(unit, head, least, number, "", table.language)

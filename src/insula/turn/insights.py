@@ -4,7 +4,6 @@ As with lessons, a share is withheld by lot from a session, so that it can be se
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
 from insula.claims import Claimed, say
@@ -12,13 +11,13 @@ from insula.guidance import SHOWN, WITHHELD
 from insula.memory.storage.rows import Understood
 from insula.screening import screen
 from insula.text.analysis import analyse
+from insula.turn.lot import is_withheld
 
 MOST = 2
 """Insights that one turn is told."""
 SHARED = 2
 """Content words that the message and an insight must have in common, at least."""
 CHARS = 240
-_STEPS = 16**8
 
 
 class Insight(NamedTuple):
@@ -59,12 +58,9 @@ def recalled(insights: Iterable[Insight], terms: Collection[str], session: int, 
     fitting = [(len(one.terms & held), one) for one in insights]
     fitting = sorted((pair for pair in fitting if pair[0] >= SHARED), key=lambda pair: (-pair[0], -pair[1].rank))
     return tuple(
-        Recalled(one.id, WITHHELD if _withheld(one, session, share) else SHOWN, one.text) for _, one in fitting[:MOST]
+        Recalled(one.id, WITHHELD if is_withheld(f"{session} insight/{one.id}", share) else SHOWN, one.text)
+        for _, one in fitting[:MOST]
     )
-
-
-def _withheld(one: Insight, session: int, share: float) -> bool:
-    return int(sha256(f"{session} insight/{one.id}".encode()).hexdigest()[:8], 16) < share * _STEPS
 
 
 def told(found: Iterable[Recalled]) -> list[Claimed]:

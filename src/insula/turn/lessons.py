@@ -6,7 +6,6 @@ empty.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
 from insula.claims import Claimed, quote
@@ -15,6 +14,7 @@ from insula.memory.storage.rows import Kept
 from insula.memory.wishes import is_wish
 from insula.screening import screen
 from insula.text import triggers
+from insula.turn.lot import is_withheld
 from insula.types import Arm
 
 CHARS = 200
@@ -28,7 +28,6 @@ AT_ONCE = frozenset({"wish", "corrected", "stuck"})
 corrected, or found no answer to, in a second session."""
 ONE_OF_A_KIND = frozenset({"language", "length"})
 """Of wishes of these categories the latest counts: nobody can keep to two."""
-_STEPS = 16**8
 
 
 class Advice(NamedTuple):
@@ -119,7 +118,7 @@ def drawn(advice: Iterable[Advice], session: int, share: float) -> tuple[Used, .
 def _is_withheld(one: Advice, session: int, share: float) -> bool:
     if one.own or one.pinned:
         return False
-    return int(sha256(f"{session} {one.key}".encode()).hexdigest()[:8], 16) < share * _STEPS
+    return is_withheld(f"{session} {one.key}", share)
 
 
 def told(used: Iterable[Used]) -> list[Claimed]:

@@ -5,7 +5,6 @@ what the sentence is worth can be seen from the ledger alone (law 7).
 """
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from insula.claims import DEFAULT, Claimed, say
@@ -15,6 +14,7 @@ from insula.screening import screen
 from insula.text.analysis import analyse, content_words
 from insula.text.constraints import constraints
 from insula.turn.checks.constraints import broken
+from insula.turn.lot import is_withheld
 from insula.turn.reply import Reply
 from insula.types import Assessment, Flag, Mended, Signal
 
@@ -26,7 +26,6 @@ HELD = 0.5
 """Share of the words of what was left out that an answer must hold to have mended it."""
 
 IMPASSE, UNSOLVED = "impasse", "unsolved"
-_STEPS = 16**8
 _SENTENCES: Mapping[str, str] = {
     "ignored_memory": "memory",
     "declined": "memory",
@@ -113,7 +112,7 @@ def mend(
     """
     if before is None or (said := sentence(before, language, claims)) is None:
         return None
-    arm = WITHHELD if _is_withheld(f"{session} {before.flag} {before.about}", share) else SHOWN
+    arm = WITHHELD if is_withheld(f"{session} {before.flag} {before.about}", share) else SHOWN
     return Mend(before, arm, said if arm == SHOWN else None)
 
 
@@ -126,10 +125,6 @@ def sentence(before: Shortfall, language: str, claims: frozenset[str] = DEFAULT)
         return None
     said = say(claim, "", language, what=what.text)
     return Claimed(said.text[:CHARS], said.claims)
-
-
-def _is_withheld(key: str, share: float) -> bool:
-    return int(sha256(key.encode()).hexdigest()[:8], 16) < share * _STEPS
 
 
 def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:

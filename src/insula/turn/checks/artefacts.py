@@ -42,12 +42,9 @@ _BARE = re.compile(r"[\W_]+")
 _TAIL_WORDS = 3
 _CODED = re.compile(r"[=(){}<>$`]|[\w-]: ?[\w#'\"-]+;")
 """A line of code, which a semicolon may end."""
-_PROSE = 60
 PROSE_WORDS, PROSE_CHARS = 12, 25
 """From so many words, and Chinese or Japanese characters, on prose ends with a mark."""
 _LISTED = 4
-_ITEMS = 3
-_ITEM = re.compile(r"\s*(?:\d{1,2}[.)、]|[-*•])\s*\S")
 _QUOTES = "\"“„«'‘「『"
 _COMMA = re.compile(r"[,，、;；]")
 
@@ -155,7 +152,7 @@ def cut_off(response: str, language: str) -> bool:
     if not text:
         return False
     if text.count("```") % 2:
-        return not _complete_code(text.rpartition("```")[2])
+        return True
     if _EMPTY_ITEM.search("\n" + text) and "\n" in text:
         return True
     if text[-1] == ";" and _CODED.search(text.rpartition("\n")[2]):
@@ -164,13 +161,7 @@ def cut_off(response: str, language: str) -> bool:
         return True
     if _ENDED.search(text) or language not in LANGUAGES or "```" in text:
         return False
-    return _dangles(text, language) or _stops(text) or _unmarked(text, language) or _last_item(text)
-
-
-def _complete_code(code: str) -> bool:
-    """Whether a block that merely was not closed is whole."""
-    lines = [line for line in code.splitlines() if line.strip()]
-    return bool(lines) and len(lines) > 1 and code.count("(") == code.count(")") and lines[-1].rstrip()[-1:] in "})];>"
+    return _dangles(text, language) or _unmarked(text, language)
 
 
 def _dangles(text: str, language: str) -> bool:
@@ -182,20 +173,6 @@ def _dangles(text: str, language: str) -> bool:
     words = _WORD.findall(text[-40:])
     few = len(text.split()) <= _TAIL_WORDS
     return bool(words) and not few and words[-1] in dangling and text.endswith(words[-1])
-
-
-def _stops(text: str) -> bool:
-    """Whether the last line of prose ends within a sentence, though the sentences before it were ended."""
-    line = text.rpartition("\n")[2]
-    if len(text) < _PROSE or "|" in line or "://" in line[-80:]:
-        return False
-    ends = [match.end() for match in _SENTENCE.finditer(line)]
-    return (
-        len(ends) > 1
-        and len(line[ends[-1] :].split()) >= _TAIL_WORDS
-        and line[ends[-1] :][:1].isupper()
-        and text[-1].islower()
-    )
 
 
 def _unmarked(text: str, language: str) -> bool:
@@ -212,14 +189,6 @@ def _unmarked(text: str, language: str) -> bool:
     function = sum(word.lower() in words_of("function", language) for word in words)
     listed = len(pieces) > 2 and max(pieces) <= _LISTED
     return len(words) >= PROSE_WORDS and 4 * function >= len(words) and not listed and tail[:1].isupper()
-
-
-def _last_item(text: str) -> bool:
-    """Whether of the items of a list the last alone lacks the mark that all the others end with."""
-    items = [line.rstrip() for line in text.splitlines() if _ITEM.match(line)]
-    if len(items) < _ITEMS or text.rpartition("\n")[2].rstrip() != items[-1]:
-        return False
-    return all(item[-1] in ".!?。！？;；" for item in items[:-1]) and items[-1][-1].isalpha()
 
 
 @cache

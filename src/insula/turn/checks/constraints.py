@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from insula.text.analysis import analyse
-from insula.text.constraint_phrases import table_of, yes_words
-from insula.text.demand import Constraint, Kind
+from insula.text.constraint_phrases import yes_words
+from insula.text.constraints import Constraint, Kind
 from insula.text.grammar import UNSPACED
 from insula.turn.exchange import Exchange
 from insula.types import Fault
@@ -22,8 +22,6 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff々]")
 _BULLET = re.compile(r"^\s*(?:[-*•–‣·]|\(?\d{1,2}[.):、．]|[①-⑩])\s*(?=\S)")
 _NUMBERED = re.compile(r"^\s*(?:\*\*)?(?:\(?\d{1,2}[.):、．]|[①-⑩])\s*(?=\S)")
 _NUMBER = re.compile(r"\d")
-_RULE = re.compile(r"^\s*\|?[\s:|-]+\|?\s*$")
-_HEADING = re.compile(r"^\s*#{1,6}\s|^\s*\*\*[^*\n]+\*\*\s*$|^\s*<h\d", re.M)
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
 _FENCE = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"[\"“„«「]([^\"“”«»」\n]+)[\"”“»」]")
@@ -40,11 +38,6 @@ _CLAUSES = re.compile(r"[.!?。！？;；\n:：]+|, |，|、")
 _VALUED = re.compile(r"[^\W\d_]\S* .*\d|\d+ .*[^\W\d_]")
 """A clause with a number beside what it says."""
 _OF_A_SIZE = 4
-_COOKED = 2
-"""From so many words of cooking on an answer is a recipe."""
-_BESIDE = 12
-"""Characters beside a thing that tell another one by the same name ("oat milk")."""
-_SYLLABLES = 17
 _CODE_WORDS = 8
 """Words beside a block of code that are no explanation yet."""
 
@@ -217,48 +210,6 @@ def _no_word(one: Constraint, text: str) -> bool:
     return not re.search(rf"(?<!\w){re.escape(one.what)}(?!\w)", text, re.IGNORECASE)
 
 
-def _no_thing(one: Constraint, text: str) -> bool:
-    """Whether what is cooked leaves a thing out; of what is no recipe, or speaks of leaving it out, nothing is said."""
-    table = table_of(one.language)
-    if len(set(map(str.lower, table.patterns["cooking"].findall(text)))) < _COOKED:
-        return True
-    thing = _inflected(one.what, one.language)
-    for clause in _CLAUSES.split(text):
-        match = thing.search(clause)
-        if match is None or table.patterns["leaving"].search(clause):
-            continue
-        beside = clause[max(0, match.start() - _BESIDE) : match.end() + _BESIDE]
-        if not table.patterns["stands_in"].search(beside):
-            return False
-    return True
-
-
-def _inflected(word: str, language: str) -> re.Pattern[str]:
-    """A noun in its singular and its plural."""
-    if language in UNSPACED:
-        return re.compile(re.escape(word))
-    stem = word.lower().rstrip("s") if len(word) > _OF_A_SIZE - 1 else word.lower()
-    stem = stem[:-1] if len(stem) > _OF_A_SIZE and stem[-1] in "aeio" else stem
-    return re.compile(rf"(?<!\w){re.escape(stem)}(?:e?[snx]|[aeio])?(?!\w)", re.IGNORECASE)
-
-
-def _letters(one: Constraint, text: str) -> bool:
-    """Whether an answer of a word or two has one of so many letters."""
-    words = re.findall(r"[^\W\d_]+", text)
-    return len(words) > _NAME_WORDS // 2 or any(len(word) == one.least for word in words)
-
-
-def _haiku(one: Constraint, text: str) -> bool:
-    """Three lines, or as few words as three lines hold."""
-    if sum(1 for line in text.splitlines() if line.strip()) > 2 or text.count("/") > 1:
-        return True
-    return len(text.split()) <= _SYLLABLES and len(_CJK.findall(text)) <= 2 * _SYLLABLES
-
-
-def _no_letter(one: Constraint, text: str) -> bool:
-    return one.what.lower() not in text.lower()
-
-
 def _begin(one: Constraint, text: str) -> bool:
     return _bare(text).startswith(_bare(one.what))
 
@@ -312,18 +263,8 @@ _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
     "opens_yes_no": _opens_yes_no,
     "emoji": _without(_EMOJI),
     "lists": lambda one, text: sum(1 for line in text.splitlines() if _BULLET.match(line)) < 2,
-    "tables": lambda one, text: not any(_RULE.match(line) and "|" in line for line in text.splitlines()),
     "digits": _without(_NUMBER),
-    "headings": _without(_HEADING),
-    "codes": lambda one, text: "```" not in text,
-    "exclamations": _without(re.compile("[!！]")),
-    "commas": _without(re.compile("[,，、]")),
-    "punctuation": _without(re.compile("[.,;:!?…。，、；：！？](?!\\d)")),
     "word": _no_word,
-    "thing": _no_thing,
-    "letter": _no_letter,
-    "letters": _letters,
-    "haiku": _haiku,
     "begin": _begin,
     "end": _end,
     "end_question": _end_question,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from insula.text.answers import carries
-from insula.text.demand import Kind
+from insula.text.constraints import Kind
 from insula.text.manner import informal
 from insula.text.questions import AskKind
 from insula.turn.exchange import Exchange
@@ -24,7 +24,7 @@ length of the message."""
 
 _FACTS: frozenset[AskKind] = frozenset({"yes_no", "number", "person", "place", "time", "choice", "name"})
 _EXPECT_MORE: frozenset[AskKind] = frozenset({"how_to", "why", "list", "code"})
-_SHORT: frozenset[Kind] = frozenset({"letters", "number", "name", "yes_no", "words", "characters"})
+_SHORT: frozenset[Kind] = frozenset({"number", "name", "yes_no", "words", "characters"})
 """Demands that ask for a short answer, or have its length counted."""
 _DONE: frozenset[AskKind] = frozenset({"how_to", "code"})
 _COMMAND = re.compile(

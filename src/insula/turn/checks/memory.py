@@ -43,8 +43,6 @@ ANSWER = 6
 """A response of so few content words is all answer."""
 LENGTHY = 24
 """Content words of a response that explains, and does not claim to know somebody."""
-PIECE_CHARS = 60
-"""A response of so few characters may be a piece of the line."""
 HEAD_CHARS = 300
 SHORT = 24
 """Characters from which a response that neither uses memory nor speaks to the user is about something else."""
@@ -113,7 +111,7 @@ class _Question:
         if named := [part for part in self.own if self._names_owner(part)]:
             self.own = [part for part in self.own if part in named or not all(part.clauses)]
         self.others = [part for part in parts if part not in self.own]
-        if not self.own and level == "high" and not any(map(self._names_another, self.others)):
+        if not self.own and level == "high":
             self.own, self.others = self.others, []
         self.leads = bool(self.own) and self.own[0].raw == lines[0].raw
         """Whether the best line is about those who are asked about."""
@@ -125,11 +123,6 @@ class _Question:
             return any(word in self.ask.text and word in line.text for word in beings)
         asked = {fold(word) for word in self.whole} & {*beings, *names_among(self.owners)}
         return bool(asked & {fold(word) for word in line.words})
-
-    def _names_another(self, line: Line) -> bool:
-        """Whether a name is asked for and a line tells of another one ("Ben is 1.90 tall" for Carla)."""
-        asked, said = names_among(self.owners), names_among(line.subjects)
-        return bool(asked and said) and asked.isdisjoint(said)
 
     def fault(self) -> Fault | None:
         """What is wrong with what came back."""
@@ -171,15 +164,10 @@ class _Question:
     def _carries(self, line: Line) -> bool:
         """Whether the response says something of a line that the question does not say already."""
         told = line.numbers - self.given
-        if told & self.numbers or self._is_piece_of(line):
+        if told & self.numbers:
             return True
         measured = told and self.numbers and self._units(line.text) & self._units(self.reply.text)
         return not measured and any(self._says(word) for word in self._values(line) if not word.isdigit())
-
-    def _is_piece_of(self, line: Line) -> bool:
-        """Whether the response is a piece of the line and nothing else."""
-        said = bare(self.reply.text) if len(self.reply.text) <= 2 * PIECE_CHARS else ""
-        return 0 < len(said) <= PIECE_CHARS and said in bare(line.text) and said not in bare(self.message)
 
     def _values(self, line: Line) -> frozenset[str]:
         """The words of a line that the question does not hold."""
