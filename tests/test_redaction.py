@@ -86,7 +86,7 @@ PLACES = [
     ("my password is ", "hunter2!", "", "password"),
     ("My wifi password is ", "swordfish", ".", "password"),
     ("the password for the router is ", "hunter2", ", ok?", "password"),
-    ("the api key is ", B62, "", "api_key"),
+    ("the api key is ", B62, "", "token"),
     ("mi contraseña es ", "perro99", ".", "password"),
     ("mon mot de passe est ", "chien99", "", "password"),
     ("mein Passwort lautet ", "hund99", "!"[:0], "password"),
@@ -94,7 +94,7 @@ PLACES = [
     ("la mia password è ", "gatto99", "", "password"),
     ("我的密码是", "mao12345", "。", "password"),
     ("パスワードは", "neko1234", "です", "password"),
-    ("my card pin is ", "4821", ".", "pin"),
+    ("my card pin is ", "4821", ".", "code"),
     ("pay with ", CARD, ", thanks", "card"),
 ]
 
@@ -308,11 +308,16 @@ def test_the_hook_pays_for_no_import_and_no_pattern_it_does_not_need() -> None:
         "import insula.redaction as r\n"
         "r.redact('ls -la src'); print(json.dumps([[*(set(sys.modules) - before)], r.compiled.cache_info().currsize]))"
     )
-    command = [sys.executable, "-I", "-S", "-c", code, str(Path(redaction.__file__).parents[1])]
+    command = [sys.executable, "-I", "-S", "-c", code, str(Path(redaction.__file__).parents[2])]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
     imported, compiled = json.loads(found.stdout)
     assert ({*imported}, compiled) == (
-        {"insula", "insula.redaction", *(f"insula.secret_{part}" for part in ("labels", "shapes", "tables", "values"))},
+        {
+            "binascii",
+            "insula",
+            "insula.redaction",
+            *(f"insula.redaction.{part}" for part in ("head", "labels", "shapes", "tables", "values")),
+        },
         0,
     )
 

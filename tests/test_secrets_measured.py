@@ -9,8 +9,8 @@ import pytest
 
 from insula import Metacognition
 from insula.redaction import redact
-from insula.secret_shapes import PLACES, TOKENS
-from secrets_corpus import Case, cases, left, look_alikes
+from insula.redaction.shapes import PLACES, TOKENS
+from insula_bench.secret_lines import Case, cases, is_left
 
 RECALL = 0.98
 TOUCHED = 0.01
@@ -20,24 +20,24 @@ SAME = 10
 """Seeds with which the templates are filled in: a shape holds for any value, not for one."""
 
 
-@pytest.mark.parametrize("half", ["held", "tuning", "shapes"])
+@pytest.mark.parametrize("half", ["tokens", "tokens_more", "shapes"])
 def test_what_people_paste_by_mistake_is_found(half: str) -> None:
     found = cases(half)
-    missed = [case.line for case in found if any(left(redact(case.text), secret) for secret in case.secrets)]
+    missed = [case.line for case in found if any(is_left(redact(case.text), secret) for secret in case.secrets)]
     assert len(found) >= 150
     assert len(missed) / len(found) <= 1 - RECALL, "\n".join(missed)
 
 
 @pytest.mark.parametrize("seed", range(SAME))
 def test_a_shape_holds_whatever_stands_in_it(seed: int) -> None:
-    found = [*cases("held", seed), *cases("tuning", seed), *cases("shapes", seed)]
-    missed = [case.line for case in found if any(left(redact(case.text), secret) for secret in case.secrets)]
+    found = [*cases("tokens", seed), *cases("tokens_more", seed), *cases("shapes", seed)]
+    missed = [case.line for case in found if any(is_left(redact(case.text), secret) for secret in case.secrets)]
     assert len(missed) / len(found) <= 1 - RECALL, "\n".join(missed)
 
 
 @pytest.mark.parametrize("seed", range(SAME))
 def test_what_only_looks_like_a_secret_is_left_as_it_is(seed: int) -> None:
-    found = look_alikes(seed)
+    found = cases("none_shapes", seed)
     touched = [case.line for case in found if redact(case.text) != case.text]
     assert len(found) >= 150
     assert len(touched) / len(found) <= TOUCHED, "\n".join(touched)

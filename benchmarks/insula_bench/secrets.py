@@ -1,6 +1,6 @@
 """Secrets that reach the disk, or the model, through chat and through the hook of a coding agent.
 
-    python -m insula_bench.secrets --data FOLDER
+    python -m insula_bench.secrets --data FOLDER | --fit | --folds
 
 The folder holds `secrets.jsonl` (text and the exact substrings that must not be kept) and `lookalikes.jsonl` or
 `alikes.jsonl` (texts in which nothing is secret). Each text takes the whole path alone: a turn with a store, and a
@@ -13,6 +13,7 @@ import asyncio
 import json
 import logging
 import os
+import random
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -21,9 +22,12 @@ from typing import Any
 
 from insula import Metacognition
 from insula.hosts.hook import respond
-from insula.redaction import take_answer
+from insula.redaction import head, redact, take_answer
+from insula_bench.secret_lines import NONE, SECRETS, fill, is_left
+from insula_bench.secrets_fit import FOLDS, fit, templates
 
 Row = dict[str, Any]
+HEAD = Path(head.__file__).with_suffix(".bin")
 _TALK = re.compile(r"(?m)^(user|assistant): (.*(?:\n(?!user: |assistant: ).*)*)")
 _BY_CHANCE = 4
 """Characters that a time or a size may hold: a secret as short is looked for in the redacted text alone."""
@@ -136,26 +140,66 @@ def leaks(row: Row) -> dict[str, bool]:
     }
 
 
+def report(folder: Path) -> "tuple[list[bool], list[Row], list[Row], list[Row]]":
+    """Count the tables of a folder: which secrets are kept off, both tables, and the look-alikes that are touched."""
+    rows = read(folder / "secrets.jsonl")
+    found = [leaks(row) for row in rows]
+    for way in ("chat", "hook", "text alone"):
+        print(f"{way}: {sum(not place[way] for place in found)} of {len(rows)} kept off")
+    kept_off = [not (place["chat"] or place["hook"]) for place in found]
+    print(f"chat and hook: {sum(kept_off)} of {len(rows)}")
+    names = (folder / name for name in ("lookalikes.jsonl", "alikes.jsonl"))
+    plain = read(next(path for path in names if path.exists()))
+    touched = [row for row in plain if alone(said(row)) != [words for _, words in said(row)]]
+    print(f"look-alikes touched: {len(touched)} of {len(plain)}")
+    return kept_off, rows, plain, touched
+
+
+def report_folds() -> None:
+    """Fit the head without each fold of the templates, and count on what was left out."""
+    counts: dict[str, list[int]] = {}
+    chance = random.Random(4)
+    shipped = HEAD.read_bytes()
+    try:
+        for fold in range(FOLDS):
+            HEAD.write_bytes(fit(fold))
+            head.read_weights.cache_clear()
+            for name in (*SECRETS, *NONE):
+                cases = [fill(line, chance) for line in templates((name,), fold, left_out=True)]
+                right = [
+                    not any(is_left(redact(case.text), secret) for secret in case.secrets)
+                    if case.secrets
+                    else redact(case.text) == case.text
+                    for case in cases
+                ]
+                found = counts.setdefault(name, [0, 0])
+                found[0], found[1] = found[0] + sum(right), found[1] + len(right)
+    finally:
+        HEAD.write_bytes(shipped)
+        head.read_weights.cache_clear()
+    for name, (right, number) in counts.items():
+        print(f"{name}: {right} of {number} right, each by a head that had not seen its template")
+
+
 def main() -> None:
-    """Count both tables and print the counts; with `--show`, the rows too."""
+    """Count the tables of a folder, or fit the head."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--fit", action="store_true", help="write the weights of the head anew (three minutes)")
+    parser.add_argument("--folds", action="store_true", help="measure the head on templates left out (fifteen minutes)")
     parser.add_argument("--show", action="store_true", help="print the ids of the rows that fail")
     arguments = parser.parse_args()
     os.environ["INSULA_HOLDOUT"] = "off"
     logging.disable(logging.CRITICAL)
-    rows = read(arguments.data / "secrets.jsonl")
-    found = [leaks(row) for row in rows]
-    for way in ("chat", "hook", "text alone"):
-        print(f"{way}: {sum(not one[way] for one in found)} of {len(rows)} kept off")
-    both = [not (one["chat"] or one["hook"]) for one in found]
-    print(f"chat and hook: {sum(both)} of {len(rows)}")
-    names = (arguments.data / name for name in ("lookalikes.jsonl", "alikes.jsonl"))
-    plain = read(next(path for path in names if path.exists()))
-    touched = [row for row in plain if alone(said(row)) != [words for _, words in said(row)]]
-    print(f"look-alikes touched: {len(touched)} of {len(plain)}")
-    if arguments.show:
-        print([row["id"] for row, fine in zip(rows, both, strict=True) if not fine], [row["id"] for row in touched])
+    if arguments.fit:
+        HEAD.write_bytes(fit())
+    if arguments.folds:
+        report_folds()
+    if arguments.data:
+        kept_off, rows, _, touched = report(arguments.data)
+        if arguments.show:
+            print([row["id"] for row, fine in zip(rows, kept_off, strict=True) if not fine])
+            print([row["id"] for row in touched])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pytest
 from payloads import Payload, again, call, failing, recorded
 
 from insula.hosts.hook import respond
-from secrets_corpus import Case, cases
+from insula_bench.secret_lines import Case, cases
 
 MISSED = 0.02
 RUNS = 4

@@ -17,10 +17,10 @@ from insula.step.command import understand
 from insula.step.fingerprint import action
 from insula.step.proprioception import dump
 from insula.step.redacting import redact_command, redact_output, redact_start, without_kinds
-from secrets_corpus import FOLDER, cases
+from insula_bench.secret_lines import cases, read_lines
 
 TOKEN = "ghp_" + "aB3d" * 9
-HEALTHY = (FOLDER / "commands_without_secrets.txt").read_text("utf-8").splitlines()
+HEALTHY = read_lines("none_commands")
 
 
 def acted(command: str, error: str = "", tool: str = "Bash") -> Action:

@@ -2,8 +2,8 @@
 
 import re
 
-from insula.secret_shapes import KINDS, STATES
-from insula.secret_values import (
+from insula.redaction.shapes import KINDS, STATES
+from insula.redaction.values import (
     compiled,
     has_digit,
     is_coined,

@@ -9,10 +9,11 @@ what repeats is bounded or possessive, or ends where the next match could begin.
 import re
 from functools import cache
 
-from insula.secret_labels import ANSWER_WORDS, VERSIONED, find_answers, find_labelled
-from insula.secret_shapes import NAMES, PLACES, TOKENS
-from insula.secret_tables import find_in_tables
-from insula.secret_values import VALUES, compiled, decoded, is_coined
+from insula.redaction.head import find_likely
+from insula.redaction.labels import ANSWER_WORDS, VERSIONED, find_answers, find_labelled
+from insula.redaction.shapes import NAMES, PLACES, TOKENS
+from insula.redaction.tables import find_in_tables
+from insula.redaction.values import VALUES, compiled, decoded, is_coined, is_token
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _ANSWER = 400
 """Characters of a message that may be an answer, and of the lines before it that are read."""
 _TOLD = 6
 """Characters of a secret that is looked for elsewhere: a shorter one may stand in any word."""
+_LONG_VALUE = 16
+"""Characters from which what the head finds is called a token, and no password."""
 _ROUNDS = 4
 """A replacement may lay bare the edge of another secret; no text is known that needs more than two rounds."""
 
@@ -168,6 +171,13 @@ def _found(text: str) -> "Iterator[Span]":
     for start, end in _found_seeds(lower):
         yield start, end, len(_RULES), "seed"
 
+    for start, end in find_likely(text, lower):
+        yield start, end, len(_RULES) + 1, _kind_of(text[start:end])
+
+
+def _kind_of(value: str) -> str:
+    return "code" if value.isdigit() else "token" if len(value) >= _LONG_VALUE and is_token(value) else "password"
+
 
 def _found_seeds(lower: str) -> "Iterator[tuple[int, int]]":
     """Where twelve words in a row, or more, all stand in the list of BIP 39, in lists and with numbers too."""
@@ -188,7 +198,7 @@ def _found_seeds(lower: str) -> "Iterator[tuple[int, int]]":
 def _seed_words() -> "frozenset[str]":
     from json import loads
 
-    with open(__file__.replace("redaction.py", "bip39.json"), encoding="utf-8") as file:  # noqa: PTH123
+    with open(__file__.replace("__init__.py", "bip39.json"), encoding="utf-8") as file:  # noqa: PTH123
         return frozenset(loads(file.read()).split())
 
 

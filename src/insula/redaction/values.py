@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from insula.secret_shapes import FORMS, PARTS, SENTENCES, STATES
+from insula.redaction.shapes import FORMS, PARTS, SENTENCES, STATES
 
 _BEGINS = r"MARK(?:(?<![\w-]MARK)|(?<=\\[nrt]MARK)|(?<=%[0-9A-Fa-f]{2}MARK))"
 _REFERENCE = (  # a variable, a path, a sequence, the name of an algorithm: nothing is hidden in it
@@ -119,11 +119,6 @@ def is_tail(value: str) -> bool:
     return re.search(r"[A-Za-z0-9+/=]{20}", value) is not None
 
 
-def is_worded(value: str) -> bool:
-    """Whether a value has a letter: after `-p` a number is a port."""
-    return not value.isdigit() and not is_trivial(value)
-
-
 def is_guarded_path(value: str) -> bool:
     """Whether the path of a webhook holds what nobody would guess."""
     parts = [part for part in re.split("[/@]", value) if part]
@@ -210,9 +205,6 @@ VALUES = {
     "digit": has_digit,
     "in_url": is_filled_in,
     "luhn": is_card,
-    "mixed": is_mixed,
-    "number": is_number,
-    "opaque": is_opaque,
     "path": is_guarded_path,
     "phrase": is_phrase,
     "pin": is_pin,
@@ -221,7 +213,5 @@ VALUES = {
     "solid": is_solid,
     "tail": is_tail,
     "token": is_token,
-    "worded": is_worded,
-    "words": is_words,
 }
 """The tests that the registry names."""

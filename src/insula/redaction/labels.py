@@ -5,8 +5,8 @@ Each form is a pattern of what follows a name, and a test of the value: what for
 
 import re
 
-from insula.secret_shapes import KINDS, NAMES, STATES
-from insula.secret_values import (
+from insula.redaction.shapes import KINDS, NAMES, STATES
+from insula.redaction.values import (
     compiled,
     has_digit,
     is_coined,
@@ -15,12 +15,9 @@ from insula.secret_values import (
     is_lone,
     is_mixed,
     is_number,
-    is_opaque,
-    is_pin,
     is_quoted,
     is_solid,
     is_token,
-    is_trivial,
     is_words,
 )
 
@@ -42,7 +39,6 @@ _CODE = (  # `settings.db.password`, `user_password2`
 )
 _PATH = r"[a-z_$][A-Za-z_]*(?:\.[a-z_][A-Za-z_]*|\.[A-Z_]+)+$"  # `settings.db.password`, but not `clover.Leaf`
 _TYPE = r"[A-Za-z]+[.-]?(?:[Ss]tring|STRING|[Tt]ext|TEXT|[Tt]ype|[Ff]ield|Str|Secret|Password|Token|Value|Hash)s?$"
-_OWNER = r"\b(?:my|our|mi|nuestra|mon|notre|meine?|unser|minha|nossa|mia)\s+(?:[^\s.,;:!?]{1,20}\s+){0,3}$"
 _PLAIN = r"[^\s,:\"'\\]+$"  # no end of one string of JSON and begin of the next
 _LAST = r"[ \t]*(?:$|[|;&>]|(?<=[ \t])-)"
 """What follows the value of an option, and no word of a sentence."""
@@ -50,20 +46,7 @@ _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$"
 _ENDED = r"\s*(?:$|[.!,;)\n]|(?:and|y|et|und|e)\b)"
 VERSIONED = r"[A-Z]?[a-z]+\d{1,3}$|[A-Z]{1,5}-?\d+$"  # `Windows11`, `TS2345`
 _THING = r"[A-Z]{1,5}-?\d+$|v?\d+(?:[.:/-]\d+)+(?:[T.-].*)?$|.*[,/\\]|[^@]+@\S+\.\w+$|.*\.[a-z]\w{1,3}$"
-_NAMED = rf"{VERSIONED}|{_THING}"
-"""What stands alone on a line and is no password: also a version, a date, a path, an address, the name of a file."""
-_TOKEN = 16
-"""Characters of a token or key that stands on a line of its own."""
-_TOKENS = r"(?=[^\d]*\d)[\w+/=-]{20,}$"
-_HEX = r"(?i)[0-9a-f]{32,}$"
-_NEAR = 3
-"""Words between a name and a number that is its value."""
 _TESTS = {"key": is_key, "password": is_mixed, "pin": is_number}
-_COPULA = (
-    r"(?:is|was|are|es|era|est|était|c'est|ist|war|lautet|sera|será|é|è|är|er|on|to|és|je|là|este|fica|това|е|є|это"
-    r"|είναι|היא|הוא|هي|هو|है|কে|คือ|adalah)"
-)
-"""How the languages say "is": what stands behind it is the value, or what is said of it."""
 
 
 _COLONS = ("", ":：")
@@ -148,23 +131,6 @@ def _is_joined(value: str) -> bool:
     return is_coined(value) and not compiled(r"[A-Za-z]*$").match(value) and not compiled(_TYPE).match(value)
 
 
-def _is_spoken(text: str, name: Match, match: Match) -> bool:
-    start, end = match.span("s")
-    value, kind = text[start:end], kind_of(name)
-    if f" {value.lower()} " in STATES or is_trivial(value):
-        return False
-    if kind in {"key", "api_key"}:
-        return is_key(value) or (kind == "api_key" and compiled(_HEX).match(value) is not None)
-    if compiled(r"v?\d+(?:[.:/-]\d+)+$").match(value):  # a date, a time, a version
-        return False
-    if is_mixed(value) or (match["q"] and not compiled(_CODE).match(value)):
-        return True
-    if kind == "password" and is_coined(value):
-        return ":" not in match["is"] or _is_joined(value) or name.re is not compiled(NAMES[0][1])
-    mine = compiled(_OWNER).search(name.string[max(0, name.start() - 64) : name.start()])
-    return mine is not None and compiled(_ENDED).match(text[end : end + 8]) is not None
-
-
 def _is_beside(text: str, name: Match, match: Match) -> bool:
     """A value right behind its name: an option's, or one that ends the clause and is no word."""
     start, end = match.span("s")
@@ -183,43 +149,6 @@ def _is_beside(text: str, name: Match, match: Match) -> bool:
     return len(value) >= 20 and (is_token if strong else is_key)(value)
 
 
-def _is_below(text: str, name: Match, match: Match) -> bool:
-    """A value below its name; where no colon leads to it, one that could be nothing else."""
-    start, end = match.span("s")
-    kind, between, value = kind_of(name), match["sep"].strip(' \t\r*_`"'), text[start:end]
-    if compiled(_PATH).match(value) or compiled(_THING).match(value) or (kind != "password" and end - start < _TOKEN):
-        return False
-    before = text[text.rfind("\n", 0, name.start()) + 1 : name.start()].strip(" \t*_`>#|\"'")
-    led = between.endswith((":", "：", "|", ">-", ">", "=")) or not (between + before)
-    if kind == "password" and is_coined(value) and not _is_sentence(between):
-        return True
-    if led:
-        return _TESTS.get(kind, is_token)(value) or (kind == "api_key" and compiled(_HEX).match(value) is not None)
-    if kind == "password":
-        return is_mixed(value) and not compiled(_NAMED).match(value)
-    return not _is_sentence(between) and compiled(_TOKENS).match(value) is not None and is_token(value)
-
-
-def _is_sentence(between: str) -> bool:
-    """Whether what is said behind a name is more than a mark: the value is not what is below it."""
-    return between.count(" ") > _NEAR
-
-
-def _is_foreign(text: str, name: Match, match: Match) -> bool:
-    """The first dense word after a name that is not English; a number only right behind it."""
-    start, end = match.span("s")
-    value, gap = text[start:end], match["gap"]
-    if value.isdigit():
-        return is_pin(value) and len(gap.split()) <= _NEAR and kind_of(name) == "password"
-    if kind_of(name) != "password":
-        return is_token(value)
-    if compiled(rf"(?:^|.*[\s:：—–=は是]){_COPULA}?\s*$").match(gap) and compiled(_LED).search(gap):
-        return (is_mixed(value) or is_coined(value)) and f" {value.lower()} " not in STATES
-    return compiled(VERSIONED).match(value) is None and is_opaque(value)
-
-
-_LED = rf"(?:[:：—–=「は是]|(?:^|\s){_COPULA})\s*$"
-"""What leads from a name to its value."""
 _FIRST_DENSE = (
     r"""(?P<gap>[^\n"]{0,40}?)(?<![!-~])["'`(«“]?(?P<s>(?=[!-~\u00c0-\u04ff]*[A-Za-z\u00c0-\u04ff])(?=[!-~\u00c0-\u04ff]*[\dA-Z_&*+^~!#-])"""
     r"""[!#-\[\]-~\u00c0-\u04ff]{6,64}?|\d{4,8})(?=["'`).,!?»”」]?(?![!-~\u00c0-\u04ff]))"""
@@ -234,27 +163,7 @@ _FORMS = (
         "_-1234567890\\\"'`] \t\n:=!>,.",
         _is_assigned,
     ),
-    (  # "is", perhaps after "for the router"
-        r"(?:\s+(?:nueva|nuevo|nova|novo|nouveau|neue|neues|nuova|actual|current))?"
-        r"(?:\s+(?:for|to|of|on|at|in|from|en|del?|do|da|para|pour|für|per|von|vom|zum|du|di|della?|api|k)"
-        r"(?:\s+[^\s,;:!?\"\\]{1,20}){0,6}?)?(?:\s\([^()\n]{1,24}\)|\s\d{1,2}(?=:))?"
-        rf"(?P<is>(?:\s+{_COPULA}|'s|\?\s+(?:it'?s|it\sis|{_COPULA})|\?)"
-        r"(?:\s+(?:now|still|actually|set to|die|le|la|il))?[ \t]*:?[ \t]+|\s+(?:set\s+)?(?:to|a|à|auf|para)\s+"
-        r"|\s?(?::|->|→|=>|[—–-])\s+|\s*(?:是|为|為|は|：|는|은)\s*|(?=[「『“]))"
-        r"""(?P<q>["'`“‘«「『„])?[ \u00a0]?(?P<s>[!#-&(-\[\]-_a-~à-ɏ]{4,128}(?<![.,;:)\]]))""",
-        " ?'是为為は：는은「『“",
-        _is_spoken,
-    ),
     (r"[ \t]+{VALUE}", " \t", _is_beside),
-    (  # alone on the next line that is not blank, or behind a speaker's mark or "it is" there
-        r"""(?P<sep>(?![\w-])[^\n]{0,160})"""
-        r"""(?:\r?\n[ \t]*(?:[=~*.-]{3,40}[ \t]*\r?\n[ \t]*)?(?:>-[ \t]*\r?\n[ \t]*)?){1,3}"""
-        r"""(?:[\w \[\]:.,()@-]{0,30}[:>)\]-][ \t]+|(?:it'?s|it is|es|c'est|è|é|das ist|es ist)[ \t]+|[>*|+ -]{1,4})?"""
-        r"""(?P<q>[`"'*]{1,2})?(?P<s>(?![\w.-]+[:=])[!#-\[\]-~]{6,200}?)(?(q)(?P=q))[.!,]?[ \t]*(?=\r?\n|\Z)""",
-        "",
-        _is_below,
-    ),
-    (_FIRST_DENSE, "", _is_foreign),
 )
 
 # --- an answer to who asked for a secret ----------------------------------------------------------------------------

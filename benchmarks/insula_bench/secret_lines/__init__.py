@@ -1,0 +1,249 @@
+"""Lines with and without secrets: templates, filled in with a seed when they are read.
+
+The secrets are nobody's, and they are made when they are read, so that no scanner takes a file of this repository for a
+leak. In a template « » encloses what is secret, `{kind}` is filled in by a generator, and `{a20}` by twenty characters
+of an alphabet. The files whose names begin with `none` hold no secret.
+"""
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent
+SECRETS = ("tokens", "tokens_more", "shapes", "commands", "talk")
+NONE = ("none_shapes", "none_commands", "none_talk")
+ALPHABETS = {
+    "a": ascii_letters + digits,
+    "u": ascii_uppercase + digits,
+    "U": ascii_uppercase + "234567",
+    "l": ascii_lowercase + digits,
+    "z": ascii_lowercase,
+    "h": "0123456789abcdef",
+    "d": digits,
+    "b": ascii_letters + digits + "_-",
+    "s": ascii_letters + digits + "+/",
+    "v": ascii_uppercase + "234567",
+}
+_PART = re.compile(r"\{(?:([auUlzhdbsv])(\d+)|([a-zA-Z]\w*))\}")
+_SECRET = re.compile("«(.*?)»", re.DOTALL)
+
+
+class Case(NamedTuple):
+    """A text, and what in it is secret."""
+
+    text: str
+    secrets: tuple[str, ...]
+    line: str
+
+
+def read_lines(name: str) -> list[str]:
+    """The templates of a file, by its name without an ending."""
+    lines = (FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def cases(name: str, seed: int = 21) -> list[Case]:
+    """The cases of a file, each template filled in once."""
+    chance = random.Random(seed)
+    return [fill(line, chance) for line in read_lines(name)]
+
+
+def fill(line: str, chance: random.Random) -> Case:
+    """A template filled in by chance."""
+
+    def part(match: re.Match[str]) -> str:
+        if match[1]:
+            return _random(match[1], int(match[2]), chance)
+        return GENERATORS[match[3]](chance) if match[3] in GENERATORS else match[0]
+
+    filled = _PART.sub(part, _unescape(line))
+    return Case(_SECRET.sub(r"\1", filled), tuple(_SECRET.findall(filled)), line)
+
+
+def is_left(text: str, secret: str) -> bool:
+    """Whether a third of a secret, and four characters at least, still stands in a text."""
+    length = max(4, min(len(secret), len(secret) // 3))
+    return any(secret[start : start + length] in text for start in range(len(secret) - length + 1))
+
+
+def _unescape(line: str) -> str:
+    return line.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\r", "\r").replace("{e}", "\x1b")
+
+
+def _random(kind: str, length: int, chance: random.Random) -> str:
+    """As generators make them: long ones of letters and digits have both."""
+    while True:
+        text = "".join(chance.choices(ALPHABETS[kind], k=length))
+        both = any(char in digits for char in text) and any(char not in digits for char in text)
+        if length < 12 or kind in "dz" or (both and text[0] not in "-_" and text[-1] not in "-_"):
+            return text
+
+
+# --- what people and machines make up -------------------------------------------------------------------------------
+
+WORDS, NAMES, SERVICES = (tuple(line.split()) for line in read_lines("words"))
+HEX = ALPHABETS["h"]
+_CODE = "abcdefghjkmnp23456789"
+
+Chance = random.Random
+
+
+def _draw(chance: Chance, alphabet: str, length: int) -> str:
+    return "".join(chance.choices(alphabet, k=length))
+
+
+def _one(*makers: Callable[[Chance], str]) -> Callable[[Chance], str]:
+    return lambda chance: chance.choice(makers)(chance)
+
+
+def _digits(*lengths: int) -> Callable[[Chance], str]:
+    return lambda chance: _draw(chance, digits, chance.choice(lengths))
+
+
+def _hex(*lengths: int) -> Callable[[Chance], str]:
+    return lambda chance: _draw(chance, HEX, chance.choice(lengths))
+
+
+def _number(least: int, most: int) -> Callable[[Chance], str]:
+    return lambda chance: str(chance.randint(least, most))
+
+
+def _word(chance: Chance) -> str:
+    return chance.choice(WORDS)
+
+
+def _joined(part: Callable[[Chance], str], count: Sequence[int], by: str) -> Callable[[Chance], str]:
+    return lambda chance: by.join(part(chance) for _ in range(chance.choice(count)))
+
+
+def _leet(word: str, chance: Chance) -> str:
+    signs = {"a": "4", "e": "3", "i": "1", "o": "0", "s": "$"}
+    return "".join(signs.get(char, char) if chance.random() < 0.6 else char for char in word)
+
+
+def _password(chance: Chance) -> str:
+    """As people make them up, and as password managers do."""
+    first, second = _word(chance), _word(chance)
+    number = str(chance.choice([chance.randint(0, 99), chance.randint(100, 999), chance.randint(1940, 2027)]))
+    sign = chance.choice("!@#$%&*?+-_.~^")
+    forms: list[tuple[float, Callable[[], str]]] = [
+        (12, lambda: first.capitalize() + number + sign),
+        (8, lambda: first + number),
+        (7, lambda: first.capitalize() + number),
+        (7, lambda: _leet(first.capitalize(), chance) + sign + number),
+        (8, lambda: first + chance.choice("-_.") + second + chance.choice(["", "-", ""]) + number),
+        (5, lambda: first.capitalize() + chance.choice(["-", "_", ".", ""]) + second.capitalize()),
+        (5, lambda: first + second + number),
+        (5, lambda: sign + first.capitalize() + sign + number),
+        (5, lambda: "-".join(chance.sample(WORDS, chance.choice([3, 4, 5])))),
+        (4, lambda: first.capitalize() + second.capitalize() + _word(chance).capitalize()),
+        (5, lambda: first),
+        (14, lambda: _draw(chance, ALPHABETS["a"] + "!@#$%^&*-_=+.?~", chance.randint(8, 20))),
+        (7, lambda: _draw(chance, ALPHABETS["a"], chance.randint(7, 16))),
+        (3, lambda: _draw(chance, ALPHABETS["l"], chance.randint(6, 12))),
+        (2, lambda: number + first + sign + number),
+        (3, lambda: first.upper() + number),
+    ]
+    return chance.choices([form for _, form in forms], [weight for weight, _ in forms])[0]()
+
+
+def _token(chance: Chance) -> str:
+    """As services issue them."""
+    alphabet, word = ALPHABETS["a"], _word(chance)
+    forms: list[tuple[float, Callable[[], str]]] = [
+        (35, lambda: _draw(chance, alphabet, chance.choice([16, 20, 24, 32, 36, 40, 48]))),
+        (15, lambda: _hex(16, 24, 32, 40, 64)(chance)),
+        (12, lambda: word[:4] + chance.choice("_-") + _draw(chance, alphabet, chance.choice([16, 20, 24, 32]))),
+        (8, lambda: f"{word[:3]}_{chance.choice(['live', 'test', 'prod', 'pat'])}_{_draw(chance, alphabet, 24)}"),
+        (10, lambda: _draw(chance, ALPHABETS["b"], chance.choice([22, 27, 32, 43, 64]))),
+        (6, lambda: _draw(chance, ALPHABETS["s"], chance.choice([24, 32, 44])) + chance.choice(["", "=", "=="])),
+        (7, lambda: _uuid(chance)),
+        (7, lambda: _draw(chance, ALPHABETS["u"], chance.choice([16, 20, 32]))),
+    ]
+    return chance.choices([form for _, form in forms], [weight for weight, _ in forms])[0]()
+
+
+def _uuid(chance: Chance) -> str:
+    return "-".join(_draw(chance, HEX, length) for length in (8, 4, 4, 4, 12))
+
+
+def _user(chance: Chance) -> str:
+    name = chance.choice(NAMES)
+    roles = ["admin", "root", "deploy", "app", "ci", "postgres"]
+    return chance.choice([name, name + str(chance.randint(1, 99)), chance.choice(roles), f"{name}.{_word(chance)}"])
+
+
+def _date(chance: Chance) -> str:
+    year, month, day = chance.randint(2019, 2027), chance.randint(1, 12), chance.randint(1, 28)
+    return chance.choice([f"{year}-{month:02}-{day:02}", f"{month}/{day}/{year}", f"{day:02}.{month:02}.{year}"])
+
+
+def _path(chance: Chance) -> str:
+    start = chance.choice(["", f"/home/{chance.choice(NAMES)}/", "src/", "./", "~/.config/", "/etc/"])
+    end = chance.choice([".py", ".ts", ".md", ".json", ".pem", ".go", ".txt", ".yaml"])
+    return start + "/".join(chance.sample(WORDS, chance.choice([1, 2]))) + end
+
+
+GENERATORS: dict[str, Callable[[Chance], str]] = {
+    # secrets
+    "pw": _password,
+    "tok": _token,
+    "pin": _digits(4, 4, 4, 6, 5, 8),
+    "c6": _digits(6, 6, 4, 5, 7, 8),
+    "c3": _digits(3),
+    "c5": lambda chance: _draw(chance, "ABCDEFGHJKMNPQRTVWXY2346789", 5),
+    "hex": _hex(32, 40, 48, 64),
+    "b64": lambda chance: _draw(chance, ALPHABETS["s"], 40),
+    "phr": lambda chance: " ".join(chance.sample(WORDS, chance.randint(3, 6))),
+    "seed": lambda chance: " ".join(chance.choices([word for word in WORDS if word.isascii()], k=12)),
+    "bk": _one(_digits(8), *(_joined(lambda chance, n=n: _draw(chance, _CODE, n), [2], "-") for n in (4, 5))),
+    "comb": _joined(_number(1, 59), [3], "-"),
+    "lic": _joined(lambda chance: _draw(chance, ALPHABETS["u"], 5), [4, 5], "-"),
+    "b32": lambda chance: _draw(chance, ALPHABETS["U"], chance.choice([16, 32])),
+    "b32s": _joined(lambda chance: _draw(chance, ascii_lowercase + "234567", 4), [8], " "),
+    "blk": _joined(_digits(6), [8], "-"),
+    # what stands around them, and what only looks like one
+    "word": _word,
+    "svc": lambda chance: chance.choice([str.capitalize, str.lower, str])(chance.choice(SERVICES)),
+    "SVC": lambda chance: chance.choice(SERVICES).upper(),
+    "user": _user,
+    "host": lambda chance: (
+        chance.choice(["db", "mail", "srv", "nas", "api", "www", "git"])
+        + chance.choice([".example.com", ".acme.io", ".local", "1", "-02.internal", ".corp.net"])
+    ),
+    "url": lambda chance: (
+        f"https://{_word(chance)}{chance.choice(['.com', '.io', '.org', '.example.net'])}"
+        + chance.choice(["", "/" + _word(chance)])
+    ),
+    **{f"n{length}": _number(10 ** (length - 1), 10**length - 1) for length in range(1, 7)},
+    "n9": _number(10**8, 10**10),
+    "sha7": _hex(7),
+    "sha6": _hex(6),
+    **{f"sha{length}": _hex(length) for length in (16, 32, 40, 64)},
+    "uuid": _uuid,
+    "ver": _joined(_number(0, 30), [2, 3], "."),
+    "date": _date,
+    "time": lambda chance: f"{chance.randint(0, 23):02}:{chance.randint(0, 59):02}",
+    "path": _path,
+    "id": _one(
+        lambda chance: f"{_draw(chance, ascii_uppercase, 2)}-{_draw(chance, digits, 5)}",
+        lambda chance: _draw(chance, ALPHABETS["u"], 8),
+        _digits(6),
+        lambda chance: f"{_word(chance)}-{_draw(chance, digits, 3)}",
+        _hex(12),
+    ),
+    "ref": lambda chance: _draw(chance, ALPHABETS["u"], 6),
+    "TKT": lambda chance: _draw(chance, ascii_uppercase, chance.choice([2, 3, 4])),
+    "fl": lambda chance: _draw(chance, ascii_uppercase, 2) + _draw(chance, digits, chance.choice([3, 4])),
+    "phone": lambda chance: f"+{chance.randint(1, 99)} {chance.randint(100, 999)} {_draw(chance, digits, 7)}",
+    "ip": _joined(_number(1, 254), [4], "."),
+    "mac": _joined(_hex(2), [6], ":"),
+    "L": lambda chance: chance.choice(ascii_uppercase),
+    "isbn": lambda chance: "978-" + "-".join(_draw(chance, digits, length) for length in (1, 3, 5, 1)),
+    "arx": lambda chance: f"{_draw(chance, digits, 4)}.{_draw(chance, digits, 5)}",
+    "b64t": lambda chance: _draw(chance, ALPHABETS["a"], 60),
+}
+"""What fills in a template, by the name in it."""

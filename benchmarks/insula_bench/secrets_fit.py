@@ -1,0 +1,167 @@
+"""Fits `insula.redaction.head`, which tells secrets that no rule names: `python -m insula_bench.secrets --fit`.
+
+What is fitted on: the templates of `secret_lines`, each filled in many times and put into other words; and, where
+nothing is secret, ordinary messages, code and docs of this repository. With `fold` every fifth template is left out,
+which is what the head is measured on.
+"""
+
+import json
+import random
+from binascii import crc32
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from insula.redaction import head
+from insula_bench.secret_lines import NONE, SECRETS, Case, fill, read_lines
+
+TIMES = 24
+"""How often a template is filled in."""
+HEAVY = 1.5
+"""What a false alarm weighs against a miss."""
+COMPOSED = 3
+"""How often each noun is put into each form."""
+OWNED = 0.5
+KINDS = (
+    ("«{pw}»",),
+    ("«{pin}»", "«{c6}»"),
+    ("«{tok}»",),
+    ("{id}", "{ref}", "{n4}", "{n5}", "{n6}", "{n3}", "{word}{n2}"),
+)
+"""What stands for a value behind the nouns of each column."""
+EPOCHS, RATE, BATCH = 6, 0.15, 512
+FOLDS = 5
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+MOST_CODE = 9_000
+PIECE = 6
+"""Lines of code that are read together."""
+
+Row = tuple[set[int], int, float]
+
+
+def fit(fold: int | None = None) -> bytes:
+    """The weights as the head keeps them, fitted without the templates of a fold."""
+    rows = list(_rows(fold))
+    most = max(len(found) for found, _, _ in rows)
+    size = 1 << head.BITS
+    index = np.full((len(rows), most), size, dtype=np.int32)
+    for number, (found, _, _) in enumerate(rows):
+        index[number, : len(found)] = sorted(found)
+    labels = np.array([label for _, label, _ in rows], dtype=np.float64)
+    costs = np.array([cost for _, _, cost in rows], dtype=np.float64)
+    weights = _descend(index, labels, costs, size)
+    whole = np.clip(np.round(weights * head.SCALE), -127, 127).astype(np.int16) + 128
+    return bytes(whole.astype(np.uint8))
+
+
+def _descend(
+    index: NDArray[np.int32], labels: NDArray[np.float64], costs: NDArray[np.float64], size: int
+) -> NDArray[np.float64]:
+    """Logistic regression by AdaGrad (Duchi et al. 2011)."""
+    weights, squares = np.zeros(size + 1), np.full(size + 1, 1e-3)
+    chance = np.random.default_rng(1)
+    for _ in range(EPOCHS):
+        order = chance.permutation(len(index))
+        for start in range(0, len(order), BATCH):
+            batch = order[start : start + BATCH]
+            odds = np.clip(weights[index[batch]].sum(1), -30, 30)
+            error = (1 / (1 + np.exp(-odds)) - labels[batch]) * costs[batch]
+            step = np.bincount(index[batch].ravel(), np.repeat(error, index.shape[1]), size + 1)
+            step[size] = 0
+            squares += step**2
+            weights -= RATE * step / np.sqrt(squares)
+    return weights[:size]
+
+
+def templates(names: tuple[str, ...], fold: int | None, *, left_out: bool = False) -> list[str]:
+    """The templates of some files: those of all folds but one, or of that one alone."""
+    lines = [line for name in names for line in read_lines(name)]
+    return [line for line in lines if (crc32(line.encode()) % FOLDS == fold) == left_out]
+
+
+def compose(chance: random.Random) -> Iterator[Case]:
+    """Sentences in which a noun says what a value is: of nouns that name secrets, and of such that do not."""
+    for line in read_lines("nouns"):
+        _, forms, owners, *nouns = ([part.strip() for part in field.split(";")] for field in line.split("|"))
+        for names, kind in zip(nouns, KINDS, strict=True):
+            for name in names:
+                for form in forms:
+                    subject = chance.choice(owners).replace("X", name) if chance.random() < OWNED else name
+                    said = form.replace("X", "\0").replace("Y", chance.choice(kind)).replace("\0", subject)
+                    yield fill(said, chance)
+
+
+def _rows(fold: int | None) -> Iterator[Row]:
+    chance = random.Random(9)
+    ordinary = list(ordinary_messages())
+    for names, cost in ((SECRETS, 1.0), (NONE, HEAVY)):
+        for line in templates(names, fold):
+            for _ in range(TIMES):
+                yield from _read(_vary(fill(line, chance), chance, ordinary), cost)
+    for _ in range(COMPOSED):
+        for case in compose(chance):
+            yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
+    pieces = list(_code())
+    for text in (*ordinary, *chance.sample(pieces, min(MOST_CODE, len(pieces)))):
+        yield from _read(Case(text[:600], (), text), 1.0)
+
+
+def _read(case: Case, cost: float) -> Iterator[Row]:
+    text, lower = case.text, case.text.lower()
+    if len(text) != len(lower):
+        return
+    spans: list[tuple[int, int]] = []
+    for secret in case.secrets:
+        start = text.find(secret, spans[-1][1] if spans else 0)
+        spans += [(start, start + len(secret))] if start >= 0 else []
+    pieces: dict[int, int] = {}
+    for start, end in head.candidates(text, [(0, len(text))]):
+        held = [(first, last) for first, last in spans if start < last and end > first]
+        is_whole = any(
+            start <= first + 1 and last <= end + 1 and end - start <= last - first + 1 for first, last in held
+        )
+        if not held or is_whole or not any(start >= first and end <= last for first, last in held):
+            yield head.features(text, lower, start, end, pieces), int(is_whole), cost
+
+
+def _vary(case: Case, chance: random.Random, ordinary: list[str]) -> Case:
+    """The same in small letters but for the secrets, or beside other words."""
+    text, share = case.text, chance.random()
+    if share < 0.3:
+        lowered = case.text.lower()
+        for secret in case.secrets:
+            lowered = lowered.replace(secret.lower(), secret, 1)
+        return Case(lowered, case.secrets, case.line)
+    if share < 0.6:
+        text = chance.choice(ordinary)[:160] + chance.choice([" ", "\n", ". ", "\n\n"]) + text
+    elif share < 0.75:
+        text += chance.choice([" ", "\n", ". "]) + chance.choice(ordinary)[:120]
+    return Case(text, case.secrets, case.line)
+
+
+def ordinary_messages() -> Iterator[str]:
+    """What people write on ordinary days, in eight languages."""
+    for path in (*sorted(HERE.glob("ordinary/*.jsonl")), HERE / "everyday.jsonl"):
+        for line in path.read_text("utf-8").splitlines():
+            yield from (text for text in _texts(json.loads(line)) if len(text) > PIECE * 2)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        parts = cast("Iterable[Any]", value.values() if isinstance(value, dict) else value)
+        for part in parts:
+            yield from _texts(part)
+
+
+def _code() -> Iterator[str]:
+    for pattern in ("src/**/*.py", "docs/**/*.md", "tests/**/*.py"):
+        for path in sorted(ROOT.glob(pattern)):
+            if "redact" not in str(path) and "secret" not in str(path):
+                lines = path.read_text("utf-8").splitlines()
+                yield from ("\n".join(lines[start : start + PIECE]) for start in range(0, len(lines), PIECE))

@@ -1,0 +1,247 @@
+"""Secrets that no rule names, told by a small fitted head: what a word looks like, and what stands around it.
+
+A logistic regression on hashed features of a word and its neighbourhood, fitted on the lines of
+`benchmarks/insula_bench/secret_lines` by `python -m insula_bench.secrets --fit`. It reads words near the name of a
+secret in any of some forty languages, and in a short message each word that is no plain one. Standard library only: the
+hook runs it.
+"""
+
+import re
+from binascii import crc32
+from functools import cache
+
+from insula.redaction.values import is_trivial
+
+TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Span = tuple[int, int, float]
+
+BITS = 16
+SCALE = 16
+"""Weights are kept as whole numbers of sixteenths, each in a byte."""
+POINT, POINT_LONG = 1.25, 3.0
+"""Log-odds from which a word is taken for a secret, in what is as short as a message, and in code and logs."""
+SHORT = 400
+"""Characters of a message, in which words far from any name are read, too."""
+BEFORE, AFTER = 48, 120
+"""How far from a name words are read."""
+LEFT, RIGHT = 40, 16
+"""Characters that are looked at around a word."""
+PIECE = 5
+"""Characters of the pieces of words that are looked at before a word."""
+NAMES = (
+    "passw passp passc pass: pass= _pass pwd pw psk token secret api key auth cred login"
+    " pin puk otp 2fa mfa tan code user -p bearer cookie sess seed wifi wlan vpn kennw"
+    " schlüssel zugang tresor alarm contrase clave senha chave chiave clé mdp mot+de+passe"
+    " parola jeton codice código 密 口令 码 钥 令牌 パス 暗証 コード キー トークン 合言葉"
+    " 비밀 비번 인증 암호 키 парол пин код ключ токен hasło kod klucz wachtw toegang"
+    " sleutel lösen adgang passord nøgle salasan koodi şifre anahtar كلمة السر المرور رمز"
+    " كود עבור מפתח סיסמ קוד पासवर्ड कोड รหัส mật+khẩu mã sandi kunci heslo kód jelsz κωδικ"
+    " лозинк lozink geslo slaptažod parole parool pasahitz գաղտն პაროლ পাসওয়ার্ড கடவு"
+    " گذرواژ عبور нууц құпия nenosiri wagwoord lykilor facal"
+)
+"""What names a secret: near it words are read. Which of them is one is not decided here."""
+_NAMES = tuple(name.replace("+", " ") for name in NAMES.split())
+_CHUNK = r"[!#-&(-;=?-[\]-_a-{}~\u00a1-\u00aa\u00ac-\u00ba\u00bc-\u024f\u0370-\u058f]+"
+_WORD = r"[^\W\d_]+|\d+|[^\w\s]|\n"
+_NUMBER = r"(?<![A-Za-z0-9])\d{3,8}(?![A-Za-z0-9])"
+_ODD = r"\d|[a-z][A-Z]|[^\W\d_][!@#$%^&*+=?~_][^\W\d_]"
+_HASH = r"(?:0x)?[0-9a-fA-F-]+"
+"""What is a commit or an id as often as a secret: read near a name alone."""
+_NAME_OF_JSON = r"(?:\":|[\[,])\s*-?(?:\d+[.eE+-]*)*$"
+_OPENING, _CLOSING = "([{*_~$,;:.!?#=@-/", ")]}*_~,;:.?"
+_SEPARATORS, _ENDS = "=:/@,;%&", "@,;&/"
+_CUTS = 6
+"""How many separators of a word are tried."""
+_LEAST, _MOST = 4, 256
+_MASK = (1 << BITS) - 1
+
+
+def find_likely(text: str, lower: str) -> "Iterator[tuple[int, int]]":
+    """Where words stand that are likely secrets; of two that overlap the likelier.
+
+    Args:
+        text: the text.
+        lower: the same in small letters, as long as it.
+    """
+    taken: list[Span] = []
+    for start, end, odds in sorted(_judged(text, lower), key=lambda span: -span[2]):
+        if all(end <= first or start >= last for first, last, _ in taken):
+            taken.append((start, end, odds))
+            yield start, end
+
+
+def _judged(text: str, lower: str) -> "Iterator[Span]":
+    point = POINT if len(text) <= SHORT else POINT_LONG
+    near = _near(lower)
+    if not near and (len(text) > SHORT or not _pattern(_ODD).search(text)):
+        return
+    weights = read_weights()
+    pieces: dict[int, int] = {}
+    for start, end in candidates(text, near):
+        found = features(text, lower, start, end, pieces)
+        odds = (sum(map(weights.__getitem__, found)) - 128 * len(found)) / SCALE
+        if odds > point and not _is_no_value(text, start, end):
+            yield start, end, odds
+
+
+@cache
+def _pattern(expression: str) -> "re.Pattern[str]":
+    return re.compile(expression)
+
+
+@cache
+def read_weights() -> bytes:
+    """The weight of each feature, 128 more than it is."""
+    with open(__file__.replace("head.py", "head.bin"), "rb") as file:  # noqa: PTH123 `pathlib` costs the hook
+        return file.read()
+
+
+def _near(lower: str) -> "list[tuple[int, int]]":
+    """The parts of a text that stand near a name."""
+    parts: list[tuple[int, int]] = []
+    for name in _NAMES:
+        at = lower.find(name)
+        while at >= 0:
+            parts.append((at - BEFORE, at + AFTER))
+            at = lower.find(name, at + 1)
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(parts):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def candidates(text: str, near: "list[tuple[int, int]]") -> "Iterator[tuple[int, int]]":
+    """The words of a text that may be secrets: whole, and what stands in them behind a sign that may be a separator."""
+    seen: set[tuple[int, int]] = set()
+    parts = iter(near)
+    part = next(parts, None)
+    is_talk = " " in text.strip() and len(text) <= SHORT
+    for chunk in _pattern(_CHUNK).finditer(text):
+        start, end = chunk.span()
+        while part and part[1] <= start:
+            part = next(parts, None)
+        if text[start - 1 : start] == "\\":  # what follows may be the rest of an escape
+            continue
+        if (part is None or part[0] >= end) and not (is_talk and _is_odd(chunk[0])):
+            continue
+        for piece in _pieces(text, start, end):
+            first, last = _trimmed(text, *piece)
+            if (first, last) not in seen and _may_be_secret(text[first:last]):
+                seen.add((first, last))
+                yield first, last
+
+
+def _is_no_value(text: str, start: int, end: int) -> bool:
+    """Whether it is a variable, a placeholder, a part of a certificate, or a number where JSON admits no marker."""
+    value = text[start:end]
+    if not value.strip("0123456789.eE+-"):
+        return _pattern(_NAME_OF_JSON).search(text[max(0, start - 24) : start]) is not None
+    block = text.rfind("-----BEGIN ", 0, start)
+    return is_trivial(value) or (block >= 0 and text.find("-----END ", block, start) < 0)
+
+
+def _is_odd(word: str) -> bool:
+    return _pattern(_ODD).search(word) is not None and not _pattern(_HASH).fullmatch(word)
+
+
+def _may_be_secret(value: str) -> bool:
+    return _LEAST <= len(value) <= _MOST or (len(value) == _LEAST - 1 and value.isdigit())
+
+
+def _pieces(text: str, start: int, end: int) -> "Iterator[tuple[int, int]]":
+    yield start, end
+    if end - start > _LEAST:
+        for at in [at for at in range(start, end) if text[at] in _SEPARATORS][:_CUTS]:
+            yield at + 1, end
+            if closing := next((later for later in range(at + 1, end) if text[later] in _ENDS), None):
+                yield at + 1, closing
+    for number in _pattern(_NUMBER).finditer(text, start, end):
+        yield number.span()
+
+
+def _trimmed(text: str, start: int, end: int) -> "tuple[int, int]":
+    while start < end and text[start] in _OPENING:
+        start += 1
+    while start < end and text[end - 1] in _CLOSING:
+        end -= 1
+    return start, end
+
+
+def features(text: str, lower: str, start: int, end: int, pieces: "dict[int, int]") -> "set[int]":
+    """What is known of a word, each feature as the number of its weight.
+
+    Args:
+        text: the text.
+        lower: the same in small letters.
+        start: where the word begins.
+        end: where it has ended.
+        pieces: the features of the pieces of the text by where they begin; words that are near each other share them.
+    """
+    left, right = lower[max(0, start - LEFT) : start], lower[end : end + RIGHT]
+    form, found = _look(text[start:end], lower[start:end])
+    found += _before(left, form)
+    found += _behind(right, form)
+    numbers = {crc32(feature.encode("utf-8", "replace")) & _MASK for feature in found}
+    for at in range(max(0, start - LEFT), start - PIECE + 1):
+        if at not in pieces:
+            pieces[at] = crc32(f"L{lower[at : at + PIECE]}".encode("utf-8", "replace")) & _MASK
+        numbers.add(pieces[at])
+    return numbers
+
+
+def _look(value: str, plain: str) -> "tuple[str, list[str]]":
+    """The form of a word, which other features are joined with, and the features of the word alone."""
+    length, shape = len(value), _shape(value)
+    size = str(length) if length < 10 else f"{length // 4 * 4}-" if length < 44 else "L"
+    kinds = "".join(sorted(set(shape)))
+    form = kinds + ("s" if length < 8 else "m" if length < 16 else "l" if length < 28 else "x")
+    found = ["b", f"s:{shape[:10]}", f"c:{form}", f"n:{size}", f"cn:{kinds}{size}", f"k:{len(shape)}"]
+    found += (f"u:{min(9, len(set(plain)))}", f"v^{plain[:3]}", f"v${plain[-3:]}")
+    if not plain.strip("0123456789abcdef-"):
+        found.append(f"hex{size}")
+    found += [f"v{plain[at : at + 3]}" for at in range(min(length, 24) - 2)]
+    return form, found
+
+
+def _before(left: str, form: str) -> list[str]:
+    """Words and pieces of words before it, near and farther, alone and with its form."""
+    found = [f"l3{left[-3:]}", f"ls{left[-1:]}{form}"]
+    words = [word[:12] for word in _pattern(_WORD).findall(left)[:-8:-1]]
+    for place, word in enumerate(words):
+        found += (f"w{min(place, 2)}{word}", f"W{word}")
+        if place < 4:
+            found.append(f"x{form}{word}")
+        if len(word) > 5:
+            found += (f"p{word[:5]}", f"q{word[-5:]}")
+    if len(words) > 1:
+        found.append(f"ww{words[0]}_{words[1]}")
+    if len(words) > 2:
+        found.append(f"www{words[0]}_{words[1]}_{words[2][:8]}")
+    if not (last := left[-12:]).isascii():  # where no blanks part words
+        found += [f"l{last[at : at + size]}" for size in (2, 3, 4) for at in range(len(last) - size + 1)]
+    return found
+
+
+def _behind(right: str, form: str) -> list[str]:
+    found = [f"r3{right[:3]}", f"rs{right[:1]}{form}"]
+    for place, word in enumerate(_pattern(_WORD).findall(right)[:2]):
+        found += (f"R{place}{word[:10]}", f"RR{word[:6]}", *([] if place else [f"xr{form}{word[:8]}"]))
+    return found
+
+
+def _shape(value: str) -> str:
+    """The kinds of characters in a row, each once: `Aa9!` for `Hunter22!`."""
+    kinds = [_kind(char) for char in value[:64]]
+    return "".join(kind for kind, before in zip(kinds, ["", *kinds[:-1]], strict=True) if kind != before)
+
+
+def _kind(char: str) -> str:
+    if char.isalnum():
+        return "9" if char.isdigit() else "A" if char.isupper() else "a"
+    return "-" if char in "-_" else char if char in "./:@" else "!"
