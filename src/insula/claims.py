@@ -233,6 +233,8 @@ _MADE = (
     Claim(id="forget.offer", place="reply", words="turn/forgetting.json offer nothing erased",
           asserts="The message asks to have something forgotten: what would be, or was, erased.",
           kept="it names what it found, and nothing is erased without a yes"),
+    Claim(id="silent", place="reply", words="turn/words.json silent",
+          asserts="The model answered without a word.", kept="that is so, and is checked", counted=False),
     Claim(id="doubt", place="reply", words="text/hedges.json plain formal warm",
           asserts="The answer as a whole is doubtful."),
     Claim(id="doubt.missing", place="reply", words="text/hedges.json missing",

@@ -76,7 +76,11 @@ class ModelMalformed(ModelError):
     """The answer is empty, or not what was asked for."""
 
 
-class ModelCutOff(ModelMalformed):
+class ModelSilent(ModelMalformed):
+    """The model answered without a word."""
+
+
+class ModelCutOff(ModelSilent):
     """The model spent all the tokens that it was allowed before the first word of its answer."""
 
 

@@ -1,4 +1,4 @@
-"""`insula soul`: what was learned about how to be is seen, edited, undone, accepted and rejected by a person."""
+"""`insula guidance soul`: SOUL.md is seen, edited, undone, accepted and rejected by a person."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from insula.night.phases import PHASES
 
 LEARNED = "Please don't give sizes in feet, use metres."
 Insula = Callable[..., tuple[int, str, str]]
-"""Runs `insula soul` with some words; returns the exit code, standard output and standard error."""
+"""Runs `insula guidance soul` with some words; returns the exit code, standard output and standard error."""
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_before_the_first_night_there_is_nothing_and_that_is_said(insula: Insula
     ):
         code, _, err = insula(*words)
         assert (code, reason in err) == (1, True)
-        assert ("`insula soul history`" in err, "/agent/" in err) == (True, False)
+        assert ("`insula guidance soul history`" in err, "/agent/" in err) == (True, False)
 
 
 def test_undo_goes_back_and_is_itself_undone(slept: Path, insula: Insula) -> None:

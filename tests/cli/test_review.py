@@ -1,4 +1,4 @@
-"""`insula rules review`, `accept` and what stands about a rule in the user's own words, as its user meets it."""
+"""`insula guidance rules review` and `accept`, and what stands about a rule in the words of its user."""
 
 import json
 import time
@@ -76,7 +76,7 @@ def test_what_was_said_once_is_in_the_whole_list_alone_with_its_words_and_where_
     out = call("--all").stdout
     assert f'"{SLOW}"' in out
     assert "turning a call down" in out
-    assert f"insula rules accept {name(SLOW)}" in out
+    assert f"insula guidance rules accept {name(SLOW)}" in out
     assert shown()[name(SLOW)]["said"][0]["session"] == "one"
     assert told(home) == ""
 
@@ -94,7 +94,7 @@ def test_each_time_is_shown_with_how_it_was_said(home: Path) -> None:
 def test_what_is_accepted_is_told_and_can_be_undone(home: Path) -> None:
     said(home, SLOW)
     out = call("accept", name(SLOW)).stdout
-    assert f"To undo: insula rules mute {name(SLOW)} --here" in out
+    assert f"To undo: insula guidance rules mute {name(SLOW)} --here" in out
     assert told(home) == f'{digest.OPENING}\n- Your user had to say: "{SLOW}"'
     assert "is already accepted" in call("accept", name(SLOW)).stdout
     call("mute", name(SLOW))

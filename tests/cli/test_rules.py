@@ -1,4 +1,4 @@
-"""`insula rules` as its user meets it."""
+"""`insula guidance rules` as its user meets it."""
 
 import json
 import re
@@ -224,7 +224,7 @@ def test_a_corrupt_home_is_shown_as_far_as_it_can_be_read(home: Path) -> None:
 
 def test_a_decision_is_undone_by_its_opposite_and_stays_in_the_history(home: Path) -> None:
     measured(home)
-    assert "To undo: insula rules unmute stale-edit" in call("mute", "stale-edit").stdout
+    assert "To undo: insula guidance rules unmute stale-edit" in call("mute", "stale-edit").stdout
     assert shown()["stale-edit"]["state"] == "muted"
     assert digest.open_session(str(home), "one", here(), NOW, 0.0) == ""
     call("unmute", "stale-edit")
@@ -322,7 +322,7 @@ def test_an_imported_rule_waits_for_evidence_or_is_pinned(home: Path) -> None:
     assert (rule["state"], rule["advice"], rule["source"]) == ("proposed", GOOD["advice"], "shared.json")
     assert digest.open_session(str(home), "one", here(), NOW, 0.0) == ""
     again = call("import", "shared.json").stdout
-    assert f"here already as '{rule['id']}'" in again and f"insula rules pin {rule['id']}" in again
+    assert f"here already as '{rule['id']}'" in again and f"insula guidance rules pin {rule['id']}" in again
     assert shown()[rule["id"]]["state"] == "proposed"
     assert "is pinned now" in call("import", "shared.json", "--pin").stdout
     assert shown()[rule["id"]]["state"] == "pinned"

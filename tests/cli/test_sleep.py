@@ -60,10 +60,8 @@ def test_a_night_says_what_it_learned_and_the_wish_names_its_messages(home: Path
     talk(home, "me")
     code, out, err = insula()
     assert (code, err) == (0, "")
-    assert [line.split()[1] for line in out.splitlines() if not line.startswith(" ")] == ["mistakes", "soul", "file"]
-    assert "✓  mistakes       1 new wish of yours." in out
-    assert "use metres. (from memories 3, 7)" in out
-    assert "Added: Please don't give sizes in feet, use metres." in out
+    (line,) = out.splitlines()
+    assert line.startswith(f"• You wish: {WISH} (from memories 3, 7) (take it back: insula guidance forget w")
 
 
 def test_a_wish_is_announced_in_the_night_after_it_was_first_said(home: Path, insula: Insula) -> None:
@@ -100,7 +98,7 @@ def test_all_users_sleep_each_under_their_name(home: Path, insula: Insula) -> No
     code, out, _ = insula("--all")
     assert code == 0
     assert [line for line in out.splitlines() if line in ("ana", "ben")] == ["ana", "ben"]
-    assert out.count("✓  soul") == 2
+    assert out.count("• You wish: ") == 2
 
 
 def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(
@@ -111,12 +109,12 @@ def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(
     monkeypatch.setattr(sleep, "PHASES", broken)
     code, out, err = insula()
     assert code == 1
-    assert "✗  soul           It is stuck." in out
+    assert "✗ Wrote guidelines: It is stuck." in out
     assert err == "insula: soul failed; `insula sleep --user me` goes on from there.\n"
     monkeypatch.setattr(sleep, "PHASES", PHASES)
     code, out, _ = insula()
     assert code == 0
-    assert "✓  soul           1 change" in out
+    assert out.startswith("• Added: ")
 
 
 def test_an_effect_is_told_in_words() -> None:

@@ -144,6 +144,17 @@ def test_a_model_that_fails_is_said_and_the_message_is_kept(
     assert contents(server, user) == [SISTER, SISTER]
 
 
+def test_a_model_that_answers_without_a_word_is_a_sentence_and_no_failure(server: Served, user: str) -> None:
+    server.model.behaviour = "empty_text"
+    said = {"user": user, "session": "monday", "message": "Wo wohnt meine Schwester?"}
+    answer = server.client.post("/agent/chat", json=said)
+    assert answer.status_code == 200
+    assert answer.json()["response"].startswith("Das Modell hat ohne ein Wort geantwortet")
+    assert answer.json()["error"].endswith(".")
+    assert "empty" in answer.json()["assessment"]["flags"]
+    assert contents(server, user) == [said["message"]]
+
+
 def test_who_goes_away_finds_the_answer_when_they_come_back(server: Served, user: str) -> None:
     said = {"user": user, "session": "monday", "message": SISTER}
     with server.model.held(), server.client.stream("POST", "/agent/chat", json=said, headers=STREAM):
@@ -517,7 +528,7 @@ def test_every_route_is_described_and_what_there_is_not_is_said_in_a_sentence(se
 
 def test_no_page_runs_anything_but_our_own(server: Served, user: str) -> None:
     server.say(SISTER, user)
-    for path in ("/", "/operate", "/memory", "/learned", "/soul", "/nights", "/agents", "/yours"):
+    for path in ("/", "/operate", "/memory", "/guidance", "/learned", "/soul", "/nights", "/agents", "/yours"):
         page = server.client.get(path, params={"user": user}, headers=HTML)
         assert (page.status_code, page.headers["content-type"].split(";")[0]) == (200, "text/html"), path
         policy = page.headers["content-security-policy"]

@@ -41,7 +41,7 @@ async def day(store: Store, clock: FrozenClock, session: str, said: Sequence[str
 async def test_the_next_start_tells_what_changed_and_how_to_take_it_back(store: Store, clock: FrozenClock) -> None:
     await day(store, clock, "monday", (WISH, *ORDINARY))
     (line,) = await changed_last_night(store, "ana")
-    assert line.startswith(f"Added: {WISH} (take it back: insula lessons forget w")
+    assert line.startswith(f"Added: {WISH} (take it back: insula guidance forget w")
     name = line.rstrip(")").rpartition(" ")[2]
     assert (await desk.decide(store, "ana", None, name, "forget")) is not None
     assert (await desk.piece(store, "ana", name)).retired
@@ -53,7 +53,7 @@ async def test_a_lesson_of_a_correction_is_told_with_its_words(store: Store, clo
     await day(store, clock, "tuesday", CORRECTED)
     (line,) = await changed_last_night(store, "ana")
     assert line.startswith("From now on: When this comes up, keep to what they corrected: “the capital is Canberra”.")
-    assert "insula lessons forget c" in line
+    assert "insula guidance forget c" in line
 
 
 async def test_an_ordinary_night_says_nothing(store: Store, clock: FrozenClock) -> None:
@@ -78,4 +78,4 @@ async def test_there_are_three_lines_at_most(store: Store, clock: FrozenClock) -
     await day(store, clock, "monday", wishes)
     lines = await changed_last_night(store, "ana")
     assert len(lines) == 3
-    assert lines[-1] == "… and 3 more: insula soul diff"
+    assert lines[-1] == "… and 3 more: insula guidance soul diff"

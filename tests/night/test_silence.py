@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from insula.server.page.views.nights import of_report
 
 from insula.agent.chat import Chat
 from insula.memory.retrieval.embedding import use
@@ -15,7 +16,6 @@ from insula.night import soul
 from insula.night.cycle import SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 from insula.night.phases.summaries import SessionSummary
-from insula.server.page.views.nights import of_report
 from insula.testing import Reply, Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio

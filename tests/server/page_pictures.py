@@ -182,7 +182,7 @@ def memories(page: Page) -> None:
 
 def lessons(page: Page) -> None:
     """What was learned, by how it stands, and an effect with its interval."""
-    page.goto("/learned")
+    page.goto("/guidance")
 
 
 def nights(page: Page) -> None:
@@ -207,7 +207,7 @@ def zoomed(page: Page) -> None:
 def guidelines(page: Page) -> None:
     """SOUL.md with a line opened, and a change that waits."""
     page.goto("/soul")
-    page.locator("#document summary").first.click()
+    page.get_by_label("More about the lesson").first.click()
 
 
 def agent(page: Page) -> None:

@@ -18,7 +18,7 @@ FLAGS = (
     *("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
     "--disable-sync",
 )
-PAGES = ("/", "/operate", "/memory", "/learned", "/soul", "/nights", "/agents")
+PAGES = ("/", "/operate", "/memory", "/guidance", "/soul", "/nights", "/agents")
 TRANSCRIPTS = Path(__file__).parent.parent / "fixtures" / "transcripts"
 PATIENCE_MS = 60_000
 """Machines may be busy; what is there is seen at once."""

@@ -32,7 +32,7 @@ def test_a_user_does_all_that_the_page_offers(browser: Browser, shared: Site) ->
     with tab(browser, shared, width=390, dark=True) as page:
         _talk(page, user)
         _memories(page, user, *USERS[user])
-        _lessons(page, user)
+        _preference(page, user)
         _rules(page, user)
         _guideline(page, shared, user)
         _guidelines_and_nights(page, user)
@@ -104,34 +104,40 @@ def _memories(page: Page, user: str, city: str, other: str) -> None:
     assert not is_wide(page)
 
 
-def _lessons(page: Page, user: str) -> None:
+def _preference(page: Page, user: str) -> None:
+    one = page.locator("#preferences li").first
+
     def decide(word: str, said: str) -> None:
-        page.get_by_role("button", name=f"{word} the lesson").first.click()
+        button = page.get_by_role("button", name=re.compile(f"^{word} the preference")).first
+        if not button.is_visible():
+            page.get_by_label("More about the preference").first.click()
+        button.click()
         expect(page.get_by_role("status").first).to_contain_text(said)
 
-    page.goto(f"/learned?user={user}")
-    expect(page.locator("#lessons h2").first).to_contain_text("Told")
+    page.goto(f"/learned?user={user}")  # where it was before
+    expect(one.locator(".chip")).to_have_text("used")
     decide("Pin", "is pinned")
+    expect(one.locator(".chip")).to_have_text("pinned by you")
     decide("Unpin", "no longer pinned")
     decide("Mute", "is muted")
-    expect(page.locator("#lessons h2", has_text="Muted by you")).to_be_visible()
+    expect(one.locator(".chip")).to_have_text("muted by you")
     decide("Undo", "as it was before")
-    page.locator("#lessons .edit summary", has_text="Correct it").first.click()
-    page.get_by_label("What the lesson").first.fill("Answer in two sentences.")
+    page.get_by_label("Edit the preference").first.click()
+    page.get_by_label("What the preference").first.fill("Answer in two sentences.")
     decide("Save", "has your words now")
     decide("Forget", "until you undo that")
-    expect(page.locator("#lessons h2", has_text="Told no more")).to_be_visible()
+    expect(page.locator("details[open] > summary", has_text="Used no more")).to_be_visible()  # where it is now
     decide("Undo", "as it was before")
-    page.get_by_label("Look for a lesson").fill("two sentences")
+    page.get_by_label("Look for a word").fill("two sentences")
     page.keyboard.press("Enter")
-    expect(page.locator("#lessons li").first).to_contain_text("two sentences")
-    page.get_by_label("Look for a lesson").fill("violin")
+    expect(one).to_contain_text("two sentences")
+    page.get_by_label("Look for a word").fill("violin")
     page.keyboard.press("Enter")
     expect(page.locator(".empty").first).to_contain_text("Nothing with these words")
-    page.goto(f"/learned?user={user}")
-    page.locator("#lessons summary", has_text="Learned from").first.click()
-    expect(page.locator("#lessons .quotes").first).to_contain_text(WISH)
-    page.locator("#lessons .edit summary", has_text="Erase it").first.click()
+    page.goto(f"/guidance?user={user}&kind=preference")
+    expect(page.locator("#lessons")).to_have_count(0)
+    page.get_by_label("More about the preference").first.click()
+    expect(one.locator(".quotes").first).to_contain_text(WISH)
     decide("Erase for good", "erased for good")
     assert not is_wide(page)
 
@@ -143,13 +149,13 @@ def _rules(page: Page, user: str) -> None:
     words = {"advice": "Read the error to its end.", "pattern": "stale-edit", "source": "friend"}
     rule = f"stale-edit-{user}"
     evidence.decide(home, Decision(do="import", rule=rule, scope=EVERYWHERE, at=1.0, **words))
-    page.goto(f"/learned?user={user}")
-    for word, state in (("Pin", "pinned by you"), ("Mute", "muted by you"), ("Unmute", "noticed, not told yet")):
+    page.goto(f"/guidance?user={user}")
+    for word, state in (("Pin", "pinned by you"), ("Mute", "muted by you"), ("Unmute", "not used yet")):
         page.get_by_role("button", name=f"{word} the rule {rule}").click()
-        expect(page.locator(f"#rule-{rule} .chip")).to_have_text(state)
-    page.locator(f"#rule-{rule} .edit summary").click()
+        expect(page.locator(f"#guidance-{rule} .chip")).to_have_text(state)
+    page.get_by_label(f"More about the rule {rule}").click()
     page.get_by_role("button", name=f"Begin anew the rule {rule}").click()
-    expect(page.locator(f"#rule-{rule}")).to_have_count(0)
+    expect(page.locator(f"#guidance-{rule}")).to_have_count(0)
     assert user not in (Path(home) / "rules.jsonl").read_text().partition('"advice"')[2], "its words are gone"
 
 
@@ -159,17 +165,19 @@ def _guideline(page: Page, running: Site, user: str) -> None:
     assert path is not None
 
     def decide(word: str, said: str) -> None:
-        page.get_by_role("button", name=f"{word} the lesson p1").click()
+        button = page.get_by_role("button", name=f"{word} the lesson p1")
+        if not button.is_visible():
+            page.get_by_label("More about the lesson p1").click()
+        button.click()
         expect(page.get_by_role("status").first).to_contain_text(said)
 
     page.goto(f"/soul?user={user}")
-    document.locator("li", has_text="Be brief.").locator("summary").first.click()
     expect(page.get_by_role("button", name="Undo the lesson p1")).to_have_count(0)  # there is nothing to undo yet
-    page.locator("#lesson-p1 summary", has_text="Learned from").click()
-    expect(page.locator("#lesson-p1 .quotes a").first).to_be_visible()
-    decide("Pin", "is pinned")  # and it stands open afterwards
-    expect(page.locator("#lesson-p1 .chip")).to_have_text("pinned by you")
-    page.locator("#lesson-p1 .edit summary", has_text="Correct it").click()
+    page.get_by_label("More about the lesson p1").click()
+    expect(page.locator("#guidance-p1 .quotes a").first).to_be_visible()
+    decide("Pin", "is pinned")
+    expect(page.locator("#guidance-p1 .chip")).to_have_text("pinned by you")
+    page.get_by_label("Edit the lesson p1").click()
     page.get_by_label("What the lesson p1 should say").fill("Be brief and kind.")
     decide("Save", "has your words now")
     expect(document).to_contain_text("Be brief and kind.")
@@ -178,11 +186,11 @@ def _guideline(page: Page, running: Site, user: str) -> None:
     assert "kind" not in path.read_text()
     decide("Mute", "is muted")
     expect(document).not_to_contain_text("Be brief.")
-    page.get_by_role("link", name="those that are told no more").click()
+    page.goto(f"/guidance?user={user}&kind=lesson")
     decide("Unmute", "no longer muted")
     decide("Forget", "is forgotten")
     assert "brief" not in path.read_text()
-    page.get_by_label("Look for a lesson").fill("brief")
+    page.get_by_label("Look for a word").fill("brief")
     page.keyboard.press("Enter")
     decide("Undo", "as it was before")
     page.goto(f"/soul?user={user}")
@@ -195,9 +203,9 @@ def _guidelines_and_nights(page: Page, user: str) -> None:
     page.get_by_role("button", name="Accept").click()
     expect(page.get_by_role("status").first).to_contain_text("accepted")
     page.locator("#history > li").last.get_by_role("button").click()
-    expect(page.get_by_role("status").first).to_contain_text("as they were then")
+    expect(page.get_by_role("status").first).to_contain_text("as it was then")
     page.goto(f"/nights?user={user}")
-    expect(page.locator(".empty")).to_contain_text("It has not slept yet")
+    expect(page.locator(".empty")).to_contain_text("Nothing has changed yet")
     page.get_by_role("button", name="Run the night now").click()
     expect(page.locator("#fresh")).to_contain_text("Removed: Be brief.")
     expect(page.locator("#fresh")).not_to_contain_text("in short")

@@ -42,7 +42,7 @@ def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browse
             say(page, "Where does Ana live?", 2)
             page.goto("/agents")
             expect(page.locator(".empty")).to_contain_text("several users")
-            page.goto("/learned")
+            page.goto("/guidance")
             expect(page.locator("#rules-h")).to_have_count(0)
             page.goto("/memory?user=ben")
             expect(page.locator("h1")).to_have_text("This did not work")

@@ -154,13 +154,13 @@ def test_the_register_of_claims_stands_on_a_page_with_ones_own_rates(tmp_path: P
 
 
 def test_looking_makes_nobody(running: Site) -> None:
-    for path in ("/", "/operate", "/memory", "/learned", "/soul", "/nights"):
+    for path in ("/", "/operate", "/memory", "/guidance", "/soul", "/nights"):
         assert ask(running, f"{path}?user=nobody")[0] == 200
     assert running.run(running.store.nights.users()) == ["me"]
 
 
 def test_every_page_forbids_what_it_does_not_need_and_holds_none_of_it(running: Site) -> None:
-    for path in ("/", "/operate", "/memory", "/learned", "/soul", "/nights", "/agents", "/says"):
+    for path in ("/", "/operate", "/memory", "/guidance", "/soul", "/nights", "/agents", "/says"):
         _, text, headers = ask(running, path)
         assert "script-src 'self'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
@@ -194,7 +194,6 @@ def test_a_night_without_news_takes_no_room_on_the_page_of_nights(running: Site)
     _, text, _ = ask(running, "/nights?user=quinn")
     assert text.count('class="night"') == 1
     assert wish in text
-    assert "Of 2 more nights there is nothing to say." in text
 
 
 def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site) -> None:

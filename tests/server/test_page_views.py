@@ -12,7 +12,10 @@ from insula.night.cycle import PhaseReport
 from insula.night.names import PhaseName
 from insula.night.phases import PHASES
 from insula.night.telling import told
-from insula.server.page.views import guidelines, learned, nights, times, turns, words
+from insula.operations import nights
+from insula.operations.adaptations import describe_adaptations
+from insula.operations.guidance import Guidance, describe_pieces
+from insula.server.page.views import guidelines, times, turns, words
 from insula.server.page.views.turns import Facts
 from insula.session.adaptation import Adaptation, Effect
 from insula.session.ring import Ring
@@ -139,20 +142,20 @@ def test_an_adaptation_says_what_was_different_afterwards_and_not_because_of_it(
     first = Adaptation(at=NOW, lever="max_context_items", reason="performance_degraded", before=16, after=12)
     later = first.model_copy(update={"at": NOW + 9, "before": 12, "after": 16, "reason": "stable"})
     effect = Effect(latency_p95_ms=-320.0, stm_utilization=-0.06)
-    newest, oldest = times.adapted([first.model_copy(update={"effect": effect}), later])
+    newest, oldest = describe_adaptations([first.model_copy(update={"effect": effect}), later])
     assert (oldest.change, oldest.why) == ("16 → 12", "the model had become slow")
     assert oldest.afterwards == "turns 320\N{NO-BREAK SPACE}ms faster; working memory 6 points emptier"
     assert (newest.change, newest.why, newest.afterwards) == (
         "12 → 16",
-        "that was over",
+        "all was well",
         "not known before the next snapshot",
     )
-    (unknown,) = times.adapted([first.model_copy(update={"effect": Effect()})])
+    (unknown,) = describe_adaptations([first.model_copy(update={"effect": Effect()})])
     assert unknown.afterwards == "nothing to compare"
     assert [one.saved for one in (oldest, unknown)] == ["", ""]
-    (saving,) = times.adapted([first.with_saved(Saved(memories=3, history_chars=1_200))])
+    (saving,) = describe_adaptations([first.with_saved(Saved(memories=3, history_chars=1_200))])
     assert saving.saved == "3 fewer memories shown, 1,200 fewer characters of the conversation sent"
-    (same,) = times.adapted([first.model_copy(update={"effect": Effect(latency_p95_ms=0.4)})])
+    (same,) = describe_adaptations([first.model_copy(update={"effect": Effect(latency_p95_ms=0.4)})])
     assert same.afterwards == "as before"
 
 
@@ -174,29 +177,36 @@ def test_how_it_stands_is_said_in_words() -> None:
     assert times.now(Performance(), elsewhere, [], Controls()) == usual
 
 
+def describe(one: Kept, *cited: Cited) -> Guidance:
+    (made,) = describe_pieces([Piece(one, "")], {each.id: each for each in cited}, NOW)
+    return made
+
+
 def test_not_enough_evidence_is_a_normal_state_and_says_what_there_is() -> None:
-    (card,) = learned.lessons([Piece(kept(("1", "none", True, NOW)), "")], {}, NOW)
-    assert (card.state, card.told, card.verdict) == ("noticed, not told yet", False, "not enough evidence")
-    assert card.measured == "0 of 30 sessions with it, and 0 of 30 without"
-    assert card.waits == "It is told once 2 conversations show the need; 1 did so far."
-    assert card.bar is None
+    lesson = describe(kept(("1", "none", True, NOW)))
+    assert (lesson.state, lesson.standing, lesson.verdict) == ("not used yet", "waits", "not enough evidence")
+    assert lesson.measured == "0 of 30 sessions with it, and 0 of 30 without"
+    assert lesson.waits == "Used once 2 conversations show the need; 1 did so far."
+    assert lesson.effect is None
 
 
 def test_an_effect_is_shown_with_its_interval() -> None:
     evidence = [(str(n), SHOWN, n < 3, NOW) for n in range(40)]
     evidence += [(str(100 + n), WITHHELD, n < 30, NOW) for n in range(40)]
-    (card,) = learned.lessons([Piece(kept(*evidence, key="mistake/x"), "")], {}, NOW)
-    assert card.verdict == "works"
-    assert "failed in 3 of 40 sessions with it and 30 of 40 without" in card.measured
-    assert card.bar is not None
-    assert 50 < card.bar.low < card.bar.middle < card.bar.high <= 100
+    lesson = describe(kept(*evidence, key="mistake/x"))
+    assert lesson.verdict == "works"
+    assert "failed in 3 of 40 sessions with it and 30 of 40 without" in lesson.measured
+    assert lesson.why == "Missed in 30 sessions without it; followed 37 times and ignored 3 times."
+    assert lesson.effect is not None
+    bar = words.bar(lesson.effect)
+    assert 50 < bar.low < bar.middle < bar.high <= 100
 
 
 def test_a_wish_is_told_at_once_and_never_measured() -> None:
-    (card,) = learned.lessons([Piece(kept(key="wish/length/x"), "")], {}, NOW)
-    assert (card.state, card.told, card.verdict) == ("your own wish", True, "not measured")
-    (muted,) = learned.lessons([Piece(kept(key="wish/length/x", mode="muted"), "")], {}, NOW)
-    assert (muted.state, muted.told) == ("muted by you", False)
+    wish = describe(kept(key="wish/length/x"))
+    assert (wish.kind, wish.standing, wish.verdict) == ("preference", "used", "not measured")
+    muted = describe(kept(key="wish/length/x", mode="muted"))
+    assert (muted.state, muted.standing) == ("muted by you", "muted")
 
 
 def test_a_difference_shows_what_a_reader_sees_and_no_marks() -> None:
@@ -232,23 +242,20 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
         Done(3, "2026-01-06", "trends", {}, NOW),
         Done(4, "2026-01-06", "of a later version", {}, NOW),
     ]
-    newest, oldest = nights.nights(reports, {})
-    assert [(one.title, one.said) for one in newest.phases] == [
-        ("of a later version", "A phase of another version of Insula.")
-    ]
-    assert newest.quiet == ("Wrote guidelines", "Asked whether answers get better")
-    assert oldest.phases[0].found == ("Added: Be brief.",)
+    newest, oldest = nights.list_nights(reports)
+    assert newest.changes == (nights.Change("A phase of another version of Insula."),)
+    assert oldest.changes == (nights.Change("Added: Be brief."),)
     assert told(PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")).failed
 
 
 def test_a_night_that_has_not_ended_says_how_far_it_is() -> None:
     begun = [Done(1, "2026-01-05", "summaries", {"summarised": {}}, NOW), Done(2, "2026-01-05", "trends", {}, NOW)]
-    (going,) = nights.nights(begun, {}, NOW + 60)
+    (going,) = nights.list_nights(begun, {}, NOW + 60)
     assert (going.progress, going.goes_on) == (f"Under way: 2 of {len(PHASES)} steps are done.", True)
-    (stopped,) = nights.nights(begun, {}, NOW + 86_400)
+    (stopped,) = nights.list_nights(begun, {}, NOW + 86_400)
     assert stopped.progress.startswith(f"Stopped after 2 of {len(PHASES)} steps")
     assert not stopped.goes_on
-    (over,) = nights.nights([*begun, Done(3, "2026-01-05", "end", {"up_to": 1}, NOW)], {}, NOW + 60)
+    (over,) = nights.list_nights([*begun, Done(3, "2026-01-05", "end", {"up_to": 1}, NOW)], {}, NOW + 60)
     assert not over.progress
 
 
@@ -261,24 +268,26 @@ def test_signals_are_told_in_words() -> None:
     assert words.signal("meta:something-new") == "Something new"
 
 
-def test_effects_are_drawn_with_their_intervals_and_named_by_what_they_say() -> None:
-    effect = {"verdict": "works", "estimate": 0.24, "low": 0.05, "high": 1.41}
-    report: dict[str, object] = {
+def test_each_change_of_a_night_names_what_takes_it_back() -> None:
+    effect = {"verdict": "works", "estimate": 0.24, "low": 0.05, "high": 0.41}
+    weighed: dict[str, object] = {
         "counted": {},
         "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}],
     }
-    reports = [Done(1, "2026-01-05", "lessons", report, NOW), Done(2, "2026-01-05", "reflection", {"insights": 4}, NOW)]
-    assert nights.insights([one.report for one in reports]) == []
-    (night,) = nights.nights(reports, {"fd930986b4": "Name the platform."})
-    (plot,) = next(one.plots for one in night.phases if one.plots)
-    assert (plot.what, plot.verdict) == ("Name the platform", "works")
-    assert (plot.bar.low, plot.bar.middle, plot.bar.high) == (52, 62, 100)
+    changed = {"changes": [{"kind": "added", "text": "Be brief.", "before": "", "id": "p1"}], "waiting": []}
+    reports = [Done(1, "2026-01-05", "lessons", weighed, NOW), Done(2, "2026-01-05", "soul", changed, NOW)]
+    reports.append(Done(3, "2026-01-05", "consolidation", {"merged": [], "forgotten": [7, 8]}, NOW))
+    assert nights.list_insights([one.report for one in reports]) == []
+    (night,) = nights.list_nights(reports, {"fd930986b4": "Name the platform."})
+    tidied, measured, added = night.changes
+    assert tidied.undo is not None
+    assert tidied.undo.command == "insula memory undo 7"
+    assert measured.text.startswith("Name the platform.: works")
+    assert added == nights.Change("Added: Be brief.", nights.Undo("guidance", "forget", "p1"))
 
 
 def test_a_trigger_is_told_in_the_words_of_its_messages() -> None:
     lesson = kept(key="wish/length/x")._replace(trigger=("kilometr", "metr"), citations=(7,))
     said = Cited(7, "one", "Please give kilometres and metres.", NOW)
-    (card,) = learned.lessons([Piece(lesson, "")], {7: said}, NOW)
-    assert card.about == "When you mention kilometres, metres."
-    (unknown,) = learned.lessons([Piece(lesson, "")], {}, NOW)
-    assert unknown.about == "When its topic comes up."
+    assert describe(lesson, said).about == "When you mention kilometres, metres."
+    assert describe(lesson).about == "When its topic comes up."

@@ -108,7 +108,7 @@ async def _shown(here: httpx2.AsyncClient) -> None:
         assert (found.status_code, found.headers["content-type"]) == (200, "application/json")
         assert found.headers["x-content-type-options"] == "nosniff"
         json.loads(found.content.decode("utf-8", "strict"))
-    for path in ("/", "/memory", "/operate", "/learned"):
+    for path in ("/", "/memory", "/operate", "/guidance"):
         page = await here.get(path, params={"user": "ana", "session": "s0"}, headers={"Accept": "text/html"})
         assert page.status_code == 200, path
         for tag in ("<script>alert", "<img src=x", "<svg/onload", "<b>'", '<b>"'):

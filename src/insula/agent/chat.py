@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from insula.agent import context
 from insula.agent.guided import Guide, guide
 from insula.agent.requests import Requests, parts
-from insula.errors import BudgetExceeded, InputError, ModelError, ModelRefused
+from insula.errors import BudgetExceeded, InputError, ModelError, ModelRefused, ModelSilent
 from insula.llm.budget import Account
 from insula.llm.client import Generation, Prompt, generate
 from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, brought
@@ -18,7 +18,7 @@ from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
 from insula.turn.lessons import Used
 from insula.turn.verdict import Verdict
-from insula.types import Assessment, Confidence, Controls, Identity, Memory, Recalled, Signal, Usage
+from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -49,7 +49,7 @@ class Reply:
     model_ms: float
     added_ms: float
     error: str | None = None
-    """Why there is no response, in a sentence; the message is kept all the same."""
+    """Why there is no response, or none with words, in a sentence; the message is kept all the same."""
     failure: ModelError | BudgetExceeded | None = None
     """What that sentence is the message of: a server answers each kind with another status."""
     lessons: tuple[Used, ...] = ()
@@ -68,8 +68,6 @@ class Reply:
     """What failed in Insula itself, without harm to the response."""
     verdict: Verdict | None = None
     """What a person is told of the turn, mostly nothing; None where there is no response."""
-    sources: tuple[Memory, ...] = ()
-    """The remembered lines that the response surely says; mostly none."""
     saved: tuple[str, ...] = ()
     """What of the message was learned, in the user's words."""
 
@@ -187,18 +185,22 @@ class Chat:
         _check(message, text)
         usage = Usage()
         failure: ModelError | BudgetExceeded | None = None
+        silence = ""
         turn = self.metacognition.turn(user, session, message, model=self.model.model_name)
         try:
             async with turn:
                 try:
                     usage = await self._answer(turn, text, on_delta)
+                except ModelSilent as error:
+                    turn.finish("")
+                    silence = str(error)
                 except (ModelError, BudgetExceeded) as error:
                     failure = error
                     log.warning("A turn failed: %s of the model %s.", type(error).__name__, self.model.model_name)
         finally:
             if turn.number and on_kept:
                 on_kept()
-        return _reply(turn, usage, failure)
+        return _reply(turn, usage, failure, silence)
 
     async def _answer(self, turn: Turn, text: str, on_delta: Callable[[str], None] | None) -> Usage:
         led = guide(turn) if self.guided and not text else Guide()
@@ -273,7 +275,7 @@ def _check(message: str, text: str) -> None:
         )
 
 
-def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None) -> Reply:
+def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None, silence: str) -> Reply:
     result = turn.result
     return Reply(
         turn=turn.number,
@@ -288,7 +290,7 @@ def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None
         usage=usage,
         model_ms=usage.seconds * 1000,
         added_ms=turn.added * 1000,
-        error=str(failure) if failure else None,
+        error=str(failure) if failure else silence or None,
         failure=failure,
         lessons=turn.lessons,
         shown=turn.shown,
@@ -298,6 +300,5 @@ def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None
         advisories=turn.advisories,
         troubles=tuple(turn.troubles),
         verdict=result.verdict if result else None,
-        sources=result.sources if result else (),
         saved=result.saved if result else (),
     )

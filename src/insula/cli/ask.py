@@ -38,10 +38,10 @@ def ask(
 
     reply = asyncio.run(work())
     if json:
-        sources = [memory.content for memory in reply.sources]
+        sources = [one.memory.content for one in reply.recalled if one.memory.id in reply.shown]
         lines.print_json({**reply.record(), "sources": sources, "saved": list(reply.saved)})
         return int(reply.error is not None)
-    if reply.response:
+    if reply.error is None:
         print(reply.response)
     lines.warn(reply.error or "")
     if under := render.under_reply(reply).plain:

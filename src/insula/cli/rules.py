@@ -17,7 +17,7 @@ from insula.cli.options import Yes
 from insula.errors import InputError, InsulaError
 from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN
 from insula.hosts import doctor, places
-from insula.operations.rules import KIND, Imported, Rules, effect_of, read_entries, verdict_of
+from insula.operations.rules import Imported, Rules, effect_of, read_entries, verdict_of
 from insula.operations.words import counted, day_of
 from insula.step import trace
 from insula.step.digest import PROJECT, Rule
@@ -102,7 +102,9 @@ def review() -> None:
     if not waiting:
         return print("There is nothing to review: you have said nothing to agents of this project that may be a rule.")
     if not lines.is_asked():
-        raise InputError("Nobody can be asked here; see `insula rules`, and say `insula rules accept ID`, or mute ID.")
+        raise InputError(
+            "Nobody can be asked here; list them with `insula guidance rules`, and accept or mute each by its ID."
+        )
     decided = {"accept": 0, "mute": 0}
     for number, rule in enumerate(waiting, 1):
         print("\n".join([f"{number} of {len(waiting)}", *_describe_words(rule)]))
@@ -115,7 +117,7 @@ def review() -> None:
         done = {"accept": "It is told from the next session on.", "mute": "It will not be told."}
         print(f"  {done.get(do or '', 'It waits until you say it again.')}\n")
     return print(
-        f"{decided['accept']} accepted, {decided['mute']} muted; to undo: insula rules mute ID, insula rules unmute ID"
+        f"{decided['accept']} accepted, {decided['mute']} muted; to undo: insula guidance rules mute ID, or unmute ID"
     )
 
 
@@ -131,7 +133,7 @@ def decide(rule: str, do: str, here: bool = False) -> None:
     where = "in this project" if here else "in all projects"
     if not done:
         return print(f"{rule!r} is {'not' if do.startswith('un') else 'already'} {_STATES[do]} {where}.")
-    undo = f"insula rules {_UNDO[do]} {rule}{' --here' if here else ''}"
+    undo = f"insula guidance rules {_UNDO[do]} {rule}{' --here' if here else ''}"
     return print(f"{rule!r} {DECISIONS[do]} {where}. To undo: {undo}")
 
 
@@ -196,7 +198,9 @@ def export_rules(
 
 @app.command("import")
 def import_rules(
-    file: Annotated[str, typer.Argument(metavar="FILE", help=f"A file of `{KIND} export`; - for standard input.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file of `insula guidance rules export`; - for standard input.")
+    ],
     pin: Annotated[bool, typer.Option("--pin", help="Tell them at once; else each waits for evidence here.")] = False,
 ) -> int:
     """Take over rules from a file. Each is screened; those that are refused are named, the others come in."""
@@ -218,7 +222,9 @@ def _read_text(file: str) -> str:
         why = foreign.why(error)
         raise InputError(f"{file!r} cannot be read ({why}); give the path of a file of rules.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{file!r} is no JSON ({error}); give a file that `{KIND} export` wrote.") from error
+        raise InputError(
+            f"{file!r} is no JSON ({error}); give a file that `insula guidance rules export` wrote."
+        ) from error
     if len(data) > FILE_LIMIT:
         raise InputError(f"{file!r} is larger than {FILE_LIMIT >> 20} MB, which no file of rules is; give another.")
     return text
@@ -234,7 +240,7 @@ def _describe_import(known: Rules, one: Imported, number: int, pin: bool) -> str
         said = f"Rule {number} is here already as {one.id!r}"
         said += ", and is pinned now" if done else ", pinned" if is_pinned else ""
         said += f": {one.advice}"
-    return said if is_pinned else f"{said}\n  To have it told at once: insula rules pin {one.id}"
+    return said if is_pinned else f"{said}\n  To have it told at once: insula guidance rules pin {one.id}"
 
 
 # --- in lines ----------------------------------------------------------------------------------------------------
@@ -289,7 +295,7 @@ def _why_it_waits(rule: Rule) -> str:
     """Why a rule is only proposed, however often it may have been seen."""
     tally, state = rule.life.tally, rule.life.state
     if state == HEARD:
-        return f"told once you say it again, or now: insula rules accept {rule.id}"
+        return f"told once you say it again, or now: insula guidance rules accept {rule.id}"
     if rule.is_maxim and state == ACTIVE and not rule.is_shown_to_work:
         return "told only in the sessions that find out whether it helps; pin it to have it told always"
     if state != PROPOSED:

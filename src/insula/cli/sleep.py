@@ -1,7 +1,7 @@
 """`insula sleep`: run the night now, and see what was learned."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from typing import Annotated
@@ -14,7 +14,7 @@ from insula import settings as settings_module
 from insula.agent import identity as identity_module
 from insula.cli import stuck
 from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, soul_of, understands
-from insula.cli.lines import print_json, warn
+from insula.cli.lines import print_folded, print_json, warn
 from insula.cli.options import Json, ReadingModel, User
 from insula.cli.worker import run_all
 from insula.errors import InputError
@@ -22,12 +22,14 @@ from insula.llm.models import resolve
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
 from insula.metacognition.backlog import catch_up
-from insula.night.cycle import SleepReport, State, sleep_cycle
+from insula.night.cycle import SleepReport, sleep_cycle
 from insula.night.phases import PHASES, understanding_phases
-from insula.night.telling import NOTHING, ordered, told
+from insula.night.telling import NOTHING
+from insula.operations.nights import describe_report
 from insula.settings import Settings
 
-MARKS: Mapping[State, str] = {"done": "✓", "before": "·", "skipped": "–", "failed": "✗"}
+LINES = 3
+"""Changes of a night that are shown."""
 
 
 def sleep(
@@ -107,13 +109,16 @@ def asleep() -> Status:
 
 
 def show(report: SleepReport) -> None:
-    """Print what a night has to say: what was learned, and what failed; a sentence where that is nothing."""
-    news = [one for one in ordered(map(told, report.phases)) if not one.is_quiet]
-    for one in news:
-        print(f"{MARKS[one.state]}  {one.name:<14} {one.said}", flush=True)
-        for line in (*one.found, *(effect.said() for effect in one.measured)):
-            print(f"{'':<17} • {line}")
-    if not news and not report.skipped:
+    """Print what a night changed, each with what takes it back, and what failed; a sentence where that is nothing."""
+    found = describe_report(report)
+    for one in found.changes[:LINES]:
+        undo = f" (take it back: {one.undo.command})" if one.undo else ""
+        print_folded(f"{one.text}{undo}", "• ", "  ")
+    if (more := len(found.changes) - LINES) > 0:
+        print(f"… and {more} more: insula guidance")
+    for why in found.failed:
+        print_folded(why, "✗ ", "  ")
+    if not (found.changes or found.failed or found.skipped):
         print(NOTHING)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, cast
 from pydantic import BaseModel
 from typing_extensions import TypeVar
 
-from insula.errors import ModelCutOff, ModelMalformed, ModelRefused
+from insula.errors import ModelCutOff, ModelMalformed, ModelRefused, ModelSilent
 from insula.llm import wire
 from insula.llm.budget import Account, Grant
 from insula.llm.failures import quoted, translated
@@ -222,7 +222,7 @@ class _Call:
         self._check_refusal(reply.response)
         text = (reply.response.text or "").strip()
         if not text:
-            raise (ModelCutOff if reply.response.finish_reason == "length" else ModelMalformed)(
+            raise (ModelCutOff if reply.response.finish_reason == "length" else ModelSilent)(
                 f"The model {self._name} answered nothing{_why_empty(reply.response)}."
             )
         return self._generation(reply, text, None)

@@ -18,6 +18,7 @@ from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import hands_of
 from insula.memory.retrieval.encoding import encode
 from insula.memory.retrieval.query import cue
+from insula.memory.storage import statements
 from insula.memory.storage.filters import read_moment
 from insula.memory.storage.rows import Place, Said
 from insula.memory.storage.store import check_names
@@ -115,7 +116,9 @@ def _read_message(given: object, session: str) -> Line:
     )
 
 
-async def remember(engine: Engine, user: str, session: str, lines: Sequence[Line], metadata: str = "") -> list[int]:
+async def remember(
+    engine: Engine, user: str, session: str, lines: Sequence[Line], metadata: str = "", *, read_along: bool = False
+) -> list[int]:
     """Write lines down, all or none of them; returns the ids of their memories, less what was taken in before.
 
     Args:
@@ -124,6 +127,7 @@ async def remember(engine: Engine, user: str, session: str, lines: Sequence[Line
         session: the conversation they belong to.
         lines: what was said, oldest first.
         metadata: what the host says of them, as it is kept.
+        read_along: whether the assistant's lines are only read, since an answer needs its question.
 
     Raises:
         StoreError: the store cannot be used.
@@ -132,7 +136,13 @@ async def remember(engine: Engine, user: str, session: str, lines: Sequence[Line
         place = await engine.store.place(user, session)
         items: list[tuple[NewItem, float]] = []
         before: list[Said] = []
+        sources = [line.source_id for line in lines if line.source_id is not None]
+        known = await engine.store.read(statements.taken_in, place.user_id, sources)
         for line in lines:
+            if line.source_id in known or (read_along and line.provenance == "assistant"):
+                said = Said(0, line.provenance, line.speaker, redact(clean(plain(line.text))), datetime.now(UTC))
+                before[:] = [*before, said][-CONTEXT_LINES:]
+                continue
             item = await _item(engine, place, line, before)
             items.append((item._replace(metadata=metadata, source_id=line.source_id), line.at or engine.store.now()))
         numbers, kept = await engine.store.sessions.add(place, items, engine.controls)

@@ -62,6 +62,8 @@ class TurnResult:
     """The remembered lines that the response surely says; mostly none."""
     saved: tuple[str, ...] = ()
     """What of the message was learned, in the user's words: what it wants of answers, and tells of them."""
+    is_silent: bool = False
+    """Whether the model answered without a word; then `response` says so, and is not stored."""
     again: str = ""
     """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
     advisories: tuple[Advisory, ...] = ()

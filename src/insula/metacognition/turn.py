@@ -621,7 +621,9 @@ class Turn:
         for flag in judged.flags:
             engine.telemetry.flags.labels(flag).inc()
         hedged = Hedged(response, None)
-        if not structured:
+        if is_silent := "empty" in judged.flags and not response.strip():
+            hedged = Hedged(say("silent", "", self.language).text, None)
+        elif not structured:
             spoken = outcome.response_language(self, response)
             hedged = hedge(response, judged, engine.identity, spoken, engine.claims)
         told = outcome.judge_turn(self, judged, response, engine.claims)
@@ -642,6 +644,7 @@ class Turn:
             sources=(told.source,) if told.source else (),
             saved=tuple(learned),
             again=again,
+            is_silent=is_silent,
         )
 
     def _assess(self, response: str) -> Assessment:
@@ -719,7 +722,8 @@ class Turn:
     async def _after_model(self) -> None:
         if self._place is None or not self.number:
             return
-        content = take_out(redact(self.result.response), self._secrets) if self.result else ""
+        has_words = self.result is not None and not self.result.is_silent
+        content = take_out(redact(self.result.response), self._secrets) if self.result and has_words else ""
         made = await self._embed_message(content)
         if self.result is None:
             self.signals = (self._signal(TURN, "no response", {"hedged": False}), *self._impasse(None))
@@ -727,7 +731,7 @@ class Turn:
         else:
             self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)
             self.signals += tuple(self._impasse(self.result.assessment))
-            response, used = self._remember(self.result, content)
+            response, used = self._remember(self.result, content) if has_words else (None, [])
             self.note_saved("skipped_stages", Saved(vectors=int(self._puts_off) or None))
         self.signals += tuple(map(self._adapted, self.adaptations))
         engine = self.engine

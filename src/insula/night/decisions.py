@@ -12,7 +12,7 @@ from insula.night import guidelines
 from insula.night.guidelines import PAST, PERSON, PROPOSAL, SUBJECT
 from insula.night.soul import file as soul_file
 
-HISTORY = "the history (at a terminal: `insula soul history`)"
+HISTORY = "the history (at a terminal: `insula guidance soul history`)"
 """In the messages of the command, the API and the page alike."""
 
 

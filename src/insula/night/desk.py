@@ -19,7 +19,7 @@ from insula.night.sieve import unfit
 from insula.night.view import with_wishes, without_wishes
 from insula.redaction import redact
 
-LISTED = "`insula lessons` lists them"
+LISTED = "`insula guidance` lists them"
 FEWEST = 3
 """Characters of an id that are enough, where they are those of one piece alone."""
 WHY = "your decision on a lesson"
@@ -30,7 +30,7 @@ DONE: dict[Do, str] = {
     "pin": "is pinned: it is told before all others, and no lot withholds it.",
     "unpin": "is no longer pinned.",
     "edit": "has your words now.",
-    "forget": "is forgotten: it is told no more, until `insula lessons undo` or your own words bring it back.",
+    "forget": "is forgotten: it is told no more, until `insula guidance undo` or your own words bring it back.",
     "undo": "is as it was before.",
 }
 
@@ -148,7 +148,7 @@ async def decide(store: Store, user: str, path: Path | None, name: str, do: Do, 
 def _refused(one: Piece, do: Do, text: str) -> str:
     """Why something cannot be done; empty where it can."""
     if one.retired and do != "undo":
-        return f"it was retired ({_to_user(one.retired)}); `insula lessons undo {one.kept.name}` brings it back."
+        return f"it was retired ({_to_user(one.retired)}); `insula guidance undo {one.kept.name}` brings it back."
     if do == "edit":
         return _unfit(text)
     return ""

@@ -40,7 +40,7 @@ def put_down(path: Path, past: Sequence[Revised]) -> tuple[bool, str]:
     """
     found = soul_file.read(path, known(past))
     if found.foreign:
-        return False, f"{str(path)!r} is not ours; look at it with: insula soul show"
+        return False, f"{str(path)!r} is not ours; look at it with: insula guidance soul show"
     digest = None if found.edited else soul_file.write(path, soul.parse(past[0].content), found.digest)
     if digest is None:
         return False, f"A person has changed {str(path)!r} meanwhile; the next night takes that in."

@@ -316,20 +316,22 @@ def news(reports: Iterable[tuple[str, Json]]) -> tuple[str, ...]:
     except (KeyError, TypeError, AttributeError):
         return ()  # of another version
     more = len(lines) - NEWS + 1
-    return tuple(lines) if len(lines) <= NEWS else (*lines[: NEWS - 1], f"… and {more} more: insula soul diff")
+    return tuple(lines) if len(lines) <= NEWS else (*lines[: NEWS - 1], f"… and {more} more: insula guidance soul diff")
 
 
 def _changed(name: str, found: Json) -> Iterator[str]:
     """What a phase changed of what the model is told, or of what is remembered."""
     if name == PhaseName.MISTAKES:
         new = [one for one in found.get("lessons", ()) if one.get("new")]
-        yield from (f"From now on: {one['advice']} {_undone('lessons forget', name_of(one['key'], ''))}" for one in new)
+        yield from (
+            f"From now on: {one['advice']} {_undone('guidance forget', name_of(one['key'], ''))}" for one in new
+        )
     if name == PhaseName.SOUL:
         for one in cast("Sequence[soul.Changed]", found.get("changes", ())):
-            undo = "lessons forget" if one["kind"] == "added" else "lessons undo"
+            undo = "guidance forget" if one["kind"] == "added" else "guidance undo"
             yield f"{one['kind'].capitalize()}: {one['text'] or one['before']} {_undone(undo, one['id'])}"
         if found.get("waiting"):
-            yield "A change of SOUL.md waits for your word: insula soul propose"
+            yield "A change of SOUL.md waits for your word: insula guidance soul propose"
     if name == PhaseName.CONSOLIDATION and found.get("forgotten"):
         gone = _many(len(found["forgotten"]), "memory")
         yield f"{gone}, old and never used again, let go {_undone('memory undo', str(found['forgotten'][0]))}"

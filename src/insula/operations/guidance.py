@@ -15,7 +15,7 @@ from insula.memory.storage.store import Store
 from insula.memory.wishes import is_wish, stands
 from insula.memory.wishes import words as words_of
 from insula.night import desk
-from insula.operations.words import counted, day_of, times
+from insula.operations.words import counted, times
 from insula.step.digest import Rule
 from insula.text.surface import written
 from insula.turn.lessons import Advice, advised
@@ -225,9 +225,8 @@ def _describe_counts(life: Life) -> str:
         return "No session has shown anything yet."
     needed = f"Missed in {counted(tally.detections, 'session')} without it" if tally.detections else ""
     told = f"followed {times(tally.suppressions)} and ignored {times(tally.breaches)}" if tally.shown else ""
-    last = f" Last seen on {day_of(tally.last)}." if tally.last else ""
     said = "; ".join(filter(None, (needed, told))) or "Not needed so far"
-    return f"{said[0].upper()}{said[1:]}.{last}"
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def _why_it_waits(life: Life, place: str, seen: int) -> str:

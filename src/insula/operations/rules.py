@@ -254,6 +254,23 @@ def find_everywhere(home: str) -> "Sequence[tuple[Rule, str]]":
     ]
 
 
+def decide_everywhere(home: str, name: str, do: str) -> None:
+    """Accept, mute, pin or forget a rule of any project, or undo that.
+
+    Raises:
+        InputError: there is no such rule, or that cannot be done with it.
+        StoreFull: the decision cannot be written.
+    """
+    project = next((project for rule, project in find_everywhere(home) if rule.id == name), None)
+    if project is None or do not in (*DO, "forget"):
+        raise InputError("The form names no rule that is there, or nothing that can be done; go back and choose anew.")
+    known = Rules(home, project)
+    if do == "forget":
+        known.forget(name, here=bool(project))
+    else:
+        known.decide(name, do, here=bool(project))
+
+
 def is_decided(rule: Rule) -> bool:
     """Whether a person pinned or muted it."""
     return rule.life.state in {PINNED, MUTED}
@@ -302,10 +319,12 @@ def read_entries(text: str, name: str) -> "Sequence[object]":
     try:
         record: object = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{name!r} is no JSON ({error}); give a file that `{KIND} export` wrote.") from error
+        raise InputError(
+            f"{name!r} is no JSON ({error}); give a file that `insula guidance rules export` wrote."
+        ) from error
     entries = _fields(record).get("rules")
     if not isinstance(entries, list):
-        raise InputError(f'{name!r} holds no list of "rules"; give a file that `{KIND} export` wrote.')
+        raise InputError(f'{name!r} holds no list of "rules"; give a file that `insula guidance rules export` wrote.')
     if len(cast("list[object]", entries)) > ENTRIES:
         raise InputError(f"{name!r} holds more than {ENTRIES} rules; split it.")
     return cast("list[object]", entries)

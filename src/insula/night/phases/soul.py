@@ -88,7 +88,9 @@ async def guide(night: Night) -> Result:
     ]
     report = _report(outcome, found, len(fresh), unasked)
     if found and found.foreign:
-        return Result(report, changes, skipped=f"{str(night.soul)!r} is not ours; look at it with: insula soul show")
+        return Result(
+            report, changes, skipped=f"{str(night.soul)!r} is not ours; look at it with: insula guidance soul show"
+        )
     return Result(report, changes)
 
 

@@ -16,7 +16,7 @@ from insula.operations.facts import FactPage, facts_of, get_fact, list_facts, li
 from insula.operations.memories import count_memories, forget_memories, list_memories
 from insula.server.api.memories import WORDS, amend, erase
 from insula.server.api.numbers import Id
-from insula.server.page.guidelines import field
+from insula.server.page.guidance import field
 from insula.server.page.rendering import address, page
 from insula.server.page.visitors import PageRoute, Visitor, Who
 from insula.server.users import service_of
@@ -174,5 +174,6 @@ def _back(who: Who, back: str, said: str, number: int | None) -> Response:
     """To where the form was, with what was done."""
     asked = {name: value for name, value in parse_qsl(back) if name in {"q", "whose", "kind", "since", "before"}}
     place = "/memory/transcript" if ("tab", "transcript") in parse_qsl(back) else "/memory"
+    place = "/nights" if back == "nights" else place
     to = address(place, who.link, **asked, said=said, at=number)
     return RedirectResponse(to if number is None else f"{to}#memory-{number}", 303)

@@ -72,6 +72,7 @@ def _filters() -> Mapping[str, Any]:
         "when": figures.when,
         "day": figures.day,
         "cut": cut,
+        "bar": words.bar,
         "said": telling.said,
         "felt": telling.felt,
         "rung": telling.rung,

@@ -23,6 +23,7 @@ from insula.memory.storage.rows import Sitting
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import ADDED
 from insula.night import desk
+from insula.operations.adaptations import describe_adaptations
 from insula.operations.saved import find_saved, undo_saved
 from insula.replay.worth import hear
 from insula.server.api import answers
@@ -30,7 +31,8 @@ from insula.server.api.answers import Word
 from insula.server.api.numbers import Id
 from insula.server.api.sessions import latest
 from insula.server.api.talk import Said, answer, queue_of
-from insula.server.page import all_nights, guidelines, learned, memories, says, yours
+from insula.server.page import guidance, memories, nights, says, yours
+from insula.server.page.guidance import field
 from insula.server.page.lookback import Lookback
 from insula.server.page.markdown import as_html
 from insula.server.page.rendering import address, page
@@ -56,7 +58,7 @@ SHARED = {"replay.css": "page.css", "replay.js": "page.js"}
 """Style and script of `insula replay`, which the server's pages use as they are."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-for one in (guidelines.router, learned.router, memories.router, all_nights.router, says.router, yours.router):
+for one in (guidance.router, memories.router, nights.router, says.router, yours.router):
     router.include_router(one)
 
 Named = Annotated[str, Query(max_length=NAME_CHARS)]
@@ -75,7 +77,7 @@ async def talk(request: Request, who: Visitor, session: Named = "") -> Response:
 async def say(request: Request, who: Visitor) -> Response:
     """A message from a browser that runs no script: the whole page comes back, once the answer is complete."""
     service = service_of(request)
-    session, message = [await guidelines.field(request, name) for name in ("session", "message")]
+    session, message = [await field(request, name) for name in ("session", "message")]
     session = session or _new_session()
     settled(None, who.name, session)
     try:
@@ -155,7 +157,7 @@ async def exact_request(request: Request, who: Visitor, session: Named, turn: Id
 @router.post("/parts/judge")
 async def judge(request: Request, who: Visitor, session: Named, turn: Id) -> Response:
     """A person's word on an answer."""
-    word = await guidelines.field(request, "word")
+    word = await field(request, "word")
     if word not in ("right", "wrong"):
         raise InputError("The form says neither right nor wrong; go back and choose one of the two.")
     heard = await answers.judge(request, who.name, Word(session=session, turn=turn, right=word == "right"))
@@ -245,7 +247,7 @@ async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     return {
         "now": times.now(performance, ring, recent, metacognition.controls),
         "charts": times.charts(recent, ring.snapshots),
-        "adaptations": times.adapted(ring.adaptations),
+        "adaptations": describe_adaptations(ring.adaptations),
         "snapshots": ring.snapshots[::-1],
         "schedule": ring.schedule,
         "taken": metacognition.engine.regulator.turns,
@@ -276,7 +278,7 @@ async def word_on_a_text(request: Request, who: Visitor) -> Response:
     """A person's word on a text of the hook, as `insula worth wrong` and `helped` take it."""
     if service_of(request).keys:
         raise HTTPException(404, "The hooks of coding agents belong to the owner of this machine: insula worth.")
-    name, word = [await guidelines.field(request, each) for each in ("id", "word")]
+    name, word = [await field(request, each) for each in ("id", "word")]
     if word not in WORDS:
         raise InputError("The form says neither that it helped nor that it was wrong; go back and choose one.")
     await run_in_threadpool(hear, str(places.home()), name, right=word == "helped", now=time.time())

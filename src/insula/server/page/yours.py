@@ -7,7 +7,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from insula.memory.storage.rows import Place
 from insula.server.api import data
-from insula.server.page.guidelines import field
+from insula.server.page.guidance import field
 from insula.server.page.rendering import address, page
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.users import service_of

@@ -12,7 +12,7 @@ document.body.addEventListener("htmx:responseError", async (event) => {
 document.body.addEventListener("htmx:afterSwap", (event) => event.detail.target?.id === "figures" && draw());
 for (const kind of ["load", "hashchange"]) {
   addEventListener(kind, () => {
-    const meant = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("th details[hx-get], .soul details");
+    const meant = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("th details[hx-get]");
     if (meant) meant.open = true;
     for (const one of document.querySelectorAll("details[open][hx-get]")) htmx.trigger(one, "toggle"); // opened too early
   });

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from insula.memory.storage.rows import Revised
 from insula.night import soul
 from insula.night.guidelines import NIGHT
+from insula.operations.guidance import Guidance
 from insula.replay import figures
-from insula.server.page.views.learned import Card
 from insula.value import is_list
 
 AROUND = 2
@@ -26,7 +26,7 @@ class Line:
     text: str
     learned: bool
     """Whether the night wrote it; else it is a person's."""
-    card: Card | None = None
+    card: Guidance | None = None
     """What is known of it, and what a person can do with it."""
 
 
@@ -42,7 +42,7 @@ class Revision:
     """Against the state before it."""
 
 
-def document(text: str, cards: Mapping[str, Card] | None = None) -> list[Line]:
+def document(text: str, cards: Mapping[str, Guidance] | None = None) -> list[Line]:
     """The document without its comments and marks, and without headings that nothing stands under.
 
     Args:

@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from insula.memory.storage.rows import Entry
+from insula.operations.adaptations import CAUSES, describe_duration
 from insula.replay import figures
 from insula.server.page.views import words
-from insula.session.adaptation import Adaptation, Effect
+from insula.session.adaptation import Cause
 from insula.session.conditions import describe_slowdown
 from insula.session.ring import Ring
 from insula.session.snapshot import Performance, Snapshot
 from insula.types import Controls
 from insula.value import is_object
-
-LEAST_MS = 1.0
-"""Milliseconds below which turns are as fast as before."""
-LEAST_SHARE = 0.01
-"""Share of working memory below which it is as full as before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,20 +51,6 @@ class Chart:
         return f"last {self.points[-1].text}, middle {middle.text}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adapted:
-    """A change that Insula made to itself, in words."""
-
-    when: str
-    what: str
-    change: str
-    why: str
-    saved: str
-    afterwards: str
-    of_interval: bool
-    """Whether it only moved the next snapshot."""
-
-
 def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]:
     """Quality, confidence, latency and utilisation.
 
@@ -97,7 +79,7 @@ def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]
             id="latency",
             title="How slow",
             about="The time that the model took for each answer.",
-            points=_points(rows, _seconds, lambda value: words.milliseconds(1_000 * value)),
+            points=_points(rows, _seconds, lambda value: describe_duration(1_000 * value)),
         ),
         Chart(
             id="utilisation",
@@ -175,51 +157,8 @@ def _limit(ring: Ring, recent: Sequence[Entry], normal: Controls) -> str:
     limit = _number(allowed.get("max_context_items")) if is_object(allowed) else None
     if limit is None or limit >= normal.max_context_items:
         return f"Up to {normal.max_context_items} memories go into an answer, as usual."
-    moves = [one.reason for one in ring.adaptations if one.lever == "max_context_items" and one.reason != "stable"]
-    why = f"Because {words.REASONS.get(moves[-1], moves[-1])}, up" if moves else "Up"
-    return f"{why} to {limit:.0f} memories went into your last answer instead of {normal.max_context_items}."
-
-
-def adapted(adaptations: Iterable[Adaptation]) -> list[Adapted]:
-    """What was changed, the latest first."""
-    return [
-        Adapted(
-            when=figures.when(one.at),
-            what=words.LEVERS.get(one.lever, one.lever),
-            change=f"{_setting(one.before)} → {_setting(one.after)}",
-            why=_why(one),
-            saved=one.saved.words if one.saved else "",
-            afterwards=_afterwards(one.effect),
-            of_interval=one.lever == "snapshot_interval",
-        )
-        for one in sorted(adaptations, key=lambda one: -one.at)
+    moves: list[Cause] = [
+        one.reason for one in ring.adaptations if one.lever == "max_context_items" and one.reason != "stable"
     ]
-
-
-def _why(one: Adaptation) -> str:
-    if one.lever == "snapshot_interval" and one.reason == "stable":
-        return "all was well"
-    return words.REASONS.get(one.reason, one.reason)
-
-
-def _setting(value: float | Sequence[str]) -> str:
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    if isinstance(value, int):
-        return str(value)
-    return ", ".join(words.STAGES.get(stage, stage) for stage in value) or "none"
-
-
-def _afterwards(effect: Effect | None) -> str:
-    """The difference that the next snapshot showed; it is no cause, and is not called one."""
-    if effect is None:
-        return "not known before the next snapshot"
-    slower, fuller = effect.latency_p95_ms, effect.stm_utilization
-    if slower is None and fuller is None:
-        return "nothing to compare"
-    said: list[str] = []
-    if slower and abs(slower) >= LEAST_MS:
-        said.append(f"turns {words.milliseconds(abs(slower))} {'slower' if slower > 0 else 'faster'}")
-    if fuller and abs(fuller) >= LEAST_SHARE:
-        said.append(f"working memory {100 * abs(fuller):.0f} points {'fuller' if fuller > 0 else 'emptier'}")
-    return "; ".join(said) or "as before"
+    why = f"Because {CAUSES.get(moves[-1], moves[-1])}, up" if moves else "Up"
+    return f"{why} to {limit:.0f} memories went into your last answer instead of {normal.max_context_items}."

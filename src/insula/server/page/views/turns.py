@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from insula.memory.storage.rows import Entry, Kept, Spoken, Talk
+from insula.operations.adaptations import describe_duration
 from insula.server.api.numbers import Id
 from insula.server.page.views import words
 from insula.server.page.views.words import Tone
@@ -225,8 +226,8 @@ def _spent(facts: Facts) -> Iterable[str]:
     if tokens.input is not None and tokens.output is not None:
         yield f"{tokens.input:,} tokens read and {tokens.output:,} written."
     if ms.model is not None:
-        added = f", and {words.milliseconds(ms.added)} to watch it" if ms.added is not None else ""
-        yield f"{words.milliseconds(ms.model)} for the model{added}."
+        added = f", and {describe_duration(ms.added)} to watch it" if ms.added is not None else ""
+        yield f"{describe_duration(ms.model)} for the model{added}."
 
 
 def of_session(session: str, talk: Talk) -> list[Facts]:

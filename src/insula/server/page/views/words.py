@@ -1,10 +1,12 @@
 """What the pages call things, for people who never heard of metacognition."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from insula.claims import keys, say
-from insula.night.telling import STATES
+from insula.guidance import Effect
+from insula.operations.adaptations import describe_duration
+from insula.operations.guidance import STATES
 from insula.turn.verdict import KINDS, why
 from insula.types import (
     ADAPTATION,
@@ -19,7 +21,7 @@ from insula.types import (
 )
 from insula.value import is_object
 
-__all__ = ["STATES"]  # how a lesson stands: the pages say it as the night does
+__all__ = ["STATES", "describe_duration"]  # which the templates say, too
 
 Tone = Literal["sure", "good", "doubt", "poor"]
 
@@ -39,20 +41,6 @@ SIGNALS: Mapping[SignalKind, str] = {
 }
 LOUD: tuple[SignalKind, ...] = (CONFIDENCE_LOW, IMPASSE)
 """Signals that something went wrong."""
-LEVERS = {
-    "max_context_items": "memories per answer",
-    "consolidation_threshold": "how notable a thing must be to be kept",
-    "snapshot_interval": "turns between snapshots",
-    "history_share": "share of the conversation sent",
-    "retry": "second answers",
-    "skipped_stages": "steps put off or left out",
-}
-STAGES = {"embedding": "reading the answer for its meaning", "assessor_model": "asking a second model"}
-REASONS = {
-    "performance_degraded": "the model had become slow",
-    "stm_high_utilization": "much was on its mind",
-    "stable": "that was over",
-}
 STANDS = {"long-term": "long-term memory", "working": "working memory", "retired": "merged, or let go"}
 STATUS = {"stored": "yes", "skipped": "no"}
 _GAP = "\N{NO-BREAK SPACE}"
@@ -120,8 +108,16 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}{_GAP}%"
 
 
-def milliseconds(value: float) -> str:
-    """6 ms, 820 ms, 1.2 s."""
-    if abs(value) < 1_000:
-        return f"{value:.0f}{_GAP}ms"
-    return f"{value / 1_000:.1f}{_GAP}s" if abs(value) < 60_000 else f"{value / 60_000:.1f}{_GAP}min"
+class Bar(NamedTuple):
+    """An effect and its interval on a scale from -100 % to +100 %, as places from 0 to 100."""
+
+    low: int
+    high: int
+    middle: int
+
+
+def bar(effect: Effect) -> Bar:
+    """An effect between -1 and 1 with its interval, to be drawn."""
+    ends = (round(50 + 50 * min(max(value, -1.0), 1.0)) for value in (effect.low, effect.estimate, effect.high))
+    left, place, right = ends
+    return Bar(low=left, high=max(right, left + 1), middle=place)

@@ -1,0 +1,136 @@
+"""What nights changed, a line for each change, with what takes it back; where one changed nothing there is no line."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from insula.memory.storage.rows import Done, name_of
+from insula.night.cycle import END, SleepReport
+from insula.night.names import PhaseName
+from insula.night.phases import PHASES
+from insula.night.telling import DONE, Told, journalled, ordered, told
+from insula.value import is_list, is_object
+
+UNDER_WAY = 300.0
+"""Seconds since its last phase after which a night that has not ended was stopped."""
+Names = Mapping[str, str]
+
+
+class Undo(NamedTuple):
+    """What takes a change back: a decision on a piece of guidance, or on a memory."""
+
+    of: Literal["guidance", "memory"]
+    do: str
+    id: str
+
+    @property
+    def command(self) -> str:
+        """The same at the terminal."""
+        return f"insula {self.of} {self.do} {self.id}"
+
+
+class Change(NamedTuple):
+    """Something that a night changed."""
+
+    text: str
+    undo: Undo | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """A night, by what it changed."""
+
+    night: str
+    changes: tuple[Change, ...] = ()
+    failed: tuple[str, ...] = ()
+    """Why steps of it failed."""
+    skipped: str = ""
+    """Why there was none."""
+    progress: str = ""
+    """How far it is; empty where it is over."""
+    goes_on: bool = False
+    """Whether somebody is at it now, here or on another machine."""
+
+
+def list_nights(reports: Iterable[Done], names: Names | None = None, now: float = math.inf) -> list[Changes]:
+    """The nights of the journal, the latest first.
+
+    Args:
+        reports: of their phases, oldest first.
+        names: what lessons and insights say, by their names.
+        now: the moment, by which a night that has not ended is told from one that was stopped.
+    """
+    found: dict[str, list[Done]] = {}
+    for one in reports:
+        found.setdefault(one.night, []).append(one)
+    latest = next(reversed(found), "")
+    return [
+        Changes(
+            night=night,
+            changes=_list((journalled(one.phase, one.report, names), one.report) for one in done),
+            **(_describe_progress(done, now) if night == latest else {}),
+        )
+        for night, done in reversed(found.items())
+    ]
+
+
+def describe_report(report: SleepReport, names: Names | None = None) -> Changes:
+    """The night that was just run."""
+    return Changes(
+        night=report.date,
+        changes=_list((told(one, names), one.found) for one in report.phases if one.state != "failed"),
+        failed=tuple(f"{told(one).title}: {one.why}" for one in report.failed),
+        skipped=report.skipped,
+    )
+
+
+def list_insights(reports: Iterable[Mapping[str, Any]]) -> list[int]:
+    """The insights whose effects reports name."""
+    named = (one for report in reports if is_list(found := report.get("insights")) for one in found if is_object(one))
+    return [one["id"] for one in named if isinstance(one.get("id"), int)]
+
+
+def _describe_progress(done: Sequence[Done], now: float) -> dict[str, Any]:
+    if any(one.phase == END for one in done):
+        return {}
+    goes_on, steps = now - done[-1].at < UNDER_WAY, f"{len(done)} of {len(PHASES)} steps"
+    said = f"Under way: {steps} are done." if goes_on else f"Stopped after {steps}; the next night goes on from there."
+    return {"progress": said, "goes_on": goes_on}
+
+
+def _list(steps: Iterable[tuple[Told, Mapping[str, Any]]]) -> tuple[Change, ...]:
+    """What steps changed, in the order of a night; what two of them say of one piece of guidance stands once."""
+    known = list(steps)
+    reports = {one.name: report for one, report in known}
+    changes, seen = list[Change](), set[Undo | None]()
+    for one in ordered(one for one, _ in known):
+        if one.is_quiet or one.name == PhaseName.FILE:  # which only writes down what the others changed
+            continue
+        texts = one.found or ((one.said,) if one.said != DONE else ())
+        undos = [*_list_undos(one.name, reports[one.name]), *[None] * len(texts)]
+        made = (Change(f"{text[:1].upper()}{text[1:]}", undo) for text, undo in zip(texts, undos, strict=False))
+        changes += [change for change in made if change.undo is None or change.undo not in seen]
+        seen.update(change.undo for change in changes)
+        changes += [Change(each.said()) for each in one.measured]
+    return tuple(changes)
+
+
+def _list_undos(name: str, found: Mapping[str, Any]) -> list[Undo | None]:
+    """What takes back each line of a step, in their order."""
+    try:
+        match name:
+            case PhaseName.MISTAKES:
+                told = [name_of(one["key"], "") for one in found["lessons"] if one.get("told", True)]
+                return [Undo("guidance", "forget", each) for each in (*told, *(one["id"] for one in found["wishes"]))]
+            case PhaseName.SOUL:
+                return [
+                    Undo("guidance", "forget" if one["kind"] == "added" else "undo", one["id"])
+                    for one in found["changes"]
+                ]
+            case PhaseName.CONSOLIDATION:
+                return [Undo("memory", "undo", str(one)) for one in found["forgotten"][:1]]
+            case _:
+                return []
+    except (KeyError, TypeError, AttributeError):
+        return []  # of another version

@@ -1,0 +1,145 @@
+"""Guidance, as pages: preferences, lessons and rules, each with its sources and what a person may do; and SOUL.md."""
+
+import asyncio
+from typing import Annotated, get_args
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from insula.errors import InputError
+from insula.hosts import places
+from insula.memory.storage.ledger import Do
+from insula.memory.storage.store import NAME_CHARS
+from insula.night import decisions, desk, forgetting
+from insula.operations.guidance import KINDS, STANDINGS, Guidance, describe_rules, list_guidance
+from insula.operations.rules import decide_everywhere, find_everywhere
+from insula.server.api.lessons import WORDS
+from insula.server.page.rendering import address, page
+from insula.server.page.views import guidelines as shown
+from insula.server.page.visitors import PageRoute, Visitor
+from insula.server.users import service_of
+
+DIGITS = 18
+"""Of the number of a state, at most: what the database can hold."""
+RULED = "rule"
+SAID = {
+    **{do: f"It {text}" for do, text in desk.DONE.items()},
+    "forget": "It is forgotten: it is used no more, until you undo that or say it again.",
+    "erase": "It is erased for good. The messages that it was learned from stay, until you erase them.",
+    RULED: "The rule stands as you want it from the next session of a coding agent on.",
+    "back": "SOUL.md is as it was then. To take this back, go back to the state before it.",
+    "accepted": "The change is accepted: it counts from the next message on.",
+    "rejected": "The change is rejected: SOUL.md stays as it is.",
+}
+"""What a person is told of a decision."""
+Word = Annotated[str, Query(max_length=20)]
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+async def field(request: Request, name: str) -> str:
+    """A field of the form that was sent."""
+    sent = parse_qs((await request.body()).decode("utf-8", "replace"))
+    return sent.get(name, [""])[0]
+
+
+@router.get("/guidance")
+@router.get("/learned")  # its name before
+async def guidance(
+    request: Request,
+    who: Visitor,
+    q: Annotated[str, Query(max_length=NAME_CHARS)] = "",
+    kind: Word = "",
+    said: Word = "",
+) -> Response:
+    """Preferences and lessons, and the rules of this machine's coding agents where it has one owner."""
+    service = service_of(request)
+    found = await list_guidance(service.chat.metacognition.store, who.name)
+    if not service.keys:
+        found += describe_rules(rule for rule, _ in await asyncio.to_thread(find_everywhere, str(places.home())))
+    wanted = [one for one in found if one.holds(q)]
+    return page(
+        "guidance.html",
+        who.link,
+        who=who,
+        here="guidance",
+        kinds={name: title for name, title in KINDS.items() if name != "rule" or not service.keys},
+        groups={name: _ordered(wanted, name) for name in KINDS if kind in ("", name)},
+        any=bool(found),
+        kind=kind,
+        q=q,
+        most=WORDS,
+        said=SAID.get(said, ""),
+    )
+
+
+def _ordered(found: list[Guidance], kind: str) -> list[Guidance]:
+    """Those of a kind, what is used first."""
+    return sorted((one for one in found if one.kind == kind), key=lambda one: STANDINGS.index(one.standing))
+
+
+@router.post("/guidance/decide")
+async def decide(request: Request, who: Visitor) -> Response:
+    """A person's word on a preference, a lesson or a rule."""
+    service = service_of(request)
+    name, kind, do, text, back = [await field(request, each) for each in ("id", "kind", "do", "text", "back")]
+    if kind == RULED and service.keys:
+        raise HTTPException(404, "The rules of coding agents belong to the owner of this machine: insula guidance.")
+    store, soul = service.chat.metacognition.store, service.soul_of(who.name)
+    known: dict[str, Do] = {each: each for each in get_args(Do)}
+    if kind == RULED:
+        await asyncio.to_thread(decide_everywhere, str(places.home()), name, do)
+    elif do == "erase":
+        await forgetting.unlearn(store, who.name, name, soul)
+    elif do in known:
+        await desk.decide(store, who.name, soul, name, known[do], text[: WORDS + 1])
+    else:
+        raise InputError("The form names nothing that can be done with it; go back and choose a button.")
+    place = {"soul": "/soul", "nights": "/nights"}.get(back, "/guidance")
+    said = RULED if kind == RULED else do
+    return RedirectResponse(f"{address(place, who.link, said=said)}#guidance-{name}", 303)
+
+
+@router.get("/soul")
+async def soul(request: Request, who: Visitor, said: Word = "") -> Response:
+    """SOUL.md as it stands, what waits, and its history."""
+    service = service_of(request)
+    store, path = service.chat.metacognition.store, service.soul_of(who.name)
+    found = await decisions.state(store, who.name, path)
+    known = {one.id: one for one in await list_guidance(store, who.name)}
+    return page(
+        "soul.html",
+        who.link,
+        who=who,
+        here="guidance",
+        lines=shown.document(found.text, known),
+        foreign=(path.name if service.keys else str(path)) if path and found.foreign else None,
+        waiting=found.waiting,
+        reasons=shown.reasons(found.waiting),
+        change=shown.difference(found.text, found.waiting.content) if found.waiting else (),
+        history=shown.history(found.past),
+        most=WORDS,
+        said=SAID.get(said, ""),
+    )
+
+
+@router.post("/soul/back")
+async def go_back(request: Request, who: Visitor) -> Response:
+    """Go back to a state of the document."""
+    service, number = service_of(request), await field(request, "revision")
+    if not (number.isascii() and number.isdigit() and len(number) <= DIGITS):
+        raise InputError(f"There is no state {number[:20]!r} of SOUL.md; go back and choose one of the list.")
+    await decisions.undo(service.chat.metacognition.store, who.name, service.soul_of(who.name), int(number))
+    return RedirectResponse(address("/soul", who.link, said="back"), 303)
+
+
+@router.post("/soul/decide")
+async def decide_change(request: Request, who: Visitor) -> Response:
+    """Accept or reject the change that waits."""
+    service, word = service_of(request), await field(request, "word")
+    if word not in ("accepted", "rejected"):
+        raise InputError("The form says neither to accept nor to reject; go back and choose one of the two.")
+    store = service.chat.metacognition.store
+    await decisions.decide(store, who.name, service.soul_of(who.name), word == "accepted")
+    return RedirectResponse(address("/soul", who.link, said=word), 303)

@@ -1,0 +1,80 @@
+"""What nights changed, as pages: of one user, each change with an undo; and how the nights of all users go."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from insula.memory.storage import unread
+from insula.memory.storage import views as store_views
+from insula.memory.storage.store import Store
+from insula.night import desk
+from insula.night.cycle import due
+from insula.operations.nights import describe_report, list_insights, list_nights
+from insula.server.api.all_nights import standing
+from insula.server.page.guidance import SAID, Word
+from insula.server.page.rendering import page
+from insula.server.page.views import all_nights as views
+from insula.server.page.visitors import Overseer, PageRoute, Visitor
+from insula.server.timer import night
+from insula.server.turns import Turns
+from insula.server.users import service_of
+
+NIGHTS = 14
+"""Nights on the page, the latest."""
+READING = {
+    "off": "The model does not read what you said to note its facts",
+    "night": "At night the model reads what you said and notes its facts",
+    "idle": "At night, and once you have said nothing for a minute, the model reads what you said and notes its facts",
+}
+"""By the setting `understanding`."""
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/nights")
+async def nights(request: Request, who: Visitor, said: Word = "") -> Response:
+    """What the last nights changed, and whether there is anything to sleep on."""
+    service = service_of(request)
+    store = service.chat.metacognition.store
+    reports = await store.read(store_views.reported, who.name, None, NIGHTS)
+    found = list_nights(reports, await _names(store, who.name, [one.report for one in reports]), store.now())
+    user_id = await store.nights.sleeper(who.name)
+    return page(
+        "nights.html",
+        who.link,
+        who=who,
+        here="nights",
+        nights=[one for one in found if one.changes or one.progress],
+        slept=bool(found),
+        due=await due(store, who.name),
+        reading=READING[service.understanding if service.understands else "off"],
+        spent=0 if user_id is None else await store.read(unread.tokens_spent, user_id, store.now()),
+        most=service.understanding_tokens,
+        said=SAID.get(said, ""),
+    )
+
+
+@router.post("/nights")
+async def run(request: Request, who: Visitor) -> Response:
+    """Run the night now, to its end whoever goes away meanwhile."""
+    turns, store = cast(Turns, request.app.state.turns), service_of(request).chat.metacognition.store
+    report = await asyncio.shield(turns.start(night(service_of(request), who.name, force=True)))
+    names = await _names(store, who.name, [one.found for one in report.phases])
+    return page("night.html", who.link, night=describe_report(report, names), fresh=True)
+
+
+async def _names(store: Store, user: str, reports: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+    """What the lessons and the insights of some reports say."""
+    lessons = {one.kept.name: one.kept.advice for one in await desk.pieces(store, user)}
+    found = await store.read(store_views.named, user, list_insights(reports))
+    return lessons | {f"insight {number}": one.content for number, one in found.items()}
+
+
+@router.get("/nights/all")
+async def all_nights(request: Request, who: Overseer) -> Response:
+    """How the nights of all users go: counts and amounts by date, what failed, which workers live."""
+    service = service_of(request)
+    found = await standing(service)
+    return page("all_nights.html", who.link, who=who, here="nights", all=views.told(found, nightly=service.nightly))
