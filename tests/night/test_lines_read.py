@@ -80,12 +80,12 @@ async def test_what_is_erased_while_the_model_reads_leaves_no_byte(tmp_path: Pat
 
 
 async def test_a_user_who_is_erased_while_the_model_reads_is_gone(tmp_path: Path) -> None:
-    from insula.memory.privacy import departure
+    from insula.memory.privacy import erasure
 
     database = tmp_path / "m.db"
     async with await Store.open(database) as store:
         await tell(store, SISTER, TEACHES)
-        model = Interrupted(lambda: store.run(departure.leave, "ana"), READ)
+        model = Interrupted(lambda: store.run(erasure.erase_user, "ana"), READ)
         with pytest.raises(StoreError):
             await rest(store, "ana", model)
         await store.scrub()

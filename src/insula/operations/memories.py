@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from insula.errors import InputError, NotFound
-from insula.memory.privacy import custody, departure, erasure
+from insula.memory.privacy import custody, erasure
 from insula.memory.privacy.amendment import Do
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
@@ -139,7 +139,7 @@ async def forget_user(store: Store, user: str, soul: Path | None = None) -> Dele
         NotFound: nothing is stored of the user.
     """
     numbers = await store.read(views.matching, user, Filter())
-    await store.run(departure.leave, user)
+    await store.run(erasure.erase_user, user)
     if soul is not None:
         for file in (soul, soul.with_name(forgetting.REQUESTS)):
             file.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from insula.errors import NotFound
-from insula.memory.storage import shown
+from insula.memory.storage import views
 from insula.memory.storage.ledger import Piece
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_wish, stands
@@ -15,7 +15,7 @@ NOTHING = "Turn {turn} of the conversation {session!r} saved nothing that still 
 
 async def find_saved(store: Store, user: str, session: str, turn: int) -> list[Piece]:
     """The preferences that stand because of what was said in a turn, and of nothing that was said before."""
-    said = set(await store.read(shown.said_in, user, session, turn))
+    said = set(await store.read(views.said_in, user, session, turn))
     return [one for one in await desk.pieces(store, user) if _is_new(one, said)] if said else []
 
 

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from insula import foreign
 from insula.errors import InputError, StoreFull
-from insula.memory.privacy import archive, audit, departure
+from insula.memory.privacy import archive, audit, erasure
 from insula.memory.privacy.archive import Archive
 from insula.memory.storage import lock, nights
 from insula.memory.storage.store import Store
@@ -115,7 +115,7 @@ async def take(store: Store, user: str, house: House, taken: Archive, *, instead
 
     def work(connection: sa.Connection) -> int:
         if instead and nights.user_id(connection, user) is not None:
-            departure.leave(connection, user)
+            erasure.erase_user(connection, user)
         return archive.unpack(connection, user, taken, store.now())
 
     rows = await store.run(work)
@@ -179,7 +179,7 @@ def unfinished(home: Path) -> str:
 async def resume(store: Store, user: str, house: House) -> str:
     """Go on with an erasure that was begun; returns what is left to do, if anything."""
     with suppress(InputError):  # that part was done
-        await store.run(departure.leave, user)
+        await store.run(erasure.erase_user, user)
     shutil.rmtree(house.soul.parent, ignore_errors=True)
     with suppress(OSError):
         os.truncate(house.log, 0)  # what failed may have named what is erased

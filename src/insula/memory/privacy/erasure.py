@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
+from insula.memory.privacy import archive
 from insula.memory.privacy.echoes import find_echoes
 from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import load, terms_of
@@ -22,7 +23,9 @@ from insula.memory.storage.schema import (
     revisions,
     sessions,
     signals,
+    spending,
     summaries,
+    users,
 )
 from insula.memory.storage.statements import memory as as_memory
 from insula.text.analysis import analyse
@@ -110,6 +113,27 @@ def _derived(connection: sa.Connection, user_id: int, session_id: int) -> list[i
     found += connection.execute(insights).scalars()
     connection.execute(sa.delete(summaries).where(summary))
     return found
+
+
+def erase_user(connection: sa.Connection, user: str) -> None:
+    """Erase all that is stored of a user.
+
+    Raises:
+        InputError: nothing is.
+    """
+    index.begin(connection)
+    user_id = archive.found(connection, user)
+    indexed = sa.and_(
+        memories.c.user_id == user_id, memories.c.promoted_at.is_not(None), memories.c.retired_at.is_(None)
+    )
+    rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(indexed)).all()
+    index.begin(connection, user_id)
+    if rows:
+        entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in rows]
+        index.remove(connection, user_id, entries)
+    connection.execute(sa.delete(spending).where(spending.c.user_id == user_id))
+    connection.execute(sa.delete(users).where(users.c.id == user_id))  # and with it every row that is the user's
+    index.settle(connection)
 
 
 def _blank(connection: sa.Connection, user_id: int, ids: list[int], at: float) -> None:

@@ -53,6 +53,15 @@ def entries(connection: sa.Connection, user: str, after: int, limit: int) -> lis
     return [Entry(*row) for row in connection.execute(query)]
 
 
+def latest(connection: sa.Connection, user: str, kinds: Sequence[str], limit: int) -> list[Entry]:
+    """The last entries of some kinds on a user's ledger, newest first; of all kinds where none is named."""
+    mine = signals.c.user_id == _id_of(user)
+    query = _entries().where(mine).order_by(signals.c.id.desc()).limit(min(limit, MOST))
+    if kinds:
+        query = query.where(signals.c.kind.in_(kinds))
+    return [Entry(*row) for row in connection.execute(query)]
+
+
 def sittings(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Sitting]:
     """A user's sessions, those begun last first; `before` is the id of one that was seen already."""
     columns = (sessions.c.id, sessions.c.name, sa.func.max(messages.c.turn), sessions.c.started_at)
@@ -98,6 +107,21 @@ def talk(connection: sa.Connection, user: str, session: str, before: int | None,
         tuple(Spoken(*row) for row in connection.execute(lines)),
         tuple(Entry(*row) for row in connection.execute(noticed)),
     )
+
+
+def openings(connection: sa.Connection, user: str, within: Sequence[int]) -> Mapping[int, str]:
+    """How some of a user's sessions begin: session -> the first line of it."""
+    mine = sa.and_(messages.c.user_id == _id_of(user), messages.c.session_id.in_(within))
+    first = sa.select(sa.func.min(messages.c.id)).where(mine).group_by(messages.c.session_id)
+    query = sa.select(messages.c.session_id, messages.c.content).where(messages.c.id.in_(first.scalar_subquery()))
+    return {row.session_id: row.content for row in connection.execute(query)}
+
+
+def said_in(connection: sa.Connection, user: str, session: str, turn: int) -> list[int]:
+    """The ids of what a user said in a turn."""
+    mine = sa.and_(messages.c.user_id == _id_of(user), messages.c.turn == turn, messages.c.provenance == "user")
+    here = sa.select(messages.c.id).join(sessions, sessions.c.id == messages.c.session_id)
+    return list(connection.execute(here.where(mine, sessions.c.name == session)).scalars())
 
 
 def remembered(

@@ -17,7 +17,6 @@ from starlette.concurrency import run_in_threadpool
 
 from insula.errors import InputError
 from insula.hosts import places
-from insula.memory.storage import shown as looks
 from insula.memory.storage import views as store_views
 from insula.memory.storage.rows import Sitting
 from insula.memory.storage.store import NAME_CHARS
@@ -174,7 +173,7 @@ async def _sessions(service: Service, user: str) -> list[tuple[Sitting, str]]:
     """The sessions of a user, the latest first, each with how it begins."""
     store = service.chat.metacognition.store
     found = await store.read(store_views.sittings, user, None, SESSIONS)
-    begins = await store.read(looks.openings, user, [one.id for one in found])
+    begins = await store.read(store_views.openings, user, [one.id for one in found])
     talks = [one for one in found if one.name != ADDED]  # what was added by hand is no conversation
     return [(one, begins.get(one.id, one.name)) for one in sorted(talks, key=lambda one: -one.last_at)]
 
@@ -210,7 +209,7 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
 async def over_time(request: Request, who: Visitor) -> Response:
     """For operators: figures over time, snapshots, adaptations, and signals as they happen."""
     store = service_of(request).chat.metacognition.store
-    noticed = await store.read(looks.latest, who.name, [], NOTICED)
+    noticed = await store.read(store_views.latest, who.name, [], NOTICED)
     return page(
         "operate.html", who.link, who=who, here="operate", noticed=noticed, **await _over_time(request, who.name)
     )
@@ -241,7 +240,7 @@ async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Respons
 async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     metacognition = service_of(request).chat.metacognition
     ring = metacognition.engine.regulator.ring
-    recent = await metacognition.store.read(looks.latest, user, [TURN], CHARTED)
+    recent = await metacognition.store.read(store_views.latest, user, [TURN], CHARTED)
     name = service_of(request).chat.model.model_name
     performance = metacognition.engine.regulator.performance(name, metacognition.store.now())
     return {
