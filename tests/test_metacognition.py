@@ -99,7 +99,7 @@ What is the capital of Mongolia?\
     assert with_high == snapshot("""\
 You are Insula, a helpful assistant.
 
-From earlier conversations with the user, newest first:
+From earlier conversations with the user, likeliest first:
 - My sister Ana lives in Lisbon. (DATE)
 
 Where does Ana live?\
@@ -107,7 +107,7 @@ Where does Ana live?\
     assert with_medium == snapshot("""\
 You are Insula, a helpful assistant.
 
-From earlier conversations with the user, newest first:
+From earlier conversations with the user, likeliest first:
 - My sister Ana lives in Lisbon. (DATE)
 
 How does Ana travel?\
@@ -176,7 +176,7 @@ async def test_what_a_secret_was_taken_out_of_is_no_fact_and_the_rest_of_the_mes
         await chat.reply("me", "tuesday", "When was Ana born?")
     assert asked.confidence.level == "low"
     assert "token" not in model.requests[1].instructions
-    assert "From earlier conversations with the user, newest first:\n- Ana was born in May. (DATE)" in undated(
+    assert "From earlier conversations with the user, likeliest first:\n- Ana was born in May. (DATE)" in undated(
         model.requests[2].instructions
     )
 
@@ -192,7 +192,7 @@ async def test_with_an_embedding_a_fact_reaches_the_model_without_a_word_in_comm
         await chat.reply("me", "tuesday", "Where do I live?")
         chat.metacognition.engine.embed = None
         await chat.reply("me", "wednesday", "Where do I live?")
-    facts = "From earlier conversations with the user, newest first:\n- I moved to Lisbon in May. (DATE)"
+    facts = "From earlier conversations with the user, likeliest first:\n- I moved to Lisbon in May. (DATE)"
     assert facts in undated(model.requests[2].instructions)
     assert "Lisbon" not in model.requests[3].instructions
 

@@ -31,6 +31,8 @@ SCALE = 20.0
 """What similarities are multiplied by in the loss."""
 TABLES = ("dev", "held", "later", "third", "fourth", "fifth", "fresh")
 LEAST = 1e-12
+NO_ANSWER = -1
+"""What is near to a question and does not answer it."""
 
 
 class Pairs(NamedTuple):
@@ -62,6 +64,7 @@ def read_pairs() -> Iterator[Pairs]:
     for file in sorted((files("insula_bench") / "asked").iterdir(), key=lambda one: one.name):
         rows = [jsonlib.loads(line) for line in file.read_text("utf-8").splitlines()]
         told = [(piece, number) for number, row in enumerate(rows) for piece in _pieces(row["text"], file.name[:2])]
+        told += [(near, NO_ANSWER) for row in rows for near in row.get("near", ())]
         asked = [(ask, number) for number, row in enumerate(rows) for ask in row["asks"]]
         yield _pairs(asked, told)
     yield _pairs(*_talks())

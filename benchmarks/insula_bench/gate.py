@@ -9,7 +9,7 @@ line answers where it holds the value asked for. Whole languages are left out in
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,12 @@ FACTS, ASKED = (2, 6, 15, 60), 12
 """Facts that are told in each language by four people, and how many of them are asked for at most."""
 UNKNOWN = 12
 """Facts that are asked for and were not told."""
+VARIED = 6.0
+"""What the messages of the fifth person count for: they are of all lengths and kinds, those of the lives are short
+questions alone."""
+SURE = 0.01
+"""The share of questions of the world that may be taken for surely the user's to answer."""
+MESSAGE = ("piece", "whole", "intercept")
 STEPS, RIDGE = 25, 1.0
 
 
@@ -51,6 +57,13 @@ class Lived(NamedTuple):
     kind: str
     lines: Array
     answers: npt.NDArray[np.bool_]
+    counts: float = 1.0
+    """What it counts for in the fit of what a message asks."""
+
+    @property
+    def overlap(self) -> float:
+        """The largest share of what is asked that stands in one line."""
+        return float(self.lines[:, relevance.NAMES.index("overlap")].max()) if len(self.lines) else 0.0
 
     def best(self, weights: Array) -> float:
         """The log-odds of its likeliest line."""
@@ -72,7 +85,8 @@ async def _live(real: Mapping[str, Sequence[str]]) -> list[Lived]:
                 for said in (*asks, *needless):
                     clock.advance(life.HOUR)
                     known = await _recalled(mind, f"at {clock()}", said)
-                    lived.append(Lived(said.text, language, said.kind, *known))
+                    counts = VARIED if number == len(people) - 1 else 1.0
+                    lived.append(Lived(said.text, language, said.kind, *known, counts))
     return [*lived, *[one async for one in _talks()]]
 
 
@@ -117,32 +131,44 @@ async def _recalled(mind: Metacognition, session: str, said: Said) -> tuple[Arra
 
 
 def fit(
-    lived: Sequence[Lived], personal: Sequence[float], let_in: Mapping[str, float]
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    lived: Sequence[Lived], personal: Sequence[tuple[float, float]], let_in: Mapping[str, float]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The weights of the scores, and how they do on people who were left out.
 
     Args:
         lived: the messages.
-        personal: of each, the chance that only its user can have told what it asks.
+        personal: of each, the chance that only its user can have told what its likeliest piece asks, and of the whole.
         let_in: of the messages of each kind that need nothing, how many may be shown lines.
 
     Returns:
-        What lets lines in; how likely a line answers, and any of them.
+        Of the card of `personal`: what a message's piece and whole count for, from when on it is sure, what lets lines
+        in. And how likely a line answers, and any of them.
     """
     meant = _fit_lines(lived)
     best = [one.best(meant) for one in lived]
     kind = np.array([one.kind for one in lived])
-    rows = np.array([gate.features(chance, odds) for chance, odds in zip(personal, best, strict=True)])
+    counts = np.array([one.counts for one in lived])
     lives = ~np.char.startswith(kind, "trap")  # beside them nothing ordinary is written
-    lines = _gate(rows, kind, kind == "told", lives & (kind != "untold"), let_in)
+    asks = np.array([[gate.log_odds(piece), gate.log_odds(whole), 1.0] for piece, whole in personal])
+    message = logistic(asks[lives], np.isin(kind, ("told", "untold"))[lives], counts[lives])
+    chances = 1 / (1 + np.exp(-asks @ message))
+    rows = np.array(
+        [gate.features(chance, odds, one.overlap) for chance, odds, one in zip(chances, best, lived, strict=True)]
+    )
+    weighed = {
+        "message": _named(MESSAGE, message),
+        "sure": float(np.quantile(chances[kind == "world"], 1 - SURE)),
+        "lines": _gate(rows, kind, lives & (kind != "untold"), let_in, counts),
+    }
     held = _fit_held(best, kind)
     answer = {
+        "decides": "how likely a remembered line answers what is asked",
         "meant": _named(relevance.NAMES, meant),
         "worded": _named(("overlap", "intercept"), _fit_lines(lived, WORDED)),
         "held": {"best": round(float(held[0]), 4), "intercept": round(float(held[1]), 4)},
         "left_out": _left_out(lived),
     }
-    return lines, answer
+    return weighed, answer
 
 
 WORDED = [relevance.NAMES.index("overlap"), relevance.NAMES.index("intercept")]
@@ -151,12 +177,12 @@ WORDED = [relevance.NAMES.index("overlap"), relevance.NAMES.index("intercept")]
 def _gate(
     rows: Array,
     kind: npt.NDArray[np.str_],
-    wanted: npt.NDArray[np.bool_],
     among: npt.NDArray[np.bool_],
     shares: Mapping[str, float],
+    counts: Array,
 ) -> dict[str, float]:
-    """The weights that tell the wanted messages from the others, cut where few are taken that need nothing."""
-    weights = logistic(rows[among], wanted[among])
+    """The weights that tell what was told from the other messages, cut where few are taken that need nothing."""
+    weights = logistic(rows[among], (kind == "told")[among], counts[among])
     odds = rows @ weights
     weights[-1] -= max(float(np.quantile(odds[kind == name], 1 - share)) for name, share in shares.items())
     odds = rows @ weights
@@ -203,13 +229,13 @@ def _fit_lines(lived: Sequence[Lived], columns: Sequence[int] | None = None) -> 
     return logistic(rows if columns is None else rows[:, columns], np.concatenate([one.answers for one in asked]))
 
 
-def logistic(rows: Array, labels: npt.NDArray[np.bool_]) -> Array:
-    """A logistic regression with a ridge, by Newton's method."""
-    head = np.zeros(rows.shape[1])
+def logistic(rows: Array, labels: npt.NDArray[np.bool_], counts: Array | None = None) -> Array:
+    """A logistic regression with a ridge, by Newton's method; each row counts for one, or for what is said of it."""
+    head, weighs = np.zeros(rows.shape[1]), np.ones(len(rows)) if counts is None else counts
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-rows @ head))
-        hessian = (rows * (chance * (1 - chance))[:, None]).T @ rows + RIDGE * np.eye(rows.shape[1])
-        head -= np.linalg.solve(hessian, rows.T @ (chance - labels) + RIDGE * head)
+        hessian = (rows * (weighs * chance * (1 - chance))[:, None]).T @ rows + RIDGE * np.eye(rows.shape[1])
+        head -= np.linalg.solve(hessian, rows.T @ (weighs * (chance - labels)) + RIDGE * head)
     return head
 
 

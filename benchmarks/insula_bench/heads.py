@@ -8,6 +8,7 @@ Most of it needs nothing, as in a day.
 
 import json as jsonlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib.resources import files
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from insula.metacognition.meaning import MEANT_CHARS
 
 from insula.language.heads import SCALE, HeadName
 from insula.language.spelling import Spelled, spelled
@@ -23,11 +25,13 @@ from insula.language.units import units
 from insula.memory.retrieval.embedding import embedded_all, use
 from insula.stats import auroc, wilson
 from insula.text.analysis import LANGUAGES, analyse
+from insula.turn.gate import log_odds
 from insula_bench import gate, network
 from insula_bench import spelled as spelling
 from insula_bench.affinity import fit_projections
 from insula_bench.compose import compose
 from insula_bench.conversations import read as conversation_table
+from insula_bench.limits import fit_limits
 from insula_bench.network import Head
 
 Array = npt.NDArray[Any]
@@ -67,7 +71,7 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 }
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
-    "personal": {"sure": 0.005},
+    "personal": {"sure": 0.003},
     "fact": {"store": 0.08, "answer": 0.65},
     "preference": {"hear": 0.0007, "formed": 0.004, "general": 0.02, "doubt": 0.12},
     "forget": {"offer": 0.0002},
@@ -79,13 +83,19 @@ is labelled for, the share of what leads to words of the user's own."""
 
 CHAT = "xpersona"
 """Conversations of two people."""
+TRAVELLERS = "crosswoz"
+"""Conversations of travellers who look for restaurants and hotels."""
 NEEDLESS = 100
 """Real messages of each language that need nothing, and are lived to fit what lets lines in."""
 READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "preference", "forget", "handed"})
 """Heads that weigh how a sentence is spelled beside its vector; `fact` gains nothing by it."""
+READS_WHOLE: frozenset[HeadName] = frozenset({"personal"})
+"""Heads that read a message as one text, too, beside its pieces."""
+WIDE: Mapping[HeadName, int] = {"personal": 128}
+"""Heads with a wider hidden layer than the others."""
 EVEN = np.array([0.6, 0.4, 0.0])
 """What vector and spelling count for until their weights are fitted."""
-LET_IN: Mapping[str, float] = {"real": 0.025, "world": 0.03}
+LET_IN: Mapping[str, float] = {"real": 0.005, "world": 0.018}
 """The share of them, and of questions of the world that say "I" or "my", that may be shown a line by mistake."""
 
 
@@ -100,6 +110,8 @@ class Message(NamedTuple):
     """What is left out together."""
     is_real: bool = False
     """Whether somebody wrote it to an assistant, and nobody for this."""
+    wholes: tuple[str, ...] = ()
+    """The message as one text, where a head reads that, too."""
 
 
 def run(write: bool, json: bool) -> int:
@@ -108,31 +120,65 @@ def run(write: bool, json: bool) -> int:
     fitted: dict[str, Array] = {"answer_asked": projections.asked, "answer_told": projections.told}
     cards: dict[str, Any] = {}
     vectors = Vectors()
-    learned: dict[HeadName, tuple[list[Message], Array, Fitted]] = {}
+    learned: dict[HeadName, Learned] = {}
     for head in DECIDES:
-        messages = list(learned_from(head))
-        vectors.add(piece for one in messages for piece in one.pieces)
-        with_spelling = head in READS_SPELLING
-        chances, weighs = left_out(messages, vectors, with_spelling=with_spelling)
-        cards[head] = card(head, messages, chances)
-        weights = fit_messages(messages, vectors, with_spelling=with_spelling)._replace(weighs=weighs)
-        fitted |= {f"{head}_hidden": weights.network.hidden, f"{head}_out": weights.network.out}
-        if weights.spelled is not None:
-            fitted[f"{head}_spelled"] = weights.spelled
-            names = ("meant", "spelled", "intercept")
-            cards[head]["weighs"] = {name: round(float(one), 4) for name, one in zip(names, weighs, strict=True)}
-        learned[head] = messages, chances, weights
+        learned[head] = one = _learn(head, vectors)
+        cards[head] = card(head, one.messages, one.chances)
+        fitted |= {f"{head}_hidden": one.fitted.network.hidden, f"{head}_out": one.fitted.network.out}
+        if one.fitted.spelled is not None:
+            fitted[f"{head}_spelled"] = one.fitted.spelled
+            named = zip(("meant", "spelled", "intercept"), one.fitted.weighs, strict=True)
+            cards[head]["weighs"] = {name: round(float(weight), 4) for name, weight in named}
+    real = {lang: _real(learned["personal"].messages, lang) for lang in LANGUAGES}
+    limits, cards["limits"] = fit_limits(real)
     if write:  # the lives below are lived with what is written here
         save: Any = np.savez_compressed  # typed as if no array could be called anything
-        save(PACKAGE / "heads.npz", **{name: one.astype(np.float16) for name, one in fitted.items()})
+        save(PACKAGE / "heads.npz", **{name: one.astype(np.float16) for name, one in (fitted | limits).items()})
         known = jsonlib.loads((PACKAGE / "heads.json").read_text("utf-8"))
         _write({name: known.get(name, {}) | card for name, card in cards.items()} | {"answer": known["answer"]})
-    cards["personal"]["lines"], answer = _scores(*learned["personal"], vectors)
-    cards["answer"] = {"decides": "how likely a remembered line answers what is asked"} | answer
+    weighed, cards["answer"] = _fit_scores(learned["personal"], real, vectors)
+    cards["personal"] = _card_of_messages(learned["personal"], weighed)
     if write:
         _write(cards)
     print(jsonlib.dumps(cards, indent=1, ensure_ascii=False) if json else _table(cards))
     return 0
+
+
+class Learned(NamedTuple):
+    """A head, and what it says of each message that it learned from, where its group was left out."""
+
+    messages: list[Message]
+    chances: Array
+    """That of the likeliest piece."""
+    wholes: Array
+    """That of the message read as one text."""
+    fitted: "Fitted"
+
+
+def _learn(head: HeadName, vectors: "Vectors") -> Learned:
+    messages = list(learned_from(head))
+    if head in READS_WHOLE:
+        messages = [one._replace(wholes=(one.text[:MEANT_CHARS].strip(),)) for one in messages]
+    vectors.add(piece for one in messages for piece in (*one.pieces, *one.wholes))
+    chances, wholes, weighs = left_out(head, messages, vectors)
+    fitted = fit_messages(head, messages, vectors)._replace(weighs=weighs)
+    return Learned(messages, chances, wholes, fitted)
+
+
+def _card_of_messages(learned: Learned, weighed: Mapping[str, Any]) -> dict[str, Any]:
+    """The card of `personal`: what is acted on is the chance of the message, by its pieces and as a whole."""
+    message = weighed["message"]
+    rows = np.column_stack([*map(_log_odds, (learned.chances, learned.wholes)), np.ones(len(learned.chances))])
+    weights = np.array([message[name] for name in gate.MESSAGE])
+    chances = 1 / (1 + np.exp(-rows @ weights))
+    found = card("personal", learned.messages, chances, least=weighed["sure"])
+    named = zip(("meant", "spelled", "intercept"), learned.fitted.weighs, strict=True)
+    weighs = {name: round(float(weight), 4) for name, weight in named}
+    return found | {"weighs": weighs, "message": message, "lines": weighed["lines"]}
+
+
+def _log_odds(chances: Array) -> Array:
+    return np.array([log_odds(float(one)) for one in chances])
 
 
 def _write(cards: Mapping[str, Any]) -> None:
@@ -188,33 +234,46 @@ def _weighed(rows: Array, weighs: Array) -> Array:
     return rows[:, 0] if rows.shape[1] == 1 else rows @ weighs
 
 
-def fit_messages(messages: Sequence[Message], vectors: Vectors, *, with_spelling: bool) -> Fitted:
+def fit_messages(head: HeadName, messages: Sequence[Message], vectors: Vectors) -> Fitted:
     """A head; of a message that means it, it learns from the piece that says so most, of the others from each piece."""
     known = [(piece, one.label) for one in messages for piece in one.pieces if not one.label or len(one.pieces) == 1]
     first = Fitted(network.fit(vectors.rows([piece for piece, _ in known]), _labels(known), FIRST))
     several = [one.pieces for one in messages if one.label and len(one.pieces) > 1]
     known += [(pieces[int(np.argmax(first.odds(pieces, vectors)))], True) for pieces in several]
-    read = spelling.fit([vectors.spelled(piece) for piece, _ in known], _labels(known)) if with_spelling else None
-    return Fitted(network.fit(vectors.rows([piece for piece, _ in known]), _labels(known), EPOCHS), read)
+    known += [(whole, one.label) for one in messages for whole in one.wholes if whole not in one.pieces]
+    labels, with_spelling = _labels(known), head in READS_SPELLING
+    read = spelling.fit([vectors.spelled(piece) for piece, _ in known], labels) if with_spelling else None
+    hidden = WIDE.get(head, network.HIDDEN)
+    return Fitted(network.fit(vectors.rows([piece for piece, _ in known]), labels, EPOCHS, hidden), read)
 
 
 def _labels(known: Sequence[tuple[str, bool]]) -> npt.NDArray[np.bool_]:
     return np.array([label for _, label in known])
 
 
-def left_out(messages: Sequence[Message], vectors: Vectors, *, with_spelling: bool) -> tuple[Array, Array]:
-    """The chance of each message by a head fitted without its group, and what vector and spelling count for."""
+def left_out(head: HeadName, messages: Sequence[Message], vectors: Vectors) -> tuple[Array, Array, Array]:
+    """The chances of each message by a head fitted without its group, and what vector and spelling count for.
+
+    The first chance is that of its likeliest piece, the second that of the message as one text, where that is read.
+    """
     fold = np.array([_fold(one.group) for one in messages])
     rows: dict[int, Array] = {}
+    wholes: dict[int, Array] = {}
     for number in range(FOLDS):
         others = [one for one, at in zip(messages, fold, strict=True) if at != number]
-        head = fit_messages(others, vectors, with_spelling=with_spelling)
-        rows |= {at: head.rows(messages[at].pieces, vectors) for at in map(int, np.flatnonzero(fold == number))}
+        fitted = fit_messages(head, others, vectors)
+        for at in map(int, np.flatnonzero(fold == number)):
+            rows[at] = fitted.rows(messages[at].pieces, vectors)
+            wholes[at] = fitted.rows(messages[at].wholes or messages[at].pieces, vectors)
     weighs = EVEN
-    if with_spelling:
+    if head in READS_SPELLING:
         best = np.array([one[np.argmax(one @ EVEN)] for _, one in sorted(rows.items())])
         weighs = gate.logistic(best, np.array([one.label for one in messages]))
-    return np.array([network.chance(_weighed(one, weighs).max()) for _, one in sorted(rows.items())]), weighs
+    return _chances(rows, weighs), _chances(wholes, weighs), weighs
+
+
+def _chances(rows: Mapping[int, Array], weighs: Array) -> Array:
+    return np.array([network.chance(_weighed(one, weighs).max()) for _, one in sorted(rows.items())])
 
 
 def _fold(group: str) -> int:
@@ -223,33 +282,39 @@ def _fold(group: str) -> int:
     return blake2b(number.encode(), digest_size=4).digest()[0] % FOLDS
 
 
-def _scores(
-    messages: Sequence[Message], chances: Array, head: Fitted, vectors: Vectors
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+def _fit_scores(
+    learned: Learned, real: Mapping[str, Sequence[str]], vectors: Vectors
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The scores that build on the heads: see `gate`. What a head learned from counts as where it was left out."""
-    lived = gate.live({lang: _real(messages, lang) for lang in LANGUAGES})
-    known = dict(zip((one.pieces for one in messages), chances, strict=True))
-    personal: list[float] = []
+    lived = gate.live(real)
+    both = zip(learned.chances, learned.wholes, strict=True)
+    known = dict(zip((one.text for one in learned.messages), both, strict=True))
+    personal: list[tuple[float, float]] = []
     for one in lived:
-        pieces = pieces_of(one.text, one.language)
-        vectors.add(iter(pieces))
-        odds = head.odds(pieces, vectors).max()
-        personal.append(float(known.get(pieces, network.chance(odds))))
+        pieces, whole = pieces_of(one.text, one.language), one.text[:MEANT_CHARS].strip()
+        vectors.add(iter((*pieces, whole)))
+        odds = learned.fitted.odds(pieces, vectors).max(), learned.fitted.odds([whole], vectors)[0]
+        chances = known.get(one.text, tuple(map(network.chance, odds)))
+        personal.append((float(chances[0]), float(chances[1])))
     return gate.fit(lived, personal, LET_IN)
 
 
 def _real(messages: Sequence[Message], language: str) -> Sequence[str]:
-    """Real messages that need nothing."""
-    texts = [one.text for one in messages if one.language == language and one.is_real]
+    """Real messages that need nothing; what travellers ask for is limited by what they told."""
+    texts = [
+        one.text
+        for one in messages
+        if one.language == language and one.is_real and not one.group.startswith(TRAVELLERS)
+    ]
     return texts[:: max(len(texts) // NEEDLESS, 1)][:NEEDLESS]
 
 
-def card(head: HeadName, messages: Sequence[Message], chances: Array) -> dict[str, Any]:
-    """What is known of a head; see the module."""
+def card(head: HeadName, messages: Sequence[Message], chances: Array, least: float = 0.0) -> dict[str, Any]:
+    """What is known of a head; see the module. No point is below the least chance."""
     labels = np.array([one.label for one in messages])
     real = np.array([one.is_real for one in messages])
     ordinary = chances[real & ~labels] if real.any() else chances[~labels]
-    points = {name: _point(ordinary, share) for name, share in POINTS[head].items()}
+    points = {name: max(_point(ordinary, share), least) for name, share in POINTS[head].items()}
     return {
         "decides": DECIDES[head],
         "fitted_on": {"messages": len(messages), "meant": int(labels.sum()), "real": int(real.sum())},
@@ -296,6 +361,7 @@ def learned_from(head: HeadName) -> Iterator[Message]:
     yield from _ordinary(head)
     if head == "personal":
         yield from _near()
+        yield from _framed()
     more = {"personal": _asked, "fact": _told, "preference": _preferred, "forget": _forgetting}
     yield from more[head]()
 
@@ -350,6 +416,42 @@ def _near() -> Iterator[Message]:
                 for text in row[kind]:
                     label = kind == "personal"
                     yield Message(text, pieces_of(text, language), language, label, f"near {row['matter']}")
+
+
+def _framed() -> Iterator[Message]:
+    """Questions about people and things: the user's own (`$ own`, `p`, `a`, `P`), and known or
+    any ones (`$ known`, `w`, `c`, `W`).
+
+    The same words (`x`) ask for the one or the other, by whom they name.
+    """
+    for file in sorted((files("insula_bench") / "frames").iterdir(), key=lambda one: one.name):
+        language, words, numbers = file.name[:2], dict[str, list[str]](), Counter[str]()
+        for line in file.read_text("utf-8").splitlines():
+            kind, text = line.split(" ", 1)
+            if kind == "$":
+                name, _, listed = text.partition(": ")
+                words[name] = listed.split(" | ")
+                continue
+            numbers[kind] += 1
+            for slot, label in _FRAMES[kind]:
+                listed = words.get(slot, [""])
+                some = (listed[(5 * numbers[kind] + 3 * each) % len(listed)] for each in range(MATTERS))
+                for made in dict.fromkeys(SLOT.sub(one, text) for one in some):
+                    group = f"{language}-framed {kind} {numbers[kind]}"
+                    yield Message(made, pieces_of(made, language), language, label, group)
+
+
+SLOT = re.compile(r"{\w+}")
+_FRAMES: Mapping[str, Sequence[tuple[str, bool]]] = {
+    "x": (("own", True), ("known", False)),
+    "p": (("thing", True),),
+    "w": (("thing", False),),
+    "a": (("act", True),),
+    "c": (("act", False),),
+    "P": (("", True),),
+    "W": (("", False),),
+}
+"""What is put into a frame, and whether the user alone can have told then what it asks."""
 
 
 def _asked() -> Iterator[Message]:

@@ -193,7 +193,7 @@ _MADE = (
           asserts="Memory holds nothing on what a client looked up.", counted=False,
           kept="the answer to a search that found nothing"),
     Claim(id="limit", place="request", words="turn/words.json memories line",
-          asserts="An allergy, an intolerance or a diet that was told limits what may be offered.", kept=_BELOW_LIMIT),
+          asserts="What was told limits the answer: an allergy, a diet, a day that is taken.", kept=_BELOW_LIMIT),
     Claim(id="untold", place="request", words="turn/words.json untold",
           asserts="The user has not told what the message asks for.", kept=_BELOW_UNTOLD),
     Claim(id="forget", place="request", words="turn/forgetting.json found none done",

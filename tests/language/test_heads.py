@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.language.heads import DIMENSIONS, cards, chance
+from insula.language.heads import DIMENSIONS, cards, chance, limit_direction, limit_odds
 from insula.language.spelling import LONGEST, PLACES, spelled
 from insula.memory.retrieval.embedding import use
 from insula.memory.storage.vectors import embedded
@@ -34,10 +34,33 @@ def test_what_only_the_user_can_have_told_is_told_from_what_anybody_knows(own: s
     assert mine > max(anybody, 0.5)
 
 
+LIMITS = {
+    "en": ("I'm allergic to hazelnuts.", "Suggest a cake for my party.", "How do vaccines work?"),
+    "es": ("Soy alérgico a las avellanas.", "Sugiéreme una tarta para mi fiesta.", "¿Cómo actúan las vacunas?"),
+    "fr": ("Je suis allergique aux noisettes.", "Propose un gâteau pour ma fête.", "Comment agit un vaccin ?"),
+    "de": ("Ich bin gegen Haselnüsse allergisch.", "Schlag mir einen Kuchen vor.", "Wie wirken Impfungen?"),
+    "pt": ("Sou alérgico a avelãs.", "Sugere um bolo para a minha festa.", "Como atuam as vacinas?"),
+    "it": ("Sono allergico alle nocciole.", "Suggerisci una torta per la festa.", "Come agiscono i vaccini?"),
+    "zh": ("我对榛子过敏。", "推荐一个聚会蛋糕。", "疫苗怎么起作用？"),
+    "ja": ("ヘーゼルナッツのアレルギーがある。", "パーティーのケーキを提案して。", "ワクチンの仕組みは？"),
+}
+
+
+@pytest.mark.parametrize(("fact", "request_", "other"), LIMITS.values(), ids=LIMITS)
+def test_an_allergy_limits_a_cake_and_no_question_of_the_world(fact: str, request_: str, other: str) -> None:
+    told, asked, world = (embedded(use, text)[None, :] for text in (fact, request_, other))
+    assert limit_odds(asked, told)[0, 0] >= cards()["limits"]["points"]["show"] > limit_odds(world, told)[0, 0]
+    assert limit_direction(asked[0]) @ told[0] > limit_direction(asked[0]) @ world[0]
+
+
 @pytest.mark.parametrize("size", [0, 1, DIMENSIONS - 1, DIMENSIONS + 1])
 def test_of_another_embedding_a_head_tells_nothing(size: int) -> None:
     assert chance("personal", "What's my dog's name?", np.ones(size, np.float32)) is None
     assert chance("fact", "I live in Porto.", None) is None
+    assert (
+        limit_odds(np.ones((1, size), np.float32), np.ones((1, size), np.float32)).max()
+        < cards()["limits"]["points"]["show"]
+    )
 
 
 def test_each_head_has_a_card_with_its_operating_points() -> None:

@@ -30,6 +30,8 @@ DIMENSIONS = 512
 """Of the embedding that the heads are fitted on."""
 SCALE = 8.0
 """What its vectors, of unit length, are multiplied by, so that the same steps fit all heads."""
+LOWEST = -30.0
+"""Log-odds of what cannot be told."""
 
 
 class Card(TypedDict):
@@ -45,8 +47,10 @@ class Card(TypedDict):
 class PersonalCard(Card):
     """The card of `personal`, with the weights of the score that builds on it."""
 
+    message: Mapping[str, float]
+    """What the likeliest sentence and the message as a whole count for; see `insula.turn.gate`."""
     lines: Mapping[str, float]
-    """What lets remembered lines in; see `insula.turn.gate`."""
+    """What lets remembered lines in; see there, too."""
 
 
 class AnswerCard(TypedDict):
@@ -61,6 +65,16 @@ class AnswerCard(TypedDict):
     """The chance that any line answers, of the likeliest one."""
 
 
+class LimitsCard(TypedDict):
+    """The card of the head that tells whether what was told limits the answer to a request."""
+
+    decides: str
+    cosine: float
+    """What the cosine of the two counts for, beside the product of their projections."""
+    intercept: float
+    points: Mapping[str, float]
+
+
 class Cards(TypedDict):
     """The cards of all heads."""
 
@@ -70,6 +84,7 @@ class Cards(TypedDict):
     forget: Card
     handed: Card
     answer: AnswerCard
+    limits: LimitsCard
 
 
 class Head(NamedTuple):
@@ -116,8 +131,36 @@ def affinities(questions: Weights, lines: Weights) -> Weights:
     """
     if questions.shape[1] != DIMENSIONS or lines.shape[1] != DIMENSIONS:
         return np.zeros((len(questions), len(lines)), np.float32)
-    asked, told = _projections()
+    asked, told = _projections("answer")
     return np.asarray((questions @ asked) @ (lines @ told).T, np.float32)
+
+
+def limit_odds(requests: Weights, facts: Weights) -> Weights:
+    """The log-odds that what was told limits the answer to what is asked for: a nut allergy, a dinner.
+
+    Args:
+        requests: vectors at unit length, a row for each sentence of a message.
+        facts: the same of what was told.
+
+    Returns:
+        A row for each sentence, a column for each fact; of what is not of the shipped embedding very low.
+    """
+    if requests.shape[1] != DIMENSIONS or facts.shape[1] != DIMENSIONS:
+        return np.full((len(requests), len(facts)), LOWEST, np.float32)
+    asked, told = _projections("limits")
+    card = cards()["limits"]
+    near = card["cosine"] * (requests @ facts.T)
+    product = (requests @ asked[:-1] + asked[-1]) @ (facts @ told[:-1] + told[-1]).T
+    return np.asarray(near + product + card["intercept"], np.float32)
+
+
+def limit_direction(request: Vector) -> Vector:
+    """The direction, at unit length, in which lie the facts that limit the answer to a request."""
+    if request.size != DIMENSIONS:
+        return request
+    asked, told = _projections("limits")
+    sought = cards()["limits"]["cosine"] * request + told[:-1] @ (request @ asked[:-1] + asked[-1])
+    return (sought / np.linalg.norm(sought)).astype(np.float32)
 
 
 def point(head: HeadName, action: str) -> float:
@@ -144,11 +187,11 @@ def _parts(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> Sequen
 
 
 @cache
-def _projections() -> tuple[Weights, Weights]:
-    """What makes the vectors of questions and of what was told comparable, a column for each dimension."""
+def _projections(name: Literal["answer", "limits"]) -> tuple[Weights, Weights]:
+    """What makes the vectors of what is asked and of what was told comparable; of `limits` the last row is the bias."""
     with (files("insula.language") / "heads.npz").open("rb") as file:
         raw = np.load(file, allow_pickle=False)
-        return _read(raw, "answer_asked"), _read(raw, "answer_told")
+        return _read(raw, f"{name}_asked"), _read(raw, f"{name}_told")
 
 
 def _read(raw: Mapping[str, npt.NDArray[np.float16]], name: str) -> Weights:

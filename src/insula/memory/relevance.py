@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from insula.language.heads import affinities, cards
+from insula.language.heads import Vector, affinities, cards, limit_odds
 from insula.language.modality import UPDATES, Modality
 from insula.language.owner import USER
 from insula.language.statements import Question, Statement
@@ -121,6 +121,24 @@ def judge_relevance(
         if answer:
             found[memory] = found[memory]._replace(asked=answer.asked, answer=answer.statement)
     return _with_changes(_with_enders(found), told)
+
+
+def find_limits(requests: Sequence[Vector], told: Sequence[Told]) -> dict[int, float]:
+    """By their memory, the log-odds with which the user's statements limit the answer to any of some sentences.
+
+    Args:
+        requests: the vectors of the message and its sentences.
+        told: what was stated.
+    """
+    likely = [one for one in told if not one.by_tool and one.statement.modality not in UNREAL]
+    read = [(one.memory, vector) for one in likely if (vector := one.statement.vector) is not None]
+    if not requests or not read or any(vector.size != requests[0].size for _, vector in read):
+        return {}
+    best = limit_odds(np.array(requests), np.array([vector for _, vector in read])).max(axis=0)
+    found: dict[int, float] = {}
+    for (memory, _), odds in zip(read, map(float, best), strict=True):
+        found[memory] = max(odds, found.get(memory, odds))
+    return found
 
 
 class Answer(NamedTuple):

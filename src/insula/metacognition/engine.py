@@ -16,7 +16,7 @@ from insula.memory.storage.beginning import Beginning, read_beginning
 from insula.memory.storage.lessons import Version
 from insula.memory.storage.rows import Place, Voices
 from insula.memory.storage.store import Recollection, Store
-from insula.memory.storage.vectors import Embed, Vector
+from insula.memory.storage.vectors import Embed
 from insula.metacognition.arguments import check_options
 from insula.metacognition.backlog import Backlog
 from insula.night import soul
@@ -136,8 +136,6 @@ class Engine:
         self.assess = assess
         self.embed = usable(embed)
         self.backlog = Backlog(store)
-        self.near_food: dict[str, tuple[Vector, ...]] = {}
-        """Language -> vectors of requests that are about food, made once."""
         self.telemetry = telemetry or Telemetry()
         self.holdout = holdout
         self.claims = register.switched(claims)

@@ -75,7 +75,7 @@ from insula.turn.hedging import Hedged, hedge
 from insula.turn.instructions import asked_for, compose
 from insula.turn.likelihood import Logprobs, weighed
 from insula.turn.mending import Mend
-from insula.turn.relevance import best_odds, choose_lines, choose_sure_lines
+from insula.turn.relevance import best_odds, choose_lines, choose_sure_lines, largest_overlap
 from insula.types import (
     ADAPTATION,
     IMPASSE,
@@ -99,8 +99,6 @@ LATEST = 20
 """Memories among which stands what the user said just before."""
 OFFERS = 1_000
 """Sessions in which an erasure is offered at once."""
-LIMITS = 16
-"""Memories that are looked through for what limits an answer."""
 ASKED_BEFORE = 3
 """Lines said before a message that may ask for the secret that it is."""
 HISTORY_LINES = 24
@@ -290,8 +288,7 @@ class Turn:
         await self._read([whole, *pieces])
         named = named_talkers(self.analysis, speakers)
         personal = [chance("personal", one, self._vectors.get(one)) for one in pieces]
-        self._gate = gate(self.analysis, personal, named)
-        vector = self._vectors.get(whole)
+        self._gate = gate(self.analysis, personal, chance("personal", whole, self._vectors.get(whole)), named)
         sought = most_personal(pieces, personal)
         questions = [
             one for piece in sought for one in extract_question(piece, self.analysis.language, USER, ASSISTANT)
@@ -310,7 +307,7 @@ class Turn:
             candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
         self.is_read = True
-        self._limits = await self._limiting(place, self.analysis, vector, found.recalled)
+        self._limits = () if self._gate.is_certain else limits.choose_limits(found.limits)
         more, found = chosen(found.recalled, usual), found._replace(recalled=chosen(found.recalled, limit))
         self.recalled, self.history = self._with_limits(found.recalled), found.said
         self.memories = found.statistics.memories
@@ -381,34 +378,6 @@ class Turn:
     def _with_limits(self, recalled: Sequence[Recalled]) -> tuple[Recalled, ...]:
         named = {one.memory.id for one in recalled}
         return (*recalled, *(one for one in self._limits if one.memory.id not in named))
-
-    async def _limiting(
-        self, place: Place, message: Analysis, vector: Vector | None, recalled: Sequence[Recalled]
-    ) -> tuple[Recalled, ...]:
-        """The allergies and diets that limit an answer, where the message is about food.
-
-        In the first turn in a language they are looked for whatever it is about; what food is, is read after it.
-        """
-        known = self.engine.near_food.get(message.language)
-        if vector is None or (known is not None and not limits.is_near(vector, known)):
-            return ()
-        asked = cue(analysed(limits.question(message.language), message.language), USER, ASSISTANT, frozenset())
-        found = await self.engine.store.memories.recall(place, asked, LIMITS)
-        told = {one.memory.id: one for one in limits.limits([*found.recalled, *recalled])}
-        return tuple(told.values()) if told and await self._is_about_food(vector, message.language) else ()
-
-    async def _is_about_food(self, vector: Vector, language: str) -> bool:
-        await self._read_food(language)
-        return limits.is_near(vector, self.engine.near_food.get(language, ()))
-
-    async def _read_food(self, language: str) -> None:
-        """Make the vectors of what is about food in a language, once in a process; what fails, the next turn tries."""
-        near = self.engine.near_food
-        if self._embed is not None and language not in near:
-            texts = limits.food(language)
-            await self._read(texts)
-            if all(one in self._vectors for one in texts):
-                near[language] = tuple(self._vectors[one] for one in texts)
 
     @property
     def _embed(self) -> Embed | None:
@@ -535,7 +504,7 @@ class Turn:
 
     def _lets_in(self, recalled: Sequence[Recalled]) -> bool:
         """Whether lines of what was recalled may stand before the model."""
-        return self._gate.lets_in(best_odds(recalled))
+        return self._gate.lets_in(best_odds(recalled), largest_overlap(recalled))
 
     def _lines(self, recalled: Sequence[Recalled], most: int) -> Sequence[Recalled]:
         """The lines of what was recalled that may stand before the model; at most so many that likely answer."""
@@ -753,7 +722,6 @@ class Turn:
             engine.backlog.again(self.user)
         if engine.embed is None or not self._unembeddable:
             engine.backlog.begin(self._place, engine.embed)
-        await self._read_food(self.language)
 
     async def _account(self) -> None:
         """Let the session know how the turn went, and write its snapshot down where one is due (S1, S8)."""

@@ -1,9 +1,10 @@
 """Whether memory has a say in a message at all, decided before what it says (K4): nine messages in ten need nothing.
 
-A head tells from the meaning of each sentence the chance that only this user can have told what it asks. Where it is
-sure, it may be said that they have not. A score weighs that chance together with what memory has for it, and lets lines
-stand before the model. Where there are no vectors, only a line that surely answers is shown, and never is it said that
-nothing was told. `make heads` fits them; their cards stand in docs/explanation/heads.md.
+A head tells from the meaning of each sentence, and of the message as a whole, the chance that only this user can have
+told what it asks. Where it is sure, it may be said that they have not. A score weighs that chance together with what
+memory has for it, and lets lines stand before the model. Where there are no vectors, only a line that surely answers is
+shown, and never is it said that nothing was told. `make heads` fits them; their cards stand in
+docs/explanation/heads.md.
 """
 
 import math
@@ -32,18 +33,19 @@ class Gate(NamedTuple):
     """Whether it asks anything but for something to be made: of a talker that is what they said."""
     language: str = "en"
 
-    def lets_in(self, best: float) -> bool:
+    def lets_in(self, best: float, overlap: float) -> bool:
         """Whether lines may stand before the model.
 
         Args:
             best: the log-odds that the likeliest line answers.
+            overlap: the largest share of what is asked that stands in one line, in [0, 1].
         """
         if self.talkers:
             return True
         if self.personal is None:
             return False
-        weights = cards()["personal"]["lines"]
-        return sum(weights[name] * value for name, value in zip(NAMES, features(self.personal, best), strict=True)) >= 0
+        weights, values = cards()["personal"]["lines"], features(self.personal, best, overlap)
+        return sum(weights[name] * value for name, value in zip(NAMES, values, strict=True)) >= 0
 
     @property
     def is_certain(self) -> bool:
@@ -54,17 +56,33 @@ class Gate(NamedTuple):
         return surely or bool(self.talkers and self.asks)
 
 
-def gate(message: Analysis, chances: Sequence[float | None], talkers: Collection[str] = ()) -> Gate:
+def gate(
+    message: Analysis, chances: Sequence[float | None], whole: float | None, talkers: Collection[str] = ()
+) -> Gate:
     """What a message lets memory say.
 
     Args:
         message: the message.
         chances: of each of its sentences and clauses, that only the user can have told what it asks.
+        whole: the same of the message as a whole.
         talkers: those whom it names and whose talk is remembered.
     """
     asking = any(ask.kind not in _MADE for ask in asks(message))
-    personal = max((one for one in chances if one is not None), default=None)
+    likeliest = max((one for one in chances if one is not None), default=None)
+    personal = None if likeliest is None or whole is None else weigh_message(likeliest, whole)
     return Gate(personal, frozenset(talkers), asking, message.language)
+
+
+def weigh_message(piece: float, whole: float) -> float:
+    """The chance that only the user can have told what a message asks.
+
+    Args:
+        piece: that of its likeliest sentence or clause.
+        whole: that of the message read as one text.
+    """
+    weights = cards()["personal"]["message"]
+    odds = weights["piece"] * log_odds(piece) + weights["whole"] * log_odds(whole) + weights["intercept"]
+    return 1 / (1 + math.exp(-odds))
 
 
 def most_personal(pieces: Sequence[str], chances: Sequence[float | None]) -> list[str]:
@@ -78,10 +96,15 @@ def most_personal(pieces: Sequence[str], chances: Sequence[float | None]) -> lis
     return [text for text, _ in order[:PIECES]]
 
 
-def features(personal: float, best: float) -> tuple[float, ...]:
-    """What is weighed, in the order of `NAMES`: the log-odds of the head and of the likeliest line."""
-    likely = min(max(personal, _LEAST), 1 - _LEAST)
-    return math.log(likely / (1 - likely)), best, 1.0
+def features(personal: float, best: float, overlap: float) -> tuple[float, ...]:
+    """What is weighed, in the order of `NAMES`."""
+    return log_odds(personal), best, overlap, 1.0
 
 
-NAMES = ("personal", "best", "intercept")
+def log_odds(chance: float) -> float:
+    """The log-odds of a chance, as far as a head can tell."""
+    likely = min(max(chance, _LEAST), 1 - _LEAST)
+    return math.log(likely / (1 - likely))
+
+
+NAMES = ("personal", "best", "overlap", "intercept")

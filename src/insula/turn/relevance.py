@@ -23,20 +23,26 @@ def best_odds(recalled: Sequence[Recalled]) -> float:
     return max((one.odds for one in recalled if one.odds is not None and may_show(one)), default=NONE)
 
 
+def largest_overlap(recalled: Sequence[Recalled]) -> float:
+    """The largest share of what is asked that stands in one of the user's lines, in [0, 1]."""
+    return max((one.parts.get("overlap", 0.0) for one in recalled if is_own_line(one)), default=0.0)
+
+
 def choose_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...]:
-    """The lines that likely answer: the user's own, the newest first, then what others said.
+    """The lines that likely answer, the likeliest first: the user's own, then what others said.
 
     Args:
         recalled: what came up.
-        most: how many of the user's own may stand before the model; of more the likeliest half, and the newest others.
+        most: how many of the user's own may stand before the model.
+
+    What a newer line ended may be less likely, and stands beside that line, called so.
     """
     own = [(one.odds, one) for one in recalled if one.odds is not None and is_own_line(one)]
     least = max(max((odds for odds, _ in own), default=NONE) - BESIDE, BEARS)
-    near = [one for _, one in sorted((pair for pair in own if pair[0] >= least), key=lambda pair: -pair[0])]
-    best = -(-most // 2)
-    rest = sorted(near[best:], key=lambda one: -one.memory.id)[: most - best]
-    newest = sorted((*near[:best], *rest), key=lambda one: -one.memory.id)
-    return (*newest, *(one for one in recalled if one.memory.provenance != "user" and may_show(one)))
+    near = [(odds, one) for odds, one in own if odds >= least - (0.0 if one.until is None else BESIDE)]
+    near.sort(key=lambda pair: (-pair[0], -pair[1].memory.id))
+    others = (one for one in recalled if one.memory.provenance != "user" and may_show(one))
+    return (*(one for _, one in near[:most]), *others)
 
 
 def choose_sure_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...]:

@@ -12,7 +12,7 @@ FACT = "My sister Ana lives in Lisbon."
 QUESTION = "Where does my sister Ana live?"
 TWO_QUESTIONS = "How long does the train from Lisbon to Porto take? And what does a first-class ticket cost?"
 HALF = "The train from Lisbon to Porto takes about three hours."
-TOLD_BEFORE = "From earlier conversations with the user, newest first:"
+TOLD_BEFORE = "From earlier conversations with the user, likeliest first:"
 ERROR = '{"isError": true, "content": [{"type": "text", "text": "relation users does not exist"}]}'
 COUNT = "How many users does the database hold? Count them."
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
+from insula.language.heads import cards
 from insula.language.owner import NOBODY, SOMEBODY, USER
 from insula.language.statements import Question, Statement
 from insula.memory.item import LINE_CHARS
-from insula.memory.relevance import Relevance, Told, judge_relevance
+from insula.memory.relevance import Relevance, Told, find_limits, judge_relevance
 from insula.memory.retrieval.encoding import load, terms_of
 from insula.memory.retrieval.matching import holds_answer, is_about
 from insula.memory.retrieval.query import Cue, Statistics, content_weights
@@ -17,6 +18,9 @@ from insula.memory.storage import statements
 from insula.memory.storage.rows import Place, Proposed, Said
 from insula.memory.storage.vectors import Vector, cosines, nearness
 from insula.types import Recalled
+
+MOST_LIMITS = 3
+"""Memories that are said to limit one answer at most."""
 
 
 class Recollection(NamedTuple):
@@ -32,6 +36,8 @@ class Recollection(NamedTuple):
     """Lines of the session's transcript, oldest first."""
     unscored: int = 0
     """Memories that share words with it and were not looked at, since fewer candidates were wished."""
+    limits: tuple[Recalled, ...] = ()
+    """What the user told that limits the answer, the likeliest first."""
 
 
 class Found(NamedTuple):
@@ -79,12 +85,23 @@ def recollected(
         one = relevance.get(item.id)
         if one is not None and (item.id in scored or "meaning" in one.parts or one.ended):  # else it has nothing of it
             scored[item.id] = Scored(item, one.chance, one.parts)
-    by_id = {row.id: row for row in found.rows}
+    by_id, items_by_id = {row.id: row for row in found.rows}, {item.id: item for item in items}
     recalled = tuple(
         _recalled(scored[one], by_id, relevance.get(one), found.told) for one in _order(scored, relevance)[:limit]
     )
     about = standing(cue, items, content)
-    return Recollection(recalled, found.statistics, about, found.said, found.unscored)
+    limits = tuple(
+        _recalled(scored.get(one) or Scored(items_by_id[one], 0.0, {}), by_id, relevance.get(one), found.told)
+        for one in _limiting(vectors, found.told, items_by_id)
+    )
+    return Recollection(recalled, found.statistics, about, found.said, found.unscored, limits)
+
+
+def _limiting(vectors: Sequence[Vector], told: Sequence[Told], items: Mapping[int, Item]) -> list[int]:
+    """The user's own memories that likely limit the answer, the likeliest first."""
+    own = [one for one in told if one.memory in items and items[one.memory].speaker == USER]
+    odds, least = find_limits(vectors, own), cards()["limits"]["points"]["show"]
+    return sorted((one for one in odds if odds[one] >= least), key=lambda one: (-odds[one], -one))[:MOST_LIMITS]
 
 
 def _is_judged(item: Item, asked: Sequence[Question]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import sqlalchemy as sa
 
 from insula.errors import StoreError
+from insula.language.heads import limit_direction
 from insula.language.statements import Question
 from insula.memory.item import NewItem
 from insula.memory.privacy import amendment, erasure
@@ -181,7 +182,8 @@ class Memories(_Repository):
             statistics = index.statistics(connection, place.user_id, cue.forms)
             best = index.search(connection, place.user_id, statistics, index.CANDIDATES)
             found, left = best[:candidates], best[candidates:]
-            near = self._near(connection, place.user_id, vectors, statistics.memories)
+            sought = [*vectors, limit_direction(vectors[0])] if vectors else ()
+            near = self._near(connection, place.user_id, sought, statistics.memories)
             found += near[0] if near else []
             alone = [one for some in near[1:] for one in some]
             rows = index.candidates(connection, place.user_id, place.session_id, found, alone)
