@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from insula.language.heads import cards, point
+from insula.memory.relevance import BEARS
 from insula.text.analysis import LANGUAGES, Analysis
 from insula.text.questions import AskKind, asks
 
@@ -44,6 +45,8 @@ class Gate(NamedTuple):
             return True
         if self.personal is None:
             return False
+        if self.personal >= point("personal", "sure") and best >= BEARS:
+            return True
         weights, values = cards()["personal"]["lines"], features(self.personal, best, overlap)
         return sum(weights[name] * value for name, value in zip(NAMES, values, strict=True)) >= 0
 
