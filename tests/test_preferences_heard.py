@@ -25,14 +25,14 @@ ASK = {
     "ja": "エンジンはどう動きますか？",
 }
 LASTING = [
-    ("en", "I only understand Celsius.", "Please answer in French."),
+    ("en", "I only understand Celsius.", "Always answer in French."),
     ("es", "Prefiero las respuestas cortas.", "Háblame en alemán."),
-    ("fr", "Je ne comprends que les degrés Celsius.", "Réponds-moi en allemand."),
+    ("fr", "Je ne comprends que les degrés Celsius.", "Réponds-moi toujours en allemand."),
     ("de", "Ich bevorzuge kurze Antworten.", "Sprich Englisch mit mir."),
-    ("pt", "Só entendo graus Celsius.", "Fale em alemão."),
-    ("it", "Preferisco risposte brevi.", "Parlami in tedesco."),
-    ("zh", "我只看得懂摄氏度。", "请用德语回答。"),
-    ("ja", "摂氏しか分かりません。", "ドイツ語で答えてください。"),
+    ("pt", "Só entendo graus Celsius.", "Fale sempre em alemão comigo."),
+    ("it", "Preferisco risposte brevi.", "Parlami sempre in tedesco."),
+    ("zh", "我只看得懂摄氏度。", "请一直用德语回答。"),
+    ("ja", "摂氏しか分かりません。", "いつもドイツ語で答えてください。"),
 ]
 REQUESTS = [
     ("en", "No emojis, please."),
@@ -154,11 +154,18 @@ async def test_what_is_wished_for_one_topic_ends_nothing_else_and_is_told_on_tha
     assert (short in told, money in told) == (True, True)
 
 
-async def test_what_stands_ends_where_its_user_bids_to_stop_just_that(talk: Talk) -> None:
+async def test_a_bidding_to_stop_takes_the_place_of_what_it_ends(talk: Talk) -> None:
     await talk.day("I prefer bullet points.")
-    assert not words(await talk.day("Stop giving me lists."))
+    assert words(await talk.day("Stop giving me lists.")) == ["Stop giving me lists."]
     told = await talk.told(ASK["en"])
-    assert ("bullet points" in told, "giving me lists" in told) == (False, False)
+    assert ("bullet points" in told, "giving me lists" in told) == (False, True)
+
+
+async def test_what_is_taken_back_ends_what_stood_and_is_no_preference_itself(talk: Talk) -> None:
+    await talk.day("Always keep your answers short.", "Always use Celsius.")
+    assert not words(await talk.day("Forget the short answers, long ones are fine now."))
+    told = await talk.told(ASK["en"])
+    assert ("keep your answers short" in told, "Celsius" in told) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,8 @@ what a message asks: text/questions.* text/requests.* text/grammar.* turn/aim.* 
 whose fact it is: language/owner.* language/statements.* language/modality.*
 whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/retrieval/retrieve.* memory/item.*
   memory/retrieval/matching.* memory/retrieval/months.* text/relative_times.* turn/confidence.*
-wishes: text/force.* text/marks.* text/relations.* text/slots.* text/wish* memory/manner.* memory/related.*
-  memory/wishes.* turn/wishes.* metacognition/hearing.* night/agreement.* night/polarity.* night/pairs.*
-  night/phases/wishes.* night/unheard.* night/view.*
+preferences: language/preferences.py language/scope.* memory/wishes.* turn/wishes.* night/agreement.* night/polarity.*
+  night/unheard.* night/view.*
 corrections: text/correction* text/displeasure.* text/thanks.* night/corrections.* night/outcomes.*
   step/word/* step/corrections.* step/person.* step/stop_words.*
 what a reply is worth: text/answers.* text/artefacts.* text/code_language.* text/compliance.* text/constraint*

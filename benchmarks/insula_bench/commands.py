@@ -369,15 +369,15 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
     raise typer.Exit(run(options))
 
 
-@app.command("wishes")
-def bench_wishes(
-    model: Annotated[str | None, typer.Option(help="Ask it about the pairs in doubt, as a night does.")] = None,
+@app.command("preferences")
+def bench_preferences(
+    write: Annotated[bool, typer.Option(help="Fit the networks first, and write them into the package.")] = False,
     json: Json = False,
 ) -> None:
-    """How many preferences are heard, how many invented, and what a newer one makes of an older."""
-    from insula_bench.wishes import run
+    """Which preferences are heard, how many are invented, and what a newer one makes of one that stands."""
+    from insula_bench.preferences import run
 
-    raise typer.Exit(run(model, json))
+    raise typer.Exit(run(write, json))
 
 
 @app.command("session")

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from insula.metacognition.meaning import MEANT_CHARS
 
 from insula.language.heads import SCALE, HeadName
 from insula.language.spelling import Spelled, spelled
 from insula.language.units import units
 from insula.memory.retrieval.embedding import embedded_all, use
+from insula.metacognition.reading import MEANT_CHARS
 from insula.stats import auroc, wilson
 from insula.text.analysis import LANGUAGES, analyse
 from insula.turn.gate import log_odds
@@ -51,21 +51,18 @@ WISHES = ("dev", "held", "third", "fourth", "fifth", "fresh", "own", "wide")
 DECIDES: Mapping[HeadName, str] = {
     "personal": "whether only this user can have told what is asked",
     "fact": "whether the user states a lasting fact about themselves, their people or their things",
-    "preference": "whether the user states how they want all answers, or all of a kind, from now on",
     "forget": "whether the user asks that something of theirs be forgotten, or not be stored",
     "handed": "whether words announce a text that is handed over to be worked on, or that somebody else said",
 }
 POSITIVE: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset({"personal"}),
     "fact": frozenset({"statement"}),
-    "preference": frozenset({"preference"}),
     "forget": frozenset[str](),
     "handed": frozenset[str](),
 }
 NEITHER: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset[str](),
     "fact": frozenset({"preference", "personal", "correction", "shaped"}),
-    "preference": frozenset[str](),
     "forget": frozenset[str](),
     "handed": frozenset[str](),
 }
@@ -73,7 +70,6 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"sure": 0.003},
     "fact": {"store": 0.08, "answer": 0.65},
-    "preference": {"hear": 0.0007, "formed": 0.004, "general": 0.02, "doubt": 0.12},
     "forget": {"offer": 0.0002},
     "handed": {"cut": 0.03, "announce": 0.006},
 }
@@ -87,7 +83,7 @@ TRAVELLERS = "crosswoz"
 """Conversations of travellers who look for restaurants and hotels."""
 NEEDLESS = 100
 """Real messages of each language that need nothing, and are lived to fit what lets lines in."""
-READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "preference", "forget", "handed"})
+READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "forget", "handed"})
 """Heads that weigh how a sentence is spelled beside its vector; `fact` gains nothing by it."""
 READS_WHOLE: frozenset[HeadName] = frozenset({"personal"})
 """Heads that read a message as one text, too, beside its pieces."""
@@ -256,7 +252,7 @@ def left_out(head: HeadName, messages: Sequence[Message], vectors: Vectors) -> t
 
     The first chance is that of its likeliest piece, the second that of the message as one text, where that is read.
     """
-    fold = np.array([_fold(one.group) for one in messages])
+    fold = np.array([fold_of(one.group) for one in messages])
     rows: dict[int, Array] = {}
     wholes: dict[int, Array] = {}
     for number in range(FOLDS):
@@ -276,7 +272,7 @@ def _chances(rows: Mapping[int, Array], weighs: Array) -> Array:
     return np.array([network.chance(_weighed(one, weighs).max()) for _, one in sorted(rows.items())])
 
 
-def _fold(group: str) -> int:
+def fold_of(group: str) -> int:
     """The fold of a group; templates and questions of one number are left out together: they may be translations."""
     number = re.sub(r"_[A-Z]{2}$", "", group.split("-", 1)[-1])
     return blake2b(number.encode(), digest_size=4).digest()[0] % FOLDS
@@ -357,12 +353,12 @@ def learned_from(head: HeadName) -> Iterator[Message]:
             continue
         label = one.kind in POSITIVE[head] or (head == "fact" and bool(one.spans))
         yield Message(one.text, pieces_of(one.text, one.language), one.language, label, one.group)
-    yield from _everyday(head)
-    yield from _ordinary(head)
+    yield from everyday(head)
+    yield from ordinary(head)
     if head == "personal":
         yield from _near()
         yield from _framed()
-    more = {"personal": _asked, "fact": _told, "preference": _preferred, "forget": _forgetting}
+    more = {"personal": _asked, "fact": _told, "forget": _forgetting}
     yield from more[head]()
 
 
@@ -371,7 +367,8 @@ def pieces_of(text: str, language: str) -> tuple[str, ...]:
     return units(analyse(text, default=language)) or (text[:300],)
 
 
-def _everyday(head: HeadName) -> Iterator[Message]:
+def everyday(head: HeadName) -> Iterator[Message]:
+    """Real conversations."""
     for line in _lines("everyday.jsonl"):
         if head == "fact" and line["id"].startswith(CHAT):
             continue  # they play a person, and state what is theirs
@@ -384,7 +381,7 @@ def _everyday(head: HeadName) -> Iterator[Message]:
                 yield Message(text, pieces_of(text, language), language, label, line["id"], is_real)
 
 
-def _ordinary(head: HeadName) -> Iterator[Message]:
+def ordinary(head: HeadName) -> Iterator[Message]:
     """What people write on ordinary days, by other authors: mostly what asks nothing that they told."""
     for file in sorted((files("insula_bench") / "ordinary").iterdir(), key=lambda one: one.name):
         language = file.name[:2]
@@ -399,7 +396,6 @@ def _ordinary(head: HeadName) -> Iterator[Message]:
 _LABELLED: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset({"personal", "both"}),
     "fact": frozenset({"statement"}),
-    "preference": frozenset[str](),
     "forget": frozenset[str](),
     "handed": frozenset[str](),
 }
@@ -455,7 +451,7 @@ _FRAMES: Mapping[str, Sequence[tuple[str, bool]]] = {
 
 
 def _asked() -> Iterator[Message]:
-    for author, row in _authored():
+    for author, row in authored():
         language = author[:2]
         for label, texts in ((True, row["asks"]), (False, row.get("world", ()))):
             for text in texts:
@@ -467,7 +463,7 @@ def _asked() -> Iterator[Message]:
 
 def _told() -> Iterator[Message]:
     yield from _written()
-    for author, row in _authored():
+    for author, row in authored():
         yield Message(row["text"], pieces_of(row["text"], author[:2]), author[:2], True, f"told {row['matter']}")
     for table in TABLES:
         for one in conversation_table(str(files("insula_bench") / f"conversations_{table}.jsonl"), held=False):
@@ -478,25 +474,21 @@ def _told() -> Iterator[Message]:
 
 
 def _preferred() -> Iterator[Message]:
-    """What people say of how they want answers: for good, for once, and what only sounds like it."""
+    """What people say of how they want answers for good."""
     for file in sorted((files("insula_bench") / "prefs").iterdir(), key=lambda one: one.name):
         language = file.name[:2]
         for line in file.read_text("utf-8").splitlines():
             row = jsonlib.loads(line)
-            for kind in ("standing", "once", "none"):
-                for text in row[kind]:
-                    label = kind == "standing"
-                    yield Message(text, pieces_of(text, language), language, label, f"prefs {row['topic']}")
-    yield from _standing()
-    for author, row in _authored():
-        yield Message(row["text"], pieces_of(row["text"], author[:2]), author[:2], False, f"told {row['matter']}")
+            for text in row["standing"]:
+                yield Message(text, pieces_of(text, language), language, True, f"prefs {row['topic']}")
+    yield from (one for one in preferred_frames() if one.label)
     for table in WISHES:
         for row in _lines(f"wishes_{table}.jsonl"):
-            pieces = pieces_of(row["text"], row["lang"])
-            yield Message(row["text"], pieces, row["lang"], bool(row["standing"]), f"wishes {table}")
+            if row["standing"]:
+                yield Message(row["text"], pieces_of(row["text"], row["lang"]), row["lang"], True, f"wishes {table}")
 
 
-def _standing() -> Iterator[Message]:
+def preferred_frames() -> Iterator[Message]:
     """The same biddings for good, for once, and said by or to somebody else; and sentences of either kind."""
     for file in sorted((files("insula_bench") / "standing").iterdir(), key=lambda one: one.name):
         language, table = file.name[:2], jsonlib.loads(file.read_text("utf-8"))
@@ -536,14 +528,14 @@ def _handed() -> Iterator[Message]:
         for kind, label in (("said", True), ("own", False)):
             for number, text in enumerate(table[kind]):
                 yield Message(text, (text,), language, label, f"{language}-{kind} {number}")
-    others = [one for one in _preferred() if one.label and len(one.pieces) == 1]
+    others = [one for one in _preferred() if len(one.pieces) == 1]
     for one in (*others, *_near()):
         yield Message(one.text, one.pieces, one.language, False, one.group)
-    for author, row in _authored():
+    for author, row in authored():
         yield Message(row["text"], (row["text"],), author[:2], False, f"told {row['matter']}")
 
 
-def _authored() -> Iterator[tuple[str, dict[str, Any]]]:
+def authored() -> Iterator[tuple[str, dict[str, Any]]]:
     """What people told and how they ask for it, each with its author."""
     for file in sorted((files("insula_bench") / "asked").iterdir(), key=lambda one: one.name):
         for line in file.read_text("utf-8").splitlines():

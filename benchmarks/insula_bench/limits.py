@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from insula.memory.embedding import embedded_all, use
 
 from insula.language.units import units
+from insula.memory.retrieval.embedding import embedded_all, use
 from insula.text.analysis import analyse
 from insula_bench import life
 

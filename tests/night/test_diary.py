@@ -15,10 +15,8 @@ from inline_snapshot import snapshot
 from insula.agent.chat import Chat
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night import prompts
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
-from insula.night.phases.wishes import KNOWN
 from insula.testing import Reply, Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -118,13 +116,10 @@ class Thought(NamedTuple):
 
 
 def strong(thoughts: Mapping[int, Thought]) -> ScriptedModel:
-    """A model that says so much after the session of a number, tells known pairs of wishes apart, and leaves others."""
-    known = {prompts.pair(old, new).prompt: {"relation": what} for old, new, what in KNOWN}
+    """A model that says so much after the session of a number."""
 
     def answer(request: Request) -> Reply:
         fields = (request.schema or {}).get("properties", {})
-        if "relation" in fields:
-            return known.get(request.prompt, {"relation": "unrelated"})
         if "summary" in fields:
             said = [line["user"] for line in _json(request.prompt) if "user" in line]
             return {"summary": f"The user said: {' '.join(said)}"[:300], "topics": said[0].split()[-3:]}
@@ -168,25 +163,29 @@ async def test_a_spanish_diary() -> None:
                 "Llámame Nina cuando me contestes.",
             ],
             5: [
+                "Háblame siempre de usted, por favor.",
                 "Dame las cantidades en gramos, siempre.",
                 "Llámame Nina cuando me contestes.",
-                "tutéame siempre.",
+                "He cambiado de idea: tutéame siempre.",
             ],
             6: [
+                "Háblame siempre de usted, por favor.",
                 "Dame las cantidades en gramos, siempre.",
                 "Llámame Nina cuando me contestes.",
-                "tutéame siempre.",
+                "He cambiado de idea: tutéame siempre.",
             ],
             8: [
+                "Háblame siempre de usted, por favor.",
                 "Dame las cantidades en gramos, siempre.",
                 "Llámame Nina cuando me contestes.",
-                "tutéame siempre.",
+                "He cambiado de idea: tutéame siempre.",
                 "Acaba siempre con una pregunta.",
             ],
             10: [
+                "Háblame siempre de usted, por favor.",
                 "Dame las cantidades en gramos, siempre.",
                 "Llámame Nina cuando me contestes.",
-                "tutéame siempre.",
+                "He cambiado de idea: tutéame siempre.",
                 "Prefiero respuestas cortas.",
             ],
         }
@@ -210,37 +209,37 @@ async def test_an_english_diary_with_a_strong_model() -> None:
             1: ["I prefer bullet points, please use them in every answer."],
             2: [
                 "I prefer bullet points, please use them in every answer.",
-                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I only understand Celsius.",
             ],
             3: [
                 "I prefer bullet points, please use them in every answer.",
-                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I only understand Celsius.",
                 "Call me Marta when you answer me.",
             ],
             4: [
                 "I prefer bullet points, please use them in every answer.",
-                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I only understand Celsius.",
                 "Call me Marta when you answer me.",
             ],
             5: [
-                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I only understand Celsius.",
                 "Call me Marta when you answer me.",
                 "I want normal paragraphs.",
             ],
             7: [
-                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I only understand Celsius.",
                 "I want normal paragraphs.",
                 "Please address me as Dr. Hill from now on.",
             ],
             8: [
-                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I only understand Celsius.",
                 "I want normal paragraphs.",
                 "Please address me as Dr. Hill from now on.",
                 "Never use emojis.",
                 "Keep your answers under four sentences, always.",
             ],
             10: [
-                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I only understand Celsius.",
                 "I want normal paragraphs.",
                 "Please address me as Dr. Hill from now on.",
                 "Never use emojis.",

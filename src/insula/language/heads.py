@@ -1,6 +1,6 @@
 """Small trained heads: what a sentence means, told from its vector, with a calibrated chance and an operating point.
 
-Each head is a network of one hidden layer on the shipped sentence embedding; three of them also weigh how a sentence
+Each head is a network of one hidden layer on the shipped sentence embedding; most of them also weigh how a sentence
 is spelled. `make heads` fits them all, the same bytes each time on one machine, from messages that are composed by
 program and from ordinary conversations; the card of each (`heads.json`, and docs/explanation/heads.md) says what it
 decides, on what it was fitted and how well it does where it was not. Of any other embedding a head can tell nothing.
@@ -20,11 +20,11 @@ from insula.language.spelling import spelled
 Vector = npt.NDArray[np.float32]
 Weights = npt.NDArray[np.float32]
 
-HeadName = Literal["personal", "fact", "preference", "forget", "handed"]
+HeadName = Literal["personal", "fact", "forget", "handed"]
 """What a head decides: `personal`, whether only this user can have told what is asked; `fact`, whether the user states
-a lasting fact of themselves, their people or their things; `preference`, whether they state how they want all answers,
-or all of a kind, from now on; `forget`, whether they ask that something of theirs be forgotten, or not be stored;
-`handed`, whether words announce a text that is handed over to be worked on, or that somebody else said."""
+a lasting fact of themselves, their people or their things; `forget`, whether they ask that something of theirs be
+forgotten, or not be stored; `handed`, whether words announce a text that is handed over to be worked on, or that
+somebody else said. What they say of how they want answers, `insula.language.preferences` tells."""
 
 DIMENSIONS = 512
 """Of the embedding that the heads are fitted on."""
@@ -80,7 +80,6 @@ class Cards(TypedDict):
 
     personal: PersonalCard
     fact: Card
-    preference: Card
     forget: Card
     handed: Card
     answer: AnswerCard

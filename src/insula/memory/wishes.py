@@ -1,54 +1,60 @@
-"""One ledger of preferences: what a new plain word of the user's makes of those that stand. The newest wins at once.
+"""Preferences: what a message says of them, and one ledger of those that stand. The newest word wins at once.
 
-Pure: preferences that stand and the new one go in, what is written comes out. One that was refined, contradicted or
-lifted is retired with the reason and what took its place, and can be brought back. A request of the moment is written
-down, too, and is told once it was made again in another session; until then it takes the place of no preference.
+Heads on the sentence vectors hear them (`insula.language.preferences`); without vectors none is heard. The ledger is
+pure: preferences that stand and the new one go in, what is written comes out. One that another took the place of, or
+that was taken back, is retired with the reason, and can be brought back. A request of the moment is written down, too,
+and is told once it was made in another session; until then it takes the place of no preference.
 """
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import NamedTuple, NewType
+from typing import Literal, NamedTuple, NewType
 
-from insula.language.handed import UsersWords
+from insula.language.handed import Spoken, UsersWords
+from insula.language.heads import Vector, chance, point
+from insula.language.preferences import MESSAGE, MOSTLY, Preference, find_preferences, is_of_one_part
+from insula.language.units import units
+from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import Change, Lesson, Retired, Revision
 from insula.memory.storage.rows import Kept
+from insula.memory.storage.vectors import Embed
 from insula.redaction import without_markers
 from insula.screening import screen
 from insula.text import triggers
-from insula.text.analysis import analyse
-from insula.text.relations import relation
-from insula.text.wishing import Relation, Wish, unsettled, wishes
+from insula.text.analysis import LANGUAGES, Analysis, analyse, sentence
+from insula.text.payload import is_payload
 
 WISH = "wish"
-"""The first part of a wish's key."""
+"""The first part of a preference's key; the second says for how long, the third of what of an answer it is."""
 ASKED = "asked"
-"""The second one where it was a request of the moment: it stands when it was made in two sessions."""
+"""The second part where it was a request of the moment: it stands when it was made in two sessions."""
 TWICE = 2
 MOST = 200
-"""Wishes that stand; of more the oldest is retired."""
+"""Preferences that stand; of more the oldest is retired."""
 TOPIC_TERMS = 8
 USER = "user"
 SCREENED = 2_000
 """Characters of a message that are looked at; a longer one is not the user's own plain words."""
-MOSTLY = 0.8
-"""Share of a message that its wishes must make up for it to be nothing else."""
 ECHO_WORDS = 4
 """So many words that a tool said before are the tool's, whoever repeats them."""
+ALIKE, TAKEN_BACK = 0.6, 0.25
+"""Share of the content words of the shorter of two preferences that the other must hold to be about the same thing,
+where several things may be wanted at once; and to take it back."""
 _FRAMED = re.compile(r"\AThe user always wants this: \"(.*)\"\Z", re.DOTALL)
-WHY: dict[Relation, str] = {
-    "contradicts": "the user said the opposite",
-    "refines": "the user said it more precisely",
+Relation = Literal["same", "replaces", "lifts", "unrelated"]
+WHY: Mapping[Relation, str] = {
+    "same": "the user said it again in other words",
+    "replaces": "the user wants it otherwise",
     "lifts": "the user took it back",
 }
 
-
-OwnWish = NewType("OwnWish", Wish)
-"""A wish in words that the user said themselves, of which guidance may be made; only `plain` makes it."""
+OwnWish = NewType("OwnWish", Preference)
+"""A preference in words that the user said themselves, of which guidance may be made; only `plain` makes it."""
 
 
 class Heard(NamedTuple):
-    """What the wishes of a message change, and the ledger then."""
+    """What the preferences of a message change, and the ledger then."""
 
     changes: tuple[Change, ...]
     kept: tuple[Kept, ...]
@@ -56,43 +62,76 @@ class Heard(NamedTuple):
     """Those of the message that stand from now on, and did not before."""
 
 
-def wished(
-    said: UsersWords,
-    language: str,
-    previous: str = "",
-    response: str = "",
-    tools: Iterable[str] = (),
+# What a message says.
+
+
+def texts_of(own: Analysis) -> tuple[str, ...]:
+    """The texts whose vectors tell what preferences a message states: its pieces, and it as a whole, the last."""
+    return (*units(own), own.text[:MESSAGE])
+
+
+def wishes_of(
+    said: UsersWords, own: Analysis, vectors: Mapping[str, Vector], history: Sequence[Spoken]
 ) -> tuple[OwnWish, ...]:
-    """The wishes in a message that may be learned from: none where any part of it reads like an attack, and none that
-    holds a secret or repeats what a tool said.
+    """The preferences that a message states: none where any part of it reads like an attack, wants an answer for a
+    program, or hands something over, and none that holds a secret or repeats what a tool said.
 
     Args:
         said: what of the message the user said themselves, redacted.
-        language: of the message, as far as it can tell; of the talk where it is too short.
-        previous: the user's message before it.
-        response: what came back.
-        tools: what tools said in the session.
+        own: the analysis of it.
+        vectors: of its texts (`texts_of`).
+        history: the session so far, oldest first.
     """
-    return plain(wishes(said.text, language, previous[:SCREENED], response[:SCREENED]), said, tools)
+    *pieces, whole = texts_of(own)
+    if is_payload(said.text) or whole not in vectors:
+        return ()
+    read = {text: vectors[text] for text in pieces if text in vectors}
+    found = find_preferences(read, vectors[whole], own.language, len(said.text))
+    if any(one.force == "standing" for one in found) and _hands_over(read, found):
+        return ()
+    alone = _make_up(found, said.text) and _is_for_answers(history)
+    found = tuple(one._replace(alone=alone and one.alone) for one in found)
+    return plain(found, said, [line.content for line in history if line.provenance == "tool"])
 
 
-def unsure(said: UsersWords, language: str, tools: Iterable[str] = ()) -> tuple[OwnWish, ...]:
-    """What a message may wish, or take back, and its words leave open, under the same conditions."""
-    return plain(unsettled(said.text, language), said, tools)
+def heard_in(said: UsersWords, history: Sequence[Spoken], language: str, embed: Embed | None) -> tuple[OwnWish, ...]:
+    """The preferences that a message states which no turn has heard."""
+    own = analyse(said.text, default=language)
+    if embed is None or not said.text.strip():
+        return ()
+    texts = list(dict.fromkeys(texts_of(own)))
+    return wishes_of(said, own, dict(zip(texts, embedded_all(embed, texts), strict=True)), history)
 
 
-def plain(found: Sequence[Wish], said: UsersWords, tools: Iterable[str]) -> tuple[OwnWish, ...]:
-    """Of some wishes that what a user said may hold those that may be learned from."""
+def plain(found: Sequence[Preference], said: UsersWords, tools: Iterable[str]) -> tuple[OwnWish, ...]:
+    """Of the preferences that what a user said may hold those that may be learned from."""
     if not found or screen(said.text[:SCREENED], SCREENED).reasons:
         return ()
     echoes = [_flat(text) for text in tools]
     return tuple(OwnWish(one) for one in found if _is_plain(one.words, echoes))
 
 
-def is_all(heard: Sequence[Wish], message: str) -> bool:
-    """Whether a message is nothing but what it wishes of the manner of answers, and so tells nothing of the user."""
-    told = sum(len(one.words) for one in heard if one.force in ("standing", "asked"))
-    return told >= MOSTLY * len(message.strip()) > 0
+def is_all(heard: Sequence[Preference], message: str) -> bool:
+    """Whether a message is nothing but what it wants of answers, and so tells nothing of the user."""
+    return _make_up([one for one in heard if one.force == "standing" or one.for_now], message)
+
+
+def _make_up(found: Sequence[Preference], message: str) -> bool:
+    """Whether a message is hardly anything but some preferences."""
+    return sum(len(one.words) for one in found) >= MOSTLY * len(message.strip()) > 0
+
+
+def _is_for_answers(history: Sequence[Spoken]) -> bool:
+    """Whether a bare request is about answers, and not about a text that was ordered: it opens the session, or follows
+    a question."""
+    before = next((line.content for line in reversed(history) if line.provenance == "user"), "?")
+    return before.rstrip().endswith(("?", "？"))
+
+
+def _hands_over(pieces: Mapping[str, Vector], found: Sequence[Preference]) -> bool:
+    """Whether a message hands something over beside what it wants: nobody can tell then whose the preference is."""
+    others = (text for text in pieces if not any(text in one.words or one.words in text for one in found))
+    return any((chance("handed", text, pieces[text]) or 0.0) >= point("handed", "cut") for text in others)
 
 
 def _is_plain(said: str, echoes: Sequence[str]) -> bool:
@@ -104,21 +143,66 @@ def _flat(text: str) -> str:
     return " ".join(text.lower().split())
 
 
+# The ledger.
+
+
 def is_wish(kept: Kept) -> bool:
-    """Whether a piece of guidance is a wish on how to answer."""
+    """Whether a piece of guidance is a preference on how to answer."""
     return not kept.section and kept.key.partition("/")[0] == WISH
 
 
 def stands(kept: Kept) -> bool:
-    """Whether a wish is told: a request only where it was made in two sessions, or a person accepted it."""
+    """Whether a preference is told: a request only where it was made in two sessions, or a person accepted it."""
     for_now = kept.key.split("/")[1:2] == [ASKED]
     return is_wish(kept) and (not for_now or len(kept.citations) >= TWICE or bool(kept.mode) or kept.author == "person")
 
 
 def words(kept: Kept) -> str:
-    """A wish in the words that the user used."""
+    """A preference in the words that the user used."""
     framed = _FRAMED.match(kept.advice)
     return framed[1] if framed else kept.advice
+
+
+def part_told(key: str) -> str:
+    """What of an answer a preference is about, by its key, such as "length.short"; empty where that is not known."""
+    _, _, part, *name = (*key.split("/"), "", "")
+    return part if any(name) else ""
+
+
+def relation(new: Preference, part: str, standing: str) -> Relation:
+    """What a new preference makes of one for the same topic.
+
+    Args:
+        new: the new one.
+        part: what of an answer the older one is about.
+        standing: the words of the older one.
+    """
+    if is_of_one_part(new.part, part):
+        return "lifts" if new.lifts else "same" if new.part == part else "replaces"
+    shared = _share(new.words, standing)
+    if new.lifts:
+        return "lifts" if shared >= TAKEN_BACK else "unrelated"
+    if new.part and part and new.part != part:
+        return "unrelated"
+    if new.words.casefold() == standing.casefold():
+        return "same"
+    return "replaces" if shared >= ALIKE else "unrelated"
+
+
+def _share(new: str, standing: str) -> float:
+    """The share of the shorter of two preferences that the other holds, in words read in the older one's language."""
+    older = analyse(standing)
+    known = older.language in LANGUAGES
+    terms = sentence(new, older.language).terms if known else analyse(new).terms
+    return triggers.overlap(terms, older.terms)
+
+
+def is_of_one_topic(wish: Preference, trigger: Collection[str]) -> bool:
+    """Whether both hold for the same: what is wanted for one topic leaves what is wanted in general alone."""
+    about = _terms(wish.about)
+    if not about or not trigger:
+        return (not about and not trigger) or (wish.lifts and not about)
+    return triggers.overlap(about, trigger) >= triggers.SAME
 
 
 def hear(
@@ -129,99 +213,82 @@ def hear(
     pointed: Sequence[int] = (),
     session: Collection[int] = (),
 ) -> Heard:
-    """What the wishes of one message change.
+    """What the preferences of one message change.
 
     Args:
         kept: a user's guidance.
-        heard: the wishes, in their order.
+        heard: the preferences, in their order.
         message: the id of the message.
         now: seconds since the epoch.
-        pointed: ids of what was told, or said, just before: what "stop doing that" points at, where it is one.
+        pointed: ids of what was told, or said, just before: what "stop doing that" takes back, where it is one.
         session: ids of the messages of its session: a request that one of them made is not made again.
     """
     everything = list(kept)
-    standing = [one for one in everything if is_wish(one)]
+    ledger = [one for one in everything if is_wish(one)]
     changes, stood = list[Change](), list[OwnWish]()
     for wish in heard:
-        if wish.force == "pointing":
+        if any(message in one.citations and words(one) == wish.words for one in ledger):
+            continue
+        before = {one.key for one in ledger if stands(one)}
+        found: dict[str, Relation] = {
+            one.key: what
+            for one in ledger
+            if is_of_one_topic(wish, one.trigger)
+            and (what := relation(wish, part_told(one.key), words(one))) != "unrelated"
+        }
+        changes_one = wish.force == "unsure" and any(stands(one) and one.key in found for one in ledger)
+        for_now = wish.for_now and not changes_one
+        if wish.force in ("once", "unsure") and not (for_now or changes_one):
+            continue
+        if wish.lifts:
             meant = [one for one in everything if one.id in pointed]
-            changes += [Retired(one.key, USER, WHY["lifts"], "", message) for one in meant if len(meant) == 1]
-        elif not any(message in one.citations and words(one) == wish.words for one in standing):
-            before = {one.key for one in standing if stands(one)}
-            made, standing = _heard(standing, wish, message, now, session)
+            out = [
+                *(one for one in ledger if one.key in found),
+                *(meant if not (found or wish.part) and len(meant) == 1 else []),
+            ]
+            changes += [Retired(one.key, USER, WHY["lifts"], "", message) for one in out]
+            ledger = [one for one in ledger if one not in out]
+        else:
+            made, ledger = _written(ledger, found, entry(wish, message, now, for_now=for_now), session)
             changes += made
-            stood += [wish] if any(stands(one) and one.key not in before for one in standing) else []
-    return Heard(tuple(changes), tuple(standing), tuple(stood))
-
-
-def _heard(
-    standing: list[Kept], wish: Wish, message: int, now: float, session: Collection[int]
-) -> tuple[list[Change], list[Kept]]:
-    found = [(one, relation(wish, words(one))) for one in standing if is_of_one_matter(wish, one)]
-    same = next((one for one, what in found if what == "same"), None)
-    if wish.force == "asked" and same is not None and not stands(same):
-        if not session or set(session).isdisjoint(same.citations):
-            return _again(same, standing, wish, message)
-        return [], standing
-    out: dict[str, Relation] = {one.key: what for one, what in found if what in WHY and _may_end(wish, one)}
-    if wish.force in ("once", "weak") and "refines" not in out.values():
-        gone: dict[str, Relation] = {key: what for key, what in out.items() if what == "lifts"}
-        return _retired(standing, gone, "", message), [one for one in standing if one.key not in gone]
-    if same is not None and stands(same) and not out:
-        cited = _cited(same, message)
-        return [_lesson(cited), _said(cited, "said again", message)], [
-            cited if one is same else one for one in standing
-        ]
-    if "lifts" in out.values():
-        return _retired(standing, out, "", message), [one for one in standing if one.key not in out]
-    if same is not None and not stands(same):
-        out[same.key] = "refines"  # what was asked for is wished for good
-    return _written(standing, out, entry(wish, message, now), message)
-
-
-def _may_end(wish: Wish, one: Kept) -> bool:
-    """Whether a wish may end another: a request of the moment only another request, or what it bids to stop."""
-    return wish.force != "asked" or wish.lifts or wish.stops or not stands(one)
-
-
-def _again(same: Kept, standing: list[Kept], wish: Wish, message: int) -> tuple[list[Change], list[Kept]]:
-    """A request that was made in another session, too: it stands from now on, in the place of what contradicts it."""
-    others = [one for one in standing if one is not same and is_of_one_matter(wish, one)]
-    out: dict[str, Relation] = {
-        one.key: what for one in others if (what := relation(wish, words(one))) == "contradicts"
-    }
-    return _written(standing, out, _cited(same, message), message, "said again")
+            stood += [wish] if any(stands(one) and one.key not in before for one in ledger) else []
+    return Heard(tuple(changes), tuple(ledger), tuple(stood))
 
 
 def _written(
-    standing: list[Kept], out: Mapping[str, Relation], new: Kept, message: int, why: str = "said"
+    ledger: list[Kept],
+    found: Mapping[str, Relation],
+    new: Kept,
+    session: Collection[int],
 ) -> tuple[list[Change], list[Kept]]:
-    """The ledger with a new entry in the place of some others, and without the oldest where there are too many."""
-    left = [one for one in standing if one.key not in out and one.key != new.key]
+    """The ledger with a preference in the place of what it says again or otherwise, and without the oldest where there
+    are too many; what only asked for now ends no preference until it was asked for in another session."""
+    same = [one for one in ledger if found.get(one.key) == "same"]
+    if not stands(new) and any(stands(one) or not set(session).isdisjoint(one.citations) for one in same):
+        return [], ledger
+    (message,) = new.citations
+    new = _cited(new, *(each for one in same for each in one.citations))
+    gone = (one.key for one in ledger if one.key in found and (stands(new) or not stands(one)))
+    out: dict[str, Relation] = {key: found[key] for key in gone}
+    out.pop(new.key, None)
+    left = [one for one in ledger if one.key not in out and one.key != new.key]
     crowd = {one.key for one in sorted(left, key=lambda one: one.created_at)[: max(0, len(left) - MOST + 1)]}
-    changes: list[Change] = [*_retired(standing, out, new.key, message), *_crowded(left, crowd)]
-    changes += [_lesson(new), _said(new, why, message)]
+    changes: list[Change] = [*_retired(ledger, out, new.key, message), *_crowded(left, crowd)]
+    changes += [_lesson(new), _said(new, "said again" if same else "said", message)]
     return changes, [*(one for one in left if one.key not in crowd), new]
-
-
-def is_of_one_matter(wish: Wish, one: Kept) -> bool:
-    """Whether both hold for the same: what is wished for one topic leaves what is wished in general alone."""
-    about = _terms(wish.about)
-    if not about or not one.trigger:
-        return (not about and not one.trigger) or (wish.lifts and not about)
-    return triggers.overlap(about, one.trigger) >= triggers.SAME
 
 
 def _terms(about: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(analyse(about).terms))[:TOPIC_TERMS] if about else ()
 
 
-def entry(wish: Wish, message: int, now: float) -> Kept:
-    """A wish as it is written down."""
+def entry(wish: Preference, message: int, now: float, *, for_now: bool = False) -> Kept:
+    """A preference as it is written down."""
     name = sha256(" ".join(wish.words.lower().split()).encode()).hexdigest()[:16]
+    how = ASKED if for_now else "standing"
     return Kept(
         id=0,
-        key=f"{WISH}/{ASKED if wish.force == 'asked' else 'standing'}/{name}",
+        key="/".join(filter(None, (WISH, how, wish.part, name))),
         advice=wish.words,
         trigger=_terms(wish.about),
         section="",
@@ -237,11 +304,6 @@ def _cited(one: Kept, *said: int) -> Kept:
     return one._replace(citations=tuple(sorted({*one.citations, *said})))
 
 
-def backed(one: Kept, *said: int) -> Lesson:
-    """A wish as a change, with further messages that say it."""
-    return _lesson(_cited(one, *said))
-
-
 def _lesson(one: Kept) -> Lesson:
     return Lesson(one.key, one.advice, one.trigger, "", one.author, one.citations)
 
@@ -250,10 +312,10 @@ def _said(one: Kept, why: str, message: int) -> Revision:
     return Revision(f"lesson:{one.key}", USER, one.advice, {"why": why, "message": message})
 
 
-def _retired(standing: Iterable[Kept], out: Mapping[str, Relation], by: str, message: int) -> list[Change]:
-    gone = (one for one in standing if one.key in out)
+def _retired(ledger: Iterable[Kept], out: Mapping[str, Relation], by: str, message: int) -> list[Change]:
+    gone = (one for one in ledger if one.key in out)
     return [Retired(one.key, USER, WHY[out[one.key]], by, message) for one in gone]
 
 
-def _crowded(standing: Iterable[Kept], crowd: Collection[str]) -> list[Change]:
-    return [Retired(one.key, "night", "there were too many", "", 0) for one in standing if one.key in crowd]
+def _crowded(ledger: Iterable[Kept], crowd: Collection[str]) -> list[Change]:
+    return [Retired(one.key, "night", "there were too many", "", 0) for one in ledger if one.key in crowd]

@@ -1,5 +1,6 @@
 """What the turns of an agent share: where it remembers, who it is, what it has learned, and how it stands."""
 
+import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -9,6 +10,7 @@ from typing import NamedTuple, Protocol, TypedDict, TypeVar, cast
 
 from insula import claims as register
 from insula.calibration import OWN, calibrated, checked, shipped
+from insula.language.preferences import Preference
 from insula.memory.retrieval.embedding import usable, use
 from insula.memory.retrieval.query import Cue
 from insula.memory.storage import statements, vitals
@@ -64,6 +66,8 @@ SERVICE = "insula"
 """The name under which a service instance writes down how it stands, with its machine where several share a store."""
 STALE_SECONDS = 60.0
 """For so long is trusted what is remembered of who talks where others may add to it."""
+ASKED_FOR_NOW = 6
+"""Requests of a session that are kept to until it ends, the latest."""
 _JUDGED = 5
 """Turns of a session that are looked back on for its last judgement."""
 _REMEMBERED_USERS = 10_000
@@ -142,6 +146,7 @@ class Engine:
         self.soul = soul
         self.offers: OrderedDict[tuple[str, str], forgetting.Offer] = OrderedDict()
         """Of each session, what a yes erases, if it comes next."""
+        self._for_now: OrderedDict[tuple[str, str], tuple[Preference, ...]] = OrderedDict()
         self.service = f"{SERVICE}@{gethostname()}" if store.is_shared else SERVICE
         """Its own name: two that share a store never write over each other."""
         self._restored = False
@@ -161,6 +166,16 @@ class Engine:
         """Call `subscriber` with every signal as it is written; returns the function that ends it (K8)."""
         self._subscribers.append(subscriber)
         return lambda: self._subscribers.remove(subscriber)
+
+    def asked_for_now(self, session: tuple[str, str], said: Sequence[Preference]) -> tuple[Preference, ...]:
+        """What a session has asked of its answers for now, and what its newest message says of them; a preference for
+        good ends the former.
+        """
+        is_settled = any(one.force == "standing" for one in said)
+        before = () if is_settled else self._for_now.get(session, ())
+        asked = tuple(one for one in said if one.for_now)
+        _kept(self._for_now, session, (*before, *asked)[-ASKED_FOR_NOW:])
+        return (*before, *said)
 
     async def restore(self) -> None:
         """Go on from the snapshots and intervals of before a restart; done once, at the first turn if not sooner."""
@@ -245,10 +260,18 @@ class Engine:
                 lessons.advised(kept, self.store.now()),
                 standing,
                 insights.known(await self.store.nights.insights(place.user_id, INSIGHTS), FORMS),
-                _guidelines(soul.parse(latest[0].content), standing) if latest else "",
+                await asyncio.to_thread(self._guidelines, soul.parse(latest[0].content), standing) if latest else "",
                 calibrated(self.calibration, own[0].content) if own else self.calibration,
             )
         return _kept(self._learned, place.user_id, known)
+
+    def _guidelines(self, document: soul.Document, standing: Sequence[wishes.Standing]) -> str:
+        """What is told of SOUL.md: not its preferences, which are told nearer to the message, nor what contradicts
+        them.
+        """
+        parts = {one.part for one in standing if not one.trigger}
+        apart = {line.id for line in document.derived if is_view(line.id)}
+        return prompt_text(document, contradicted(document, parts, self.embed).union(apart))
 
     def notice(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
@@ -270,12 +293,6 @@ def _are_ids(value: object) -> bool:
 
 def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _guidelines(document: soul.Document, standing: Sequence[wishes.Standing]) -> str:
-    """What is told of SOUL.md: not its wishes, which are told nearer to the message, nor what contradicts them."""
-    apart = {line.id for line in document.derived if is_view(line.id)}
-    return prompt_text(document, frozenset(apart.union(contradicted(document, [one.text for one in standing]))))
 
 
 def _kept(cache: OrderedDict[K, V], key: K, value: V) -> V:

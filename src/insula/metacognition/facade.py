@@ -13,6 +13,7 @@ from insula.calibration import shipped
 from insula.content import plain
 from insula.errors import InputError, InsulaError
 from insula.language.owner import ASSISTANT, USER
+from insula.language.preferences import find_preferences
 from insula.memory.item import new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import usable, use
@@ -22,7 +23,7 @@ from insula.memory.storage.filters import Filters, Metadata, dump_metadata, read
 from insula.memory.storage.rows import Change
 from insula.memory.storage.store import Store, check_names, check_types
 from insula.memory.storage.unread import TOKENS_A_DAY
-from insula.memory.storage.vectors import Embed
+from insula.memory.storage.vectors import Embed, embedded
 from insula.metacognition.arguments import (
     check_message,
     check_model,
@@ -42,7 +43,6 @@ from insula.operations.memories import PAGE, Deleted, MemoryPage
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import clean
-from insula.text.wishing import wishes
 from insula.turn import mending, monitor
 from insula.turn.hedging import hedge
 from insula.types import IMPASSE, Assessment, Controls, Identity, ImpasseRecord, Memory, Provenance, Signal, Usage
@@ -63,14 +63,14 @@ log = logging.getLogger(__name__)
 
 def warm_up(embed: Embed | None = use) -> None:
     """Load and compile now what the first turn would otherwise wait for: a second, once per process."""
-    if embed := usable(embed):
-        embed("Where does Ana live?")
     text = "Where does Ana live, and since when?"
+    if embed := usable(embed):
+        vector = embedded(embed, text)
+        find_preferences({text: vector}, vector, "en")
     assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
     hedge("Ana lives in Lisbon.", assessment, Identity())
     screen(redact(text), len(text))
     shipped()
-    wishes(text)
 
 
 async def note_impasse(store: Store, user: str, session: str, solution: "Solution") -> Signal | None:

@@ -22,9 +22,9 @@ from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.handed import UsersWords, announcing, users_words
 from insula.language.heads import chance
 from insula.language.owner import ASSISTANT, USER
+from insula.language.preferences import Preference
 from insula.language.statements import Utterance, extract_question, extract_statements
 from insula.language.units import units
-from insula.memory.hearing import meant_wishes, requests_before
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import embedded_all
@@ -36,7 +36,7 @@ from insula.memory.storage import statements
 from insula.memory.storage.rows import Embedded, Place, Said, Unembedded
 from insula.memory.storage.store import check_types
 from insula.memory.storage.vectors import Embed, Vector, embedded
-from insula.memory.wishes import OwnWish, is_all
+from insula.memory.wishes import OwnWish, is_all, texts_of, wishes_of
 from insula.metacognition import outcome
 from insula.metacognition.arguments import check_options
 from insula.metacognition.backlog import embedded_rows, texts_to_embed
@@ -68,7 +68,6 @@ from insula.text.analysis import UNKNOWN, Analysis, analyse, clean
 from insula.text.payload import is_payload
 from insula.text.questions import Ask, asks
 from insula.text.structure import is_structured
-from insula.text.wishing import Wish
 from insula.turn import confidence, forgetting, impasse, insights, lessons, limits, mending, monitor, wishes
 from insula.turn.gate import Gate, gate, most_personal
 from insula.turn.hedging import Hedged, hedge
@@ -161,7 +160,7 @@ class Turn:
         self.lessons: tuple[lessons.Used, ...] = ()
         self.mend: Mend | None = None
         self.wishes: tuple[wishes.Standing, ...] = ()
-        self.heard: tuple[Wish, ...] = ()
+        self.heard: tuple[Preference, ...] = ()
         self.insights: tuple[insights.Recalled, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.words = compose(engine.identity, ())
@@ -322,10 +321,10 @@ class Turn:
             self._learned = await engine.learned(place, stands.version)
         with self.kept_from_host("wishes"):
             await self._read(announcing(self._content, self.history))
-            own = units(self._read_own(self.history))
-            read = {one: self._vectors[one] for one in own if one in self._vectors}
-            if self._own:
-                self._wished = meant_wishes(self._own, read, self.analysis.language, self.history)
+            own = self._read_own(self.history)
+            if self._own and self._own.text:
+                await self._read(texts_of(own))
+                self._wished = wishes_of(self._own, own, self._vectors, self.history)
         learned = self._draw_lessons(place, self.analysis)
         self._prepare(self.analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
         self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
@@ -411,8 +410,7 @@ class Turn:
         if (known := self._learned) is None:
             return ()
         with self.kept_from_host("lessons"):
-            before = requests_before(self.history, asked.language, self._hands_over) if known.wishes else ()
-            said = (*before, *self._wished) if known.wishes else ()
+            said = self.engine.asked_for_now((self.user, self.session), self._wished)
             self.wishes = wishes.told(known.wishes, asked.terms, said, payload=is_payload(self._content))
             holdout = self.engine.holdout
             self.insights = insights.recalled(known.insights, asked.terms, place.session_id, holdout)
@@ -436,7 +434,7 @@ class Turn:
         item = item._replace(content=self._content, metadata=self.metadata)
         self.told = "" if item.withheld else item.line
         own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
-        if not own and is_all([one for one in self._wished if one.slots or not stated], self._content):
+        if not own and is_all([one for one in self._wished if one.part or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, memory = await self.engine.store.sessions.say(self._place, item)
         said_before = self.history[-1].content[:REMEMBERED_CHARS] if self.history else ""

@@ -20,8 +20,6 @@ from insula.text.corrections import Correction, alike, correction
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.text.questions import AskKind, asks_in
-from insula.text.slots import slots
-from insula.text.wishing import wishes
 
 AGAIN = 0.6
 """From this likeness of their words on, two corrections say the same."""
@@ -89,11 +87,6 @@ class Heard(NamedTuple):
     tools: str
     """All that tools had said by then, in small letters."""
 
-    @property
-    def is_wish(self) -> bool:
-        """Whether it wishes something of the manner of answers: that has a ledger of its own."""
-        return bool(wishes(self.line.content, detect(self.line.content, detect(self.previous, "en")), self.previous))
-
     def refused(self, wanted: str) -> str:
         """Why nothing may be learned from it, however harmless the clause that says what is wanted; empty: it may."""
         if not self.judged.kind:
@@ -145,7 +138,7 @@ def _is_question(sentence: Sentence, language: str) -> bool:
 
 
 def corrected_in(session_id: int, lines: Sequence[Line]) -> tuple[Corrected, ...]:
-    """What the user put right in a session, oldest first; of a preference or of people nothing."""
+    """What the user put right in a session, oldest first."""
     found = (_corrected(session_id, one) for one in heard(lines))
     return tuple(one for one in found if one is not None)
 
@@ -162,7 +155,7 @@ def refused_in(lines: Sequence[Line]) -> tuple[tuple[int, str], ...]:
 
 def _corrected(session_id: int, one: Heard) -> Corrected | None:
     wanted = one.judged.wanted[:WORDS_CHARS]
-    if one.judged.kind == "instruction" or not wanted or one.is_wish or slots(wanted):
+    if one.judged.kind == "instruction" or not wanted:
         return None
     own = analyse(one.own, default=detect(one.previous, "en"))
     if _tells_of_user(wanted, own.language) or not _says_what(analyse(wanted, default=own.language)):

@@ -98,7 +98,7 @@ def sift(
         said = {session: ground[session].said for session in item.sessions}
         if reason := unsupported(text, item.quotes, said):
             dropped.append(Dropped(item, reason))
-        elif item.section and contradicts(text, preferences):
+        elif item.section and contradicts(text, preferences, embed):
             dropped.append(Dropped(item, "says the opposite of what the user wants"))
         else:
             kept.append(item._replace(text=text.text, sessions=supporting(text, item.quotes, said)))

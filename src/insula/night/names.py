@@ -13,6 +13,7 @@ class PhaseName(StrEnum):
     STATEMENTS = "statements"
     MISTAKES = "mistakes"
     WISHES = "wishes"
+    """Of earlier versions."""
     REFLECTION = "reflection"
     LESSONS = "lessons"
     SOUL = "soul"

@@ -15,6 +15,7 @@ from insula.language.facts import speaks_of_user
 from insula.language.guiding import FEEDBACK, WARDS, guiding_chance
 from insula.language.heads import Vector, chance
 from insula.language.owner import ASSISTANT, USER, find_owners
+from insula.language.preferences import is_of_one_part, part_of
 from insula.language.statements import extract_statements
 from insula.language.units import units
 from insula.memory.retrieval.embedding import embedded_all, hands_of
@@ -24,9 +25,6 @@ from insula.night.agreement import claim, keeps, opposite
 from insula.night.corrections import Corrected, heard, is_users, own_lines
 from insula.text.analysis import analyse, detect
 from insula.text.pasted import own_words
-from insula.text.relations import relation
-from insula.text.slots import slots
-from insula.text.wishing import Wish
 
 QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
 """Nearness in meaning from which an item rests on feedback that it quotes, on feedback elsewhere in the sessions that
@@ -75,6 +73,11 @@ class Saying(NamedTuple):
     is_feedback: bool
     is_fact: bool
 
+    @property
+    def wanted(self) -> frozenset[str]:
+        """What it wants of answers, such as "length.short"."""
+        return _wanted(self.vectors)
+
     def quotes(self, quote: str) -> bool:
         """Whether some words stand in it."""
         return bool(_flat(quote)) and _flat(quote) in _flat(self.text)
@@ -90,6 +93,11 @@ class Text(NamedTuple):
     """Whether it says what to do; else it may tell what went badly."""
     put: tuple[str, Vector] | None = None
     """It as the user would say it of themselves, where it speaks of them."""
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """What it wants of answers, such as "length.short"."""
+        return _wanted([self.vector])
 
     @property
     def wards(self) -> bool:
@@ -134,6 +142,14 @@ def without_people(one: Corrected, embed: Embed | None) -> Corrected:
     if one.refused or not read_text(one.wanted, embed).is_about_people:
         return one
     return one._replace(refused=ABOUT_PEOPLE)
+
+
+def about_no_answers(corrections: Sequence[Corrected], embed: Embed | None) -> list[Corrected]:
+    """Those corrections that are not about how answers are to be: that is a preference, and has a ledger of its own."""
+    if embed is None or not corrections:
+        return list(corrections)
+    vectors = embedded_all(embed, [one.wanted for one in corrections])
+    return [one for one, vector in zip(corrections, vectors, strict=True) if not part_of(vector)]
 
 
 def sayings(lines: Sequence[Line], embed: Embed | None) -> tuple[Saying, ...]:
@@ -197,7 +213,7 @@ def _bears(text: Text, one: Saying, quotes: Sequence[str]) -> bool:
     if quotes and not any(map(one.quotes, quotes)):
         return False
     near = text.nearness(one)
-    if opposite(text.text, one.text) and not _wanted(text.text) & _wanted(one.text):
+    if opposite(text.text, one.text) and not text.wanted & one.wanted:
         return False
     if one.is_fact and text.wards and near >= FACT_NEAR:
         return True
@@ -209,24 +225,25 @@ def _bears(text: Text, one: Saying, quotes: Sequence[str]) -> bool:
 
 def _wants_no_other(text: Text, one: Saying, near: float, close: float) -> bool:
     """Whether an item asks of the manner of answers nothing else than what was said does."""
-    wanted, asked = _wanted(text.text), _wanted(one.text)
-    shared = {name for name, *_ in wanted} & {name for name, *_ in asked}
-    if shared and not wanted & asked and text.bids and near < SURE:
+    if text.bids and near < SURE and _wants_otherwise(text.wanted, one.wanted):
         return False
-    return not wanted or bool(wanted & asked) or near >= close
+    return not text.wanted or bool(text.wanted & one.wanted) or near >= close
 
 
-def _wanted(text: str) -> frozenset[tuple[str, str, bool]]:
-    """What a text wants of the manner of answers."""
-    return frozenset(slot.wants for slot in slots(text))
+def _wanted(vectors: Iterable[Vector | None]) -> frozenset[str]:
+    """What some texts want of answers, such as "length.short"."""
+    return frozenset(filter(None, map(part_of, vectors)))
 
 
-def contradicts(text: Text, preferences: Iterable[str]) -> bool:
+def _wants_otherwise(wanted: frozenset[str], asked: frozenset[str]) -> bool:
+    """Whether something is wanted of what is asked for otherwise."""
+    return not wanted & asked and any(is_of_one_part(one, other) for one in wanted for other in asked)
+
+
+def contradicts(text: Text, preferences: Sequence[str], embed: Embed | None) -> bool:
     """Whether an item says the opposite of what the user wants of all answers."""
-    return any(
-        slots(words) and relation(Wish(words, slots(words), "standing"), text.text) == "contradicts"
-        for words in preferences
-    )
+    vectors = embedded_all(embed, preferences) if embed and text.wanted else ()
+    return any(_wants_otherwise(text.wanted, _wanted([vector])) for vector in vectors)
 
 
 # Whether a wording keeps what it replaces.
@@ -240,7 +257,7 @@ def keeps_sense(wording: Text, piece: Text, embed: Embed | None) -> bool:
     parts = [read_text(part, embed) for part in dict.fromkeys((wording.text, *units(analyse(wording.text))))]
     near, part = max(((each.nearness_to(piece), each) for each in parts), key=lambda one: one[0])
     names = claim(wording.text).marks >= claim(piece.text).marks
-    manner = bool(_wanted(piece.text)) and _wanted(piece.text) == _wanted(wording.text) and near >= AGREED
+    manner = bool(piece.wanted) and piece.wanted == wording.wanted and near >= AGREED
     return part.wards == piece.wards and (in_words or (names and near >= SAME_SENSE) or manner)
 
 

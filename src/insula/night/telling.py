@@ -19,7 +19,6 @@ from insula.night.phases import (
     soul,
     statements,
     trends,
-    wishes,
 )
 
 TITLES: Mapping[PhaseName, str] = {
@@ -182,24 +181,6 @@ def _from(one: mistakes.Learned | mistakes.Wished) -> str:
     return f" (from {'memory' if len(numbers) == 1 else 'memories'} {', '.join(map(str, numbers))})" if numbers else ""
 
 
-def _wishes(found: Json) -> Iterator[str]:
-    report = cast(wishes.Report, found)
-    if not report.get("asked"):
-        return
-    done, refused = report.get("done", []), report.get("refused", [])
-    more = f", {len(refused)} refused" if refused else ""
-    yield f"{_many(report.get('asked', 0), 'pair')} of wishes in doubt: {len(done)} settled{more}."
-    yield from (f"“{one['new']}” {_MAKES[one['what']]} “{one['old']}”" for one in done)
-
-
-_MAKES: Mapping[str, str] = {
-    "same": "says the same as",
-    "refines": "says more exactly",
-    "contradicts": "took the place of",
-    "lifts": "took back",
-}
-
-
 def _reflection(found: Json) -> Iterator[str]:
     report = cast(reflection.Report, found)
     revised = len(report.get("operations", ()))
@@ -291,7 +272,6 @@ _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
     PhaseName.CONSOLIDATION: _consolidation,
     PhaseName.STATEMENTS: _statements,
     PhaseName.MISTAKES: _mistakes,
-    PhaseName.WISHES: _wishes,
     PhaseName.REFLECTION: _reflection,
     PhaseName.LESSONS: _lessons,
     PhaseName.SOUL: _soul,

@@ -17,8 +17,10 @@ from insula.language.extract.answer import Answer
 from insula.language.extract.check import Checked, Fact, Preference, check
 from insula.language.extract.request import Known, Line, Request, request
 from insula.language.handed import Hands, UsersWords, users_lines
-from insula.language.heads import chance
+from insula.language.heads import Vector, chance
 from insula.language.owner import ASSISTANT, USER
+from insula.language.preferences import LONGEST, meaning_of, part_of
+from insula.language.preferences import Preference as Wanted
 from insula.language.statements import Statement, Utterance
 from insula.llm.budget import Account, bound_tokens
 from insula.llm.client import Prompt, generate
@@ -36,8 +38,6 @@ from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import is_all, is_wish, plain, stands, words
 from insula.night.asking import used
 from insula.text.analysis import analyse
-from insula.text.slots import slots
-from insula.text.wishing import WORDS_CHARS, Wish
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -222,12 +222,13 @@ async def _found(reader: Reader, batch: Batch, checked: Checked) -> Found:
         near = await _nearness(reader, one.words, says)
         if extraction.is_over(one, line.language, says, stated.get(line.memory, ()), near):
             ends.append((number, line.memory))
-    wanted = [one for one in checked.preferences if not await _is_fact(reader, one.span)]
-    wishes = [each for one in wanted for each in _wished(one, lines[one.line], batch.own[one.line])]
+    read_as = [(one, await _vector(reader, one.span)) for one in checked.preferences]
+    wanted = [(one.line, _wish(one, vector)) for one, vector in read_as if not _is_fact(one.span, vector)]
+    wishes = [each for line, one in wanted for each in _wished(one, lines[line], batch.own[line])]
     made = [one for one in made if one.statements]
     told = {one.memory for one in made}
-    alone = [one for one in wanted if is_all([_wish(one)], lines[one.line].content)]
-    wished_only = {lines[one.line].memory for one in alone} - told  # no fact: it is told from the ledger
+    alone = [line for line, one in wanted if is_all([one], lines[line].content)]
+    wished_only = {lines[line].memory for line in alone} - told  # no fact: it is told from the ledger
     made += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
     return Found(made, ends, wishes, lifted)
 
@@ -257,19 +258,22 @@ async def _nearness(reader: Reader, words: str, says: Sequence[Statement]) -> fl
     return max(float(first @ other) for other in others)
 
 
-async def _is_fact(reader: Reader, words: str) -> bool:
-    """Whether some words rather tell a fact of somebody than ask something of answers."""
+async def _vector(reader: Reader, words: str) -> Vector | None:
     if reader.embed is None:
-        return False
+        return None
     (vector,) = await asyncio.to_thread(embedded_all, reader.embed, [words])
-    told, meant = (chance(head, words, vector) or 0.0 for head in ("fact", "preference"))
-    return told > meant
+    return vector
 
 
-def _wished(one: Preference, line: Unread, said: UsersWords) -> list[Wished]:
-    kept = plain([_wish(one, line.language)], said, ())
-    return [Wished(line.session, line.turn, line.message, each) for each in kept]
+def _is_fact(words: str, vector: Vector | None) -> bool:
+    """Whether some words rather tell a fact of somebody than ask something of answers."""
+    meant = vector is not None and meaning_of(words, vector, vector)
+    return bool(meant) and (chance("fact", words, vector) or 0.0) > meant["standing"]
 
 
-def _wish(one: Preference, language: str = "") -> Wish:
-    return Wish(one.span[:WORDS_CHARS], slots(one.span, language), "standing", about=one.scope)
+def _wished(one: Wanted, line: Unread, said: UsersWords) -> list[Wished]:
+    return [Wished(line.session, line.turn, line.message, each) for each in plain([one], said, ())]
+
+
+def _wish(one: Preference, vector: Vector | None) -> Wanted:
+    return Wanted(one.span[:LONGEST], "standing", part_of(vector), one.scope)

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from insula.language.units import units
-from insula.memory.hearing import meant_wishes
-from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import Change
 from insula.memory.storage.rows import Kept, Noticed
 from insula.memory.storage.vectors import Embed
-from insula.memory.wishes import OwnWish, hear
+from insula.memory.wishes import OwnWish, hear, heard_in
 from insula.night.corrections import is_users
 from insula.night.sessions import Heard
-from insula.text.analysis import analyse, detect
+from insula.text.analysis import detect
 from insula.types import TURN
 
 
@@ -25,7 +22,7 @@ def unheard(
         sessions: those since the last night.
         signals: of those sessions; a turn that was over has heard its message.
         now: seconds since the epoch.
-        embed: makes vectors; without one words alone are heard.
+        embed: makes vectors; without one nothing is heard.
     """
     turns = {(one.session_id, one.turn) for one in signals if one.kind == TURN}
     said = sorted((each for one in sessions for each in _said(one, turns, embed)), key=lambda each: each[0])
@@ -43,10 +40,7 @@ def _said(
     talk = frozenset(line.id for line in one.lines)
     for place, line in enumerate(one.lines):
         if is_users(line) and (one.session.id, line.turn) not in turns:
-            said, before = one.said[line.id], one.lines[:place]
+            before = one.lines[:place]
             previous = next((each.content for each in reversed(before) if each.provenance == "user"), "")
-            read = analyse(said.text, default=detect(previous, "en"))
-            pieces = units(read) if embed else ()
-            vectors = dict(zip(pieces, embedded_all(embed, pieces), strict=True)) if embed else {}
-            if found := meant_wishes(said, vectors, read.language, before):
+            if found := heard_in(one.said[line.id], before, detect(previous, "en"), embed):
                 yield line.id, found, talk

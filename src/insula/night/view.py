@@ -3,19 +3,19 @@
 They are told right before the message, and not a second time among the guidelines.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from functools import partial
 
 from insula.guidance import MUTED
+from insula.language.preferences import is_of_one_part, part_of
+from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import Retired
 from insula.memory.storage.rows import Kept
+from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import WISH, is_wish, stands, words
 from insula.night.agreement import same
 from insula.night.sieve import unfit
 from insula.night.soul import Document, Section, revise, taken_out
-from insula.text.relations import relation
-from insula.text.slots import slots
-from insula.text.wishing import Wish
 
 SECTION: Section = "Interaction principles"
 MOST = 30
@@ -61,9 +61,15 @@ def forgotten(before: Document, after: Document, kept: Iterable[Kept]) -> list[R
     return [Retired(one.key, "person", "taken out of SOUL.md") for one in kept if is_wish(one) and one.name in gone]
 
 
-def contradicted(document: Document, wishes: Sequence[str]) -> Iterator[str]:
-    """The ids of guidelines of the night that say the opposite of a wish that stands: the wish is the newest word."""
-    standing = [Wish(text, slots(text), "standing") for text in wishes]
-    for line in document.derived:
-        if any(relation(wish, line.text) == "contradicts" for wish in standing):
-            yield line.id
+def contradicted(document: Document, parts: Collection[str], embed: Embed | None) -> frozenset[str]:
+    """The ids of guidelines of the night that say the opposite of a preference that stands, which is the newest word.
+
+    Args:
+        document: as it stands.
+        parts: what of an answer the preferences are about, such as "length.short".
+        embed: makes vectors; without one nothing is taken for the opposite.
+    """
+    lines = [line for line in document.derived if not is_view(line.id)] if embed and any(parts) else []
+    told = embedded_all(embed, [line.text for line in lines]) if embed and lines else []
+    read = [(line.id, part_of(vector)) for line, vector in zip(lines, told, strict=True)]
+    return frozenset(name for name, part in read for one in parts if one != part and is_of_one_part(one, part))

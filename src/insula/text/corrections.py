@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from insula.text import wishes
 from insula.text.analysis import term_of
 from insula.text.correction_phrases import Phrases, phrases
-from insula.text.wishes import known_language
+from insula.text.likeness import known_language, likeness
 
 THRESHOLD = 0.5
 """From this score on a message is taken for a correction."""
@@ -378,5 +377,5 @@ def _clause(heard: _Heard, start: int, end: int) -> str:
 
 
 def alike(one: Correction | str, other: Correction | str) -> float:
-    """Whether two corrections ask for the same, in [0, 1] (`wishes.alike`); one that says no wish is like no other."""
-    return wishes.alike(*(said if isinstance(said, str) else said.wanted for said in (one, other)))
+    """Whether two corrections ask for the same, in [0, 1] (`likeness`); one that says no wish is like no other."""
+    return likeness(*(said if isinstance(said, str) else said.wanted for said in (one, other)))

@@ -8,13 +8,11 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from insula.guidance import MUTED, PINNED
+from insula.language.preferences import CONTENT, Preference
 from insula.memory.storage.rows import Kept
-from insula.memory.wishes import is_wish, stands, words
+from insula.memory.wishes import is_of_one_topic, is_wish, part_told, relation, stands, words
 from insula.screening import screen
 from insula.text import triggers
-from insula.text.relations import relation, suspended
-from insula.text.slots import slots
-from insula.text.wishing import Wish
 
 CHARS = 200
 """Characters of one wish in a prompt."""
@@ -22,9 +20,6 @@ NEAREST = 6
 """Wishes that are told right before the message."""
 MOST = 12
 """Wishes that a turn is told in all."""
-_MEANT = frozenset({"temperature", "system", "currency", "clock", "language", "spelling"})
-"""Slots that change what an answer says; all others change its form, and would break what a program reads."""
-_ENDS = frozenset({"refines", "contradicts", "lifts"})
 
 
 class Standing(NamedTuple):
@@ -33,6 +28,8 @@ class Standing(NamedTuple):
     id: int
     key: str
     text: str
+    part: str
+    """What of an answer it is about, such as "length.short"; empty where that is not known."""
     trigger: frozenset[str]
     pinned: bool
     latest: int
@@ -50,11 +47,11 @@ def _standing(one: Kept) -> Standing | None:
     if one.mode == MUTED or text.reasons or not text.text:
         return None
     latest = max(one.citations, default=0)
-    return Standing(one.id, one.key, text.text, frozenset(one.trigger), one.mode == PINNED, latest)
+    return Standing(one.id, one.key, text.text, part_told(one.key), frozenset(one.trigger), one.mode == PINNED, latest)
 
 
 def told(
-    known: Sequence[Standing], terms: Collection[str], heard: Sequence[Wish] = (), *, payload: bool = False
+    known: Sequence[Standing], terms: Collection[str], heard: Sequence[Preference] = (), *, payload: bool = False
 ) -> tuple[Standing, ...]:
     """The wishes of a turn, what matters most first: those for its topic, then as they stand.
 
@@ -67,11 +64,13 @@ def told(
     held = frozenset(terms)
     up = [one for one in known if triggers.appears(one.trigger, held) and not _overruled(one, heard)]
     if payload:
-        up = [one for one in up if (names := {slot.name for slot in slots(one.text)}) and names <= _MEANT]
-    if len(up) == 1 and any(wish.force == "pointing" for wish in heard):
+        up = [one for one in up if one.part.partition(".")[0] in CONTENT]
+    if len(up) == 1 and len(known) == 1 and any(wish.lifts and not wish.part for wish in heard):
         up = []
     return tuple(sorted(up, key=lambda one: (not one.pinned, not one.trigger)))[:MOST]
 
 
-def _overruled(one: Standing, heard: Sequence[Wish]) -> bool:
-    return any(suspended(wish, one.text) or relation(wish, one.text) in _ENDS for wish in heard)
+def _overruled(one: Standing, heard: Sequence[Preference]) -> bool:
+    """Whether the message itself says something about what a preference is about."""
+    about = (wish for wish in heard if is_of_one_topic(wish, one.trigger))
+    return any(relation(wish, one.part, one.text) != "unrelated" for wish in about)

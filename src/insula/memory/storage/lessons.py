@@ -60,7 +60,7 @@ def heard(
     if message is None:
         return ()
     known = kept(connection, user_id)
-    pointed = _pointed(connection, session_id, turn, known) if any(one.force == "pointing" for one in said) else ()
+    pointed = _pointed(connection, session_id, turn, known) if any(one.lifts for one in said) else ()
     made = wishes.hear(known, said, message, at, pointed, _of_session(connection, session_id, known))
     journal.write(connection, user_id, made.changes, at)
     return made.stood

@@ -15,14 +15,12 @@ from insula.night.phases.soul import guide
 from insula.night.phases.statements import understand, understand_within
 from insula.night.phases.summaries import summarise
 from insula.night.phases.trends import trend
-from insula.night.phases.wishes import settle
 
 PHASES: tuple[tuple[PhaseName, Phase], ...] = (
     (PhaseName.SUMMARIES, summarise),
     (PhaseName.CONSOLIDATION, consolidate),
     (PhaseName.STATEMENTS, understand),
     (PhaseName.MISTAKES, learn),
-    (PhaseName.WISHES, settle),
     (PhaseName.REFLECTION, reflect),
     (PhaseName.LESSONS, reinforce),
     (PhaseName.SOUL, guide),

@@ -12,7 +12,7 @@ from insula.memory.wishes import is_wish, stands
 from insula.night.corrections import Corrected, is_again_lesson, lessons_of
 from insula.night.cycle import Night, Result
 from insula.night.sessions import Heard, corrected_before, since_last_night
-from insula.night.support import ABOUT_PEOPLE, without_people
+from insula.night.support import ABOUT_PEOPLE, about_no_answers, without_people
 from insula.night.unheard import unheard
 
 MOST = 20
@@ -79,7 +79,9 @@ async def learn(night: Night) -> Result:
     if not heard:
         return Result(Nothing(up_to=night.seen), gone, skipped="No session since the last night.")
     said = unheard(kept, heard, signals, night.now, night.embed)
-    corrected = [without_people(each, night.embed) for one in heard for each in one.corrections]
+    corrected = [
+        without_people(each, night.embed) for one in heard for each in about_no_answers(one.corrections, night.embed)
+    ]
     before = [without_people(each, night.embed) for each in await corrected_before(night, heard)] if corrected else []
     lessons = list(lessons_of(corrected, before, kept))[:MOST]
     refused = [*_refused(heard), *_private(corrected, heard)]

@@ -1,4 +1,4 @@
-"""Whether two wishes are the same, told from their words."""
+"""How far two corrections ask for the same, told from their words."""
 
 import re
 from collections.abc import Iterator
@@ -8,19 +8,19 @@ from insula.text.correction_phrases import Phrases, phrases
 from insula.text.grammar import UNSPACED
 
 MAX_CHARS = 400
-"""Wishes are compared up to here."""
+"""They are compared up to here."""
 
 _LIGHT = 0.25
-"""What a word counts that every wish may hold."""
+"""What a word counts that every correction may hold."""
 
 _CLAUSES = re.compile(r"[,;:，、；：–—.!?。！？\n]")
 
 
-def alike(one: str, other: str) -> float:
-    """Whether two wishes ask for the same, in [0, 1]: their content words, each with whether it is negated.
+def likeness(one: str, other: str) -> float:
+    """How far two corrections ask for the same, in [0, 1]: their content words, each with whether it is negated.
 
     "Don't use emojis" and "no emojis, please" are alike; "use emojis" and "don't use emojis" are not. Words that every
-    wish holds ("use", "answer", "always") count a quarter.
+    one holds ("use", "answer", "always") count a quarter.
     """
     first, second = known_language(one[:MAX_CHARS]), known_language(other[:MAX_CHARS])
     tokens = _tokens(one[:MAX_CHARS], first or second or "en")
@@ -28,23 +28,6 @@ def alike(one: str, other: str) -> float:
     total = sum(tokens.values()) + sum(others.values())
     shared = sum(tokens[token] + others[token] for token in tokens.keys() & others.keys())
     return shared / total if total else 0.0
-
-
-def likeness(one: str, other: str) -> tuple[float, bool]:
-    """How much of the shorter of two wishes the other holds, in [0, 1], and whether what they share has another sign.
-
-    Words that every wish holds count nothing here: "use libraries" and "use bullets" share none.
-    """
-    first, second = known_language(one[:MAX_CHARS]), known_language(other[:MAX_CHARS])
-    telling = [
-        {token for token, weight in _tokens(text[:MAX_CHARS], language or "en").items() if weight == 1.0}
-        for text, language in ((one, first or second), (other, second or first))
-    ]
-    stems = [{stem for stem, _ in tokens} for tokens in telling]
-    shared = stems[0] & stems[1]
-    least = min(map(len, stems))
-    agreed = {stem for stem, _ in telling[0] & telling[1]}
-    return (len(shared) / least if least else 0.0), bool(shared - agreed)
 
 
 def known_language(text: str) -> str:

@@ -1,0 +1,208 @@
+"""What a user says of how they want answers: from now on, for now, or no longer, and what of an answer that is about.
+
+Two small networks decide (`preferences.npz`; `insula bench preferences --write` fits them, the same bytes each time on
+one machine; their card is `preferences.json`). The first reads a sentence with the whole message, since "Always answer
+in rhyme" asks nothing of who only hands out a role, and weighs how the sentence is spelled. The second reads what of an
+answer it is about: its length, its language, emojis, units. Which topic it is limited to is told by a form alone ("when
+I ask about …", "for money things, …"; `scope.json`). Of any other embedding than the shipped one they can tell nothing.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple, TypedDict, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from insula.language.heads import DIMENSIONS, SCALE, Vector, Weights, chance
+from insula.language.spelling import spelled
+from insula.text.grammar import UNSPACED
+
+Force = Literal["standing", "unsure", "once", "lifts"]
+"""For all answers from now on; likely so, which counts only where it is about what stands already; for now; what stood
+holds no longer."""
+Meaning = Literal["none", "standing", "once", "lifts"]
+"""What a sentence may say of how answers are to be, as the first network tells it."""
+MEANINGS: tuple[Meaning, ...] = get_args(Meaning)
+SEVERAL = frozenset({"", "code", "food", "markup", "numbers", "omit", "wording"})
+"""Parts of an answer of which several things may be wanted at once; of all others the newest word counts."""
+NO_PART = frozenset({"none", "other"})
+"""What the second network says of what is about no answer, and of what is about something else of one."""
+CONTENT = frozenset({"clock", "currency", "dates", "language", "spelling", "temperature", "units"})
+"""Parts that change what an answer says; all others change its form, and would break what a program reads."""
+FOR_GOOD = frozenset({"formality", "name"})
+"""Parts of which nobody asks for one answer alone: how its writer is to be called and spoken to."""
+TASKS = frozenset({"language"})
+"""Parts that a task names for itself ("Write the letter in German"), which is no request about answers."""
+LONGEST = 160
+"""Characters of a preference."""
+MOSTLY = 0.8
+"""Share of a message that its preferences must make up for it to be nothing else."""
+MESSAGE = 300
+"""Characters of a message that are read as a whole."""
+
+
+class Card(TypedDict):
+    """What is known of the networks."""
+
+    points: Mapping[str, float]
+    """Chances from which they are acted on, by what is done."""
+    weighs: Mapping[str, float]
+    """What the log-odds of the network (`meant`) and of the spelling (`spelled`) count for."""
+    parts: list[str]
+    """What of an answer the second network tells apart: "none", "length.short", "length.long", …"""
+
+
+class Preference(NamedTuple):
+    """What a person says of how they want answers."""
+
+    words: str
+    """As they said it."""
+    force: Force
+    part: str = ""
+    """What of an answer it is about, and which way, such as "length.short"; empty where that cannot be told."""
+    about: str = ""
+    """The topic that it holds for; empty: for everything."""
+    alone: bool = False
+    """Whether it may be made to hold by asking again: its message asks nothing else, and speaks of no text to make."""
+
+    @property
+    def for_now(self) -> bool:
+        """Whether it holds for now, and for good once it is asked again."""
+        return self.alone and self.force in ("once", "unsure")
+
+    @property
+    def lifts(self) -> bool:
+        """Whether it takes back what was wanted before."""
+        return self.force == "lifts"
+
+
+class _Networks(NamedTuple):
+    meaning: tuple[Weights, Weights]
+    spelled: Weights
+    part: tuple[Weights, Weights]
+
+
+def find_preferences(
+    pieces: Mapping[str, Vector], whole: Vector | None, language: str, characters: int = 0
+) -> tuple[Preference, ...]:
+    """What the sentences and clauses of a message say of how answers are to be; the longest of those that overlap.
+
+    Args:
+        pieces: the vector of each.
+        whole: that of the message.
+        language: of the message; in another than the eight no topic is read.
+        characters: of the message; amid other things a preference must be surer.
+    """
+    found: list[Preference] = []
+    for text in sorted(pieces, key=len, reverse=True):
+        said = _read(text, pieces, whole, language, is_amid=len(text) < MOSTLY * characters)
+        if said is not None and not any(text in one.words or one.words in text for one in found):
+            found.append(said)
+    order = list(pieces)
+    return tuple(sorted(found, key=lambda one: order.index(one.words)))
+
+
+def _read(
+    text: str, pieces: Mapping[str, Vector], whole: Vector | None, language: str, *, is_amid: bool
+) -> Preference | None:
+    chances = meaning_of(text, pieces[text], whole)
+    if chances is None or len(text) > LONGEST:
+        return None
+    at, force = cards()["points"], _force_of(chances, is_amid=is_amid)
+    within = (part_of(pieces[piece]) for piece in (text, *pieces) if piece in text)
+    part = next(filter(None, within), "") if force != "once" or chances["none"] < at["none"] else ""
+    name = part.partition(".")[0]
+    if force in ("once", "unsure") and name in FOR_GOOD and chances["standing"] >= at["for_good"]:
+        force = "standing"
+    if (force in ("once", "unsure") and not part) or (name == "name" and _tells_fact(text, pieces[text])):
+        return None
+    again = chances["standing"] >= at["asked"] and name not in SEVERAL.union(TASKS)
+    return Preference(text, force, part, scope_of(text, language), alone=again)
+
+
+def _tells_fact(text: str, vector: Vector) -> bool:
+    """Whether a sentence says who its writer is ("I'm Nina"), and not how to call them."""
+    return (chance("fact", text, vector) or 0.0) >= cards()["points"]["fact"]
+
+
+def _force_of(chances: Mapping[Meaning, float], *, is_amid: bool) -> Force:
+    at = cards()["points"]
+    if chances["lifts"] >= max(at["lifts"], chances["standing"] / 2):
+        return "lifts"
+    if chances["standing"] >= at["amid" if is_amid else "standing"]:
+        return "standing"
+    return "unsure" if chances["standing"] >= max(at["unsure"], chances["once"]) else "once"
+
+
+def meaning_of(text: str, vector: Vector, whole: Vector | None) -> Mapping[Meaning, float] | None:
+    """The chance of each thing that a sentence may say of how answers are to be; None without the vectors it needs."""
+    if whole is None or vector.size != DIMENSIONS or whole.size != DIMENSIONS:
+        return None
+    known, share = _networks(), cards()["weighs"]
+    meant = _through(np.concatenate([vector, whole]), known.meaning)
+    grams = spelled(text)
+    read = grams.shares @ known.spelled[grams.places] + known.spelled[-1]
+    chances = _softmax(share["meant"] * meant + share["spelled"] * read)
+    return dict(zip(MEANINGS, map(float, chances), strict=True))
+
+
+def part_of(vector: Vector | None) -> str:
+    """What of an answer a sentence is about, and which way, such as "length.short"; empty where that cannot be told."""
+    if vector is None or vector.size != DIMENSIONS:
+        return ""
+    parts, chances = cards()["parts"], _softmax(_through(vector, _networks().part))
+    best = int(np.argmax(chances))
+    return parts[best] if parts[best] not in NO_PART and chances[best] >= cards()["points"]["part"] else ""
+
+
+def is_of_one_part(one: str, other: str) -> bool:
+    """Whether two preferences are about the same part of an answer, of which only one thing can be wanted."""
+    name = one.partition(".")[0]
+    return name not in SEVERAL and name == other.partition(".")[0]
+
+
+def scope_of(text: str, language: str) -> str:
+    """The topic that a sentence says it holds for; empty where it says none."""
+    pattern = _scopes().get(language)
+    match = pattern.search(text.replace("’", "'")) if pattern else None
+    return next((word for word in match.groups() if word), "").strip() if match else ""
+
+
+def _through(vector: Vector, layers: tuple[Weights, Weights]) -> Weights:
+    hidden, out = layers
+    felt = np.maximum(SCALE * vector @ hidden[:-1] + hidden[-1], 0.0)
+    return felt @ out[:-1] + out[-1]
+
+
+def _softmax(odds: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    raised = np.exp(odds - odds.max())
+    return raised / raised.sum()
+
+
+@cache
+def cards() -> Card:
+    """The card of the networks."""
+    return json.loads((files("insula.language") / "preferences.json").read_text("utf-8"))
+
+
+@cache
+def _scopes() -> Mapping[str, re.Pattern[str]]:
+    raw: dict[str, str] = json.loads((files("insula.language") / "scope.json").read_text("utf-8"))
+    return {
+        language: re.compile(form if language in UNSPACED else rf"(?<!\w)(?:{form})(?!\w)", re.IGNORECASE)
+        for language, form in raw.items()
+    }
+
+
+@cache
+def _networks() -> _Networks:
+    with (files("insula.language") / "preferences.npz").open("rb") as file:
+        raw = np.load(file, allow_pickle=False)
+        read = {name: raw[name].astype(np.float32) for name in raw.files}
+    return _Networks(
+        (read["meaning_hidden"], read["meaning_out"]), read["spelled"], (read["part_hidden"], read["part_out"])
+    )
