@@ -1,6 +1,7 @@
 """Who is asking: a name that the request gives, or where tokens are in force, the one whose token it carries."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from typing import Annotated, cast
 
 from fastapi import Depends, HTTPException, Query, Request
@@ -37,6 +38,14 @@ Named = Annotated[
 def service_of(request: Request) -> Service:
     """What the application serves."""
     return cast(Service, request.app.state.service)
+
+
+async def conflicts(request: Request) -> AsyncGenerator[None]:
+    """What a route depends on where only how things stand is in the way of a person's word: that is a conflict."""
+    try:
+        yield
+    except InputError as error:
+        raise HTTPException(409, service_of(request).told(str(error))) from error
 
 
 async def refused(request: Request) -> None:

@@ -1,17 +1,15 @@
 """A person's word on what was learned: why it was, and accept, mute, pin, edit, forget, undo, erase."""
 
-from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, HTTPException, Path, Request
+from fastapi import APIRouter, Body, Depends, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from insula.errors import InputError
 from insula.memory.storage.ledger import Do, Piece
 from insula.night import desk, forgetting
 from insula.server.problems import documented
-from insula.server.users import CurrentUser, service_of
+from insula.server.users import CurrentUser, conflicts, service_of
 
 WORDS = 1_000
 """Characters of new words that are read; a lesson has fewer, and that is said."""
@@ -34,15 +32,7 @@ SOURCE: dict[str, Any] = {
 REASONS: dict[str, Any] = EXAMPLE | {"told": None, "sources": [SOURCE], "history": [PAST]}
 
 
-async def _conflicts(request: Request) -> AsyncGenerator[None]:
-    """What stands in the way of a person's word is how the lesson stands, and nothing in the request."""
-    try:
-        yield
-    except InputError as error:
-        raise HTTPException(409, service_of(request).told(str(error))) from error
-
-
-router = APIRouter(prefix="/agent/lessons", tags=["rules"], dependencies=[Depends(_conflicts)])
+router = APIRouter(prefix="/agent/lessons", tags=["rules"], dependencies=[Depends(conflicts)])
 Name = Annotated[str, Path(min_length=1, max_length=40, description="The id of a lesson, or its beginning.")]
 
 

@@ -1,13 +1,12 @@
 """SOUL.md over HTTP: how it stands, how it came to be so, and a person's word on it (R8, R10)."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Request
 from pydantic import BaseModel, ConfigDict
 
-from insula.errors import InputError
 from insula.memory.storage import views
 from insula.memory.storage.rows import Revised
 from insula.night import decisions
@@ -15,18 +14,9 @@ from insula.night.decisions import State
 from insula.night.guidelines import SUBJECT
 from insula.server.api.numbers import Id
 from insula.server.problems import documented
-from insula.server.users import CurrentUser, service_of
+from insula.server.users import CurrentUser, conflicts, service_of
 
-
-async def _conflicts(request: Request) -> AsyncGenerator[None]:
-    """What stands in the way of a person's word is the state of the document, and nothing in the request."""
-    try:
-        yield
-    except InputError as error:
-        raise HTTPException(409, service_of(request).told(str(error))) from error
-
-
-router = APIRouter(prefix="/agent/soul", tags=["soul"], dependencies=[Depends(_conflicts)])
+router = APIRouter(prefix="/agent/soul", tags=["soul"], dependencies=[Depends(conflicts)])
 
 Number = Annotated[Id, Path(description="The id of a revision.", examples=[3])]
 EXAMPLE: dict[str, Any] = {
