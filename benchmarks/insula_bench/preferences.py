@@ -65,7 +65,7 @@ HAND = ("prefs", "wishes", "wish_pairs")
 """How the groups begin of what was written about how answers are to be."""
 LEAST = {"standing": 0.5, "lifts": 0.25, "unsure": 0.5}
 """Chance from which each is acted on at least, however seldom real messages reach less."""
-OTHERS = {"amid": 0.9, "for_good": 0.3, "fact": 0.17, "asked": 0.02, "none": 0.5, "part": 0.3}
+OTHERS = {"amid": 0.9, "for_good": 0.3, "fact": 0.35, "asked": 0.02, "none": 0.5, "part": 0.3}
 """The other points: from which it stands amid other things; from which a form of address stands; from which a
 name is a fact; from which a bare
 request may stand once it is asked again;
