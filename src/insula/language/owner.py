@@ -241,11 +241,11 @@ def _pronoun(lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> str |
     """Whom a pronoun, or a verb without one, stands for; empty for a possessive before a being, None for the rest."""
     words, low = known.words, lows[at]
     for person, path in (("first", talk.me), ("second", talk.you), ("third", talk.they)):
-        if low in words[person] and not (person == "third" and low in words["determiners"]):
+        owns = low in words.get(f"{person}_own", ())
+        if owns and any(known.being(word) for word in lows[at + 1 : at + 1 + REACH]):
+            return ""
+        if owns or (low in words[person] and not (person == "third" and low in words["determiners"])):
             return path
-        if low in words.get(f"{person}_own", ()):
-            owns = any(known.being(word) for word in lows[at + 1 : at + 1 + REACH])
-            return "" if owns else path
     return talk.me if low in words.get("first_verbs", ()) else None
 
 
