@@ -276,6 +276,7 @@ _MADE = (
             ("consolidation", "Which memories were let go."),
             ("statements", "In how many lines the model found facts, what is over, and what was refused."),
             ("mistakes", "Which lessons and wishes were learned from what the user said."),
+            ("wishes", "Which wish says the same as another, or took its place; of earlier versions."),
             ("reflection", "What was understood of past conversations."),
             ("lessons", "Which lesson is told no more."),
             ("soul", "Which guidelines changed."),

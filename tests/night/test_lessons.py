@@ -141,7 +141,7 @@ async def test_a_night_takes_back_what_earlier_versions_made_of_flags_and_single
 
 async def test_a_manner_that_is_asked_for_twice_holds_always(store: Store) -> None:
     asked = "Please don't use emojis."
-    await talk(store, "monday", "Tell me of Rome.", "Rome 🎉", asked, "Fine.")
+    await talk(store, "monday", "What is there in Rome?", "Rome 🎉", asked, "Fine.")
     await talk(store, "tuesday", "Who painted the Mona Lisa?", "Leonardo 🎉", asked, "Fine.")
     await sleep(store, "1")
     (lesson,) = await kept(store)

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypedDict, get_args
 import numpy as np
 import numpy.typing as npt
 
-from insula.language.heads import DIMENSIONS, SCALE, Vector, Weights, chance
+from insula.language.heads import DIMENSIONS, SCALE, Vector, Weights
 from insula.language.spelling import spelled
 from insula.text.grammar import UNSPACED
 
@@ -39,7 +39,7 @@ TASKS = frozenset({"language"})
 """Parts that a task names for itself ("Write the letter in German"), which is no request about answers."""
 LONGEST = 160
 """Characters of a preference."""
-MOSTLY = 0.8
+MOSTLY = 0.75
 """Share of a message that its preferences must make up for it to be nothing else."""
 MESSAGE = 300
 """Characters of a message that are read as a whole."""
@@ -89,7 +89,8 @@ class _Networks(NamedTuple):
 def find_preferences(
     pieces: Mapping[str, Vector], whole: Vector | None, language: str, characters: int = 0
 ) -> tuple[Preference, ...]:
-    """What the sentences and clauses of a message say of how answers are to be; the longest of those that overlap.
+    """What the sentences and clauses of a message say of how answers are to be; of those that overlap, the
+    longest that is surely one.
 
     Args:
         pieces: the vector of each.
@@ -97,11 +98,13 @@ def find_preferences(
         language: of the message; in another than the eight no topic is read.
         characters: of the message; amid other things a preference must be surer.
     """
+    amid = MOSTLY * characters
+    read = (_read(text, pieces, whole, language, is_amid=len(text) < amid) for text in pieces)
+    said = sorted(filter(None, read), key=lambda one: (one.force not in ("standing", "lifts"), -len(one.words)))
     found: list[Preference] = []
-    for text in sorted(pieces, key=len, reverse=True):
-        said = _read(text, pieces, whole, language, is_amid=len(text) < MOSTLY * characters)
-        if said is not None and not any(text in one.words or one.words in text for one in found):
-            found.append(said)
+    for one in said:
+        if not any(one.words in other.words or other.words in one.words for other in found):
+            found.append(one)
     order = list(pieces)
     return tuple(sorted(found, key=lambda one: order.index(one.words)))
 
@@ -118,15 +121,10 @@ def _read(
     name = part.partition(".")[0]
     if force in ("once", "unsure") and name in FOR_GOOD and chances["standing"] >= at["for_good"]:
         force = "standing"
-    if (force in ("once", "unsure") and not part) or (name == "name" and _tells_fact(text, pieces[text])):
+    if force in ("once", "unsure") and not part:
         return None
     again = chances["standing"] >= at["asked"] and name not in SEVERAL.union(TASKS)
     return Preference(text, force, part, scope_of(text, language), alone=again)
-
-
-def _tells_fact(text: str, vector: Vector) -> bool:
-    """Whether a sentence says who its writer is ("I'm Nina"), and not how to call them."""
-    return (chance("fact", text, vector) or 0.0) >= cards()["points"]["fact"]
 
 
 def _force_of(chances: Mapping[Meaning, float], *, is_amid: bool) -> Force:

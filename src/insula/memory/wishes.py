@@ -83,7 +83,7 @@ def wishes_of(
         history: the session so far, oldest first.
     """
     *pieces, whole = texts_of(own)
-    if is_payload(said.text) or whole not in vectors:
+    if is_payload(said.text) or whole not in vectors or without_markers(said.text) != said.text:
         return ()
     read = {text: vectors[text] for text in pieces if text in vectors}
     found = find_preferences(read, vectors[whole], own.language, len(said.text))
