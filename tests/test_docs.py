@@ -18,8 +18,7 @@ from insula import senses, testing
 from insula.hosts import hook, registry, switch
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import PhaseName, sleep_cycle
 from insula.step import senses as felt
 
 pytestmark = pytest.mark.anyio
@@ -168,6 +167,11 @@ def test_the_reference_is_made_of_the_docstrings_as_they_are() -> None:
 def test_the_page_of_settings_is_made_of_their_comments_as_they_are() -> None:
     done = subprocess.run([sys.executable, ROOT / "tools" / "settings.py", "--check"], check=False)
     assert done.returncode == 0, "run: python tools/settings.py"
+
+
+def test_the_schemas_of_what_a_night_asks_for_are_as_they_stand_in_the_docs() -> None:
+    done = subprocess.run([sys.executable, ROOT / "tools" / "asked.py", "--check"], check=False)
+    assert done.returncode == 0, "raise VERSION if answers of before would not fit, and run: python tools/asked.py"
 
 
 def test_each_public_name_stands_in_the_reference_with_what_it_is() -> None:

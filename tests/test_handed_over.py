@@ -129,7 +129,7 @@ def test_only_the_user_s_own_words_can_become_guidance() -> None:
         "memory/wishes.py",  # of an OwnWish
         "server/api/lessons.py",  # another one: what the API tells
         "night/corrections.py",  # what the user put right, of users_lines
-        "night/phases/soul.py",  # what `insula.night.support` bears out by the user's words
+        "night/phases/soul.py",  # what `insula.night.grounding` bears out by the user's words
     }
 
 

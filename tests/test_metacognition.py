@@ -21,8 +21,7 @@ from insula.memory.storage.changes import Insight
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.store import Store
 from insula.metacognition import Assess, Metacognition
-from insula.night.cycle import sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.phases import PHASES
 from insula.night.phases.lessons import reinforce
 from insula.night.phases.mistakes import learn

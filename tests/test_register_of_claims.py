@@ -25,9 +25,8 @@ from insula.metacognition.claims import KINDS, Made, count_claims
 from insula.metacognition.engine import SOUL
 from insula.metacognition.outcome import TurnResult
 from insula.metacognition.turn import Turn
-from insula.night import judging, telling
-from insula.night.cycle import PhaseReport
-from insula.night.names import PhaseName
+from insula.night import outcomes, telling
+from insula.night.cycle import PhaseName, PhaseReport
 from insula.server.page.rendering import page
 from insula.server.page.views import turns, words
 from insula.settings import load
@@ -275,7 +274,7 @@ async def test_what_was_said_and_called_wrong_is_counted_without_a_word_of_the_u
             clock.advance(86_400)
             async with mind.turn("u", session, message) as turn:
                 turn.finish(ANSWERS[0])
-        await judging.judge(store, "u", "two", 1, False, mind.engine.calibration)
+        await outcomes.judge(store, "u", "two", 1, False, mind.engine.calibration)
         place = await store.place("u", "two")
         noticed = await store.nights.noticed(place.user_id, KINDS, 0.0)
     made = count_claims(noticed)
@@ -369,10 +368,9 @@ def test_each_verdict_of_a_turn_has_its_words_in_the_register() -> None:
     assert set(register.keys("why.memory")) == {f"kind.{kind}" for kind in VERDICTS}
 
 
-@pytest.mark.parametrize("name", [name for name in PhaseName if name != PhaseName.END])
+@pytest.mark.parametrize("name", [name for name in PhaseName if name not in (PhaseName.END, PhaseName.WISHES)])
 def test_what_a_phase_of_a_night_says_needs_an_entry(name: PhaseName, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(telling._TOLD, name, lambda _: iter(["Something."]))  # pyright: ignore[reportPrivateUsage, reportArgumentType]
-    report = PhaseReport(name=name, state="done", found={"interval": [None, None]})
+    report = PhaseReport(name=name, state="done", found={"says": ["Something."]})
     assert telling.told(report).said == "Something."
     without = {key: one for key, one in REGISTER.items() if key != f"night.{name}"}
     monkeypatch.setattr(register, "REGISTER", without)

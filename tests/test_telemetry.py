@@ -24,8 +24,7 @@ from insula.llm.client import generate
 from insula.llm.wire import Prompt
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import Night, Result, sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import Night, PhaseName, Result, sleep_cycle
 from insula.solve.mgv import mgv
 from insula.solve.run import Models
 from insula.telemetry import (

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from insula import worth as worth_module
-from insula.guidance import HURTS, UNKNOWN, USELESS, WORKS
-from insula.worth import Outcomes, amounts, needed, rate, worth
+from insula.worth import HURTS, UNKNOWN, USELESS, WORKS, Outcomes, amounts, needed, rate, worth
 
 DAYS, YEARS = 365, 1_000
 

@@ -43,8 +43,8 @@ what a reply is worth: text/answers.* text/artefacts.* text/code_language.* text
   text/coverage.* text/demand.* text/fragments.* text/hedges.* text/languages.* text/manner.* text/noise.*
   text/similarity.* text/structure.* turn/exchange.* turn/form.* turn/hedging.* turn/held.* turn/known.* turn/lines.*
   turn/measures.* turn/mending.* turn/monitor.* turn/rivals.* turn/substance.* turn/values.* turn/verdict.*
-all else: text/* screening* agent/guided.* night/extractive.* night/frame.* night/grounding.* night/sieve.*
-  night/topics.* night/soul/render.* solve/features.* turn/words.*
+all else: text/* screening* agent/guided.* night/grounding.* night/distil.*
+  night/soul/render.* solve/features.* turn/words.*
 not declared:
 """
 """The files that decide by hand-written rules, or by coefficients of our own, what people or models mean: a

@@ -26,7 +26,7 @@ from insula.memory.retrieval.embedding import use
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.rest import rest
+from insula.night.understanding import rest
 from insula.testing import FrozenClock, Request, ScriptedModel, memory_store
 from insula.text.pasted import ELLIPSIS, QUOTED
 

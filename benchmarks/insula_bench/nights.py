@@ -22,8 +22,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from insula.memory.retrieval.embedding import use
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import SleepReport, sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import PhaseName, SleepReport, sleep_cycle
 from insula.night.phases.reflection import reflect
 from insula.night.phases.summaries import summarise
 from insula.testing import FrozenClock, Reply, Request, ScriptedModel, memory_store

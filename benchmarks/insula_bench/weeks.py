@@ -19,8 +19,7 @@ from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.phases.reflection import reflect
 from insula.night.phases.soul import key_of
 from insula.night.phases.summaries import summarise

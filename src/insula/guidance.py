@@ -20,6 +20,7 @@ sessions in which it was withheld by lot answer it: the effect is the rate of fa
 import math
 
 from insula.value import Value
+from insula.worth import UNKNOWN, USELESS, WORKS, WORTHWHILE, Worth, rate, worth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,11 +43,6 @@ ACCEPTED = "accepted"
 PRUNED = "pruned"
 """Long silent with next to no evidence: as if it had never been proposed."""
 
-WORKS = "works"
-HURTS = "hurts"
-USELESS = "no effect worth while"
-UNKNOWN = "not enough evidence"
-
 DAY = 86_400.0
 START = 0.4
 """Confidence of guidance without evidence (seed 002, its code)."""
@@ -63,25 +59,11 @@ CORROBORATED = 2
 """Sessions (or projects) in which a failure must be seen before anything is told about it (R9)."""
 MINIMUM = 30
 """Opportunities per arm before an effect is spoken of (P4)."""
-WORTHWHILE = 0.05
-"""The smallest effect that is worth a line in a prompt (P4)."""
 FUTILE = 0.05
 """Guidance is retired where an effect worth while is less likely than this (P4)."""
 VAIN = 0.97
 """Posterior probability that guidance is broken in more than half of the sessions that are told it, from which on it is
 told no longer: five of five, seven of eight."""
-LEVEL = 0.95
-"""Of the interval of the effect."""
-SURE = 0.998
-"""Posterior probability of an effect above (below) zero from which guidance is said to work (to hurt). The interval's
-own 0.975 is meant for one look, and people look after every session: of rules that do nothing, one in nine would be
-praised at some time of a year, and so about one in sixty (`tests/test_guidance.py`)."""
-_PRIOR = 1.0
-"""Beta(1, 1): covers at least as well as Jeffreys' 0.5 where an arm has few failures."""
-_STEPS = 96
-_REACH = 6.5
-"""Standard deviations of a posterior that the grid spans."""
-_HALVINGS = 24
 
 
 class Evidence(Value):
@@ -136,27 +118,6 @@ class Tally(Value):
         return min(self.shown, self.withheld)
 
 
-class Effect(Value):
-    """How much less often the failure happens where the guidance is told: rate withheld less rate shown."""
-
-    estimate: float
-    low: float
-    high: float
-    positive: float
-    """Posterior probability that it is above zero."""
-    worthwhile: float
-    """Posterior probability that it is at least `WORTHWHILE`."""
-
-    @property
-    def verdict(self) -> str:
-        """`works`, `hurts`, `no effect worth while` (for which a rule is retired) or `not enough evidence`."""
-        if self.positive >= SURE:
-            return WORKS
-        if self.positive <= 1 - SURE:
-            return HURTS
-        return USELESS if self.worthwhile < FUTILE else UNKNOWN
-
-
 class Life(Value):
     """Where a piece of guidance stands."""
 
@@ -165,9 +126,19 @@ class Life(Value):
     tally: Tally
 
     @property
-    def effect(self) -> Effect | None:
-        """None where an arm has fewer than `MINIMUM` opportunities; computed when asked for, in about 2 ms."""
+    def effect(self) -> Worth | None:
+        """How much less often the failure happens where it is told, by an interval that holds however often somebody
+        looks; None where an arm has fewer than `MINIMUM` opportunities. Computed when asked for.
+        """
         return effect(self.tally) if self.tally.compared >= MINIMUM else None
+
+    @property
+    def verdict(self) -> str:
+        """What is said of its effect; that it was given up as useless is no claim but a decision."""
+        if (found := self.effect) is None:
+            return UNKNOWN
+        is_given_up = self.state == RETIRED and found.verdict == UNKNOWN and not is_in_vain(self.tally)
+        return USELESS if is_given_up else found.verdict
 
     @property
     def reason(self) -> str:
@@ -204,7 +175,7 @@ def live(evidence: "Iterable[Evidence]", now: float, *, mode: str = "", widely: 
 
 
 def _state(counts: Tally, now: float, widely: bool) -> str:
-    if counts.compared >= MINIMUM and _worthwhile(counts) < FUTILE:
+    if counts.compared >= MINIMUM and _chance_worthwhile(counts) < FUTILE:
         return RETIRED
     if is_in_vain(counts):
         return RETIRED
@@ -321,75 +292,22 @@ def remembered(evidence: "Iterable[Evidence]", decisions: "Iterable[Decision]") 
 # --- effect ------------------------------------------------------------------------------------------------------
 
 
-def effect(counts: Tally) -> Effect:
-    """The difference of the two rates of failure under a uniform prior, with its central 95 % interval.
+def effect(counts: Tally) -> Worth:
+    """How much less often guidance is broken where it is told."""
+    return worth(rate(counts.breaches, counts.shown), rate(counts.withheld_failed, counts.withheld))
 
-    It is computed on a grid, with no random numbers: the same counts give the same figures.
+
+def _chance_worthwhile(counts: Tally) -> float:
+    """The posterior probability of an effect worth while, under uniform priors and a normal approximation.
+
+    It decides what is told no longer, for which nobody has to be as sure as for a claim.
     """
-    withheld, shown = _arms(counts)
-    tail = (1 - LEVEL) / 2
-    return Effect(
-        estimate=withheld.mean - shown.mean,
-        low=_quantile(withheld, shown, tail),
-        high=_quantile(withheld, shown, 1 - tail),
-        positive=1 - _below(withheld, shown, 0.0),
-        worthwhile=_worthwhile(counts),
-    )
+    withheld, spread = _posterior(counts.withheld_failed, counts.withheld)
+    shown, other = _posterior(counts.breaches, counts.shown)
+    return 0.5 * math.erfc((WORTHWHILE - (withheld - shown)) / math.sqrt(2 * (spread + other)))
 
 
-def _worthwhile(counts: Tally) -> float:
-    return 1 - _below(*_arms(counts), WORTHWHILE)
-
-
-def _arms(counts: Tally) -> "tuple[_Rate, _Rate]":
-    return _Rate(counts.withheld_failed, counts.withheld), _Rate(counts.breaches, counts.shown)
-
-
-class _Rate:
-    """The posterior of a rate as equal steps of the angle whose squared sine it is.
-
-    On that scale its width hardly depends on where it lies, and its density is bounded at rates of 0 and 1.
-    """
-
-    def __init__(self, failed: int, total: int) -> None:
-        a, b = failed + _PRIOR, total - failed + _PRIOR
-        self.mean = a / (a + b)
-        middle, reach = math.asin(math.sqrt(self.mean)), _REACH / (2 * math.sqrt(a + b))
-        self._start = max(0.0, middle - reach)
-        self._step = (min(math.pi / 2, middle + reach) - self._start) / _STEPS
-        angles = [self._start + (index + 0.5) * self._step for index in range(_STEPS)]
-        logs = [(2 * a - 1) * math.log(math.sin(x)) + (2 * b - 1) * math.log(math.cos(x)) for x in angles]
-        top = max(logs)
-        weights = [math.exp(value - top) for value in logs]
-        total_weight = sum(weights)
-        self.points = [(math.sin(x) ** 2, weight / total_weight) for x, weight in zip(angles, weights, strict=True)]
-        self._cumulative = [0.0]
-        for _, weight in self.points:
-            self._cumulative.append(self._cumulative[-1] + weight)
-
-    def below(self, rate: float) -> float:
-        """The posterior probability that it is at most `rate`."""
-        if rate <= 0.0:
-            return 0.0
-        place = (math.asin(math.sqrt(min(1.0, rate))) - self._start) / self._step
-        if place >= _STEPS:
-            return 1.0
-        if place <= 0.0:
-            return 0.0
-        index = int(place)
-        return self._cumulative[index] + (place - index) * self.points[index][1]
-
-
-def _below(withheld: _Rate, shown: _Rate, difference: float) -> float:
-    return sum(weight * withheld.below(rate + difference) for rate, weight in shown.points)
-
-
-def _quantile(withheld: _Rate, shown: _Rate, share: float) -> float:
-    low, high = -1.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if _below(withheld, shown, middle) < share:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+def _posterior(failed: int, total: int) -> "tuple[float, float]":
+    """Mean and variance of a rate under Beta(1, 1)."""
+    mean = (failed + 1) / (total + 2)
+    return mean, mean * (1 - mean) / (total + 3)

@@ -19,13 +19,21 @@ the next; of one session, take one case.
 import math
 from itertools import pairwise
 
-from insula.guidance import HURTS, LEVEL, UNKNOWN, USELESS, WORKS, WORTHWHILE, Tally
 from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+WORKS = "works"
+HURTS = "hurts"
+USELESS = "no effect worth while"
+UNKNOWN = "not enough evidence"
+
+WORTHWHILE = 0.05
+"""The smallest effect that is worth a line in a prompt (P4)."""
+LEVEL = 0.95
+"""Of the interval of an effect."""
 LEVELS = 25
 """Steps to which amounts are rounded, so that a thousand cases take no longer than a hundred."""
 POWER = 0.84
@@ -142,11 +150,6 @@ def worth(told: Outcomes, withheld: Outcomes) -> Worth:
     budget = _PRICE - one.least - other.least
     low, high = -_reach(other, one, budget), _reach(one, other, budget)
     return Worth(told=told, withheld=withheld, low=low * told.most, high=high * told.most)
-
-
-def of_tally(counts: Tally) -> Worth:
-    """What guidance was worth: how much less often it is broken where it is told."""
-    return worth(rate(counts.breaches, counts.shown), rate(counts.withheld_failed, counts.withheld))
 
 
 def needed(told: float, withheld: float, effect: float, share: float = 0.5) -> int:

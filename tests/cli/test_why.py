@@ -10,8 +10,7 @@ import pytest
 from insula.cli import chat as command
 from insula.cli import common
 from insula.memory.storage.store import Store
-from insula.night.cycle import sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.phases.lessons import reinforce
 from insula.night.phases.mistakes import learn
 

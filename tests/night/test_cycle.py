@@ -11,8 +11,7 @@ from insula.memory.storage import journal, nights
 from insula.memory.storage.changes import Forget, Insight, Lesson, Lived, Merge, Revision, Summary
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import Night, Phase, PhaseReport, Result, sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import Night, Phase, PhaseName, PhaseReport, Result, sleep_cycle
 from insula.night.phases import PHASES
 from insula.testing import memory_store
 from insula.types import Controls

@@ -10,7 +10,7 @@ from insula.cli.main import app
 from insula.errors import InputError
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night import desk
+from insula.night import curation
 from insula.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +27,7 @@ async def told(store: Store, *said: str, session: str = "s") -> list[str]:
 
 
 async def names(store: Store) -> dict[str, str]:
-    return {one.kept.advice: one.kept.name for one in await desk.pieces(store, "ana")}
+    return {one.kept.advice: one.kept.name for one in await curation.pieces(store, "ana")}
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ async def names(store: Store) -> dict[str, str]:
 async def test_a_refusal_is_said_with_its_reason(store: Store, name: str, do: str, text: str, why: str) -> None:
     await told(store, CELSIUS)
     with pytest.raises(InputError, match="lesson") as refused:
-        await desk.decide(store, "ana", None, name or (await names(store))[CELSIUS], do, text)  # type: ignore[arg-type]
+        await curation.decide(store, "ana", None, name or (await names(store))[CELSIUS], do, text)  # type: ignore[arg-type]
     assert why in str(refused.value)
 
 

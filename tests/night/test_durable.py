@@ -15,9 +15,8 @@ from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition import Metacognition
-from insula.night.cycle import CADENCE, Night, Phase, Result, due
+from insula.night.cycle import CADENCE, Night, Phase, PhaseName, Result, due
 from insula.night.durable import House, Limits, Progress, Worker, tenant_of, working
-from insula.night.names import PhaseName
 from insula.types import Usage
 
 pytestmark = pytest.mark.anyio

@@ -5,12 +5,10 @@ from typing import Any
 import pytest
 
 from insula.memory.retrieval.embedding import use
-from insula.memory.storage.changes import Lesson
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import Night, Result, SleepReport, sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import Night, PhaseName, Result, SleepReport, sleep_cycle
 from insula.night.phases.lessons import reinforce
 from insula.night.phases.mistakes import learn
 from insula.types import Identity
@@ -64,7 +62,7 @@ async def test_a_correction_is_a_lesson_once_it_was_made_in_a_second_session(sto
     (lesson,) = await kept(store)
     assert (lesson.advice, lesson.citations) == (ADVICE, (1, 3, 5, 7))
     assert set(lesson.trigger) == {"australia", "capit"}
-    assert [one["told"] for one in found(report, "mistakes")["lessons"]] == [True]
+    assert [one["new"] for one in found(report, "mistakes")["lessons"]] == [True]
 
 
 async def test_the_model_is_told_what_was_corrected_twice_when_the_matter_comes_up(store: Store) -> None:
@@ -124,19 +122,6 @@ async def test_no_lesson_is_made_of_anything_but_a_correction(store: Store, what
         await talk(store, session, *NO_LESSON[what])
     await sleep(store, "1")
     assert await kept(store) == []
-
-
-async def test_a_night_takes_back_what_earlier_versions_made_of_flags_and_single_corrections(store: Store) -> None:
-    await talk(store, "monday", *NO_LESSON["a topic"])
-    at = await night(store)
-    old = [
-        Lesson("flagged/misread/1", "When the user asks about lyon, mind them.", ("lyon",), "", "derived", (1,)),
-        Lesson("corrected/length/2", 'When the user asks about lyon, "too long"', ("lyon",), "", "derived", (1,)),
-        Lesson("own/3", "Name the platform.", ("lyon",), "", "person", (1,)),
-    ]
-    await store.nights.record(at.user_id, "before", PhaseName.END, {}, old)
-    await sleep(store, "1")
-    assert [one.advice for one in await kept(store)] == ["Name the platform."]
 
 
 async def test_a_manner_that_is_asked_for_twice_holds_always(store: Store) -> None:
@@ -220,10 +205,9 @@ async def test_a_session_counts_once_and_its_arm_is_what_the_turns_recorded(stor
 async def test_a_breach_is_counted_against_the_lesson(store: Store) -> None:
     await talk(store, "monday", *MISTAKE)
     await talk(store, "tuesday", *AGAIN)
-    first = found(await sleep(store, "1"), "lessons")["lessons"][0]["confidence"]
+    await sleep(store, "1")
     await talk(store, "wednesday", *MISTAKE)
-    second = found(await sleep(store, "2"), "lessons")["lessons"][0]["confidence"]
-    assert second < first
+    assert found(await sleep(store, "2"), "lessons")["counted"] == {"breach": 1}
 
 
 async def test_a_standing_wish_needs_one_session_and_is_one_lesson_when_it_is_said_again(store: Store) -> None:

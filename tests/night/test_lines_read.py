@@ -17,12 +17,10 @@ from insula.errors import StoreError
 from insula.memory.storage import unread
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.phases.statements import CALLS, understand
-from insula.night.rest import rest
 from insula.night.telling import told
-from insula.night.understanding import LINES
+from insula.night.understanding import LINES, rest
 from insula.testing import Reply, Request, ScriptedModel, memory_store
 
 pytestmark = pytest.mark.anyio

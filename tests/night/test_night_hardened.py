@@ -19,8 +19,7 @@ from insula.memory.storage.schema import nights
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import soul
-from insula.night.cycle import Night, PhaseReport, Result, SleepReport, sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import Night, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 from insula.night.phases.consolidation import consolidate
 from insula.night.phases.trends import assessed

@@ -10,12 +10,11 @@ from insula.memory.storage.changes import Lesson, Retired, Reworded
 from insula.memory.storage.rows import Kept, Line
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night import desk
+from insula.night import curation
 from insula.night.cycle import sleep_cycle
-from insula.night.grounding import Ground
+from insula.night.grounding import Ground, sayings
 from insula.night.operations import Operation, applied, judged
 from insula.night.phases import PHASES
-from insula.night.support import sayings
 from insula.testing import Reply, Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -124,8 +123,8 @@ async def test_the_model_reads_what_stands_and_the_corrections_and_what_it_retir
     assert not report.failed
     assert '{"id": "gold", "text": "Always name the nine o\'clock train.", "sessions": 1}' in prompts[0]
     assert '"user": "No, that one is on Tuesdays."' in prompts[0]
-    assert (await desk.piece(store, "ana", "gold")).retired == "a reflection: retire"
+    assert (await curation.piece(store, "ana", "gold")).retired == "a reflection: retire"
     ledger = await store.sessions.ledger(await store.place("ana", "monday"), kinds=["meta:reflection"])
     assert [dict(one.data)["operations"] for one in ledger] == [1]
-    await desk.decide(store, "ana", None, "gold", "undo")
-    assert (await desk.piece(store, "ana", "gold")).retired == ""
+    await curation.decide(store, "ana", None, "gold", "undo")
+    assert (await curation.piece(store, "ana", "gold")).retired == ""

@@ -13,8 +13,7 @@ from insula.memory.storage.repositories import Nights
 from insula.memory.storage.rows import Line, Noticed
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.outcomes import Own, forget, outcomes, own
 from insula.night.phases.calibration import calibrate
 from insula.types import Provenance

@@ -7,9 +7,8 @@ import pytest
 from insula.memory.retrieval.embedding import use
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night import desk
-from insula.night.cycle import PhaseReport, sleep_cycle
-from insula.night.names import PhaseName
+from insula.night import curation
+from insula.night.cycle import PhaseName, PhaseReport, sleep_cycle
 from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel, memory_store
 
@@ -162,7 +161,7 @@ async def guidance(store: Store) -> str:
     """All that was learned, in any state, and what a model is told of it in the morning."""
     user = await store.nights.sleeper("ana")
     assert user is not None
-    pieces = [one.kept.advice for one in await desk.pieces(store, "ana")]
+    pieces = [one.kept.advice for one in await curation.pieces(store, "ana")]
     insights = [one.content for one in await store.nights.insights(user, 100)]
     soul = [one.content for one in await store.guidance.revisions(user, "soul", 10)]
     return "\n".join([*pieces, *insights, *soul])

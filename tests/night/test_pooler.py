@@ -10,9 +10,8 @@ import pooler
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import Night, Result
+from insula.night.cycle import Night, PhaseName, Result
 from insula.night.durable import House, working
-from insula.night.names import PhaseName
 from insula.server import live
 from insula.server.live import Live
 

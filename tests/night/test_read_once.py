@@ -4,8 +4,7 @@ import pytest
 
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import Night, Result, sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import Night, PhaseName, Result, sleep_cycle
 
 pytestmark = pytest.mark.anyio
 

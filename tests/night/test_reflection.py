@@ -10,16 +10,15 @@ from inline_snapshot import snapshot
 from insula.errors import BudgetExceeded, ModelRefused
 from insula.guidance import CAP
 from insula.memory.retrieval.embedding import use
-from insula.memory.storage.changes import Insight
-from insula.memory.storage.rows import Line, Noticed, Summarised, Understood
+from insula.memory.storage.rows import Line, Noticed, Understood
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import Night, PhaseReport, Result, sleep_cycle
-from insula.night.grounding import Item
-from insula.night.names import PhaseName
+from insula.night.cycle import Night, PhaseName, PhaseReport, Result, sleep_cycle
+from insula.night.grounding import Proposal
+from insula.night.operations import Candidate
 from insula.night.phases.reflection import candidates, confidence, insights, reflect
 from insula.night.phases.summaries import summarise
-from insula.night.records import Records, fitting
+from insula.night.records import Records
 from insula.night.unsettled import Reading, still_open
 from insula.testing import Reply, Request, ScriptedModel
 from insula.types import Provenance
@@ -118,16 +117,18 @@ async def test_two_sessions_become_insights_that_cite_them(store: Store) -> None
             "by": "model",
             "sessions": {"new": 2, "earlier": 0, "left_out": 0},
             "insights": 2,
-            "understood": [
-                "Long answers on Postgres: the user wanted one short command.",
-                "For a slow Postgres query, name the command first.",
-            ],
             "merged": 0,
             "candidates": [
                 {"section": "interaction", "advice": "Keep it short: one command on Postgres.", "sessions": [1, 2]}
             ],
             "usage": {"calls": 1, "input_tokens": 168, "output_tokens": 75},
-            "summaries_up_to": 10,
+            "up_to": 8,
+            "says": [
+                "Understood 2 new things; has 1 principle to propose, with the model.",
+                "Long answers on Postgres: the user wanted one short command.",
+                "For a slow Postgres query, name the command first.",
+                "Keep it short: one command on Postgres. (from 2 conversations)",
+            ],
         }
     )
 
@@ -252,11 +253,11 @@ async def test_what_is_known_gains_support_instead_of_a_second_life(store: Store
     assert after.confidence > before.confidence
 
 
-def item(text: str, *sessions: int, section: str = "") -> Item:
-    return Item(text, sessions, section)
+def item(text: str, *sessions: int, section: str = "") -> Proposal:
+    return Proposal(text, sessions, section)
 
 
-NO_RECORDS = Records((), (), {})
+NO_RECORDS = Records((), (), {}, {})
 
 
 def test_the_opposite_is_no_duplicate() -> None:
@@ -289,15 +290,8 @@ def test_principles_that_say_the_same_are_one_candidate() -> None:
         item("Keep answers on Postgres short.", 3, section="interaction"),
     ]
     assert candidates(same) == [
-        {"section": "interaction", "advice": "Keep the answers on Postgres short.", "sessions": [1, 3]}
+        Candidate(section="interaction", advice="Keep the answers on Postgres short.", sessions=[1, 3])
     ]
-
-
-def test_the_latest_records_go_first_into_the_room_there_is() -> None:
-    records = Records(tuple(summarised(n) for n in (3, 4)), tuple(summarised(n) for n in (1, 2)), {})
-    one = len('{"session": 1, "messages": 4, "topics": [], "summary": "…"}')
-    assert [one.session_id for one in fitting(records, 3 * one).all.values()] == [2, 3, 4]
-    assert list(fitting(records, 1).all) == [4]
 
 
 async def test_a_prompt_too_long_for_the_model_is_asked_anew_with_fewer_records(
@@ -305,17 +299,18 @@ async def test_a_prompt_too_long_for_the_model_is_asked_anew_with_fewer_records(
 ) -> None:
     monkeypatch.setattr("insula.night.phases.reflection.ROOMS", (40_000, 10))
 
-    point = {"text": "For a slow Postgres query, name the command first.", "sessions": [2]}
+    said = "That was too long, please keep it short."
+    point = {"text": "Long answers on Postgres: keep them short.", "sessions": [1], "quotes": [said]}
 
     def reply(request: Request) -> Reply:
         if "five lists" not in request.prompt:
             return SUMMARIES["tuesday"]
-        return ModelRefused("Too long.") if '{"session": 1' in request.prompt else EMPTY | {"advice": [point]}
+        return ModelRefused("Too long.") if '{"session": 2' in request.prompt else EMPTY | {"advice": [point]}
 
     await talk(store)
     report = await night(store, ScriptedModel(reply))
     assert report.found["sessions"] == {"new": 2, "earlier": 0, "left_out": 1}
-    assert [one.sessions for one in await stored(store)] == [(2,)]
+    assert [one.sessions for one in await stored(store)] == [(1,)]
 
 
 # Without a model
@@ -341,10 +336,6 @@ async def test_a_question_that_was_asked_again_and_never_answered_is_an_insight(
     assert [one.content for one in await stored(store)] == [
         "Asked again and not answered: “Where did I put the recovery codes of the staging server?”."
     ]
-
-
-def summarised(session: int, *topics: str) -> Summarised:
-    return Summarised(session, "…", topics, 4, float(session))
 
 
 def line(turn: int, content: str, by: Provenance = "user") -> Line:
@@ -425,18 +416,6 @@ async def test_what_nobody_could_answer_is_an_insight_until_it_is_told(store: St
     for line in (told, "👍", "👍"):
         await Metacognition(store).observe("ana", "tuesday", line)
     await night(store, None, "two")
-    assert await stored(store) == []
-
-
-async def test_a_night_takes_back_what_earlier_versions_took_for_insights(store: Store) -> None:
-    await talk(store)
-    user = await store.nights.sleeper("ana")
-    assert user is not None
-    said = ("Recurring topic: “Postgres”.", "Open question: “même un petit comté ?”.", "Corrected repeatedly: “it”.")
-    old = [Insight(text, (), (1,), 0.5, 0.5) for text in said]
-    await store.nights.record(user, "before", PhaseName.REFLECTION, {}, old)
-    assert len(await stored(store)) == 3
-    await night(store, None)
     assert await stored(store) == []
 
 

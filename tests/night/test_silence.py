@@ -5,17 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from insula.server.page.views.nights import of_report
 
 from insula.agent.chat import Chat
 from insula.memory.retrieval.embedding import use
-from insula.memory.storage.changes import Lesson, Revision
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night import soul
 from insula.night.cycle import SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 from insula.night.phases.summaries import SessionSummary
+from insula.operations.nights import describe_report
 from insula.testing import Reply, Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -95,13 +93,13 @@ async def test_who_introduces_themselves_every_day_founds_nothing(store: Store, 
 
 
 @pytest.mark.parametrize("language", INTRODUCTIONS)
-async def test_an_ordinary_day_leaves_one_sentence_on_the_page_of_nights(
+async def test_an_ordinary_day_leaves_no_change_on_the_page_of_nights(
     store: Store, tmp_path: Path, language: str
 ) -> None:
     (_, _, asked, told, _), (complaint, advice, *_) = INTRODUCTIONS[language], QUESTIONS[language]
     await talk(store, {"monday": [(asked, told), (complaint, advice), ("👍", "👍")]})
-    shown = of_report(await sleep(store, tmp_path / "SOUL.md"), {})
-    assert ([(one.title, one.said) for one in shown.phases], shown.nothing) == ([], "Nothing new was learned.")
+    shown = describe_report(await sleep(store, tmp_path / "SOUL.md"))
+    assert (shown.changes, shown.failed) == ((), ())
 
 
 @pytest.mark.parametrize("language", QUESTIONS)
@@ -135,28 +133,3 @@ async def test_a_principle_that_only_says_what_the_user_told_is_none(store: Stor
     assert [one["advice"] for one in reflected["candidates"]] == [PRINCIPLE]
     assert sum(reflected["dropped"].values()) == len(FACTS)
     assert "Graz" not in (tmp_path / "SOUL.md").read_text()
-
-
-async def test_a_guideline_of_an_earlier_version_that_repeats_a_correction_is_taken_back(
-    store: Store, tmp_path: Path
-) -> None:
-    await talk(store, {"monday": [("Hi, I'm Nina.", "Hello!")], "tuesday": [("Hi, I'm Nina.", "Hello!")]})
-    old, kept = "Without waiting for a reminder: I'm Nina.", PRINCIPLE
-    named = (("g0000000001", old), ("g0000000002", kept))
-    section = "Interaction principles"
-    document = soul.revise(soul.Document(), add=[(section, name, text) for name, text in named])
-    path, user = tmp_path / "SOUL.md", await user_of(store)
-    for name, text in named:
-        await store.run(_learn, user, Lesson(name, text, (), section, "derived", (1, 3)))
-    await store.guidance.revise(user, Revision("soul", "night", soul.render(document), {"changes": []}))
-    await sleep(store, path)
-    assert kept in path.read_text()
-    assert old not in path.read_text()
-    assert await lessons(store) == [kept]
-    assert "reminder" not in await request(store, "How long do I boil eggs?")
-
-
-def _learn(connection: Any, user: int, lesson: Lesson) -> None:
-    from insula.memory.storage.journal import apply
-
-    apply(lesson, connection, user, 1.0)

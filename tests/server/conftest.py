@@ -10,7 +10,7 @@ from api_service import Client, MakeService, Replies, Serve, answer, serve
 from insula.agent.chat import Chat
 from insula.agent.requests import Requests
 from insula.metacognition import Metacognition
-from insula.night.forgetting import REQUESTS
+from insula.night.curation import REQUESTS
 from insula.server.app import create_app
 from insula.server.service import Service
 from insula.server.tokens import FILE, Keys

@@ -18,7 +18,7 @@ from insula.memory.storage import journal
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.forgetting import REQUESTS
+from insula.night.curation import REQUESTS
 from insula.night.soul import Document
 from insula.replay.find import find
 from insula.server.app import create_app

@@ -12,8 +12,7 @@ from insula.memory.storage import progress, spending
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import Night, Phase, Result, sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import Night, Phase, PhaseName, Result, sleep_cycle
 from insula.server import tokens
 from insula.server.page.views import all_nights as views
 from insula.server.tokens import FILE, Keys

@@ -8,8 +8,7 @@ from insula.guidance import SHOWN, WITHHELD
 from insula.memory.storage.ledger import Piece
 from insula.memory.storage.rows import Cited, Done, Entry, Kept, Revised, Spoken, Talk
 from insula.night import soul
-from insula.night.cycle import PhaseReport
-from insula.night.names import PhaseName
+from insula.night.cycle import PhaseName, PhaseReport
 from insula.night.phases import PHASES
 from insula.night.telling import told
 from insula.operations import nights
@@ -235,7 +234,7 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
             1,
             "2026-01-05",
             "soul",
-            {"changes": [{"kind": "added", "text": "Be brief.", "before": ""}], "waiting": []},
+            {"changes": [{"kind": "added"}], "says": ["1 change.", "Added: Be brief."]},
             NOW,
         ),
         Done(2, "2026-01-06", "soul", {"changes": 7}, NOW),
@@ -250,12 +249,12 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
 
 def test_a_night_that_has_not_ended_says_how_far_it_is() -> None:
     begun = [Done(1, "2026-01-05", "summaries", {"summarised": {}}, NOW), Done(2, "2026-01-05", "trends", {}, NOW)]
-    (going,) = nights.list_nights(begun, {}, NOW + 60)
+    (going,) = nights.list_nights(begun, NOW + 60)
     assert (going.progress, going.goes_on) == (f"Under way: 2 of {len(PHASES)} steps are done.", True)
-    (stopped,) = nights.list_nights(begun, {}, NOW + 86_400)
+    (stopped,) = nights.list_nights(begun, NOW + 86_400)
     assert stopped.progress.startswith(f"Stopped after 2 of {len(PHASES)} steps")
     assert not stopped.goes_on
-    (over,) = nights.list_nights([*begun, Done(3, "2026-01-05", "end", {"up_to": 1}, NOW)], {}, NOW + 60)
+    (over,) = nights.list_nights([*begun, Done(3, "2026-01-05", "end", {"up_to": 1}, NOW)], NOW + 60)
     assert not over.progress
 
 
@@ -269,16 +268,13 @@ def test_signals_are_told_in_words() -> None:
 
 
 def test_each_change_of_a_night_names_what_takes_it_back() -> None:
-    effect = {"verdict": "works", "estimate": 0.24, "low": 0.05, "high": 0.41}
-    weighed: dict[str, object] = {
-        "counted": {},
-        "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}],
-    }
-    changed = {"changes": [{"kind": "added", "text": "Be brief.", "before": "", "id": "p1"}], "waiting": []}
-    reports = [Done(1, "2026-01-05", "lessons", weighed, NOW), Done(2, "2026-01-05", "soul", changed, NOW)]
-    reports.append(Done(3, "2026-01-05", "consolidation", {"merged": [], "forgotten": [7, 8]}, NOW))
-    assert nights.list_insights([one.report for one in reports]) == []
-    (night,) = nights.list_nights(reports, {"fd930986b4": "Name the platform."})
+    effect = {"what": "Name the platform.", "verdict": "works", "estimate": 0.24, "low": 0.05, "high": 0.41}
+    changed = {"changes": [{"kind": "added", "id": "p1"}], "says": ["1 change.", "Added: Be brief."]}
+    reports = [Done(1, "2026-01-05", "lessons", {"counted": {}, "effects": [effect]}, NOW)]
+    reports.append(Done(2, "2026-01-05", "soul", changed, NOW))
+    let_go = {"merged": [], "forgotten": [7, 8], "says": ["2 memories, old and never used again, were let go."]}
+    reports.append(Done(3, "2026-01-05", "consolidation", let_go, NOW))
+    (night,) = nights.list_nights(reports)
     tidied, measured, added = night.changes
     assert tidied.undo is not None
     assert tidied.undo.command == "insula memory undo 7"

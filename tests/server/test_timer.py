@@ -13,8 +13,7 @@ from insula.agent.chat import Chat
 from insula.errors import ModelTimeout, StoreLocked
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import END, Night, PhaseReport, Result, SleepReport
-from insula.night.names import PhaseName
+from insula.night.cycle import END, Night, PhaseName, PhaseReport, Result, SleepReport
 from insula.server import timer
 from insula.server.service import Service
 from insula.server.timer import SPREAD, Timer, moment, night, running

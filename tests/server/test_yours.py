@@ -11,7 +11,7 @@ from insula.memory.privacy import custody
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import outcomes
-from insula.night.forgetting import REQUESTS
+from insula.night.curation import REQUESTS
 from insula.server import tokens
 from insula.server.tokens import FILE
 from patience import HeldModel

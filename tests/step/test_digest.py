@@ -21,6 +21,7 @@ from insula.step.action import EDIT, EXECUTE, READ, Action
 from insula.step.digest import OPENING, Rule, compile_rules, open_session
 from insula.step.patterns import BY_ID, PATTERNS
 from insula.step.trace import append_lines
+from insula.worth import WORKS
 
 A, B = "a" * 16, "b" * 16
 NOW = time.time()
@@ -362,11 +363,11 @@ def test_a_simulated_half_year(home: Path) -> None:
     assert all(life.state == guidance.ACTIVE for life in perfect)
     assert perfect[-1].confidence == guidance.CAP
     assert perfect[-1].effect is not None
-    assert perfect[-1].effect.verdict == guidance.WORKS
+    assert perfect[-1].effect.verdict == WORKS
     assert perfect[-1].tally.suppressions > 100  # the original never recorded one
     assert perfect[-1].tally.breaches == 0
     # one that does nothing is never praised
-    assert all(life.effect is None or life.effect.verdict != guidance.WORKS for life in idle)
+    assert all(life.effect is None or life.effect.verdict != WORKS for life in idle)
     # one that is told and broken again and again is not told for ever, and says why
     assert broken.state == guidance.RETIRED
     assert broken.tally.shown < 60

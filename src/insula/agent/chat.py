@@ -16,7 +16,7 @@ from insula.session.adaptation import Stage
 from insula.session.saved import Advisory, Saved
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
-from insula.turn.lessons import Used
+from insula.turn.guidance import Used
 from insula.turn.verdict import Verdict
 from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 

@@ -31,11 +31,10 @@ from insula.cli.sleep import asleep, show
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.errors import InputError, InsulaError
 from insula.night.cycle import SleepReport, due, sleep_cycle
-from insula.night.decisions import state
-from insula.night.guidelines import adopt
-from insula.night.morning import OFF, TITLE, changed_last_night
+from insula.night.guidelines import adopt, state
 from insula.night.phases import PHASES, understanding_phases
-from insula.night.rest import rest
+from insula.night.telling import OFF, TITLE, changed_last_night
+from insula.night.understanding import rest
 from insula.operations.guidance import list_guidance
 from insula.redaction import redact
 from insula.settings import Settings

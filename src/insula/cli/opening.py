@@ -18,7 +18,7 @@ from insula.llm.models import resolve
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator, warm_up
-from insula.night.forgetting import REQUESTS
+from insula.night.curation import REQUESTS
 from insula.settings import Settings
 from insula.types import Controls
 

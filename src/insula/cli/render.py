@@ -13,7 +13,7 @@ from insula.llm.budget import Account
 from insula.memory.storage.rows import Cited, Kept
 from insula.operations.guidance import Guidance
 from insula.operations.words import counted
-from insula.turn.lessons import Used
+from insula.turn.guidance import Used
 from insula.turn.verdict import Tone
 from insula.turn.verdict import why as why_so
 from insula.types import Memory

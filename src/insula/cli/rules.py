@@ -15,12 +15,13 @@ from insula.cli import lines
 from insula.cli.lines import print_json
 from insula.cli.options import Yes
 from insula.errors import InputError, InsulaError
-from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN
+from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED
 from insula.hosts import doctor, places
 from insula.operations.rules import Imported, Rules, effect_of, read_entries, verdict_of
 from insula.operations.words import counted, day_of
 from insula.step import trace
 from insula.step.digest import PROJECT, Rule
+from insula.worth import UNKNOWN
 
 app = typer.Typer()
 FILE_LIMIT = 1 << 20

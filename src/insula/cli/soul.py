@@ -9,8 +9,8 @@ import typer
 from insula.cli.common import soul_of, with_store
 from insula.cli.lines import print_json, warn
 from insula.cli.options import Json, User, numbered
-from insula.night import decisions
-from insula.night.decisions import State, difference
+from insula.night import guidelines
+from insula.night.guidelines import State, difference
 from insula.operations.words import counted
 
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."
@@ -54,7 +54,7 @@ def diff(revision: Revision = None, user: User = "me") -> None:
     """What changed since the revision before, or since the one named."""
     text, past, _, _ = _state(user)
     earlier = past[1].content if len(past) > 1 else ""
-    before = earlier if revision is None else decisions.of_number(past, revision).content
+    before = earlier if revision is None else guidelines.of_number(past, revision).content
     print(difference(before, text) or "Nothing changed.")
 
 
@@ -76,7 +76,7 @@ def history(user: User = "me", json: Json = False) -> None:
 @app.command()
 def undo(revision: Revision = None, user: User = "me") -> None:
     """Go back to the revision before, or to the one named."""
-    wanted = with_store(lambda store: decisions.undo(store, user, soul_of(user), revision))
+    wanted = with_store(lambda store: guidelines.undo(store, user, soul_of(user), revision))
     print(f"SOUL.md is as it was in revision {wanted.id}; undo that with: insula guidance soul undo")
 
 
@@ -107,8 +107,8 @@ def reject(user: User = "me") -> None:
 
 
 def _decide(user: str, accepted: bool) -> None:
-    with_store(lambda store: decisions.decide(store, user, soul_of(user), accepted))
+    with_store(lambda store: guidelines.decide(store, user, soul_of(user), accepted))
 
 
 def _state(user: str) -> State:
-    return with_store(lambda store: decisions.state(store, user, soul_of(user)))
+    return with_store(lambda store: guidelines.state(store, user, soul_of(user)))

@@ -28,7 +28,7 @@ from insula.night.view import contradicted, is_view
 from insula.session.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.telemetry import Telemetry
-from insula.turn import confidence, forgetting, impasse, insights, lessons, monitor, wishes
+from insula.turn import confidence, forgetting, guidance, impasse, monitor, wishes
 from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Signal
 
 log = logging.getLogger(__name__)
@@ -77,9 +77,9 @@ class Learned(NamedTuple):
     """What nights have learned of a user, as a turn needs it."""
 
     version: Version
-    advice: tuple[lessons.Advice, ...]
+    advice: tuple[guidance.Lesson, ...]
     wishes: tuple[wishes.Standing, ...]
-    insights: tuple[insights.Insight, ...]
+    insights: tuple[guidance.Insight, ...]
     guidelines: str
     calibration: Calibration
 
@@ -257,9 +257,9 @@ class Engine:
             standing = wishes.standing(kept)
             known = Learned(
                 version,
-                lessons.advised(kept, self.store.now()),
+                guidance.find_lessons(kept, self.store.now()),
                 standing,
-                insights.known(await self.store.nights.insights(place.user_id, INSIGHTS), FORMS),
+                guidance.find_insights(await self.store.nights.insights(place.user_id, INSIGHTS), FORMS),
                 await asyncio.to_thread(self._guidelines, soul.parse(latest[0].content), standing) if latest else "",
                 calibrated(self.calibration, own[0].content) if own else self.calibration,
             )

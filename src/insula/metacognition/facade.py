@@ -352,7 +352,7 @@ class Metacognition:
             ModelError: the model was not reached, or not in time; what was not read is read another time.
             StoreError: the store cannot be used, or a line changed meanwhile.
         """
-        from insula.night.rest import rest
+        from insula.night.understanding import rest
 
         check_types(user=user)
         check_model(model)

@@ -14,7 +14,7 @@ from insula.redaction import redact
 from insula.session.saved import Advisory
 from insula.text.analysis import LANGUAGES, detect
 from insula.text.questions import asks
-from insula.turn import impasse, lessons, mending
+from insula.turn import guidance, impasse, mending
 from insula.turn.instructions import may_show
 from insula.turn.source import Source, source
 from insula.turn.verdict import Verdict, verdict
@@ -22,7 +22,6 @@ from insula.types import (
     CONFIDENCE_LOW,
     HEDGE_THRESHOLD,
     TURN,
-    Arm,
     Assessment,
     Level,
     Memory,
@@ -203,9 +202,9 @@ def _record(turn: "Turn", judged: Assessment, usage: Usage, hedged: bool) -> Tur
         "seconds": round(usage.seconds, 4),
     }
     if turn.lessons:
-        record["lessons"] = lessons.record(turn.lessons)
+        record["lessons"] = guidance.record(turn.lessons)
     if turn.insights:
-        record["insights"] = [Arm(id=one.id, arm=one.arm) for one in turn.insights]
+        record["insights"] = guidance.record(turn.insights)
     return record
 
 

@@ -12,7 +12,7 @@ from insula.memory.storage.rows import Said
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import Reason
 from insula.session.saved import Lever, Saved
-from insula.turn import insights, lessons
+from insula.turn import guidance
 from insula.turn.instructions import Words
 from insula.turn.mending import Mend
 from insula.types import Confidence, Controls, Recalled
@@ -41,8 +41,8 @@ class Suspended:
     recalled: tuple[Recalled, ...]
     history: tuple[Said, ...]
     personal: bool
-    lessons: tuple[lessons.Used, ...]
-    insights: tuple[insights.Recalled, ...]
+    lessons: tuple[guidance.Used, ...]
+    insights: tuple[guidance.Used, ...]
     mend: Mend | None
     controls: Controls
     skipped: tuple[Stage, ...]

@@ -54,7 +54,7 @@ from insula.metacognition.reading import (
 )
 from insula.metacognition.streaming import streamed
 from insula.metacognition.suspended import Suspended, read_suspended, suspend
-from insula.night import forgetting as erasing
+from insula.night import curation
 from insula.redaction import may_answer, redact, take_answer, take_out
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import DEGRADED, STM_HIGH, Reason
@@ -68,7 +68,7 @@ from insula.text.analysis import UNKNOWN, Analysis, analyse, clean
 from insula.text.payload import is_payload
 from insula.text.questions import Ask, asks
 from insula.text.structure import is_structured
-from insula.turn import confidence, forgetting, impasse, insights, lessons, limits, mending, monitor, wishes
+from insula.turn import confidence, forgetting, guidance, impasse, limits, mending, monitor, wishes
 from insula.turn.gate import Gate, gate, most_personal
 from insula.turn.hedging import Hedged, hedge
 from insula.turn.instructions import asked_for, compose
@@ -157,11 +157,11 @@ class Turn:
         self.analysis: Analysis | None = None
         self.confidence = Confidence(level="low", score=0.0, reasons=(say("why.sure", "reason.unread").text,))
         self.recalled: tuple[Recalled, ...] = ()
-        self.lessons: tuple[lessons.Used, ...] = ()
+        self.lessons: tuple[guidance.Used, ...] = ()
         self.mend: Mend | None = None
         self.wishes: tuple[wishes.Standing, ...] = ()
         self.heard: tuple[Preference, ...] = ()
-        self.insights: tuple[insights.Recalled, ...] = ()
+        self.insights: tuple[guidance.Used, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.words = compose(engine.identity, ())
         self.forgetting: forgetting.Heard | None = None
@@ -352,7 +352,7 @@ class Turn:
         if offer is None or not forgetting.is_assent(self.message):
             return
         with self.kept_from_host("forget"):
-            await erasing.erase(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
+            await curation.erase(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
             self.forgetting = forgetting.Heard(erased=len(offer.lines))
             self.engine.backlog.again(self.user)
 
@@ -405,7 +405,7 @@ class Turn:
         self._regulation, self.adaptations = begun.regulation, begun.adaptations
         self.conditions = begun.conditions.reasons
 
-    def _draw_lessons(self, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
+    def _draw_lessons(self, place: Place, asked: Analysis) -> tuple[guidance.Used, ...]:
         """The lessons that the message brings up; wishes and insights with them."""
         if (known := self._learned) is None:
             return ()
@@ -413,8 +413,8 @@ class Turn:
             said = self.engine.asked_for_now((self.user, self.session), self._wished)
             self.wishes = wishes.told(known.wishes, asked.terms, said, payload=is_payload(self._content))
             holdout = self.engine.holdout
-            self.insights = insights.recalled(known.insights, asked.terms, place.session_id, holdout)
-            return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, holdout)
+            self.insights = guidance.bring_up_insights(known.insights, asked.terms, place.session_id, holdout)
+            return guidance.bring_up_lessons(known.advice, asked.terms, place.session_id, holdout)
         return ()
 
     async def _write(self) -> None:
@@ -450,7 +450,7 @@ class Turn:
         message: Analysis,
         asked: Cue,
         found: Recollection,
-        learned: tuple[lessons.Used, ...],
+        learned: tuple[guidance.Used, ...],
         more: Sequence[Recalled],
     ) -> None:
         """Estimate confidence and compose what the model is told.
@@ -471,9 +471,10 @@ class Turn:
             identity=identity,
             calibration=calibration,
         )
-        guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
+        own_guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
-        told = [*(quote("wish", wish.text) for wish in far), *lessons.told(learned), *insights.told(self.insights)]
+        preferences = [quote("wish", wish.text) for wish in far]
+        told = [*preferences, *guidance.told_lessons(learned), *guidance.told_insights(self.insights)]
         untold = self._gate.is_certain
         self.personal = untold or self._lets_in(self.recalled)
         composed = partial(
@@ -484,7 +485,7 @@ class Turn:
             doubtful=self.confidence.level == "low" and not self._gate.talkers,
             language=asked.language,
             guidelines=self._learned.guidelines if self._learned else "",
-            guidance=guidance,
+            guidance=own_guidance,
             lessons=told,
             mend=self.mend.said if self.mend else None,
             forgetting=self.forgetting.told(self.analysis.language) if self.forgetting and self.analysis else None,
@@ -498,7 +499,7 @@ class Turn:
         if not self.words.shown > {one.memory.id for one in self._limits}:
             self.confidence = confidence.untold(self.confidence, calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
-        self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
+        self.lessons = (*(guidance.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _lets_in(self, recalled: Sequence[Recalled]) -> bool:
         """Whether lines of what was recalled may stand before the model."""

@@ -9,11 +9,12 @@ import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from insula.errors import InsulaError, StoreError
-from insula.llm.budget import Account
+from insula.llm.budget import Account, Budget
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage import spending
 from insula.memory.storage.changes import Changes
@@ -23,20 +24,52 @@ from insula.memory.storage.rows import Line, Noticed, Session
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed
-from insula.night.grant import grant, spent_of, within
-from insula.night.names import PhaseName, named
 from insula.telemetry import NIGHT, PHASE, span
-from insula.types import Calibration, Identity
+from insula.types import Calibration, Identity, Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-__all__ = ["CADENCE", "END", "Night", "Phase", "PhaseReport", "Result", "SleepReport", "State", "due", "sleep_cycle"]
+__all__ = [
+    "CADENCE",
+    "END",
+    "Effect",
+    "Night",
+    "Phase",
+    "PhaseName",
+    "PhaseReport",
+    "Result",
+    "SleepReport",
+    "State",
+    "due",
+    "sleep_cycle",
+]
 
 log = logging.getLogger(__name__)
 
+
+class PhaseName(StrEnum):
+    """A phase of a night; its value stands in the journal and on screens."""
+
+    SUMMARIES = "summaries"
+    CONSOLIDATION = "consolidation"
+    STATEMENTS = "statements"
+    MISTAKES = "mistakes"
+    WISHES = "wishes"
+    """Of earlier versions."""
+    REFLECTION = "reflection"
+    LESSONS = "lessons"
+    SOUL = "soul"
+    FILE = "file"
+    CALIBRATION = "calibration"
+    TRENDS = "trends"
+    END = "end"
+    """No phase of its own: what stands in the journal when all are done."""
+
+
 END = PhaseName.END
-"""What stands in the journal when all phases of a night are done."""
+FRESH_TOKENS, FRESH_CALLS = 60_000, 40
+"""What one night may spend of a common cap where a user has none of their own."""
 CAPPED = "All nights of this date have spent what they may together; the next night goes on."
 _DAY = 86_400.0
 
@@ -46,15 +79,46 @@ State = Literal["done", "skipped", "failed", "before"]
 """Of a phase; `before` where an earlier start of this night had done it."""
 
 
+class Effect(NamedTuple):
+    """An effect with the interval that holds it with 95 % probability: what it changes of a share, from -1 to 1."""
+
+    what: str
+    verdict: str
+    estimate: float
+    low: float
+    high: float
+
+    def figures(self) -> str:
+        """The effect and its interval, in points of a hundred."""
+        return f"{100 * self.estimate:+.0f} points, between {100 * self.low:+.0f} and {100 * self.high:+.0f} (95 %)"
+
+    def line(self) -> str:
+        """All of it, in a line."""
+        return f"{self.what}: {self.verdict}, {self.figures()}"
+
+
 class Result(NamedTuple):
-    """What a phase found, and what it changes."""
+    """What a phase found, what it changes, and what a person is told of it."""
 
     report: Mapping[str, object]
+    """Figures and names, for programs."""
     changes: Changes = ()
     skipped: str = ""
     """Why there was nothing to do, in a sentence."""
     waits: bool = False
     """Whether it could not be told yet: then the phase is not journalled, and is asked again at the next start."""
+    says: Sequence[str] = ()
+    """What a person is told: a sentence, and what was learned or changed, each in a line; empty without news."""
+    news: Sequence[str] = ()
+    """What the next talk begins with: what changed, each with the command that takes it back."""
+    effects: Sequence[Effect] = ()
+    """Effects that came to be known."""
+
+    def journal(self) -> dict[str, object]:
+        """All of it as it stands in the journal."""
+        effects = [effect._asdict() for effect in self.effects]
+        told = {"says": [*self.says], "news": [*self.news], "effects": effects}
+        return {**self.report, **{key: value for key, value in told.items() if value}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +296,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         given = await _granted(store, found.night, user_id, account, cap)
         if given.is_nothing:
             return SleepReport(user=user, date=found.night, phases=(), skipped=CAPPED, capped=True)
-        account, before = within(account, given), account.spent
+        account, before = _within(account, given), account.spent
         night = Night(
             store=store,
             user=user,
@@ -252,14 +316,14 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         with on_behalf_of(user), span(NIGHT) as traced:
             report = SleepReport(user=user, date=night.date, phases=await _through(night, phases, found.last, on_phase))
             traced.set(state="failed" if report.failed else "done")
-        await _settle(night, report, given, spent_of(account, before))
+        await _settle(night, report, given, _spent_since(before, account))
         return report
 
 
 async def _granted(store: Store, night: str, user_id: int, account: Account, cap: Sum) -> Sum:
     """What the night may spend; where nothing is capped, it goes on though that it began cannot be written down."""
     try:
-        return await store.run(spending.take, night, user_id, grant(account), cap, store.now())
+        return await store.run(spending.take, night, user_id, _needed(account), cap, store.now())
     except StoreError as error:
         if not cap.is_endless:
             raise
@@ -277,11 +341,40 @@ async def _settle(night: Night, report: SleepReport, given: Sum, spent: Sum) -> 
         log.warning("How the night of %s ended was not noted: %s", night.date, error)
 
 
+def _needed(account: Account) -> Sum:
+    """What a night asks for of a common cap: the user's own caps, or what a night seldom needs."""
+    budget = account.budget
+    tokens = float(FRESH_TOKENS if budget.tokens is None else budget.tokens)
+    cost = budget.cost
+    if cost is None and account.prices is not None:
+        cost = tokens * max(account.prices.input_per_million, account.prices.output_per_million) / 1e6
+    return Sum(float(FRESH_CALLS if budget.calls is None else budget.calls), tokens, cost)
+
+
+def _within(account: Account, given: Sum) -> Account:
+    """An account with its own caps within what was granted; as it is where nothing is capped."""
+    return account if given.is_endless else replace(account, budget=_budget(account.budget, given))
+
+
+def _budget(own: Budget, given: Sum) -> Budget:
+    calls, tokens = (None if cap is None else int(cap) for cap in given[:2])
+    return replace(own, calls=calls or own.calls, tokens=tokens or own.tokens, cost=given.cost or own.cost)
+
+
+def _spent_since(before: Usage, account: Account) -> Sum:
+    now = account.spent
+    tokens = now.input_tokens + now.output_tokens - before.input_tokens - before.output_tokens
+    return Sum(now.calls - before.calls, tokens, now.cost - before.cost)
+
+
 def _check(done: Mapping[str, Json]) -> None:
     """Hold that every phase in the journal is one of ours; an answer that was asked for has a colon in its name."""
     for name in done:
-        if ":" not in name:
-            named(name)
+        if ":" not in name and name not in [*PhaseName]:
+            raise StoreError(
+                f"The journal of the nights names a phase {name!r}, which this version of Insula does not have; "
+                "open it with the version that wrote it."
+            )
 
 
 async def due(store: Store, user: str, zone: tzinfo | None = None) -> bool:
@@ -340,7 +433,7 @@ async def _bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
     try:
         result = await phase(night)
         if not result.waits:
-            await night.store.nights.record(night.user_id, night.date, name, result.report, result.changes)
+            await night.store.nights.record(night.user_id, night.date, name, result.journal(), result.changes)
     except InsulaError as error:
         log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)
         return PhaseReport(name=name, state="failed", why=str(error), error=type(error).__name__)
@@ -349,5 +442,5 @@ async def _bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
         kind = type(error).__name__
         return PhaseReport(name=name, state="failed", why=f"It failed ({kind}); the log says more.", error=kind)
     if result.skipped:
-        return PhaseReport(name=name, state="skipped", found=result.report, why=result.skipped)
-    return PhaseReport(name=name, state="done", found=result.report)
+        return PhaseReport(name=name, state="skipped", found=result.journal(), why=result.skipped)
+    return PhaseReport(name=name, state="done", found=result.journal())

@@ -1,25 +1,70 @@
-"""A night's distillation: the old document and what is supported now become the new document, or a proposal.
+"""Which guidelines stand in SOUL.md after a night: pure, from the document as it was and from what is supported now.
 
-What is told is decided by support alone; a model's draft only words what enters. Old guidance outweighs new: it keeps
-its words and its place as long as something backs it, one night changes at most `DRIFT` of the document, and whatever
-would cost a supported guideline its place is proposed to a person and not done.
+Support alone decides, and a guideline keeps its words and its place as long as something backs it. One night changes
+at most `DRIFT` of the document, and what would cost a supported guideline its place is proposed to a person, not done.
 """
 
-from collections import Counter
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
-from insula.night import draft as drafts
-from insula.night.agreement import faithful, keeps, opposite
-from insula.night.sieve import ADVICE, SPEAKS_OF_ITSELF, Dropped, Item, Sieve, reasons_against, unfit
-from insula.night.soul import Change, Document, diff, revise, taken_out
+from insula.guidance import ACTIVE, CORROBORATED, MUTED, PINNED
+from insula.night.agreement import keeps, opposite, same
+from insula.night.soul import Change, Document, Section, diff, revise, taken_out
 from insula.night.soul.render import WORDS, fixed, load, weigh
+from insula.screening import screen
+from insula.text.analysis import analyse
 
 DRIFT = 0.3
 """Share of the night's part of the document, in words, that one night may take away or add (R8)."""
 YOUNG = 150
 """Words up to which a document grows freely; a smaller one is taken for as large when its drift is measured. The first
 one is not measured: nothing drifts from nothing."""
+ADVICE = 200
+"""Characters of a guideline; a longer one is not told."""
+SENIORITY = 1
+"""Sessions that standing in the document counts for."""
+_MOST_STATEMENTS = 1_000
+_MARKUP = re.compile(r"<!--|-->|```|\A\s*(?:[#>|*+-]|\d+[.)]\s)|[\r\n]")
+_LINK = re.compile(r"\b\w+://|\bwww\.|\]\(|\bmailto:|\w@[\w-]+\.\w", re.IGNORECASE)
+_SPEAKS_OF_ITSELF = re.compile(
+    r"\A(?:I|(?:The |This )?(?:assistant|agent|AI|model))\s+(should|must|need(?:s)? to|ought to)\b", re.IGNORECASE
+)
+_ID = re.compile(r"[0-9a-z_]{1,40}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guideline:
+    """A piece of guidance that might stand in the document, as the ledger has it."""
+
+    id: str
+    section: Section
+    text: str
+    sessions: frozenset[str]
+    """The distinct sessions that back it."""
+    since: float = 0.0
+    """When it was first learned, in seconds since the epoch."""
+    state: str = ACTIVE
+    """A state of `guidance`: active and pinned ones may be told; the like of a muted one may not."""
+    said: bool = False
+    """Whether the user said it in plain words: then one session is enough (R9)."""
+
+    @property
+    def support(self) -> int:
+        """How many sessions back it."""
+        return len(self.sessions)
+
+
+class Dropped(NamedTuple):
+    """A guideline that was offered and does not stand in the document, and why."""
+
+    id: str
+    text: str
+    why: str
+    into: str = ""
+    """The id of the one that gained its support."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,218 +82,260 @@ class Outcome:
     dropped: tuple[Dropped, ...] = ()
     rejected: frozenset[str] = frozenset()
     """What a person took out or rewrote since the last night; the caller keeps them muted."""
-    draft: Mapping[str, int] = field(default_factory=dict[str, int])
-    """What became of the draft's wordings: `used`, `known`, `unmatched`, a reason of the screening, `overlong`, …"""
 
 
 def distil(
-    old: Document, items: Iterable[Item], draft: str = "", *, last: Document | None = None, freely: bool = False
+    old: Document, offered: Iterable[Guideline], *, last: Document | None = None, freely: bool = False
 ) -> Outcome:
-    """Distil the document anew.
+    """Put the document together anew.
 
     Args:
         old: the document as it was found.
-        items: all that was learned, in any state and order; what is in the document and not among them has lost its
+        offered: all that was learned, in any state and order; what is in the document and not among it has lost its
             support.
-        draft: what a model returned; empty: the guidelines keep their own words.
         last: what the last night wrote; a guideline that has gone from it since was taken out by a person.
         freely: whether a person accepted what is proposed.
     """
     rejected = taken_out(last, old) if last else frozenset[str]()
-    sieve = Sieve(old, tuple(items), rejected)
-    pool = sieve.merged()
-    wanted = sieve.resolved(pool)
-    words, report = _worded(draft, [item for item in wanted if item.id not in sieve.here])
-    plan = _Plan(old, pool, wanted, sieve, words)
-    whole = plan.whole()
-    document = whole if freely else plan.step()
+    choice = _Choice(old, tuple(offered), rejected)
+    whole = choice.whole()
+    document = whole if freely else choice.step()
     waits = document.lines != whole.lines
-    why = {gone.id: gone.why for gone in sieve.dropped.values()}
     return Outcome(
         document=document,
         proposal=whole if waits else None,
-        reasons=plan.reasons() if waits else (),
-        changes=diff(old, document, why),
-        dropped=_absent(sieve, pool, document),
+        reasons=choice.reasons() if waits else (),
+        changes=diff(old, document, {gone.id: gone.why for gone in choice.dropped.values()}),
+        dropped=choice.absent(document),
         rejected=rejected,
-        draft=report,
     )
 
 
-def _absent(sieve: "Sieve", pool: Sequence[Item], document: Document) -> tuple[Dropped, ...]:
-    told = {line.id for line in document.derived}
-    crowded = [Dropped(item.id, item.text, "There is no room, or it waits.") for item in pool]
-    gone = {each.id: each for each in crowded} | sieve.dropped
-    return tuple(each for name, each in gone.items() if name not in told)
+class _Choice:
+    """The guidelines that the evidence asks for, and the step towards them that needs nobody's leave."""
 
-
-# --- the draft ---------------------------------------------------------------------------------------------------
-
-
-def _worded(text: str, entering: Sequence[Item]) -> tuple[dict[str, str], dict[str, int]]:
-    """The wordings of a draft for what enters the document, and what became of each."""
-    read = drafts.read(text)
-    words: dict[str, str] = {}
-    report = Counter[str]([read.problem] if read.problem else [])
-    for wording in read.wordings:
-        if why := _refused(wording.text):
-            report[why] += 1
-            continue
-        item = _meant(wording, [each for each in entering if each.id not in words])
-        report["used" if item else "unmatched"] += 1
-        if item:
-            words[item.id] = wording.text
-    return words, dict(report)
-
-
-def _refused(text: str) -> str:
-    if len(text) > ADVICE:
-        return "overlong"
-    if unsafe := reasons_against(text):
-        return unsafe[0]
-    return "unfit" if unfit(text) or SPEAKS_OF_ITSELF.match(text) else ""
-
-
-def _meant(wording: drafts.Wording, items: Sequence[Item]) -> Item | None:
-    """The item that a wording is faithful to: the one that it names, else the first."""
-    named = [item for item in items if item.id == wording.id] or items
-    return next((item for item in named if faithful(wording.text, item.text, item.sources)), None)
-
-
-# --- how far one night goes --------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Purse:
-    """What one night may spend: words in the document, words taken away, words added."""
-
-    room: int
-    removed: float
-    added: float
-
-    def add(self, words: int) -> bool:
-        if words > self.room or words > self.added:
-            return False
-        self.room, self.added = self.room - words, self.added - words
-        return True
-
-    def remove(self, words: int) -> bool:
-        if words > self.removed:
-            return False
-        self.removed -= words
-        return True
-
-
-class _Plan:
-    """The document that the evidence asks for, and the step towards it that needs nobody's leave."""
-
-    def __init__(
-        self, old: Document, pool: Sequence[Item], wanted: Sequence[Item], sieve: Sieve, words: Mapping[str, str]
-    ) -> None:
-        self._old, self._pool, self._sieve, self._words = old, pool, sieve, words
+    def __init__(self, old: Document, offered: tuple[Guideline, ...], rejected: frozenset[str]) -> None:
+        self.dropped: dict[str, Dropped] = {}
+        self._old = old
+        self._here = {line.id: line.text for line in old.derived}
+        self._unsafe = {line.id for line in old.derived if find_harm(line.text)}
+        self._by_person: set[str] = set()
+        """Ids that a person's word keeps out; they go at once."""
+        self._rejected = rejected | old.rewritten
+        self._own = [part.text for line in old.own for part in analyse(line.text).sentences][:_MOST_STATEMENTS]
+        unique = {one.id: one for one in reversed(offered)}.values()
+        self._muted = [one.text for one in unique if one.state == MUTED or one.id in rejected]
+        self._pool = self._merged(sorted(unique, key=lambda one: (one.since, one.id)))
+        self._wanted = self._without_rivals()
         self._room = WORDS - fixed(old) - load(old.own)
-        self._whole = self._fitting(wanted, [], _Purse(self._room, 0, WORDS))
+        whole = _Room(self._room, WORDS, WORDS)
+        self._fitting = [one for one in self._wanted if whole.add(_cost(self._text(one)))]
+
+    # Which of them may be told.
+
+    def _merged(self, offered: Sequence[Guideline]) -> list[Guideline]:
+        """The fit ones, those that say the same made one: of two, the one in the document stays, else the older."""
+        kept: list[Guideline] = []
+        for each in sorted(offered, key=lambda one: one.id not in self._here):
+            if why := self._flaw(each):
+                self._drop(each, why)
+                continue
+            fit = replace(each, text=_addressed(each.text))
+            text = self._here.get(fit.id, fit.text)
+            at = next((i for i, other in enumerate(kept) if same(text, other.text)), None)
+            if at is None:
+                kept.append(fit)
+            else:
+                kept[at] = _joined(kept[at], fit)
+                self._drop(fit, f"It says the same as “{kept[at].text}”", kept[at].id)
+        return [one for one in kept if self._is_backed(one)]
+
+    def _is_backed(self, one: Guideline) -> bool:
+        enough = one.support >= CORROBORATED or one.state == PINNED or one.said
+        if not enough:
+            self._drop(one, f"Fewer than {CORROBORATED} sessions back it")
+        return enough
+
+    def _flaw(self, one: Guideline) -> str:
+        if why := self._ruled_out(replace(one, text=_addressed(one.text))):
+            self._by_person.add(one.id)
+            return why
+        if one.state not in (ACTIVE, PINNED):
+            return f"It is {one.state}"
+        return find_flaw(one.text) or ("" if _ID.fullmatch(one.id) else "Its id cannot stand in a mark")
+
+    def _ruled_out(self, one: Guideline) -> str:
+        """Which word of a person's is against it; empty for none."""
+        if one.state == MUTED or one.id in self._rejected:
+            return "A person muted it, rewrote it or took it out"
+        if any(same(one.text, other) for other in self._muted):
+            return "A person muted the like"
+        for statement in self._own:
+            if same(one.text, statement):
+                return "A person wrote the same"
+            if opposite(one.text, statement):
+                return f"A person wrote the opposite: “{statement}”"
+        return ""
+
+    def _without_rivals(self) -> list[Guideline]:
+        """Best first, without those whose opposite is better supported, or older where support is equal."""
+        kept: list[Guideline] = []
+        for one in sorted(self._pool, key=self._rank):
+            other = next((each for each in kept if opposite(one.text, each.text)), None)
+            if other is None:
+                kept.append(one)
+            else:
+                self._drop(one, f"{other.support} sessions to {one.support} back the opposite: “{other.text}”")
+        return kept
+
+    def _rank(self, one: Guideline) -> tuple[bool, int, float, str]:
+        seniority = SENIORITY if one.id in self._here else 0
+        return one.state != PINNED, -one.support - seniority, one.since, one.id
+
+    def _drop(self, one: Guideline, why: str, into: str = "") -> None:
+        self.dropped[one.id] = Dropped(one.id, one.text, f"{why}.", into)
+
+    # What stands in the document.
 
     def whole(self) -> Document:
-        """What the evidence asks for."""
-        return self._made(self._whole, frozenset())
+        """All that the evidence asks for and there is room for."""
+        return self._document({one.id: self._text(one) for one in self._fitting})
 
     def step(self) -> Document:
         """What may be written tonight."""
-        purse = self._purse()
-        stay = self._staying(purse)
-        retained = self._retained(purse)
-        reworded = {item.id for item in stay if self._outdated(item) and not self._may_reword(item, purse)}
-        others = [self._sieve.here[name].text for name in retained]
-        new = [item for item in self._whole if item.id not in self._sieve.here]
-        chosen = [*stay, *self._fitting(new, [*others, *(self._text(item) for item in stay)], purse)]
-        return self._made(chosen, retained | reworded)
+        size = load(line for line in self._old.derived)
+        drift = DRIFT * max(size, YOUNG)
+        room = _Room(self._room, drift, drift + max(0, YOUNG - size) if size else WORDS)
+        words = self._staying(room)
+        for one in self._fitting:
+            text = self._text(one)
+            if one.id in words:
+                if text != words[one.id] and room.swap(_cost(words[one.id]), _cost(text)):
+                    words[one.id] = text
+            elif not any(opposite(text, other) for other in words.values()) and room.add(_cost(text)):
+                words[one.id] = text
+        return self._document(words)
+
+    def _staying(self, room: "_Room") -> dict[str, str]:
+        """What is in the document and stays: all that is supported, for which only a person's own words can leave no
+        room, and what has lost its support where that is more than one night may take away.
+        """
+        supported = [one.id for one in sorted(self._pool, key=self._rank) if one.id in self._here]
+        lost = [name for name in self._here if name not in supported and name not in self._by_person]
+        words: dict[str, str] = {}
+        for name in (*supported, *lost):
+            cost = _cost(self._here[name])
+            goes = name in self._unsafe or (name in lost and room.remove(cost))
+            if not goes and room.keep(cost):
+                words[name] = self._here[name]
+        return words
 
     def reasons(self) -> tuple[str, ...]:
         """Why the whole is not done at once."""
-        whole = {item.id for item in self._whole}
-        lost = [item.text for item in self._pool if item.id in self._sieve.here and item.id not in whole]
+        whole = {one.id: self._text(one) for one in self._fitting}
+        lost = [one.text for one in self._pool if one.id in self._here and one.id not in whole]
         found = [f"It would lose {len(lost)} supported guidelines: {' / '.join(lost)}"] if lost else []
-        share = self._drift()
+        size = load(line for line in self._old.derived)
+        removed = sum(_cost(text) for name, text in self._here.items() if name not in whole)
+        added = sum(_cost(text) for name, text in whole.items() if name not in self._here)
+        share = max(removed, added - max(0, YOUNG - size)) / max(size, YOUNG)
         if share > DRIFT:
             found.append(f"It would change {share:.0%} of the words; one night changes at most {DRIFT:.0%}.")
         return tuple(found) or ("It changes more than one night may.",)
 
-    def _drift(self) -> float:
-        whole = {item.id for item in self._whole}
-        removed = sum(self._cost(line.text) for name, line in self._sieve.here.items() if name not in whole)
-        added = sum(self._cost(self._text(item)) for item in self._whole if item.id not in self._sieve.here)
-        size = self._size()
-        return max(removed, added - max(0, YOUNG - size)) / max(size, YOUNG)
+    def absent(self, document: Document) -> tuple[Dropped, ...]:
+        """What was offered and does not stand in the document."""
+        told = {line.id for line in document.derived}
+        crowded = {one.id: Dropped(one.id, one.text, "There is no room, or it waits.") for one in self._pool}
+        return tuple(each for name, each in (crowded | self.dropped).items() if name not in told)
 
-    def _size(self) -> int:
-        return load(self._sieve.here.values())
+    def _text(self, one: Guideline) -> str:
+        """The words of a guideline: those in the document while they say what it says, else its own."""
+        here = self._here.get(one.id)
+        stays = here is not None and one.id not in self._unsafe and (here == one.text or keeps(here, one.text))
+        return here if here is not None and stays else one.text
 
-    def _purse(self) -> _Purse:
-        size = self._size()
-        allowed = DRIFT * max(size, YOUNG)
-        return _Purse(self._room, allowed, allowed + max(0, YOUNG - size) if size else WORDS)
-
-    def _staying(self, purse: _Purse) -> list[Item]:
-        """What is supported and in the document stays; only a person's own words, and nothing new, can crowd it out."""
-        stay: list[Item] = []
-        for item in sorted(self._pool, key=self._sieve.rank):
-            words = self._cost(self._sieve.here[item.id].text) if item.id in self._sieve.here else WORDS
-            if item.id in self._sieve.here and words <= purse.room and item.id not in self._sieve.unsafe:
-                purse.room -= words
-                stay.append(item)
-        return stay
-
-    def _retained(self, purse: _Purse) -> frozenset[str]:
-        """What has lost its support, and is more than one night may take away."""
-        pool = {item.id for item in self._pool}
-        at_once = self._sieve.by_person | self._sieve.unsafe
-        retained: set[str] = set()
-        for name, line in self._sieve.here.items():
-            words = self._cost(line.text)
-            if name in pool or name in at_once or purse.remove(words) or words > purse.room:
-                continue
-            purse.room -= words
-            retained.add(name)
-        return frozenset(retained)
-
-    def _outdated(self, item: Item) -> bool:
-        """Whether the words in the document no longer say what the item says."""
-        text = self._sieve.here[item.id].text
-        return text != item.text and not keeps(text, item.text)
-
-    def _may_reword(self, item: Item, purse: _Purse) -> bool:
-        old, new = self._cost(self._sieve.here[item.id].text), self._cost(item.text)
-        purse.room += old
-        if new <= purse.room and purse.removed >= old and purse.remove(old) and purse.add(new):
-            return True
-        purse.room -= old
-        return False
-
-    def _fitting(self, items: Iterable[Item], beside: Sequence[str], purse: _Purse) -> list[Item]:
-        chosen: list[Item] = []
-        for item in items:
-            text = self._text(item)
-            if not any(opposite(text, other) for other in beside) and purse.add(self._cost(text)):
-                chosen.append(item)
-        return chosen
-
-    def _text(self, item: Item) -> str:
-        """The words of an item: those in the document while they say what it says, else a model's, else its own."""
-        if item.id in self._sieve.here and item.id not in self._sieve.unsafe and not self._outdated(item):
-            return self._sieve.here[item.id].text
-        return self._words.get(item.id, item.text)
-
-    def _cost(self, text: str) -> int:
-        return weigh(f"- {text}")
-
-    def _made(self, chosen: Sequence[Item], as_it_is: frozenset[str]) -> Document:
-        here = self._sieve.here
-        keep = {item.id for item in chosen} | as_it_is
-        texts = {item.id: self._text(item) for item in chosen if item.id in here and item.id not in as_it_is}
+    def _document(self, words: Mapping[str, str]) -> Document:
         return revise(
             self._old,
-            remove=here.keys() - keep,
-            reword={name: text for name, text in texts.items() if text != here[name].text},
-            add=[(item.section, item.id, self._text(item)) for item in chosen if item.id not in here],
+            remove=self._here.keys() - words.keys(),
+            reword={name: text for name, text in words.items() if self._here.get(name, text) != text},
+            add=[(one.section, one.id, words[one.id]) for one in self._fitting if one.id in words.keys() - self._here],
         )
+
+
+@dataclass(slots=True)
+class _Room:
+    """What one night may spend: words in the document, words taken away, words added."""
+
+    left: int
+    removed: float
+    added: float
+
+    def keep(self, words: int) -> bool:
+        fits = words <= self.left
+        self.left -= words if fits else 0
+        return fits
+
+    def add(self, words: int) -> bool:
+        fits = words <= self.added and self.keep(words)
+        self.added -= words if fits else 0
+        return fits
+
+    def remove(self, words: int) -> bool:
+        fits = words <= self.removed
+        self.removed -= words if fits else 0
+        return fits
+
+    def swap(self, old: int, new: int) -> bool:
+        fits = old <= self.removed and new <= self.added and new - old <= self.left
+        if fits:
+            self.left, self.removed, self.added = self.left + old - new, self.removed - old, self.added - new
+        return fits
+
+
+def _cost(text: str) -> int:
+    return weigh(f"- {text}")
+
+
+def _joined(one: Guideline, other: Guideline) -> Guideline:
+    return replace(
+        one,
+        sessions=one.sessions | other.sessions,
+        since=min(one.since, other.since),
+        state=PINNED if PINNED in (one.state, other.state) else one.state,
+        said=one.said or other.said,
+    )
+
+
+# Which words may stand there.
+
+
+@lru_cache(maxsize=4_096)
+def _addressed(text: str) -> str:
+    """The text as one visible line, written to the assistant."""
+    return _SPEAKS_OF_ITSELF.sub(r"You \1", screen(text, len(text)).text)
+
+
+@lru_cache(maxsize=4_096)
+def find_flaw(text: str) -> str:
+    """Why a text is no guideline; empty where it is one."""
+    if len(line := _addressed(text)) > ADVICE:
+        return f"It has {len(line)} characters, and {ADVICE} are the most"
+    if not any(map(str.isalnum, text)):
+        return "It says nothing"
+    if unsafe := find_harm(text):
+        return f"It must not be told ({', '.join(unsafe)})"
+    if len(analyse(text).sentences) > 1:
+        return "It is more than one sentence"
+    return ""
+
+
+@lru_cache(maxsize=4_096)
+def find_harm(text: str) -> tuple[str, ...]:
+    """Why a text must not stand among guidelines: what screening says, and what only an attack has use for here."""
+    found: list[str] = [*screen(text, ADVICE).reasons]
+    found += ["secret"] if "[REDACTED:" in text else []
+    found += ["link"] if _LINK.search(text) else []
+    found += ["markup"] if _MARKUP.search(text) else []
+    return tuple(found)

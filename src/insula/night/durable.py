@@ -25,8 +25,7 @@ from insula.memory.storage.backend import is_server
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed
-from insula.night.cycle import CADENCE, Phase, SleepReport, sleep_cycle
-from insula.night.names import PhaseName
+from insula.night.cycle import CADENCE, Phase, PhaseName, SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 from insula.types import Calibration, Identity
 

@@ -1,38 +1,204 @@
-"""Whether what a model understood may be kept (R7), and may stand in a prompt at all (R9).
+"""What a reflection may keep: what does no harm in a prompt (R9) and rests on the user's own words, by meaning (R7).
 
-It may where the user's own words bear it out (`support`), where nothing that they want of all answers speaks against
-it, and where it does not only repeat what a tool returned. A summary is compared word by word, by stems and without
-function words, with the session that it is of.
+Guidance on how to work rests on feedback: what the user said of how the assistant works or should work. Guidance on
+content rests on a fact that they told, and may only ward off: from "I'm allergic to walnuts" follows "check recipes for
+walnuts", and never a dish. What tools returned and users pasted is evidence of nothing.
 """
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
+import numpy as np
+
+from insula.language.facts import speaks_of_user
+from insula.language.guiding import FEEDBACK, WARDS, guiding_chance
+from insula.language.heads import Vector, chance
+from insula.language.owner import ASSISTANT, USER, find_owners
+from insula.language.preferences import is_of_one_part, part_of
+from insula.language.statements import extract_statements
+from insula.language.units import units
+from insula.memory.retrieval.embedding import embedded_all, hands_of
+from insula.memory.storage.rows import Line
 from insula.memory.storage.vectors import Embed
-from insula.night.support import Saying, contradicts, read_text, supporting, unsupported
+from insula.night.agreement import claim, keeps, opposite
+from insula.night.corrections import Corrected, heard, is_users, own_lines
 from insula.redaction import kinds
 from insula.screening import screen
-from insula.text.analysis import Word, analyse, fold, term_of, words
+from insula.text.analysis import analyse, detect
+from insula.text.pasted import own_words
 
+QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
+"""Nearness in meaning from which an item rests on feedback that it quotes, on feedback elsewhere in the sessions that
+it cites, and on a fact. Chosen on `insula_bench/nights/reflections_dev.jsonl` (`insula bench nights`)."""
+CLOSE = 0.2
+"""Nearness to its quotation from which an item may speak of the manner of answers as the user did not."""
+TOLD = 0.08
+"""Chance from which the user may have told a fact: what rests on it wards something off, and must be near it."""
+BIDS, TELLS = 0.3, 0.6
+"""Chances from which guidance, and what tells of past sessions, tells of somebody unless it wards something off; from
+the second one it does whatever it wards off ("My medicine is called …")."""
+TOLD_OF = 0.5
+"""The same of a text that speaks of the user, put as they would say it."""
+_USER = re.compile(
+    r"\b(?:the user|el usuario|la usuaria|l['’]utilisat(?:eur|rice)|der (?:be)?nutzer|die (?:be)?nutzerin|o usuário"
+    r"|a usuária|o utilizador|a utilizadora|l['’]utente)(?:['’]s)?\b|\b(?:her|his|their) (?=\w)|用户|ユーザー",
+    re.IGNORECASE,
+)
+"""How a model speaks of the user."""
+ABOUT_PEOPLE = "about people"
+"""Why such a text is no guidance."""
+SURE = 0.6
+"""Nearness from which words that seem to ask for another manner of answers are taken to mean something else."""
+SAID = 0.65
+"""Nearness from which an item says what the user asked for in nearly the same words, if that is no fact."""
+SAME_SENSE = 0.6
+"""Nearness from which a part of a wording says what a guideline said, if it wards off where that does."""
+AGREED = 0.4
+"""The same where both want the same of the manner of answers."""
+AGAINST = 0.25
+"""Nearness from which feedback is about a guideline, and may be the reason to retire it."""
+FIRST_PERSON = "I"
+"""In any language: the encoder puts all into one space."""
+SAYINGS = 200
+"""Messages of a session that are weighed, the latest."""
+CHARS = 300
 ECHO = 4
 """So many words in a row are a passage; in languages that write no spaces, so many characters."""
 ECHOES = 0.5
 """Share of the passages of an item that stand in foreign text, from which it only repeats that."""
 ITEM_CHARS = 300
 """A longer item is an essay; it is dropped and never cut."""
-
 _LINK = re.compile(r"\w\w+://|\bwww\.\w|\]\(|\bmailto:|\bdata:\w+/", re.IGNORECASE)
 _PART = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _JOINERS = frozenset("\u200c\u200d")
 """Two format characters that scripts and emoji need; `screen` sees where they are misused."""
 
 
-class Item(NamedTuple):
+class Saying(NamedTuple):
+    """A message of the user's, in their own plain words."""
+
+    text: str
+    terms: frozenset[str]
+    vectors: tuple[Vector, ...]
+    """Of its sentences and clauses, and of it with the message before; empty without an embedding."""
+    is_feedback: bool
+    is_fact: bool
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """What it wants of answers, such as "length.short"."""
+        return _wanted(self.vectors)
+
+    def quotes(self, quote: str) -> bool:
+        """Whether some words stand in it."""
+        return bool(_flat(quote)) and _flat(quote) in _flat(self.text)
+
+
+class Text(NamedTuple):
+    """What a model wrote, as it is weighed."""
+
+    text: str
+    terms: frozenset[str]
+    vector: Vector | None
+    bids: bool = True
+    """Whether it says what to do; else it may tell what went badly."""
+    put: tuple[str, Vector] | None = None
+    """It as the user would say it of themselves, where it speaks of them."""
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """What it wants of answers, such as "length.short"."""
+        return _wanted([self.vector])
+
+    @property
+    def wards(self) -> bool:
+        """Whether it keeps something away."""
+        return (guiding_chance("wards", self.vector) or 0.0) >= WARDS
+
+    @property
+    def is_about_people(self) -> bool:
+        """Whether it tells of somebody, or names somebody's sister, friend or the like: such things are remembered."""
+        language = detect(self.text, "en")
+        named = find_owners(self.text, language, USER, ASSISTANT).mentions
+        likely = chance("fact", self.text, self.vector)
+        if likely is None:
+            return any("/" in path for path in named) or speaks_of_user(self.text, language)
+        is_fact = likely >= (TELLS if self.wards or not self.bids else BIDS)
+        is_fact = is_fact or (self.put is not None and (chance("fact", *self.put) or 0.0) >= TOLD_OF)
+        return is_fact or any("/" in path for path in named)
+
+    def nearness(self, saying: Saying) -> float:
+        """How near it is in meaning to something said; without an embedding, the share of its words there."""
+        if self.vector is None or not saying.vectors:
+            return len(self.terms & saying.terms) / max(1, len(self.terms))
+        return max(float(np.dot(self.vector, each)) for each in saying.vectors)
+
+    def nearness_to(self, other: "Text") -> float:
+        """How near it is in meaning to another; 0 without an embedding."""
+        if self.vector is None or other.vector is None:
+            return 0.0
+        return float(np.dot(self.vector, other.vector))
+
+
+def read_text(text: str, embed: Embed | None, *, bids: bool = True) -> Text:
+    """A text as it is weighed."""
+    own = _USER.sub(f"{FIRST_PERSON} ", text)
+    vectors = embedded_all(embed, [text] if own == text else [text, own]) if embed else []
+    put = (own, vectors[1]) if len(vectors) > 1 else None
+    return Text(text, frozenset(analyse(text).terms), vectors[0] if vectors else None, bids, put)
+
+
+def without_people(one: Corrected, embed: Embed | None) -> Corrected:
+    """A correction, refused where its words tell of somebody."""
+    if one.refused or not read_text(one.wanted, embed).is_about_people:
+        return one
+    return one._replace(refused=ABOUT_PEOPLE)
+
+
+def about_no_answers(corrections: Sequence[Corrected], embed: Embed | None) -> list[Corrected]:
+    """Those corrections that are not about how answers are to be: that is a preference, and has a ledger of its own."""
+    if embed is None or not corrections:
+        return list(corrections)
+    vectors = embedded_all(embed, [one.wanted for one in corrections])
+    return [one for one, vector in zip(corrections, vectors, strict=True) if not part_of(vector)]
+
+
+def sayings(lines: Sequence[Line], embed: Embed | None) -> tuple[Saying, ...]:
+    """What the user said in a session."""
+    lines = own_lines(lines, hands_of(embed))
+    asking = {one.line.id for one in heard(lines) if one.judged.kind}
+    own = [(line, words) for line in lines if is_users(line) and (words := own_words(line.content))][-SAYINGS:]
+    found: list[Saying] = []
+    previous = ""
+    for line, words in own:
+        analysis = analyse(words)
+        pieces = list(dict.fromkeys((*units(analysis), words[:CHARS])))
+        both = [f"{previous} {words}"[:CHARS]] if previous else []
+        vectors = tuple(embedded_all(embed, [*pieces, *both])) if embed else ()
+        said = vectors[: len(pieces)]
+        is_feedback = line.id in asking or _is_feedback(said)
+        found.append(Saying(words, frozenset(analysis.terms), vectors, is_feedback, _is_fact(words, said)))
+        previous = words
+    return tuple(found)
+
+
+def _is_feedback(vectors: Iterable[Vector]) -> bool:
+    return any((guiding_chance("feedback", each) or 0.0) >= FEEDBACK for each in vectors)
+
+
+def _is_fact(text: str, vectors: Sequence[Vector]) -> bool:
+    if vectors:
+        return any((chance("fact", text, each) or 0.0) >= TOLD for each in vectors)
+    told = extract_statements(analyse(text), USER, ASSISTANT)
+    return any(subject.startswith(USER) for one in told for subject in one.subjects)
+
+
+# Whether an item may be kept.
+
+
+class Proposal(NamedTuple):
     """Something proposed, with the sessions that it cites."""
 
     text: str
@@ -48,7 +214,7 @@ class Item(NamedTuple):
 class Dropped(NamedTuple):
     """What was not kept, and why."""
 
-    item: Item
+    item: Proposal
     reason: str
 
 
@@ -60,38 +226,14 @@ class Ground(NamedTuple):
     """Passages of what a tool returned or the user pasted, and did not say."""
 
 
-class Evidence(NamedTuple):
-    """The words of a session, in all the forms in which they can be met again."""
-
-    forms: frozenset[str]
-    languages: frozenset[str]
-
-
-def evidence(said: Iterable[str]) -> Evidence:
-    """What the lines of a transcript hold."""
-    forms, languages = _forms_of(said)
-    return Evidence(frozenset(forms), frozenset(languages))
-
-
-def share(text: str, held: Evidence) -> float:
-    """The share in [0, 1] of the content words of `text` that `held` has; 0 where it has no content words.
-
-    Words of the frame ("user", "answer") count only where they were found: they are neither here nor there.
-    """
-    found = {word.term or word.text.lower(): _forms(word, held.languages) for word in _telling(text, held.languages)}
-    met = {key for key, forms in found.items() if forms & held.forms}
-    counted = met | {key for key, forms in found.items() if not forms & frame()}
-    return len(met) / len(counted) if counted else 0.0
-
-
 def sift(
-    items: Sequence[Item], ground: Mapping[int, Ground], preferences: Sequence[str], embed: Embed | None
-) -> tuple[list[Item], list[Dropped]]:
+    items: Sequence[Proposal], ground: Mapping[int, Ground], preferences: Sequence[str], embed: Embed | None
+) -> tuple[list[Proposal], list[Dropped]]:
     """The items that may be kept, each with only the sessions that bear it out, and those that may not."""
-    kept: list[Item] = []
+    kept: list[Proposal] = []
     dropped: list[Dropped] = []
     for item in items:
-        if reason := unfit(item, ground):
+        if reason := find_flaw(item, ground):
             dropped.append(Dropped(item, reason))
             continue
         text = read_text(" ".join(item.text.split()), embed, bids=bool(item.section))
@@ -105,9 +247,9 @@ def sift(
     return kept, dropped
 
 
-def unfit(item: Item, ground: Mapping[int, Ground]) -> str:
+def find_flaw(item: Proposal, ground: Mapping[int, Ground]) -> str:
     """Why an item may not be kept whatever it means, in a word or two; empty where it may."""
-    if unsafe := harm(item.text):
+    if unsafe := find_harm(item.text):
         return unsafe
     if not any(map(str.isalnum, item.text)):
         return "says nothing"
@@ -133,7 +275,7 @@ def passages(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(parts[i : i + ECHO]) for i in range(len(parts) - ECHO + 1))
 
 
-def harm(text: str) -> str:
+def find_harm(text: str) -> str:
     """Why a text that a model wrote may not stand in any prompt; empty where it may (R9)."""
     if kinds(text):
         return "secret"
@@ -146,40 +288,86 @@ def harm(text: str) -> str:
     return ""
 
 
-def _telling(text: str, languages: Iterable[str]) -> list[Word]:
-    """The content words of `text`; by the grammar of the evidence where it has none by its own."""
-    default = min(languages, default="en")
-    language = analyse(text, default=default).language
-    found = list(words(text, language))
-    telling = [word for word in found if word.term]
-    return telling or [word for word in found if any(term_of(word.text, other) for other in languages)]
+def unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> str:
+    """Why an item may not be kept, in a few words; empty where what the user said bears it out.
+
+    Args:
+        text: the item.
+        quotes: the user's words that it rests on, as its author has them; without any it must be near what was said.
+        said: what the user said in each session that it cites.
+    """
+    if text.is_about_people:
+        return ABOUT_PEOPLE
+    every = [one for each in said.values() for one in each]
+    if quotes and not any(one.quotes(quote) for quote in quotes for one in every):
+        return "quotes what was not said"
+    return "" if supporting(text, quotes, said) else "not borne out"
 
 
-def _forms(word: Word, languages: Iterable[str]) -> set[str]:
-    """The forms in which a word may stand in evidence of these languages."""
-    terms = {term_of(word.text, language) for language in languages}
-    return (terms | {word.term, fold(word.text.lower())}) - {""}
+def supporting(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> tuple[int, ...]:
+    """The sessions that bear an item out; none where what it quotes does not."""
+    quoted = {session for session, each in said.items() if quotes and any(_bears(text, one, quotes) for one in each)}
+    near = {session for session, each in said.items() if any(_bears(text, one, ()) for one in each)}
+    return tuple(sorted(quoted | near))
 
 
-def _forms_of(texts: Iterable[str]) -> tuple[set[str], set[str]]:
-    forms: set[str] = set()
-    languages: set[str] = set()
-    for text in texts:
-        analysis = analyse(text)
-        for sentence in analysis.sentences:
-            forms.update(sentence.terms)
-            forms.update(fold(word.text.lower()) for word in sentence.words)
-        if analysis.terms:
-            languages.add(analysis.language)
-    return forms, languages
+def _bears(text: Text, one: Saying, quotes: Sequence[str]) -> bool:
+    """Whether something said bears an item out; where quotations are given, whether one of them stands in it, too."""
+    if quotes and not any(map(one.quotes, quotes)):
+        return False
+    near = text.nearness(one)
+    if opposite(text.text, one.text) and not text.wanted & one.wanted:
+        return False
+    if one.is_fact and text.wards and near >= FACT_NEAR:
+        return True
+    if near >= SAID and not one.is_fact:
+        return True
+    least, close = (QUOTED, CLOSE) if quotes else (NEAR, SURE)
+    return one.is_feedback and near >= least and _wants_no_other(text, one, near, close)
 
 
-@cache
-def frame() -> frozenset[str]:
-    """The words in which summaries speak of conversations, and their stems."""
-    raw: dict[str, str] = json.loads((files("insula.night") / "frame.json").read_text("utf-8"))
-    found: set[str] = set()
-    for language, listed in raw.items():
-        for word in words(listed, language):
-            found |= {word.term, fold(word.text.lower())}
-    return frozenset(found - {""})
+def _wants_no_other(text: Text, one: Saying, near: float, close: float) -> bool:
+    """Whether an item asks of the manner of answers nothing else than what was said does."""
+    if text.bids and near < SURE and _wants_otherwise(text.wanted, one.wanted):
+        return False
+    return not text.wanted or bool(text.wanted & one.wanted) or near >= close
+
+
+def _wanted(vectors: Iterable[Vector | None]) -> frozenset[str]:
+    """What some texts want of answers, such as "length.short"."""
+    return frozenset(filter(None, map(part_of, vectors)))
+
+
+def _wants_otherwise(wanted: frozenset[str], asked: frozenset[str]) -> bool:
+    """Whether something is wanted of what is asked for otherwise."""
+    return not wanted & asked and any(is_of_one_part(one, other) for one in wanted for other in asked)
+
+
+def contradicts(text: Text, preferences: Sequence[str], embed: Embed | None) -> bool:
+    """Whether an item says the opposite of what the user wants of all answers."""
+    vectors = embedded_all(embed, preferences) if embed and text.wanted else ()
+    return any(_wants_otherwise(text.wanted, _wanted([vector])) for vector in vectors)
+
+
+# Whether a wording keeps what it replaces.
+
+
+def keeps_sense(wording: Text, piece: Text, embed: Embed | None) -> bool:
+    """Whether a wording says what a guideline said, in its words or by its meaning, and wards off what it does."""
+    in_words = keeps(wording.text, piece.text)
+    if embed is None or piece.vector is None:
+        return in_words
+    parts = [read_text(part, embed) for part in dict.fromkeys((wording.text, *units(analyse(wording.text))))]
+    near, part = max(((each.nearness_to(piece), each) for each in parts), key=lambda one: one[0])
+    names = claim(wording.text).marks >= claim(piece.text).marks
+    manner = bool(piece.wanted) and piece.wanted == wording.wanted and near >= AGREED
+    return part.wards == piece.wards and (in_words or (names and near >= SAME_SENSE) or manner)
+
+
+def speaks_against(piece: Text, said: Iterable[Saying]) -> bool:
+    """Whether feedback of the user's is about a guideline, so that it may be the reason to retire it."""
+    return any(one.is_feedback and piece.nearness(one) >= AGAINST for one in said)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .!?。！？")

@@ -13,11 +13,9 @@ from pydantic import BaseModel, Field
 from insula.memory.storage.changes import Change, Retired, Reworded
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.vectors import Embed
+from insula.night import distil, grounding
 from insula.night.agreement import opposite
-from insula.night.grounding import Ground, Item
-from insula.night.grounding import unfit as unfit_item
-from insula.night.sieve import unfit
-from insula.night.support import ABOUT_PEOPLE, keeps_sense, read_text, speaks_against
+from insula.night.grounding import ABOUT_PEOPLE, Ground, Proposal, keeps_sense, read_text, speaks_against
 
 MOST = 12
 """Operations that are read of one reflection."""
@@ -39,6 +37,21 @@ class Operation(BaseModel):
     ids: Annotated[list[Id], Field(max_length=MERGED)]
     text: Annotated[str, Field(max_length=TEXT)] = ""
     sessions: Annotated[list[int], Field(max_length=CITED)] = []
+
+
+class Candidate(BaseModel):
+    """A principle for SOUL.md that reflection found, with the sessions that bear it out."""
+
+    section: str
+    advice: str
+    sessions: list[int]
+
+
+class Handover(BaseModel):
+    """What the report of a reflection hands to the phase that puts SOUL.md together."""
+
+    candidates: list[Candidate] = []
+    operations: list[Operation] = []
 
 
 def room(known: int) -> int:
@@ -77,7 +90,7 @@ def _form(
 class Judged(NamedTuple):
     """The operations that may be done, and why the others may not."""
 
-    fit: list[dict[str, Any]]
+    fit: list[Operation]
     refused: list[dict[str, Any]]
 
 
@@ -93,7 +106,7 @@ def judged(
         embed: makes vectors; without one meaning is told by words alone.
     """
     of, left = {one.name: one for one in known}, room(len(known))
-    fit: list[dict[str, Any]] = []
+    fit: list[Operation] = []
     refused: list[dict[str, Any]] = []
     touched: set[str] = set()
     for one in asked[:MOST]:
@@ -106,7 +119,7 @@ def judged(
         touched |= {*one.ids}
         left -= gone
         if one.do != "keep":
-            fit.append(one.model_dump(mode="json"))
+            fit.append(one)
     return Judged(fit, refused)
 
 
@@ -131,7 +144,7 @@ def _flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], 
         return "merges opposites"
     if any(opposite(one.text, piece.advice) for piece in pieces):
         return "says the opposite"
-    if unfit(one.text) or unfit_item(Item(one.text, tuple(one.sessions)), ground):
+    if distil.find_flaw(one.text) or grounding.find_flaw(Proposal(one.text, tuple(one.sessions)), ground):
         return "unfit"
     wording = read_text(one.text, embed)
     if wording.is_about_people:
@@ -140,19 +153,20 @@ def _flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], 
     return f"loses “{lost.advice}”" if lost else ""
 
 
-def applied(operations: Sequence[Mapping[str, Any]], known: Sequence[Kept]) -> tuple[list[Change], list[Kept]]:
+def applied(operations: Sequence[Operation], known: Sequence[Kept]) -> tuple[list[Change], list[Kept]]:
     """What some operations change, and the guidance that stands then; what stands no more by now is passed over."""
     standing = {one.name: one for one in known}
     changes: list[Change] = []
     for one in operations:
-        ids = [name for name in dict.fromkeys(map(str, one["ids"])) if name in standing]
-        if len(ids) < len(set(one["ids"])):
+        ids = [name for name in dict.fromkeys(one.ids) if name in standing]
+        if len(ids) < len(set(one.ids)):
             continue
-        first, gone = (None, ids) if one["do"] == "retire" else (ids[0], ids[1:])
-        if first:
-            changes.append(Reworded(standing[first].key, str(one["text"]), f"a reflection: {one['do']}"))
-            cited = {each for name in ids for each in standing[name].citations}
-            standing[first] = standing[first]._replace(advice=str(one["text"]), citations=tuple(sorted(cited)))
+        why = f"a reflection: {one.do}"
+        first, gone = ("", ids) if one.do == "retire" else (ids[0], ids[1:])
         by = standing[first].key if first else ""
-        changes += [Retired(standing.pop(name).key, NIGHT, f"a reflection: {one['do']}", by) for name in gone]
+        if first:
+            changes.append(Reworded(by, one.text, why))
+            cited = {each for name in ids for each in standing[name].citations}
+            standing[first] = standing[first]._replace(advice=one.text, citations=tuple(sorted(cited)))
+        changes += [Retired(standing.pop(name).key, NIGHT, why, by) for name in gone]
     return changes, list(standing.values())

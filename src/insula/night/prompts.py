@@ -48,23 +48,18 @@ What would fit any user on any day is worth nothing: rather leave a list empty."
 
 REFLECTION_ASKS = (
     "The sessions since the last reflection:\n\n{new}{earlier}{guidance}{stated}{corrected}"
-    "{unanswered}{quality}\n\nWrite the five lists."
+    "{unanswered}\n\nWrite the five lists."
 )
 GUIDANCE = "\n\nGuidance that stands:\n\n{lines}"
 STATED = "\n\nWhat the user wants of all answers and has said of themselves, which nothing may contradict:\n\n{lines}"
 CORRECTIONS = "\n\nWhat the user corrected, word for word:\n\n{lines}"
 UNANSWERED = "\n\nQuestions that were left open:\n\n{lines}"
-QUALITY = "\n\nThe monitor's scores of the last weeks:\n\n{lines}"
 EARLIER = "\n\nRecords of earlier sessions, for context:\n\n{lines}"
 
 # What is found without a model is said in few words of our own: two findings are told apart by the user's words.
 OPEN = "Asked again and not answered: “{question}”."
 ASKED = OPEN.partition("{")[0]
-KEPT_TO = "Without waiting for a reminder: "
-"""How guidelines of earlier versions began that say nothing of use: a night takes them back."""
-NO_INSIGHTS = ("Recurring topic: ", "Open question: ", "Corrected repeatedly: ")
-"""How insights of earlier versions began that say nothing of use."""
-FORMS = (ASKED, *NO_INSIGHTS)
+FORMS = (ASKED,)
 """How insights begin that say what is there, and not what to make of it."""
 
 
@@ -80,7 +75,6 @@ def reflection(
     stated: Iterable[Mapping[str, object]] = (),
     corrections: Iterable[Mapping[str, object]] = (),
     unanswered: Iterable[Mapping[str, object]] = (),
-    quality: Iterable[Mapping[str, object]] = (),
     room: int = 1,
 ) -> Prompt:
     """Asks for what there is to learn from some sessions, and what becomes of what was learned before."""
@@ -91,7 +85,6 @@ def reflection(
         "stated": _part(STATED, stated),
         "corrected": _part(CORRECTIONS, corrections),
         "unanswered": _part(UNANSWERED, unanswered),
-        "quality": _part(QUALITY, quality),
     }
     return Prompt(instructions=REFLECTION.format(room=room), prompt=REFLECTION_ASKS.format(**parts))
 

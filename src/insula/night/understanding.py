@@ -24,6 +24,7 @@ from insula.language.preferences import Preference as Wanted
 from insula.language.statements import Statement, Utterance
 from insula.llm.budget import Account, bound_tokens
 from insula.llm.client import Prompt, generate
+from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval import extraction
 from insula.memory.retrieval.embedding import embedded_all, hands_of
 from insula.memory.retrieval.extraction import Read
@@ -277,3 +278,50 @@ def _wished(one: Wanted, line: Unread, said: UsersWords) -> list[Wished]:
 
 def _wish(one: Preference, vector: Vector | None) -> Wanted:
     return Wanted(one.span[:LONGEST], "standing", part_of(vector), one.scope)
+
+
+REST_SECONDS = 60.0
+"""How long nothing was said before a user rests."""
+
+
+async def rest(
+    store: Store,
+    user: str,
+    model: "Model",
+    *,
+    account: Account | None = None,
+    embed: Embed | None = None,
+    tokens: int = TOKENS_A_DAY,
+) -> Report | None:
+    """Let a model read the next lines of a user; None where there are none, or somebody else is at them.
+
+    Args:
+        store: where they stand.
+        user: who said them.
+        model: the user's own.
+        account: caps on what it may spend.
+        embed: makes the vectors of what it understands.
+        tokens: that reading this user's lines may take in a day.
+
+    Raises:
+        BudgetExceeded: what may be spent is spent.
+        ModelError: the model was not reached, or not in time.
+        StoreError: the store cannot be used, or a line changed meanwhile; the next rest reads it.
+    """
+    user_id = await store.nights.sleeper(user)
+    if user_id is None:
+        return None
+    async with store.nights.alone(user_id) as alone:
+        if not alone:
+            return None
+        with on_behalf_of(user):
+            reader = Reader(
+                store=store,
+                user=user,
+                user_id=user_id,
+                model=model,
+                account=account or Account(),
+                embed=embed,
+                tokens=tokens,
+            )
+            return await read_lines(reader)

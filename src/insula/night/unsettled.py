@@ -9,7 +9,7 @@ from insula.memory.storage.changes import Forget
 from insula.memory.storage.rows import Line, Noticed, Understood
 from insula.night import prompts
 from insula.night.corrections import is_users, terms_of
-from insula.night.grounding import Item
+from insula.night.grounding import Proposal
 from insula.screening import screen
 from insula.text.analysis import analyse
 from insula.text.corrections import MAX_CHARS
@@ -34,7 +34,6 @@ of characters."""
 QUOTE_CHARS = 200
 """Characters of a user's words in an item."""
 ANSWERED = "what was asked has been answered since"
-NO_INSIGHT = "that something comes up often, or was asked or corrected once, is no insight"
 
 
 class Reading(NamedTuple):
@@ -69,7 +68,7 @@ class _Asked(NamedTuple):
     declined: bool
 
 
-def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Item]:
+def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Proposal]:
     """Questions that were asked in two sessions or more, on which memory held nothing, that the responses declined, and
     that nobody has answered since.
     """
@@ -95,26 +94,22 @@ def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Item
 def outdated(
     known: Iterable[Understood], read: Sequence[Reading], recent: frozenset[int], signals: Sequence[Noticed]
 ) -> list[Forget]:
-    """What was understood and is no insight any more: a question that the sessions since have answered, and what
-    earlier versions took for one.
-    """
+    """What was understood and is no insight any more: a question that the sessions since have answered."""
     asked = _asked(read)
     lately = (turn for turn in map(_turn, signals[-MOST_TURNS:]) if turn.session_id in recent)
     turns = [turn for turn in lately if _answers(turn, asked)]
     told = [terms for _, terms in _told([one for one in read if one.session_id in recent])]
     gone: list[Forget] = []
     for one in known:
-        if one.content.startswith(prompts.NO_INSIGHTS):
-            gone.append(Forget(one.id, NO_INSIGHT))
-        elif one.content.startswith(prompts.ASKED):
+        if one.content.startswith(prompts.ASKED):
             topic = frozenset(analyse(one.content.removeprefix(prompts.ASKED)).terms)
             if _is_answered(topic, turns, told):
                 gone.append(Forget(one.id, ANSWERED))
     return gone
 
 
-def _open(question: str, sessions: set[int]) -> Item:
-    return Item(prompts.OPEN.format(question=question), tuple(sorted(sessions)), about=question)
+def _open(question: str, sessions: set[int]) -> Proposal:
+    return Proposal(prompts.OPEN.format(question=question), tuple(sorted(sessions)), about=question)
 
 
 def _turn(signal: Noticed) -> _Turn:

@@ -14,7 +14,7 @@ from insula.memory.storage.rows import Kept
 from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import WISH, is_wish, stands, words
 from insula.night.agreement import same
-from insula.night.sieve import unfit
+from insula.night.distil import find_flaw
 from insula.night.soul import Document, Section, revise, taken_out
 
 SECTION: Section = "Interaction principles"
@@ -42,7 +42,7 @@ def with_wishes(document: Document, old: Document, kept: Iterable[Kept]) -> Docu
         kept: the user's guidance.
     """
     standing = {one.name: words(one) for one in kept if is_wish(one) and stands(one) and one.mode != MUTED}
-    shown = {name: text for name, text in list(standing.items())[-MOST:] if not unfit(text)}
+    shown = {name: text for name, text in list(standing.items())[-MOST:] if not find_flaw(text)}
     own = [line.text for line in document.own]
     wanted = {name: text for name, text in shown.items() if not any(map(partial(same, text), own))}
     here = {line.id: line.text for line in old.derived if is_view(line.id)}

@@ -8,17 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN, Effect, Evidence, Life, live
+from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, live
 from insula.memory.storage.ledger import Piece
 from insula.memory.storage.rows import Cited, Kept
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_wish, stands
 from insula.memory.wishes import words as words_of
-from insula.night import desk
+from insula.night import curation
 from insula.operations.words import counted, times
 from insula.step.digest import Rule
 from insula.text.surface import written
-from insula.turn.lessons import Advice, advised
+from insula.turn.guidance import Lesson, find_lessons
+from insula.worth import Worth
 
 Kind = Literal["preference", "lesson", "rule"]
 KINDS: Mapping[Kind, str] = {"preference": "Preferences", "lesson": "Lessons", "rule": "Rules of your coding agents"}
@@ -62,7 +63,7 @@ class Guidance:
     verdict: str = "not measured"
     measured: str = ""
     """What the verdict on its effect rests on."""
-    effect: Effect | None = None
+    effect: Worth | None = None
     sources: tuple[Cited, ...] = ()
     actions: tuple[str, ...] = ()
     """What a person can do with it, the most usual first."""
@@ -84,7 +85,7 @@ def kind_of(kept: Kept) -> Kind:
 
 async def list_guidance(store: Store, user: str) -> list[Guidance]:
     """The preferences and lessons of a user, what is used no more among them: preferences first, what is used first."""
-    pieces = await desk.pieces(store, user)
+    pieces = await curation.pieces(store, user)
     user_id = await store.nights.sleeper(user)
     named = sorted({each for one in pieces for each in one.kept.citations[-SOURCES:]})
     quoted = await store.guidance.cited(user_id, named) if user_id is not None else []
@@ -99,12 +100,12 @@ def describe_pieces(pieces: Sequence[Piece], cited: Mapping[int, Cited], now: fl
         cited: the messages that it was learned from.
         now: seconds since the epoch.
     """
-    told = {advice.id: advice for advice in advised([one.kept for one in pieces if not one.retired], now)}
+    told = {advice.id: advice for advice in find_lessons([one.kept for one in pieces if not one.retired], now)}
     found = [_describe(one, told.get(one.kept.id), cited, now) for one in pieces]
     return sorted(found, key=lambda one: (list(KINDS).index(one.kind), STANDINGS.index(one.standing)))
 
 
-def _describe(piece: Piece, advice: Advice | None, cited: Mapping[int, Cited], now: float) -> Guidance:
+def _describe(piece: Piece, advice: Lesson | None, cited: Mapping[int, Cited], now: float) -> Guidance:
     kept = piece.kept
     sources = tuple(cited[each] for each in kept.citations[-SOURCES:] if each in cited)
     if kept.section:
@@ -169,7 +170,7 @@ def _describe_line(line: Kept) -> Guidance:
     )
 
 
-def _describe_lesson(lesson: Kept, advice: Advice | None, sources: Sequence[Cited], now: float) -> Guidance:
+def _describe_lesson(lesson: Kept, advice: Lesson | None, sources: Sequence[Cited], now: float) -> Guidance:
     held = [Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence]
     life = live(held, now, mode=lesson.mode)
     own = advice is not None and advice.own and not lesson.mode
@@ -182,7 +183,7 @@ def _describe_lesson(lesson: Kept, advice: Advice | None, sources: Sequence[Cite
         state="used" if own else STATES.get(life.state, life.state),
         about=_when(lesson, sources),
         why=_describe_counts(life),
-        verdict="not measured" if own else _verdict(life.effect),
+        verdict="not measured" if own else life.verdict,
         measured=OWN if own else _describe_effect(life),
         effect=life.effect,
         waits="" if own else _why_it_waits(life, "conversation", life.tally.detections),
@@ -211,7 +212,7 @@ def _describe_rule(rule: Rule) -> Guidance:
         state=STATES.get(life.state, life.state),
         about="In one project, where you asked for it." if rule.wish else f"{rule.pattern.replace('-', ' ')}.",
         why=_describe_counts(life),
-        verdict=_verdict(life.effect),
+        verdict=life.verdict,
         measured=_describe_effect(life),
         effect=life.effect,
         waits=_why_it_waits(life, "project", life.tally.places),
@@ -235,19 +236,13 @@ def _why_it_waits(life: Life, place: str, seen: int) -> str:
     return f"Used once {CORROBORATED} {place}s show the need; {seen or 'none'} did so far."
 
 
-def _verdict(effect: Effect | None) -> str:
-    return effect.verdict if effect else UNKNOWN
-
-
 def _describe_effect(life: Life) -> str:
     tally, effect = life.tally, life.effect
     if effect is None:
         told, withheld = min(tally.shown, MINIMUM), min(tally.withheld, MINIMUM)
         return f"{told} of {MINIMUM} sessions with it, and {withheld} of {MINIMUM} without"
-    near = effect.verdict == UNKNOWN and (effect.low > 0 or effect.high < 0)
     return (
         f"{100 * effect.estimate:+.0f} points fewer failures, between {100 * effect.low:+.0f} and "
         f"{100 * effect.high:+.0f} (95 %): failed in {tally.breaches} of {tally.shown} sessions with it and "
         f"{tally.withheld_failed} of {tally.withheld} without"
-        + ("; it is looked at again each night, so more than these 95 % are asked for" if near else "")
     )

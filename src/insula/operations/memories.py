@@ -10,7 +10,7 @@ from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Change
 from insula.memory.storage.store import Store
-from insula.night import forgetting
+from insula.night import curation
 from insula.redaction import redact
 from insula.types import Memory
 
@@ -119,7 +119,7 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
     """
     user_id = await store.nights.sleeper(user)
     others = await store.read(erasure.others_holding, user_id, number) if user_id is not None else []
-    left = await forgetting.erase(store, user, soul, number)
+    left = await curation.erase(store, user, soul, number)
     if left is None:
         raise NotFound(MISSING.format(number=number, user=user))
     return Deleted(memories=(number,), left=left, others=tuple(one.id for one in others))
@@ -128,7 +128,7 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
 async def forget_memories(store: Store, user: str, wanted: Filter, soul: Path | None = None) -> Deleted:
     """Erase all of a user's memories that a filter wants, for good, as `delete_memory` does each of them."""
     numbers = await store.read(views.matching, user, wanted)
-    left = await forgetting.erase(store, user, soul, *numbers) if numbers else ""
+    left = await curation.erase(store, user, soul, *numbers) if numbers else ""
     return Deleted(memories=tuple(numbers), left=left or "")
 
 
@@ -141,7 +141,7 @@ async def forget_user(store: Store, user: str, soul: Path | None = None) -> Dele
     numbers = await store.read(views.matching, user, Filter())
     await store.run(erasure.erase_user, user)
     if soul is not None:
-        for file in (soul, soul.with_name(forgetting.REQUESTS)):
+        for file in (soul, soul.with_name(curation.REQUESTS)):
             file.unlink(missing_ok=True)
     return Deleted(memories=tuple(numbers), left=store.residue if await store.scrub() else custody.LEFT)
 

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from insula.memory.storage.rows import Done, name_of
-from insula.night.cycle import END, SleepReport
-from insula.night.names import PhaseName
+from insula.night.cycle import END, PhaseName, SleepReport
 from insula.night.phases import PHASES
 from insula.night.telling import DONE, Told, journalled, ordered, told
-from insula.value import is_list, is_object
 
 UNDER_WAY = 300.0
 """Seconds since its last phase after which a night that has not ended was stopped."""
-Names = Mapping[str, str]
 
 
 class Undo(NamedTuple):
@@ -53,12 +50,11 @@ class Changes:
     """Whether somebody is at it now, here or on another machine."""
 
 
-def list_nights(reports: Iterable[Done], names: Names | None = None, now: float = math.inf) -> list[Changes]:
+def list_nights(reports: Iterable[Done], now: float = math.inf) -> list[Changes]:
     """The nights of the journal, the latest first.
 
     Args:
         reports: of their phases, oldest first.
-        names: what lessons and insights say, by their names.
         now: the moment, by which a night that has not ended is told from one that was stopped.
     """
     found: dict[str, list[Done]] = {}
@@ -68,27 +64,21 @@ def list_nights(reports: Iterable[Done], names: Names | None = None, now: float 
     return [
         Changes(
             night=night,
-            changes=_list((journalled(one.phase, one.report, names), one.report) for one in done),
+            changes=_list((journalled(one.phase, one.report), one.report) for one in done),
             **(_describe_progress(done, now) if night == latest else {}),
         )
         for night, done in reversed(found.items())
     ]
 
 
-def describe_report(report: SleepReport, names: Names | None = None) -> Changes:
+def describe_report(report: SleepReport) -> Changes:
     """The night that was just run."""
     return Changes(
         night=report.date,
-        changes=_list((told(one, names), one.found) for one in report.phases if one.state != "failed"),
+        changes=_list((told(one), one.found) for one in report.phases if one.state != "failed"),
         failed=tuple(f"{told(one).title}: {one.why}" for one in report.failed),
         skipped=report.skipped,
     )
-
-
-def list_insights(reports: Iterable[Mapping[str, Any]]) -> list[int]:
-    """The insights whose effects reports name."""
-    named = (one for report in reports if is_list(found := report.get("insights")) for one in found if is_object(one))
-    return [one["id"] for one in named if isinstance(one.get("id"), int)]
 
 
 def _describe_progress(done: Sequence[Done], now: float) -> dict[str, Any]:
@@ -112,7 +102,7 @@ def _list(steps: Iterable[tuple[Told, Mapping[str, Any]]]) -> tuple[Change, ...]
         made = (Change(f"{text[:1].upper()}{text[1:]}", undo) for text, undo in zip(texts, undos, strict=False))
         changes += [change for change in made if change.undo is None or change.undo not in seen]
         seen.update(change.undo for change in changes)
-        changes += [Change(each.said()) for each in one.measured]
+        changes += [Change(each.line()) for each in one.effects]
     return tuple(changes)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from insula import guidance
 from insula.errors import InputError, StoreFull
-from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, RETIRED, UNKNOWN, USELESS, Decision
+from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MUTED, PINNED, Decision
 from insula.operations.words import day_of
 from insula.screening import screen
 from insula.step import corrections, digest, evidence
@@ -22,7 +22,7 @@ from insula.step.digest import PROJECT, Rule
 from insula.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
 from insula.step.fingerprint import digest as fingerprint
 from insula.step.patterns import BY_ID
-from insula.worth import Worth, of_tally
+from insula.worth import Worth
 
 DO = ("accept", "mute", "unmute", "pin", "unpin")
 _MEANS = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
@@ -278,16 +278,12 @@ def is_decided(rule: Rule) -> bool:
 
 def effect_of(rule: Rule) -> Worth | None:
     """What the rule was worth, by an interval that holds however often somebody looks; None for too few sessions."""
-    return of_tally(rule.life.tally) if rule.life.tally.compared >= MINIMUM else None
+    return rule.life.effect
 
 
 def verdict_of(rule: Rule) -> str:
     """What may be claimed; that a rule is given up as useless is no claim but a decision (`guidance`)."""
-    if (effect := effect_of(rule)) is None:
-        return UNKNOWN
-    if rule.life.state == RETIRED and (measured := rule.life.effect) is not None and measured.verdict == USELESS:
-        return USELESS
-    return effect.verdict
+    return rule.life.verdict
 
 
 def export_rule(rule: Rule) -> dict[str, Any]:

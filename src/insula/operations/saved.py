@@ -8,7 +8,7 @@ from insula.memory.storage import views
 from insula.memory.storage.ledger import Piece
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_wish, stands
-from insula.night import desk
+from insula.night import curation
 
 NOTHING = "Turn {turn} of the conversation {session!r} saved nothing that still stands; see what is saved on the page."
 
@@ -16,7 +16,7 @@ NOTHING = "Turn {turn} of the conversation {session!r} saved nothing that still 
 async def find_saved(store: Store, user: str, session: str, turn: int) -> list[Piece]:
     """The preferences that stand because of what was said in a turn, and of nothing that was said before."""
     said = set(await store.read(views.said_in, user, session, turn))
-    return [one for one in await desk.pieces(store, user) if _is_new(one, said)] if said else []
+    return [one for one in await curation.pieces(store, user) if _is_new(one, said)] if said else []
 
 
 async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Path | None = None) -> Sequence[str]:
@@ -29,11 +29,11 @@ async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Pat
     if not found:
         raise NotFound(NOTHING.format(turn=turn, session=session))
     for one in found:
-        before = [each for each in await desk.pieces(store, user) if each.by == one.kept.key]
+        before = [each for each in await curation.pieces(store, user) if each.by == one.kept.key]
         for each in before:
-            await desk.decide(store, user, soul, each.kept.name, "undo")
+            await curation.decide(store, user, soul, each.kept.name, "undo")
         if not before:  # what is brought back retires what took its place
-            await desk.decide(store, user, soul, one.kept.name, "forget")
+            await curation.decide(store, user, soul, one.kept.name, "forget")
     return [one.kept.advice for one in found]
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from insula.errors import BudgetExceeded, InsulaError
 from insula.memory.storage import unread
-from insula.night.rest import REST_SECONDS, rest
+from insula.night.understanding import REST_SECONDS, rest
 from insula.server.background import run_beside
 from insula.server.service import Service
 

@@ -17,7 +17,6 @@ from insula.guidance import (
     RETIRED,
     SHOWN,
     WITHHELD,
-    WORKS,
     Decision,
     Evidence,
     Life,
@@ -29,6 +28,7 @@ from insula.step.fingerprint import digest
 from insula.step.patterns import PATTERNS
 from insula.step.trace import VERSION
 from insula.value import Value
+from insula.worth import WORKS
 
 OPENING = "[insula] Learned in earlier sessions:"
 RULES = 3

@@ -108,7 +108,8 @@ def _derived(connection: sa.Connection, user_id: int, session_id: int) -> list[i
     """The summary of a session and the insights that cite it; the summary is taken off its list, to be made anew."""
     summary = sa.and_(summaries.c.user_id == user_id, summaries.c.session_id == session_id)
     found = list(connection.execute(sa.select(summaries.c.memory_id).where(summary)).scalars())
-    cited = sa.select(relations.c.source_id).where(relations.c.user_id == user_id, relations.c.target_id.in_(found))
+    here = sa.select(memories.c.id).where(memories.c.user_id == user_id, memories.c.session_id == session_id)
+    cited = sa.select(relations.c.source_id).where(relations.c.user_id == user_id, relations.c.target_id.in_(here))
     insights = sa.select(memories.c.id).where(memories.c.id.in_(cited), memories.c.kind == "insight")
     found += connection.execute(insights).scalars()
     connection.execute(sa.delete(summaries).where(summary))

@@ -163,11 +163,21 @@ def _(change: Summary, connection: sa.Connection, user_id: int, at: float) -> No
 @apply.register
 def _(change: Insight, connection: sa.Connection, user_id: int, at: float) -> None:
     memory = _insight(change, connection, user_id, at)
-    cited = sa.select(summaries.c.memory_id).where(summaries.c.session_id.in_(change.sessions))
     linked = sa.select(relations.c.target_id).where(relations.c.source_id == memory, relations.c.kind == DERIVES)
-    cited = cited.where(summaries.c.user_id == user_id, summaries.c.memory_id.not_in(linked))
-    for target in connection.execute(cited).scalars().all():
-        _relate(connection, user_id, memory, target, DERIVES, DERIVED_CONFIDENCE, at)
+    known = connection.execute(sa.select(memories.c.session_id).where(memories.c.id.in_(linked))).scalars().all()
+    for session in sorted({*change.sessions} - {*known}):
+        if (target := _standing_for(connection, user_id, session)) is not None:
+            _relate(connection, user_id, memory, target, DERIVES, DERIVED_CONFIDENCE, at)
+
+
+def _standing_for(connection: sa.Connection, user_id: int, session_id: int) -> int | None:
+    """The memory that stands for a session: its summary, else what was said last in it."""
+    summary = sa.select(summaries.c.memory_id).where(
+        summaries.c.user_id == user_id, summaries.c.session_id == session_id
+    )
+    said = sa.and_(memories.c.session_id == session_id, memories.c.message_id.is_not(None))
+    last = sa.select(sa.func.max(memories.c.id)).where(memories.c.user_id == user_id, said)
+    return connection.execute(summary).scalar() or connection.execute(last).scalar()
 
 
 def _insight(change: Insight, connection: sa.Connection, user_id: int, at: float) -> int:

@@ -1,17 +1,15 @@
-"""The phases of a night, in their order: a file each, with the report that it leaves in the journal."""
+"""The phases of a night, in their order."""
 
 from collections.abc import Sequence
 from functools import partial
 
-from insula.night.cycle import Phase
-from insula.night.names import PhaseName
+from insula.night.cycle import Phase, PhaseName
 from insula.night.phases.calibration import calibrate
 from insula.night.phases.consolidation import consolidate
-from insula.night.phases.file import lay_down
 from insula.night.phases.lessons import reinforce
 from insula.night.phases.mistakes import learn
 from insula.night.phases.reflection import reflect
-from insula.night.phases.soul import guide
+from insula.night.phases.soul import guide, lay_down
 from insula.night.phases.statements import understand, understand_within
 from insula.night.phases.summaries import summarise
 from insula.night.phases.trends import trend

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NotRequired, TypedDict
 
 from insula.calibration import OWN, Outcome, refit, settle, shipped, written
 from insula.memory.storage.changes import Revision
+from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Line, Noticed, Revised
 from insula.memory.storage.views import named
 from insula.night.cycle import Night, Result
 from insula.night.outcomes import KEPT, PERSON, outcomes, shown, standing
+from insula.night.wording import count
 from insula.types import TURN
 
 SESSIONS, LINES = 500, 1_000
@@ -17,27 +18,12 @@ SESSIONS, LINES = 500, 1_000
 NIGHT = "night"
 
 
-class Report(TypedDict):
-    """What became of answers, and how sure to be by now."""
-
-    up_to: int
-    right: int
-    wrong: int
-    shift: NotRequired[float]
-    slope: NotRequired[float]
-    high: NotRequired[float]
-    """The score from which confidence is high."""
-    outcomes: NotRequired[int]
-    """What the calibration rests on, of all nights."""
-    held: NotRequired[int]
-
-
 async def calibrate(night: Night) -> Result:
     """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
     past = await night.store.guidance.revisions(night.user_id, OWN, 1)
     found, last = await _since(night, past)
     right = sum(one.held for one in found)
-    report = Report(up_to=last, right=right, wrong=len(found) - right)
+    report: dict[str, float] = {UP_TO: last, "right": right, "wrong": len(found) - right}
     if not found:
         return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
     base = night.calibration or shipped()
@@ -46,11 +32,14 @@ async def calibrate(night: Night) -> Result:
     after = replace(refit(base, known), high=settle(before.calibration, found).high)
     evidence = {"outcomes": [[one.score, one.held] for one in known]}
     made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
-    report["shift"], report["slope"], report["high"] = (
-        round(each, 4) for each in (after.shift, after.slope, after.high)
+    fitted = {name: round(getattr(after, name), 4) for name in ("shift", "slope", "high")}
+    report |= fitted | {"outcomes": len(known), "held": sum(one.held for one in known)}
+    said = f"What memory said held for {count(right, 'answer')}, and did not for {len(found) - right}."
+    return Result(
+        report,
+        [Revision(OWN, NIGHT, written(after), evidence, made_from)],
+        says=[f"{said} From {100 * after.high:.0f} % on it is now sure."],
     )
-    report["outcomes"], report["held"] = len(known), sum(one.held for one in known)
-    return Result(report, [Revision(OWN, NIGHT, written(after), evidence, made_from)])
 
 
 async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:

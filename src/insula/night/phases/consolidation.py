@@ -7,7 +7,6 @@ word the same is merged, but for a slip of the pen: "I like tea" and "I don't li
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TypedDict
 
 from rapidfuzz.distance import DamerauLevenshtein
 
@@ -16,6 +15,7 @@ from insula.memory.storage import statements
 from insula.memory.storage.changes import Forget, Merge
 from insula.memory.storage.rows import Held
 from insula.night.cycle import Night, Result
+from insula.night.wording import count, undo_by
 
 LOOKED_AT = 20_000
 """Memories that one night looks at, the latest ones."""
@@ -30,21 +30,6 @@ YOUNGEST = 30 * _DAY
 """Nothing younger is forgotten, whatever its activation."""
 
 
-class Merged(TypedDict):
-    """Memories that became one."""
-
-    kept: int
-    others: list[int]
-
-
-class Report(TypedDict):
-    """What became of long-term memory."""
-
-    looked_at: int
-    merged: list[Merged]
-    forgotten: list[int]
-
-
 async def consolidate(night: Night) -> Result:
     """The phase: remember all that was asserted, merge near-duplicates, forget by activation."""
     await night.store.run(statements.promote_all, night.user_id, night.now)
@@ -52,13 +37,22 @@ async def consolidate(night: Night) -> Result:
     merges = list(merged(held))
     gone = {other for merge in merges for other in merge.others}
     forgotten = [item for item in forgettable(held, night.now) if item.memory_id not in gone]
-    report: Report = {
+    report = {
         "looked_at": len(held),
         "merged": [{"kept": merge.kept, "others": list(merge.others)} for merge in merges],
         "forgotten": [item.memory_id for item in forgotten],
     }
-    skipped = "" if merges or forgotten else "Nothing was said twice, and nothing is old and unused."
-    return Result(report, (*merges, *forgotten), skipped)
+    if not merges and not forgotten:
+        return Result(report, skipped="Nothing was said twice, and nothing is old and unused.")
+    if not forgotten:
+        return Result(report, merges)  # that the same was said twice is no news
+    gone_now = f"{count(len(forgotten), 'memory')}, old and never used again,"
+    return Result(
+        report,
+        (*merges, *forgotten),
+        says=[f"{gone_now} {'was' if len(forgotten) == 1 else 'were'} let go."],
+        news=[f"{gone_now} let go {undo_by('memory undo', str(forgotten[0].memory_id))}"],
+    )
 
 
 def merged(held: Sequence[Held]) -> Iterator[Merge]:

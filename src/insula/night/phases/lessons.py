@@ -1,68 +1,22 @@
 """The phase that counts what each session says of the lessons whose trigger appeared in it (K5, P4)."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NotRequired, TypedDict, cast
+from collections.abc import Iterable, Mapping
 
-from insula.guidance import ARMS, HURTS, NONE, PRUNED, RETIRED, SHOWN, UNKNOWN, Evidence, Life, live
-from insula.memory.storage.changes import Forget, Lived
-from insula.memory.storage.rows import Kept, Noticed, name_of
-from insula.memory.wishes import stands, words
+from insula.guidance import ARMS, NONE, PRUNED, RETIRED, SHOWN, Evidence, Life, live
+from insula.memory.storage.changes import Lived
+from insula.memory.storage.nights import UP_TO
+from insula.memory.storage.rows import Kept, Noticed
+from insula.memory.wishes import words
 from insula.night.corrections import AGAIN, is_again, is_again_lesson, quoted
-from insula.night.cycle import Night, Result
-from insula.night.effects import Weighed, weighed
+from insula.night.cycle import Effect, Night, Result
 from insula.night.sessions import Heard, since_last_night
+from insula.night.wording import count
 from insula.text import triggers
 from insula.text.corrections import alike
-from insula.types import TURN
+from insula.worth import UNKNOWN
 
-DAYS = 365
-"""Days whose turns say what an insight is worth."""
-_DAY = 86_400.0
-WISH = "your wish"
-"""How a standing wish of the user's stands."""
-
-
-class Effect(TypedDict):
-    """What a lesson does, compared with itself withheld."""
-
-    verdict: str
-    estimate: float
-    low: float
-    high: float
-
-
-class Standing(TypedDict):
-    """Where a lesson stands, and what it is known to do."""
-
-    id: int
-    key: str
-    state: str
-    confidence: float
-    effect: Effect | str
-    shown: int
-    withheld: int
-    records: int
-
-
-class Ended(TypedDict):
-    """A lesson that is told no more since this night."""
-
-    advice: str
-    state: str
-
-
-class Report(TypedDict):
-    """What the sessions since the last night say of the lessons."""
-
-    sessions: NotRequired[int]
-    counted: NotRequired[dict[str, int]]
-    lessons: NotRequired[list[Standing]]
-    insights: NotRequired[list[Weighed]]
-    ended: NotRequired[list[Ended]]
-    news: NotRequired[list[str]]
-    """The names of lessons and insights whose effect came to be known this night."""
-    up_to: int
+ENDED = {RETIRED: "Told no more, since it does not help", PRUNED: "Told no more: forgotten"}
 
 
 async def reinforce(night: Night) -> Result:
@@ -70,39 +24,36 @@ async def reinforce(night: Night) -> Result:
     heard, signals = await since_last_night(night)
     kept = [one for one in await night.store.guidance.lessons(night.user_id) if not one.section]
     seen = heard[-1].session.last if heard else night.seen
-    turns = await night.noticed(TURN, DAYS)
-    effects = weighed(turns)
-    if not kept and not effects:
-        return Result(Report(up_to=seen), skipped="There are no lessons yet.")
+    if not kept:
+        return Result({UP_TO: seen}, skipped="There are no lessons yet.")
     arms = _arms(signals)
     lived = [outcome for one in heard for lesson in kept if (outcome := _lived(lesson, one, arms))]
-    new = [outcome for outcome in lived if str(outcome.session_id) not in _sessions_of(kept, outcome.lesson_id)]
+    known = {one.id: {session for session, *_ in one.evidence} for one in kept}
+    new = [one for one in lived if str(one.session_id) not in known[one.lesson_id]]
     lives = [(lesson, live(_evidence(lesson, new, night.now), night.now, mode=lesson.mode)) for lesson in kept]
-    kinds = Counter(_kind(outcome) for outcome in new)
-    stand = [_stands(*one) for one in lives]
-    bad = [Forget(one["id"], "answers went worse where it was told") for one in effects if one["verdict"] == HURTS]
-    report = Report(sessions=len(heard), counted=dict(kinds), lessons=stand, insights=effects, up_to=seen)
-    known = _known(stand, effects)
-    last = cast(Report, night.last)
-    before = _known(last.get("lessons", ()), last.get("insights", ()))
-    report["news"] = [name for name, verdict in known.items() if before.get(name) != verdict]
-    report["ended"] = list(_ended(lives, last))
-    return Result(report, [*new, *bad])
+    verdicts = {lesson.key: life.verdict for lesson, life in lives}
+    states, known_effects = night.last.get("states", {}), night.last.get("effects_known", {})
+    ended = [each for each in lives if each[1].state in ENDED and _was(each, states) != each[1].state]
+    news = {key for key, verdict in verdicts.items() if verdict not in (UNKNOWN, known_effects.get(key))}
+    report = {
+        "sessions": len(heard),
+        "counted": dict(Counter(_kind(outcome) for outcome in new)),
+        "states": {lesson.key: life.state for lesson, life in lives},
+        "effects_known": {key: verdict for key, verdict in verdicts.items() if verdict != UNKNOWN},
+        UP_TO: seen,
+    }
+    said = f"{count(len(ended), 'lesson')} {'is' if len(ended) == 1 else 'are'} told no more."
+    return Result(
+        report,
+        new,
+        says=[said, *(f"{ENDED[life.state]}: {lesson.advice}" for lesson, life in ended)] if ended else (),
+        effects=[_effect(*each) for each in lives if each[0].key in news],
+    )
 
 
-def _known(lessons: Iterable[Standing], insights: Iterable[Weighed]) -> dict[str, str]:
-    """The effects that are known, by the name of what has them."""
-    measured = {name_of(one["key"], ""): one["effect"] for one in lessons}
-    found = {name: one["verdict"] for name, one in measured.items() if not isinstance(one, str)}
-    found |= {f"insight {one['id']}": one["verdict"] for one in insights}
-    return {name: verdict for name, verdict in found.items() if verdict != UNKNOWN}
-
-
-def _ended(lives: Iterable[tuple[Kept, Life]], last: Report) -> Iterator[Ended]:
-    before = {one["id"]: one["state"] for one in last.get("lessons", ())}
-    for lesson, life in lives:
-        if life.state in (RETIRED, PRUNED) and before.get(lesson.id, life.state) != life.state:
-            yield Ended(advice=lesson.advice, state=life.state)
+def _was(each: tuple[Kept, Life], states: Mapping[str, str]) -> str:
+    """The state of a lesson after the night before; its state now where it was not known."""
+    return states.get(each[0].key, each[1].state)
 
 
 def _arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:
@@ -133,10 +84,6 @@ def _is_asked_again(lesson: Kept, one: Heard) -> bool:
     return any(alike(each, words(lesson)) >= AGAIN for each in one.asked)
 
 
-def _sessions_of(kept: Iterable[Kept], lesson_id: int) -> set[str]:
-    return {session for lesson in kept if lesson.id == lesson_id for session, *_ in lesson.evidence}
-
-
 def _evidence(lesson: Kept, new: Iterable[Lived], now: float) -> list[Evidence]:
     old = [Evidence(session=s, at=at, arm=arm, happened=happened) for s, arm, happened, at in lesson.evidence]
     mine = [one for one in new if one.lesson_id == lesson.id]
@@ -147,20 +94,7 @@ def _kind(outcome: Lived) -> str:
     return Evidence(session="", at=0.0, arm=outcome.arm, happened=outcome.happened).kind
 
 
-def _stands(lesson: Kept, life: Life) -> Standing:
-    """Where a lesson stands, and what it is known to do."""
-    effect = life.effect
-    does: Effect | str = UNKNOWN
-    if effect:
-        does = Effect(verdict=effect.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)
-    state = WISH if stands(lesson) and not lesson.mode else life.state
-    return {
-        "id": lesson.id,
-        "key": lesson.key,
-        "state": state,
-        "confidence": round(life.confidence, 4),
-        "effect": does,
-        "shown": life.tally.shown,
-        "withheld": life.tally.withheld,
-        "records": life.tally.records,
-    }
+def _effect(lesson: Kept, life: Life) -> Effect:
+    found = life.effect
+    assert found is not None  # noqa: S101 its verdict is known
+    return Effect(lesson.advice, life.verdict, found.estimate, found.low, found.high)

@@ -1,104 +1,91 @@
-"""The phase that learns without a model: wishes that no turn heard, and what was corrected again (K6, R9).
+"""The phase that learns without a model: preferences that no turn heard, and what was corrected again (K6, R9).
 
 It goes before `lessons`, which counts what the same sessions say of a lesson.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NotRequired, TypedDict
+from collections.abc import Iterable, Iterator, Mapping
 
-from insula.memory.storage.changes import Lesson, Retired
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.changes import Lesson
+from insula.memory.storage.nights import UP_TO
+from insula.memory.storage.rows import name_of
 from insula.memory.wishes import is_wish, stands
-from insula.night.corrections import Corrected, is_again_lesson, lessons_of
+from insula.night.corrections import Corrected, lessons_of
 from insula.night.cycle import Night, Result
+from insula.night.grounding import ABOUT_PEOPLE, about_no_answers, without_people
 from insula.night.sessions import Heard, corrected_before, since_last_night
-from insula.night.support import ABOUT_PEOPLE, about_no_answers, without_people
 from insula.night.unheard import unheard
+from insula.night.wording import count, join_parts, undo_by
 
 MOST = 20
 """Lessons that one night makes or bears out."""
 SHOWN_REFUSALS = 50
 """Refusals that the report names; all are counted."""
-NIGHT = "night"
-NOT_LEARNED = "no lesson is made of what the monitor thought of an answer, nor of one session alone"
-
-
-class Learned(TypedDict):
-    """A lesson that was made or borne out."""
-
-    key: str
-    advice: str
-    new: bool
-    told: bool
-    """Whether it is told from this night on."""
-    citations: list[int]
-    memories: NotRequired[list[int]]
-    """What a person may look at and erase."""
-
-
-class Wished(TypedDict):
-    """A wish that stands since the last night."""
-
-    id: str
-    advice: str
-    citations: list[int]
-    memories: NotRequired[list[int]]
-
-
-class Refused(TypedDict):
-    """Where a text stands from which nothing is learned, and why: never the text."""
-
-    why: str
-    session: str
-    message: int
-
-
-class Report(TypedDict):
-    """What was corrected how often, what is learned of it, and what is refused."""
-
-    sessions: int
-    corrections: int
-    lessons: list[Learned]
-    wishes: list[Wished]
-    quarantined: int
-    refused: list[Refused]
-    up_to: int
-
-
-class Nothing(TypedDict):
-    """No session was new."""
-
-    up_to: int
+Refused = Mapping[str, str | int]
+"""Where a text stands from which nothing is learned (`session`, `message`), and `why`: never the text."""
 
 
 async def learn(night: Night) -> Result:
-    """Hear the wishes that no turn heard, and make lessons of what was corrected again."""
+    """Hear the preferences that no turn heard, and make lessons of what was corrected again."""
     heard, signals = await since_last_night(night)
-    kept = await night.store.guidance.lessons(night.user_id)
-    gone = [Retired(one.key, NIGHT, NOT_LEARNED) for one in kept if _is_of_earlier_versions(one)]
     if not heard:
-        return Result(Nothing(up_to=night.seen), gone, skipped="No session since the last night.")
+        return Result({UP_TO: night.seen}, skipped="No session since the last night.")
+    kept = await night.store.guidance.lessons(night.user_id)
     said = unheard(kept, heard, signals, night.now, night.embed)
     corrected = [
         without_people(each, night.embed) for one in heard for each in about_no_answers(one.corrections, night.embed)
     ]
     before = [without_people(each, night.embed) for each in await corrected_before(night, heard)] if corrected else []
     lessons = list(lessons_of(corrected, before, kept))[:MOST]
+    wishes = [one for one in kept if is_wish(one) and stands(one) and one.created_at > night.since]
     refused = [*_refused(heard), *_private(corrected, heard)]
-    wishes = _wished(kept, night.since)
-    report: Report = {
+    known = {one.key for one in kept}
+    cited = [each for one in (*lessons, *wishes) for each in one.citations]
+    memories = {one.id: one.memory for one in await night.store.guidance.cited(night.user_id, cited)}
+    report = {
         "sessions": len(heard),
         "corrections": len(corrected),
-        "lessons": [_learned(one, kept) for one in lessons],
-        "wishes": wishes,
+        "lessons": [
+            {"key": one.key, "advice": one.advice, "new": one.key not in known, "citations": [*one.citations]}
+            for one in lessons
+        ],
+        "wishes": [{"id": one.name, "advice": one.advice, "citations": [*one.citations]} for one in wishes],
         "quarantined": len(refused),
         "refused": refused[:SHOWN_REFUSALS],
-        "up_to": heard[-1].session.last,
+        UP_TO: heard[-1].session.last,
     }
-    await _name_memories(night, report)
     quiet = not (wishes or lessons or said or refused)
-    skipped = "Nothing was corrected a second time, and nobody wished for anything." if quiet else ""
-    return Result(report, [*gone, *said, *lessons], skipped)
+    parts = (
+        f"{count(len(lessons), 'lesson')} from now on" if lessons else "",
+        f"{count(len(wishes), 'new preference')} of yours" if wishes else "",
+        f"from {count(len(refused), 'text')} nothing is learned, since they give orders" if refused else "",
+    )
+    told = (
+        *(f"From now on: {one.advice}{_source(one.citations, memories)}" for one in lessons),
+        *(f"You want: {one.advice}{_source(one.citations, memories)}" for one in wishes),
+    )
+    return Result(
+        report,
+        [*said, *lessons],
+        "Nothing was corrected a second time, and nobody asked for anything." if quiet else "",
+        says=[join_parts(parts), *told] if any(parts) else (),
+        news=[_news(one) for one in lessons if one.key not in known],
+    )
+
+
+def _news(one: Lesson) -> str:
+    return f"From now on: {one.advice} {undo_by('guidance forget', name_of(one.key, ''))}"
+
+
+def _source(citations: Iterable[int], memories: Mapping[int, int]) -> str:
+    """The memories that somebody who wants it gone would erase."""
+    numbers = [memories[each] for each in citations if each in memories]
+    return f" (from {'memory' if len(numbers) == 1 else 'memories'} {', '.join(map(str, numbers))})" if numbers else ""
+
+
+def _refused(heard: Iterable[Heard]) -> Iterator[Refused]:
+    for one in heard:
+        for message, why in one.refused:
+            yield {"why": why, "session": one.session.name, "message": message}
 
 
 def _private(corrected: Iterable[Corrected], heard: Iterable[Heard]) -> Iterator[Refused]:
@@ -107,38 +94,3 @@ def _private(corrected: Iterable[Corrected], heard: Iterable[Heard]) -> Iterator
     for one in corrected:
         if one.refused == ABOUT_PEOPLE:
             yield {"why": ABOUT_PEOPLE, "session": names[one.session_id], "message": one.citations[-1]}
-
-
-def _is_of_earlier_versions(one: Kept) -> bool:
-    """Whether a lesson is one that earlier versions made of a flag, an impasse or a single correction; one that a
-    person vouched for stays.
-    """
-    is_known = bool(one.section) or is_wish(one) or is_again_lesson(one)
-    return not (is_known or one.mode or one.author == "person") and one.key.count("/") == 2
-
-
-def _wished(kept: Iterable[Kept], since: float) -> list[Wished]:
-    """The wishes that stand since the last night: the day has heard them."""
-    fresh = (one for one in kept if is_wish(one) and stands(one) and one.created_at > since)
-    return [{"id": one.name, "advice": one.advice, "citations": list(one.citations)} for one in fresh]
-
-
-def _learned(one: Lesson, kept: Iterable[Kept]) -> Learned:
-    new = all(each.key != one.key for each in kept)
-    return {"key": one.key, "advice": one.advice, "new": new, "told": new, "citations": list(one.citations)}
-
-
-async def _name_memories(night: Night, report: Report) -> None:
-    """Name each message of the report by its memory, which a person may look at and erase."""
-    named: list[Learned | Wished] = [*report["lessons"], *report["wishes"]]
-    cited = await night.store.guidance.cited(night.user_id, [each for one in named for each in one["citations"]])
-    of = {one.id: one.memory for one in cited}
-    for one in named:
-        one["memories"] = [of[each] for each in one["citations"] if each in of]
-
-
-def _refused(heard: Sequence[Heard]) -> Iterator[Refused]:
-    """Where the texts stand, and why nothing is learned from them: never the texts."""
-    for one in heard:
-        for message, why in one.refused:
-            yield {"why": why, "session": one.session.name, "message": message}

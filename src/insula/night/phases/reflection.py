@@ -6,8 +6,8 @@ what was known already gains support instead of a second life.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypedDict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -17,35 +17,43 @@ from insula.language.handed import Hands
 from insula.language.heads import chance
 from insula.memory.retrieval.embedding import hands_of
 from insula.memory.storage.changes import Forget, Insight, Noted
+from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Line, Understood
 from insula.night import prompts
 from insula.night.agreement import same
 from insula.night.asking import ask, total
 from insula.night.corrections import own_lines
 from insula.night.cycle import Night, Result
-from insula.night.grounding import ITEM_CHARS, Dropped, Ground, Item, harm, passages, sift
-from insula.night.operations import MOST, Operation, forms, judged, room
+from insula.night.grounding import (
+    ITEM_CHARS,
+    TELLS,
+    Dropped,
+    Ground,
+    Proposal,
+    find_harm,
+    passages,
+    read_text,
+    sayings,
+    sift,
+)
+from insula.night.operations import MOST, Candidate, Operation, forms, judged, room
 from insula.night.records import (
     CONTEXT,
     LATEST,
     Records,
+    choose_records,
     corrected,
-    days,
-    fitting,
-    guidance,
+    guidelines,
     preferences,
-    quality,
+    read_records,
     read_through,
-    record,
-    records,
-    seen,
     standing,
     stated,
     unanswered,
 )
-from insula.night.support import TELLS, read_text, sayings
 from insula.night.transcript import READ
 from insula.night.unsettled import outdated, still_open
+from insula.night.wording import count, join_parts
 from insula.screening import screen
 from insula.text.analysis import analyse
 from insula.text.pasted import own_words
@@ -56,7 +64,7 @@ if TYPE_CHECKING:
 
 ROOMS = (40_000, 6_000)
 """Characters of records in the prompt, and in a second one where the model refuses the first: a small model reads 4,096
-tokens in all. The oldest records that do not fit are left out, and of the least telling sessions the turns."""
+tokens in all. Of the least telling sessions the turns are left out, and the oldest records that do not fit."""
 EVIDENCE_CHARS = 40_000
 """Characters of the user's lines of a session that an item is looked for in, the latest."""
 KNOWN = 500
@@ -127,54 +135,13 @@ def answering(sessions: Sequence[int], ids: Sequence[str]) -> type[Reflection]:
     return Answer
 
 
-class Candidate(TypedDict):
-    """A principle for SOUL.md, as the soul phase reads it from the journal."""
-
-    section: str
-    advice: str
-    sessions: list[int]
-
-
-class Quarantined(TypedDict):
-    """What was dropped, for the eyes of a person."""
-
-    reason: str
-    text: str
-    sessions: list[int]
-
-
-class Unchanged(TypedDict):
-    """No summary was new."""
-
-    sessions: dict[str, int]
-    summaries_up_to: int
-
-
-class Report(Unchanged):
-    """What was understood, proposed and revised."""
-
-    proposed: int
-    grounded: int
-    dropped: dict[str, int]
-    quarantined: list[Quarantined]
-    operations: list[dict[str, Any]]
-    refused_operations: list[dict[str, Any]]
-    by: str
-    insights: int
-    understood: list[str]
-    """What is new of it, in words."""
-    merged: int
-    candidates: list[Candidate]
-    usage: dict[str, int]
-
-
 class Proposed(NamedTuple):
     """What is to be sifted, and what that took."""
 
-    items: Sequence[Item]
+    items: Sequence[Proposal]
     usage: dict[str, int]
     left_out: int = 0
-    """Summaries for which there was no room."""
+    """Sessions for which there was no room."""
     operations: Sequence[Operation] = ()
     """What is to become of the guidance that stands."""
 
@@ -196,53 +163,66 @@ async def reflect(night: Night) -> Result:
         InsulaError: the model did not answer, or not with anything of use: nothing is stored, and the next start asks
             again.
     """
-    found = await records(night)
+    found = await read_records(night)
+    counts = {"new": len(found.new), "earlier": len(found.earlier)}
     if not found.new:
-        return Result(
-            Unchanged(sessions={"new": 0, "earlier": len(found.earlier)}, summaries_up_to=seen(night)),
-            skipped="No new summary since the last night.",
-        )
+        return Result({"sessions": counts, UP_TO: night.seen}, skipped="No session is new.")
     proposed = await (_by_model(night, night.model, found) if night.model else _without(night, found))
     cited = {session for one in (*proposed.items, *proposed.operations) for session in one.sessions}
     ground = await _ground(night, found, cited)
-    wanted = await preferences(night)
-    own = [item for item in proposed.items if item.about and not harm(item.text) and not _tells(night, item)]
-    items, dropped = sift([item for item in proposed.items if not item.about], ground, wanted, night.embed)
-    items = [*own, *items]
+    own = [item for item in proposed.items if item.about and not find_harm(item.text) and not _tells(night, item)]
+    others = [item for item in proposed.items if not item.about]
+    sifted, dropped = sift(others, ground, await preferences(night), night.embed)
+    items = [*own, *sifted]
     known = await night.store.nights.insights(night.user_id, KNOWN)
     gone = await _outdated(night, found, known)
     known = [one for one in known if one.id not in {each.memory_id for each in gone}]
     kept = insights([item for item in items if not item.section], known, found)
     principles = candidates([item for item in items if item.section])
-    revised = judged(proposed.operations, await guidance(night), ground, night.embed)
-    report: Report = {
+    revised = judged(proposed.operations, await guidelines(night), ground, night.embed)
+    learned = items or revised.fit
+    report = {
         "proposed": len(proposed.items),
         "grounded": len(items),
         "dropped": dict(Counter(one.reason for one in dropped)),
         "quarantined": [_shown(one) for one in dropped],
-        "operations": revised.fit,
+        "operations": [one.model_dump(mode="json") for one in revised.fit],
         "refused_operations": revised.refused,
         "by": "model" if night.model else "without a model",
-        "sessions": {"new": len(found.new), "earlier": len(found.earlier), "left_out": proposed.left_out},
+        "sessions": counts | {"left_out": proposed.left_out},
         "insights": len(kept.added),
-        "understood": list(kept.added),
         "merged": kept.merged,
-        "candidates": principles,
+        "candidates": [one.model_dump(mode="json") for one in principles],
         "usage": proposed.usage,
-        "summaries_up_to": max(one.memory_id for one in found.new),
+        UP_TO: found.new[-1].last,
     }
     done = Noted(
-        found.new[-1].session_id,
+        found.new[-1].id,
         REFLECTION,
         f"{len(kept.added)} understood, {len(principles)} proposed, {len(revised.fit)} revised",
         {"insights": len(kept.added), "candidates": len(principles), "operations": len(revised.fit)},
     )
-    learned = items or revised.fit
-    skipped = "" if learned else "There was nothing to learn that its sessions bear out."
-    return Result(report, [*gone, *kept.changes, *([done] if learned else [])], skipped)
+    return Result(
+        report,
+        [*gone, *kept.changes, *([done] if learned else [])],
+        "" if learned else "There was nothing to learn that its sessions bear out.",
+        says=[*_says(kept, principles, len(revised.fit), night.model is not None)],
+    )
 
 
-def _tells(night: Night, item: Item) -> bool:
+def _says(kept: Kept, principles: Sequence[Candidate], revised: int, by_model: bool) -> Iterator[str]:
+    parts = [
+        f"understood {count(len(kept.added), 'new thing')}" if kept.added else "",
+        f"has {count(len(principles), 'principle')} to propose" if principles else "",
+        f"put {count(revised, 'guideline')} in other words, or out" if revised else "",
+    ]
+    if said := join_parts(parts):
+        yield f"{said[:-1]}, with the model." if by_model else said
+        yield from kept.added
+        yield from (f"{one.advice} (from {count(len(one.sessions), 'conversation')})" for one in principles)
+
+
+def _tells(night: Night, item: Proposal) -> bool:
     """Whether a question of the user's tells something of somebody, too: that is remembered, and guides nothing."""
     text = read_text(item.about, night.embed, bids=False)
     return (chance("fact", text.text, text.vector) or 0.0) >= TELLS
@@ -253,23 +233,22 @@ def _tells(night: Night, item: Item) -> bool:
 
 async def _ground(night: Night, found: Records, cited: Collection[int]) -> dict[int, Ground]:
     """What the cited sessions hold: the user's own words, and what is nobody's; no other session is read."""
-    known = [session for session in found.all if session in cited]
-    lines = await night.lines_of(known, READ)
-    hands, found_in = hands_of(night.embed), {session: Ground(()) for session in found.all}
+    lines = await night.lines_of([session for session in found.sessions if session in cited], READ)
+    hands, ground = hands_of(night.embed), {session: Ground(()) for session in found.sessions}
     for session, said in lines.items():
-        found_in[session] = Ground(sayings(said, night.embed), _foreign(said, hands))
-    return found_in
+        ground[session] = Ground(sayings(said, night.embed), _foreign(said, hands))
+    return ground
 
 
 def _foreign(lines: Sequence[Line], hands: Hands) -> frozenset[tuple[str, ...]]:
     """Passages of what tools returned or the user pasted; the latest, up to `EVIDENCE_CHARS`."""
-    room, found = EVIDENCE_CHARS, set[tuple[str, ...]]()
+    left, found = EVIDENCE_CHARS, set[tuple[str, ...]]()
     for line, own in reversed([*zip(lines, own_lines(lines, hands), strict=True)]):
-        if line.provenance not in ("user", "tool") or room <= 0:
+        if line.provenance not in ("user", "tool") or left <= 0:
             continue
         if line.provenance == "tool" or own_words(own.content) != line.content:
-            found |= passages(line.content[:room])
-        room -= len(line.content)
+            found |= passages(line.content[:left])
+        left -= len(line.content)
     return frozenset(found)
 
 
@@ -278,58 +257,51 @@ def _foreign(lines: Sequence[Line], hands: Hands) -> frozenset[tuple[str, ...]]:
 
 async def _by_model(night: Night, model: "Model", found: Records) -> Proposed:
     """What the model proposes; it is asked again with fewer records where it refuses, as for a prompt too long."""
-    told = fitting(found, ROOMS[0])
     try:
-        answer = await _asked(night, model, told, ROOMS[0])
+        return await _asked(night, model, found, ROOMS[0])
     except ModelRefused:
-        told = fitting(found, ROOMS[1])
-        answer = await _asked(night, model, told, ROOMS[1])
-    written = Reflection.model_validate(answer["value"])
-    return Proposed(tuple(_items(written)), answer["usage"], len(found.all) - len(told.all), tuple(written.operations))
+        return await _asked(night, model, found, ROOMS[1])
 
 
-async def _asked(night: Night, model: "Model", told: Records, room_for_turns: int) -> dict[str, Any]:
-    stands = await standing(night)
-    return await ask(
+async def _asked(night: Night, model: "Model", found: Records, room_for_turns: int) -> Proposed:
+    shown, stands = await choose_records(night, found, room_for_turns), await standing(night)
+    answer = await ask(
         night,
         model,
         ANSWER,
         prompts.reflection(
-            await days(night, told, room_for_turns),
-            [record(one, 0) for one in told.earlier],
+            shown.days,
+            shown.earlier,
             stands,
             await stated(night),
-            await corrected(night, told),
-            await unanswered(night, told),
-            await quality(night),
+            await corrected(night, shown.days),
+            await unanswered(night, shown.sessions),
             room(len(stands)),
         ),
-        answering([*told.all], [str(one["id"]) for one in stands]),
+        answering(shown.sessions, [str(one["id"]) for one in stands]),
         purpose=PURPOSE,
         max_tokens=MAX_TOKENS,
         temperature=TEMPERATURE,
     )
+    written = Reflection.model_validate(answer["value"])
+    left_out = len(found.sessions) - len(shown.sessions)
+    return Proposed(tuple(_items(written)), answer["usage"], left_out, tuple(written.operations))
 
 
-def _items(written: Reflection) -> Iterator[Item]:
+def _items(written: Reflection) -> Iterator[Proposal]:
     for point in (*written.explanation, *written.procedures, *written.advice):
-        yield Item(point.text, tuple(point.sessions), quotes=tuple(filter(None, point.quotes)))
+        yield Proposal(point.text, tuple(point.sessions), quotes=tuple(filter(None, point.quotes)))
     for one in written.principles:
-        yield Item(one.text, tuple(one.sessions), section=one.section, quotes=tuple(filter(None, one.quotes)))
+        yield Proposal(one.text, tuple(one.sessions), section=one.section, quotes=tuple(filter(None, one.quotes)))
 
 
 async def _without(night: Night, found: Records) -> Proposed:
-    read, turns = await read_through(night, found)
-    return Proposed(still_open(read, turns), total(()))
+    return Proposed(still_open(*await read_through(night, found.sessions)), total(()))
 
 
 async def _outdated(night: Night, found: Records, known: Sequence[Understood]) -> list[Forget]:
-    read, turns = await read_through(night, found)
-    return outdated(known, read, _recent(found), turns)
-
-
-def _recent(found: Records) -> frozenset[int]:
-    return frozenset(one.session_id for one in found.new)
+    read, turns = await read_through(night, found.sessions)
+    return outdated(known, read, frozenset(one.id for one in found.new), turns)
 
 
 # What is kept
@@ -340,7 +312,7 @@ def confidence(sessions: int) -> float:
     return min(CAP, (START * STRENGTH + sessions) / (STRENGTH + sessions))
 
 
-def insights(items: Sequence[Item], known: Sequence[Understood], found: Records) -> Kept:
+def insights(items: Iterable[Proposal], known: Sequence[Understood], found: Records) -> Kept:
     """The insights to write: new ones, and known ones that more sessions now show."""
     support: dict[str, set[int]] = {one.content: set(one.sessions) for one in known}
     before = {one.content: set(one.sessions) for one in known}
@@ -358,36 +330,31 @@ def _insight(content: str, sessions: set[int], found: Records) -> Insight:
     """An insight with what its evidence makes of it: one that explains trouble matters more."""
     sure = confidence(len(sessions))
     troubled = any(found.trouble.get(session) for session in sessions)
+    held = set(analyse(content).terms)
+    summaries = [found.summaries[session] for session in sorted(sessions & found.summaries.keys())]
+    topics = dict.fromkeys(topic for one in summaries for topic in one.topics if held & set(analyse(topic).terms))
     return Insight(
         content=content,
-        topics=_topics(content, sessions, found),
+        topics=tuple(topics)[:TOPICS],
         sessions=tuple(sorted(sessions)),
         importance=round(sure + (1 - sure) / 2 if troubled else sure, 4),
         confidence=round(sure, 4),
     )
 
 
-def _topics(content: str, sessions: set[int], found: Records) -> tuple[str, ...]:
-    """The topics of its sessions that an insight speaks of."""
-    held, all_records = set(analyse(content).terms), found.all
-    topics = [topic for session in sorted(sessions & all_records.keys()) for topic in all_records[session].topics]
-    return tuple(dict.fromkeys(topic for topic in topics if held & set(analyse(topic).terms)))[:TOPICS]
-
-
-def candidates(items: Sequence[Item]) -> list[Candidate]:
-    """Principles for SOUL.md, as the soul phase reads them from the journal."""
-    found: list[Item] = []
+def candidates(items: Iterable[Proposal]) -> list[Candidate]:
+    """Principles for SOUL.md; those that say the same are one, with the sessions of both."""
+    found: list[Candidate] = []
     for item in items:
-        place = next((i for i, other in enumerate(found) if same(other.text, item.text)), None)
-        if place is None:
-            found.append(item)
+        before = next((one for one in found if same(one.advice, item.text)), None)
+        if before is None:
+            found.append(Candidate(section=item.section, advice=item.text, sessions=list(item.sessions)))
         else:
-            both = {*found[place].sessions, *item.sessions}
-            found[place] = found[place]._replace(sessions=tuple(sorted(both)))
-    return [{"section": item.section, "advice": item.text, "sessions": list(item.sessions)} for item in found]
+            before.sessions = sorted({*before.sessions, *item.sessions})
+    return found
 
 
-def _shown(one: Dropped) -> Quarantined:
+def _shown(one: Dropped) -> dict[str, object]:
     """What was dropped, for the eyes of a person."""
     shown = screen(one.item.text, SHOWN_CHARS).text
     return {"reason": one.reason, "text": shown, "sessions": list(one.item.sessions)}

@@ -1,165 +1,115 @@
-"""The phase that distils SOUL.md anew from what several sessions back, with a person's word above all (R4, R8)."""
+"""The phases that put SOUL.md together from the ledger of guidance, and lay it down in its file (R4, R8)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple, NotRequired, TypedDict, cast
+from typing import NamedTuple
 
-from insula.errors import BudgetExceeded, ModelError
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
-from insula.memory.storage.changes import Change, Lesson, Retired, Revision
+from insula.memory.storage.changes import Change, Lesson, Revision
 from insula.memory.storage.rows import Kept, Revised
-from insula.night import draft, prompts, soul
-from insula.night.cycle import Night, Result
-from insula.night.distil import Outcome, distil
-from insula.night.guidelines import NIGHT, PAST, PERSON, PROPOSAL, SUBJECT, known, removed, section_of
-from insula.night.names import PhaseName
-from insula.night.operations import applied
-from insula.night.sieve import Item
+from insula.night import soul
+from insula.night.cycle import Night, PhaseName, Result
+from insula.night.distil import Guideline, Outcome, distil
+from insula.night.guidelines import NIGHT, PAST, PERSON, PROPOSAL, SUBJECT, known, put_down, removed, section_of
+from insula.night.operations import Handover, applied
 from insula.night.soul import Document, Section
 from insula.night.soul import file as soul_file
 from insula.night.view import forgotten, with_wishes, without_wishes
-from insula.redaction import redact
+from insula.night.wording import count, undo_by
 from insula.step.fingerprint import digest as fingerprint
 
-WORDING_TOKENS = 1_500
-WORDED = 40
-"""Guidelines that a model is asked to word in one night."""
-NO_PRINCIPLE = "a correction word for word is no principle"
-_SECTIONS: Mapping[str, Section] = {
+SECTIONS: Mapping[str, Section] = {
     "personality": "Personality",
     "interaction": "Interaction principles",
     "patterns": "Known patterns",
     "growth": "Growth areas",
 }
-
-
-class Changed(TypedDict):
-    """A change of the document."""
-
-    kind: str
-    text: str
-    before: str
-    why: str
-    id: str
-
-
-class Report(TypedDict):
-    """What became of the document."""
-
-    new: int
-    changes: list[Changed]
-    waiting: list[str]
-    """Why a change waits for a person's word."""
-    dropped: int
-    edited_by_hand: bool
-    draft: dict[str, Any]
-    failed: NotRequired[str]
-    """Why a model did not word it."""
+WAITS = "A change of SOUL.md waits for your word: insula guidance soul propose"
+NOT_OURS = "{path!r} is not ours; look at it with: insula guidance soul show"
 
 
 async def guide(night: Night) -> Result:
     """The phase: the document from what is supported by now, bounded, and with a person's word above all."""
     past = await night.store.guidance.revisions(night.user_id, SUBJECT, PAST)
-    found = _found(night.soul, past)
-    old, last = _base(found, past)
+    found = soul_file.read(night.soul, known(past)) if night.soul else None
+    last = soul.parse(past[0].content) if past else None
+    old = found.document if found and found.edited else last or Document()
     kept = await night.store.guidance.lessons(night.user_id)
-    empty = _withdrawn(kept)
-    withdrawn = [Retired(one.key, NIGHT, NO_PRINCIPLE) for one in empty]
-    kept = [one for one in kept if one not in empty]
     gone = forgotten(last, old, kept) if last else []
     standing = [one for one in kept if one.key not in {each.key for each in gone}]
     reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
-    revised, known = applied(_operations(reports), [lesson for lesson in kept if lesson.section])
-    new = await _new(night, reports)
-    fresh = [one.item for key, one in new.items() if key not in {lesson.key for lesson in known}]
-    items = _without(removed(past), [*[await _item(night, lesson, new) for lesson in known], *fresh])
-    wording, unasked = await _worded(night, items, old)
-    outcome = distil(_distilled(old, empty), items, wording, last=last and _distilled(last, empty))
-    outcome = _shown_with_wishes(outcome, old, standing)
+    asked = [Handover.model_validate(report) for report in reports]
+    operations = [operation for each in asked for operation in each.operations]
+    revised, guidelines = applied(operations, [lesson for lesson in kept if lesson.section])
+    new = await _principles(night, asked)
+    offered = [await _guideline(night, lesson, new) for lesson in guidelines]
+    fresh = [one.guideline for key, one in new.items() if key not in {lesson.key for lesson in guidelines}]
+    out = removed(past)
+    offered = [replace(one, state=MUTED) if one.id in out else one for one in (*offered, *fresh)]
+    outcome = distil(without_wishes(old), offered, last=last and without_wishes(last))
+    outcome = _with_wishes(outcome, old, standing)
     waiting = await night.store.guidance.revisions(night.user_id, PROPOSAL, PAST)
     changes = [
-        *withdrawn,
         *gone,
         *revised,
-        *_learned(outcome, known, new),
+        *_learned(outcome, guidelines, new),
         *_revisions(outcome, found, old, past),
-        *_proposals(outcome.proposal, outcome.reasons, waiting),
+        *_proposals(outcome, waiting),
     ]
-    report = _report(outcome, found, len(fresh), unasked)
-    if found and found.foreign:
-        return Result(
-            report, changes, skipped=f"{str(night.soul)!r} is not ours; look at it with: insula guidance soul show"
-        )
-    return Result(report, changes)
+    report = {
+        "new": len(fresh),
+        "changes": [_shown(change) for change in outcome.changes],
+        "waiting": list(outcome.reasons),
+        "dropped": len(outcome.dropped),
+        "edited_by_hand": bool(found and found.edited),
+    }
+    foreign = NOT_OURS.format(path=str(night.soul)) if found and found.foreign else ""
+    return Result(report, changes, foreign, says=[*_says(outcome)], news=[*_news(outcome)])
 
 
-def _withdrawn(kept: Sequence[Kept]) -> list[Kept]:
-    """The guidelines that earlier versions made of a correction word for word, unless a person vouched for one."""
-    return [one for one in kept if one.section and not one.mode and one.advice.startswith(prompts.KEPT_TO)]
+async def lay_down(night: Night) -> Result:
+    """The phase: the document as it now stands, into its file.
+
+    It is a phase of its own, so that a night that is stopped between the two still writes the file.
+    """
+    if PhaseName.SOUL not in await night.store.nights.journal(night.user_id, night.date):
+        return Result({"written": False}, skipped="The document is not distilled yet.", waits=True)
+    past = await night.store.guidance.revisions(night.user_id, SUBJECT, PAST)
+    if night.soul is None or not past:
+        return Result({"written": False}, skipped="There is no file, or nothing to write into it.")
+    written, why = put_down(night.soul, past)
+    return Result({"written": written}, skipped=why, says=["SOUL.md is written."] if written else ())
 
 
-def _distilled(document: Document, withdrawn: Sequence[Kept]) -> Document:
-    """The document as it is distilled: without the wishes, and without what is withdrawn."""
-    here = {line.id for line in document.derived}
-    gone = [one.name for one in withdrawn if one.name in here]
-    return without_wishes(soul.revise(document, remove=gone) if gone else document)
+# The guidelines that are offered.
 
 
-def _shown_with_wishes(outcome: Outcome, old: Document, kept: Sequence[Kept]) -> Outcome:
-    """What a night made of the document, with the ledger's wishes in it."""
-    document = with_wishes(outcome.document, old, kept)
-    proposal = outcome.proposal and with_wishes(outcome.proposal, old, kept)
-    why = {change.id: change.why for change in outcome.changes}
-    return replace(outcome, document=document, proposal=proposal, changes=soul.diff(old, document, why))
-
-
-def _found(path: Path | None, past: Sequence[Revised]) -> soul_file.Found | None:
-    return soul_file.read(path, known(past)) if path else None
-
-
-def _base(found: soul_file.Found | None, past: Sequence[Revised]) -> tuple[Document, Document | None]:
-    """What to distil from, and what the last night wrote."""
-    last = soul.parse(past[0].content) if past else None
-    return (found.document if found and found.edited else last or Document()), last
-
-
-def _without(gone: frozenset[str], items: Sequence[Item]) -> list[Item]:
-    return [replace(item, state=MUTED) if item.id in gone else item for item in items]
-
-
-def _operations(reports: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """What reflections since this phase was last done asked for, and was found fit."""
-    return [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("operations", ()))]
-
-
-class New(NamedTuple):
+class Principle(NamedTuple):
     """A principle that reflection found."""
 
-    item: Item
+    guideline: Guideline
     citations: tuple[int, ...]
     """The last message of each session that it cites."""
 
 
-async def _new(night: Night, reports: Sequence[Mapping[str, Any]]) -> dict[str, New]:
-    """The principles found since this phase was last done, by key; one on record already gains what it cites."""
-    found = [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("candidates", ()))]
+async def _principles(night: Night, asked: Sequence[Handover]) -> dict[str, Principle]:
+    """What reflections found since this phase was last done, by key; of the same words it is one."""
     sessions = {session.id: session for session in await night.sessions()}
-    items: dict[str, New] = {}
-    for one in found:
-        section = _SECTIONS.get(str(one["section"]))
-        cited = [sessions[int(each)] for each in one["sessions"] if int(each) in sessions]
-        text, backed = str(one["advice"]), frozenset(each.name for each in cited)
-        if section is None or not cited or not text:
+    found: dict[str, Principle] = {}
+    for one in (candidate for each in asked for candidate in each.candidates):
+        section = SECTIONS.get(one.section)
+        cited = [sessions[each] for each in one.sessions if each in sessions]
+        if section is None or not cited or not one.advice:
             continue
-        if before := items.get(key_of(section, text)):
-            backed |= before.item.sessions
-        item = Item(
-            id=key_of(section, text), section=section, text=text, sessions=backed, since=night.now, state=_state(backed)
+        key = key_of(section, one.advice)
+        before = found.get(key)
+        backed = frozenset(each.name for each in cited) | (before.guideline.sessions if before else frozenset[str]())
+        guideline = Guideline(
+            id=key, section=section, text=one.advice, sessions=backed, since=night.now, state=_state(backed)
         )
-        earlier = before.citations if before else ()
-        items[item.id] = New(item, tuple(dict.fromkeys((*earlier, *(each.last for each in cited)))))
-    return items
+        citations = (*(before.citations if before else ()), *(each.last for each in cited))
+        found[key] = Principle(guideline, tuple(dict.fromkeys(citations)))
+    return found
 
 
 def key_of(section: str, advice: str) -> str:
@@ -172,11 +122,11 @@ def _state(sessions: frozenset[str]) -> str:
     return ACTIVE if len(sessions) >= CORROBORATED else PROPOSED
 
 
-async def _item(night: Night, lesson: Kept, new: Mapping[str, New]) -> Item:
+async def _guideline(night: Night, lesson: Kept, new: Mapping[str, Principle]) -> Guideline:
     cited = await night.store.guidance.cited(night.user_id, lesson.citations)
-    again = new[lesson.key].item.sessions if lesson.key in new else frozenset[str]()
+    again = new[lesson.key].guideline.sessions if lesson.key in new else frozenset[str]()
     sessions = frozenset(one.session for one in cited) | again
-    return Item(
+    return Guideline(
         id=lesson.key,
         section=section_of(lesson),
         text=lesson.advice,
@@ -184,81 +134,71 @@ async def _item(night: Night, lesson: Kept, new: Mapping[str, New]) -> Item:
         since=lesson.created_at,
         state=lesson.mode or _state(sessions),
         said=lesson.author == PERSON,
-        sources=tuple(one.content for one in cited),
     )
 
 
-async def _worded(night: Night, items: Sequence[Item], old: Document) -> tuple[str, str]:
-    """A model's wording of what enters, and why there is none; both empty without a model or anything new to say."""
-    here = {line.id for line in old.derived}
-    entering = [(item.id, item.text) for item in items if item.state == ACTIVE and item.id not in here][:WORDED]
-    if night.model is None or not entering:
-        return "", ""
-    model = night.model
-
-    async def ask() -> str:
-        from insula.llm.client import Prompt, generate
-
-        prompt = Prompt(prompt=draft.ask(entering))
-        made = await generate(
-            model, prompt, purpose="soul", account=night.account, max_tokens=WORDING_TOKENS, temperature=0.4
-        )
-        return redact(made.text)[: draft.MOST_CHARS + 1]  # one more than is read: it is seen to be too long
-
-    try:
-        return await night.once("soul:draft", ask), ""
-    except (ModelError, BudgetExceeded) as error:
-        return "", type(error).__name__
+# What is written.
 
 
-def _learned(outcome: Outcome, known: Sequence[Kept], new: Mapping[str, New]) -> list[Change]:
+def _with_wishes(outcome: Outcome, old: Document, kept: Sequence[Kept]) -> Outcome:
+    """What a night made of the document, with the ledger's preferences in it."""
+    document = with_wishes(outcome.document, old, kept)
+    proposal = outcome.proposal and with_wishes(outcome.proposal, old, kept)
+    why = {change.id: change.why for change in outcome.changes}
+    return replace(outcome, document=document, proposal=proposal, changes=soul.diff(old, document, why))
+
+
+def _learned(outcome: Outcome, known: Sequence[Kept], new: Mapping[str, Principle]) -> Iterator[Change]:
     """The new guidelines, as records; what one repeats gains its support."""
     merged = {gone.id: gone.into for gone in outcome.dropped if gone.into}
-    sections = {lesson.key: lesson for lesson in known}
-    changes: list[Change] = []
-    for key, (item, citations) in new.items():
-        into = sections.get(merged.get(key, ""))
-        name, advice, section = (into.key, into.advice, into.section) if into else (key, item.text, item.section)
-        changes.append(Lesson(name, advice, (), section, "derived", citations))
-    return changes
+    ledger = {lesson.key: lesson for lesson in known}
+    for key, (guideline, citations) in new.items():
+        into = ledger.get(merged.get(key, ""))
+        name, advice, section = (
+            (into.key, into.advice, into.section) if into else (key, guideline.text, guideline.section)
+        )
+        yield Lesson(name, advice, (), section, "derived", citations)
 
 
-def _revisions(outcome: Outcome, found: soul_file.Found | None, old: Document, past: Sequence[Revised]) -> list[Change]:
+def _revisions(
+    outcome: Outcome, found: soul_file.Found | None, old: Document, past: Sequence[Revised]
+) -> Iterator[Change]:
     text, before = soul.render(outcome.document), past[0].content if past else ""
-    changes: list[Change] = []
     if found and found.edited and soul.render(old) != before:
-        changes.append(Revision(SUBJECT, PERSON, soul.render(old), {"why": "edited by hand"}))
         before = soul.render(old)
+        yield Revision(SUBJECT, PERSON, before, {"why": "edited by hand"})
     if text != before and not (found and found.foreign):
-        changes.append(Revision(SUBJECT, NIGHT, text, {"changes": [_shown(change) for change in outcome.changes]}))
-    return changes
+        yield Revision(SUBJECT, NIGHT, text, {"changes": [_shown(change) for change in outcome.changes]})
 
 
-def _proposals(whole: Document | None, reasons: Sequence[str], waiting: Sequence[Revised]) -> list[Change]:
+def _proposals(outcome: Outcome, waiting: Sequence[Revised]) -> Iterator[Change]:
     """What a person is asked: each thing once, whatever they said of it, and no longer than it is a question."""
-    text = soul.render(whole) if whole else ""
+    text = soul.render(outcome.proposal) if outcome.proposal else ""
     asked = next((one.content for one in waiting if one.content), "")
     if text and text != asked:
-        return [Revision(PROPOSAL, NIGHT, text, {"reasons": list(reasons)})]
+        yield Revision(PROPOSAL, NIGHT, text, {"reasons": list(outcome.reasons)})
     if not text and waiting and waiting[0].content:
-        return [Revision(PROPOSAL, NIGHT, "", {"why": "nothing waits any more"})]
-    return []
+        yield Revision(PROPOSAL, NIGHT, "", {"why": "nothing waits any more"})
 
 
-def _report(outcome: Outcome, found: soul_file.Found | None, new: int, unasked: str) -> Report:
-    report: Report = {
-        "new": new,
-        "changes": [_shown(change) for change in outcome.changes],
-        "waiting": list(outcome.reasons),
-        "dropped": len(outcome.dropped),
-        "edited_by_hand": bool(found and found.edited),
-        "draft": dict(outcome.draft),
-    }
-    if unasked:
-        report["failed"] = unasked
-    return report
+# What is told of it.
 
 
-def _shown(change: soul.Change) -> Changed:
+def _says(outcome: Outcome) -> Iterator[str]:
+    changes, waits = outcome.changes, " One waits for your word." if outcome.reasons else ""
+    if changes or waits:
+        yield f"{count(len(changes), 'change')}.{waits}"
+        yield from (f"{change.kind.capitalize()}: {change.text or change.before}" for change in changes)
+
+
+def _news(outcome: Outcome) -> Iterator[str]:
+    for change in outcome.changes:
+        command = "guidance forget" if change.kind == "added" else "guidance undo"
+        yield f"{change.kind.capitalize()}: {change.text or change.before} {undo_by(command, change.id)}"
+    if outcome.reasons:
+        yield WAITS
+
+
+def _shown(change: soul.Change) -> dict[str, str]:
     """A change of the document as JSON holds it."""
     return {"kind": change.kind, "text": change.text, "before": change.before, "why": change.why, "id": change.id}

@@ -5,8 +5,6 @@ killed here goes on with the lines that are left.
 """
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NotRequired, TypedDict
 
 from insula.errors import BudgetExceeded, ModelError
 from insula.memory.storage import unread
@@ -14,27 +12,12 @@ from insula.memory.storage.unread import TOKENS_A_DAY
 from insula.night.asking import total
 from insula.night.cycle import Night, Result
 from insula.night.understanding import Reader, Report, read_lines
+from insula.night.wording import count, join_parts
 
 CALLS = 8
 """Calls of one night; what is left over is for the next."""
 NOBODY = "No model is there to read what was said."
 NOTHING = "All that was said was read before."
-
-
-class Done(TypedDict):
-    """What became of the lines of a night."""
-
-    lines: NotRequired[int]
-    understood: NotRequired[list[int]]
-    """The memories of which the model said what they state."""
-    ended: NotRequired[list[list[int]]]
-    """Memories that are over, each with the one that ended it."""
-    wishes: NotRequired[int]
-    refused: NotRequired[dict[str, int]]
-    spent: NotRequired[dict[str, int]]
-    """Tokens of all calls; each stands in the entry of its own, too."""
-    read: int
-    """Id of the last message that was read."""
 
 
 async def understand(night: Night) -> Result:
@@ -45,7 +28,7 @@ async def understand(night: Night) -> Result:
 async def understand_within(night: Night, tokens: int) -> Result:
     """The same within another amount of tokens for a day."""
     if night.model is None:
-        return Result(await _done(night, ()), skipped=NOBODY)
+        return Result({"read": await night.store.read(unread.last_read, night.user_id)}, skipped=NOBODY)
     reader = Reader(
         store=night.store,
         user=night.user,
@@ -61,20 +44,28 @@ async def understand_within(night: Night, tokens: int) -> Result:
             reports.append(report)
     except (ModelError, BudgetExceeded) as error:
         why = str(error)
-    return Result(await _done(night, reports), skipped="" if reports else why or NOTHING)
-
-
-async def _done(night: Night, reports: Iterable[Report]) -> Done:
     read = await night.store.read(unread.last_read, night.user_id)
-    every = list(reports)
-    if not every:
-        return {"read": read}
-    return {
-        "lines": sum(one["lines"] for one in every),
-        "understood": [number for one in every for number in one["understood"]],
-        "ended": [pair for one in every for pair in one["ended"]],
-        "wishes": sum(one["wishes"] for one in every),
-        "refused": dict(sum((Counter(one["refused"]) for one in every), Counter[str]())),
-        "spent": total(one["usage"] for one in every),
+    if not reports:
+        return Result({"read": read}, skipped=why or NOTHING)
+    understood = [number for one in reports for number in one["understood"]]
+    ended = [pair for one in reports for pair in one["ended"]]
+    wishes = sum(one["wishes"] for one in reports)
+    refused = sum((Counter(one["refused"]) for one in reports), Counter[str]())
+    report = {
+        "lines": sum(one["lines"] for one in reports),
+        "understood": understood,
+        "ended": ended,
+        "wishes": wishes,
+        "refused": dict(refused),
+        "spent": total(one["usage"] for one in reports),
         "read": read,
     }
+    said = join_parts(
+        (
+            f"in {count(len(understood), 'line')} of yours the model found facts" if understood else "",
+            f"{count(len(ended), 'fact')} {'is' if len(ended) == 1 else 'are'} over" if ended else "",
+            f"{count(wishes, 'preference')} of yours changed" if wishes else "",
+            f"{count(refused.total(), 'claim')} of the model refused" if refused else "",
+        )
+    )
+    return Result(report, says=[said] if said else ())

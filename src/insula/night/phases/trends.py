@@ -1,10 +1,10 @@
 """Whether the quality of responses rises or falls, as far as it can be told from chance (K6)."""
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import NamedTuple
 
 from insula.memory.storage.rows import Noticed
-from insula.night.cycle import Night, Result
+from insula.night.cycle import Effect, Night, Result
 from insula.stats import slope
 from insula.types import PASS_THRESHOLD, TURN
 from insula.value import is_number, is_object
@@ -18,43 +18,49 @@ FEWEST = 20
 SHORT = 0.1
 """Share of the answers of the worse half that must have fallen short for a trend to be news: while answers pass, their
 scores may rise and fall."""
+MONTH_SCALE = 1.0
+"""Scores lie between 0 and 1: where the line of a few days leads beyond that in a month, no month is spoken of."""
+NO_TREND = "no trend that can be told from chance"
 _DAY = 86_400.0
 
 
-class TooFew(TypedDict):
-    """There is no telling yet."""
+class Trend(NamedTuple):
+    """How the quality of responses changes in 30 days, with what it rests on."""
 
-    assessments: int
-
-
-class Half(TypedDict):
-    """The earlier or the later half of the answers."""
-
-    answers: int
-    short: int
-    """Those that fell short."""
-
-
-class Report(TooFew):
-    """How the quality of responses changes, as far as can be told from chance."""
-
-    per_30_days: float
-    interval: list[float | None]
     verdict: str
-    earlier: Half
-    later: Half
-    news: bool
-    """Whether it is told: it can be told from chance, and answers did fall short."""
+    change: float
+    low: float
+    high: float
+    """Of the interval; infinite where there is no telling."""
+    answers: tuple[int, int]
+    """In the earlier and in the later half."""
+    short: tuple[int, int]
+    """Of these, those that fell short."""
+
+    @property
+    def is_news(self) -> bool:
+        """Whether it is told: it can be told from chance, and answers did fall short."""
+        worse = {"rising": 0, "falling": 1}.get(self.verdict)
+        return worse is not None and self.short[worse] >= SHORT * self.answers[worse]
 
 
 async def trend(night: Night) -> Result:
     """The phase: slope of the assessments per day, with its interval, and what the scores rest on."""
-    turns = await night.noticed(TURN, DAYS)
-    scores = assessed(turns)[-TURNS:]
+    scores = assessed(await night.noticed(TURN, DAYS))[-TURNS:]
     if len(scores) < FEWEST:
         why = f"{len(scores)} assessments in {DAYS} days are too few for a trend ({FEWEST})."
-        return Result(TooFew(assessments=len(scores)), skipped=why)
-    return Result(told(scores))
+        return Result({"assessments": len(scores)}, skipped=why)
+    found = fit_trend(scores)
+    report = {"assessments": len(scores), "verdict": found.verdict, "per_30_days": round(found.change, 4)}
+    if not found.is_news:
+        return Result(report)
+    said = (
+        f"Answers get {'better' if found.verdict == 'rising' else 'worse'}: of the latest {found.answers[1]}, "
+        f"{found.short[1]} fell short, and {found.short[0]} of the {found.answers[0]} before."
+    )
+    effect = Effect("how good answers are, in 30 days", found.verdict, *(round(one, 4) for one in found[1:4]))
+    is_month = found.low >= -MONTH_SCALE and found.high <= MONTH_SCALE
+    return Result(report, says=[said], effects=[effect] if is_month else ())
 
 
 def assessed(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
@@ -68,27 +74,12 @@ def assessed(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
     return found
 
 
-def told(scores: Sequence[tuple[float, float]]) -> Report:
-    """The trend in figures: change of the score per 30 days, and what may be said of it."""
+def fit_trend(scores: Sequence[tuple[float, float]]) -> Trend:
+    """The change of some scores by their day."""
     per_day, low, high = slope([day for day, _ in scores], [score for _, score in scores])
-    verdict = "rising" if low > 0 else "falling" if high < 0 else "no trend that can be told from chance"
+    verdict = "rising" if low > 0 else "falling" if high < 0 else NO_TREND
     middle = len(scores) // 2
-    earlier, later = _half(scores[:middle]), _half(scores[middle:])
-    worse = {"rising": earlier, "falling": later}.get(verdict)
-    return {
-        "assessments": len(scores),
-        "per_30_days": round(30 * per_day, 4),
-        "interval": [_finite(30 * low), _finite(30 * high)],
-        "verdict": verdict,
-        "earlier": earlier,
-        "later": later,
-        "news": bool(worse and worse["short"] >= SHORT * worse["answers"]),
-    }
-
-
-def _half(scores: Sequence[tuple[float, float]]) -> Half:
-    return Half(answers=len(scores), short=sum(score < PASS_THRESHOLD for _, score in scores))
-
-
-def _finite(value: float) -> float | None:
-    return round(value, 4) if abs(value) < 1e9 else None
+    halves = scores[:middle], scores[middle:]
+    answers = len(halves[0]), len(halves[1])
+    earlier, later = (sum(score < PASS_THRESHOLD for _, score in half) for half in halves)
+    return Trend(verdict, 30 * per_day, 30 * low, 30 * high, answers, (earlier, later))

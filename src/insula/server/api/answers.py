@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from insula.agent.requests import Part
 from insula.calibration import shipped
 from insula.memory.storage.store import NAME_CHARS
-from insula.night import judging
+from insula.night import outcomes
 from insula.server.api.numbers import Id
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
@@ -54,7 +54,7 @@ class Word(BaseModel):
 class Heard(BaseModel):
     """What comes of it."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"said": judging.COUNTED}})
+    model_config = ConfigDict(json_schema_extra={"example": {"said": outcomes.COUNTED}})
 
     said: str
 
@@ -79,5 +79,5 @@ async def judge(request: Request, user: CurrentUser, word: Annotated[Word, Body(
     """Say that an answer was right, or wrong: it counts for how sure to be with this user, at once."""
     metacognition = service_of(request).chat.metacognition
     base = metacognition.engine.calibration or shipped()
-    said = await judging.judge(metacognition.store, user, word.session, word.turn, word.right, base)
+    said = await outcomes.judge(metacognition.store, user, word.session, word.turn, word.right, base)
     return Heard(said=said)

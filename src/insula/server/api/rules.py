@@ -7,14 +7,16 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 
-from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, UNKNOWN, Evidence, Life, live
+from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, Evidence, Life, live
 from insula.memory.storage.rows import Cited, Kept
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_wish, stands
 from insula.night import guidelines, soul
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
-from insula.turn import lessons, wishes
+from insula.turn import wishes
+from insula.turn.guidance import find_lessons
+from insula.worth import UNKNOWN
 
 router = APIRouter(prefix="/agent", tags=["rules"])
 
@@ -139,7 +141,7 @@ async def rules(request: Request, user: CurrentUser) -> Rules:
     kept = await store.guidance.lessons(user_id)
     numbers = {number for one in kept for number in one.citations}
     cited = {one.id: one for one in await store.guidance.cited(user_id, sorted(numbers))}
-    told = {one.id for one in (*lessons.advised(kept, store.now()), *wishes.standing(kept))}
+    told = {one.id for one in (*find_lessons(kept, store.now()), *wishes.standing(kept))}
     here, gone = await _in_force(store, user_id)
     return Rules(
         lessons=[_lesson(one, one.id in told, cited, store.now()) for one in kept if not one.section],
@@ -218,4 +220,4 @@ def _counts(life: Life) -> Counts:
 def _effect(life: Life) -> Measured:
     if (effect := life.effect) is None:
         return Measured(verdict=UNKNOWN)
-    return Measured(verdict=effect.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)
+    return Measured(verdict=life.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)

@@ -11,7 +11,7 @@ from insula.errors import InputError
 from insula.hosts import places
 from insula.memory.storage.ledger import Do
 from insula.memory.storage.store import NAME_CHARS
-from insula.night import decisions, desk, forgetting
+from insula.night import curation, guidelines
 from insula.operations.guidance import KINDS, STANDINGS, Guidance, describe_rules, list_guidance
 from insula.operations.rules import decide_everywhere, find_everywhere
 from insula.server.api.lessons import WORDS
@@ -24,7 +24,7 @@ DIGITS = 18
 """Of the number of a state, at most: what the database can hold."""
 RULED = "rule"
 SAID = {
-    **{do: f"It {text}" for do, text in desk.DONE.items()},
+    **{do: f"It {text}" for do, text in curation.DONE.items()},
     "forget": "It is forgotten: it is used no more, until you undo that or say it again.",
     "erase": "It is erased for good. The messages that it was learned from stay, until you erase them.",
     RULED: "The rule stands as you want it from the next session of a coding agent on.",
@@ -91,9 +91,9 @@ async def decide(request: Request, who: Visitor) -> Response:
     if kind == RULED:
         await asyncio.to_thread(decide_everywhere, str(places.home()), name, do)
     elif do == "erase":
-        await forgetting.unlearn(store, who.name, name, soul)
+        await curation.unlearn(store, who.name, name, soul)
     elif do in known:
-        await desk.decide(store, who.name, soul, name, known[do], text[: WORDS + 1])
+        await curation.decide(store, who.name, soul, name, known[do], text[: WORDS + 1])
     else:
         raise InputError("The form names nothing that can be done with it; go back and choose a button.")
     place = {"soul": "/soul", "nights": "/nights"}.get(back, "/guidance")
@@ -106,7 +106,7 @@ async def soul(request: Request, who: Visitor, said: Word = "") -> Response:
     """SOUL.md as it stands, what waits, and its history."""
     service = service_of(request)
     store, path = service.chat.metacognition.store, service.soul_of(who.name)
-    found = await decisions.state(store, who.name, path)
+    found = await guidelines.state(store, who.name, path)
     known = {one.id: one for one in await list_guidance(store, who.name)}
     return page(
         "soul.html",
@@ -130,7 +130,7 @@ async def go_back(request: Request, who: Visitor) -> Response:
     service, number = service_of(request), await field(request, "revision")
     if not (number.isascii() and number.isdigit() and len(number) <= DIGITS):
         raise InputError(f"There is no state {number[:20]!r} of SOUL.md; go back and choose one of the list.")
-    await decisions.undo(service.chat.metacognition.store, who.name, service.soul_of(who.name), int(number))
+    await guidelines.undo(service.chat.metacognition.store, who.name, service.soul_of(who.name), int(number))
     return RedirectResponse(address("/soul", who.link, said="back"), 303)
 
 
@@ -141,5 +141,5 @@ async def decide_change(request: Request, who: Visitor) -> Response:
     if word not in ("accepted", "rejected"):
         raise InputError("The form says neither to accept nor to reject; go back and choose one of the two.")
     store = service.chat.metacognition.store
-    await decisions.decide(store, who.name, service.soul_of(who.name), word == "accepted")
+    await guidelines.decide(store, who.name, service.soul_of(who.name), word == "accepted")
     return RedirectResponse(address("/soul", who.link, said=word), 303)

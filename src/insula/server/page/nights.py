@@ -1,18 +1,15 @@
 """What nights changed, as pages: of one user, each change with an undo; and how the nights of all users go."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from insula.memory.storage import unread
 from insula.memory.storage import views as store_views
-from insula.memory.storage.store import Store
-from insula.night import desk
 from insula.night.cycle import due
-from insula.operations.nights import describe_report, list_insights, list_nights
+from insula.operations.nights import describe_report, list_nights
 from insula.server.api.all_nights import standing
 from insula.server.page.guidance import SAID, Word
 from insula.server.page.rendering import page
@@ -39,7 +36,7 @@ async def nights(request: Request, who: Visitor, said: Word = "") -> Response:
     service = service_of(request)
     store = service.chat.metacognition.store
     reports = await store.read(store_views.reported, who.name, None, NIGHTS)
-    found = list_nights(reports, await _names(store, who.name, [one.report for one in reports]), store.now())
+    found = list_nights(reports, store.now())
     user_id = await store.nights.sleeper(who.name)
     return page(
         "nights.html",
@@ -59,17 +56,9 @@ async def nights(request: Request, who: Visitor, said: Word = "") -> Response:
 @router.post("/nights")
 async def run(request: Request, who: Visitor) -> Response:
     """Run the night now, to its end whoever goes away meanwhile."""
-    turns, store = cast(Turns, request.app.state.turns), service_of(request).chat.metacognition.store
+    turns = cast(Turns, request.app.state.turns)
     report = await asyncio.shield(turns.start(night(service_of(request), who.name, force=True)))
-    names = await _names(store, who.name, [one.found for one in report.phases])
-    return page("night.html", who.link, night=describe_report(report, names), fresh=True)
-
-
-async def _names(store: Store, user: str, reports: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
-    """What the lessons and the insights of some reports say."""
-    lessons = {one.kept.name: one.kept.advice for one in await desk.pieces(store, user)}
-    found = await store.read(store_views.named, user, list_insights(reports))
-    return lessons | {f"insight {number}": one.content for number, one in found.items()}
+    return page("night.html", who.link, night=describe_report(report), fresh=True)
 
 
 @router.get("/nights/all")

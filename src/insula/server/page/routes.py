@@ -21,7 +21,7 @@ from insula.memory.storage import views as store_views
 from insula.memory.storage.rows import Sitting
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import ADDED
-from insula.night import desk
+from insula.night import curation
 from insula.operations.adaptations import describe_adaptations
 from insula.operations.saved import find_saved, undo_saved
 from insula.replay.worth import hear
@@ -192,7 +192,7 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
     ids = sorted({one.id for facts in known for one in facts.recalled})
     memories = await metacognition.store.read(store_views.named, user, ids)
     told = any(facts.lessons for facts in known)
-    lessons = {one.kept.id: one.kept for one in await desk.pieces(metacognition.store, user)} if told else {}
+    lessons = {one.kept.id: one.kept for one in await curation.pieces(metacognition.store, user)} if told else {}
     shown = [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
     return [
         replace(one, can_undo=bool(await find_saved(metacognition.store, user, one.facts.session, one.facts.turn)))

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from insula.claims import keys, say
-from insula.guidance import Effect
 from insula.operations.adaptations import describe_duration
 from insula.operations.guidance import STATES
 from insula.turn.verdict import KINDS, why
@@ -20,6 +19,7 @@ from insula.types import (
     SignalKind,
 )
 from insula.value import is_object
+from insula.worth import Worth
 
 __all__ = ["STATES", "describe_duration"]  # which the templates say, too
 
@@ -116,7 +116,7 @@ class Bar(NamedTuple):
     middle: int
 
 
-def bar(effect: Effect) -> Bar:
+def bar(effect: Worth) -> Bar:
     """An effect between -1 and 1 with its interval, to be drawn."""
     ends = (round(50 + 50 * min(max(value, -1.0), 1.0)) for value in (effect.low, effect.estimate, effect.high))
     left, place, right = ends

@@ -1,0 +1,138 @@
+"""Which of what nights learned a message brings up, and which of it this session is told (K6, R3, R9, P4).
+
+Of lessons and insights a share is withheld by lot from a session, so that it can be seen whether they help; what is
+withheld leaves its place empty. What a person wrote or pinned no lot withholds.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from insula.claims import Claimed, quote, say
+from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD, Evidence, live
+from insula.memory.storage.rows import Kept, Understood
+from insula.memory.wishes import is_wish
+from insula.screening import screen
+from insula.text import triggers
+from insula.text.analysis import analyse
+from insula.turn.lot import is_withheld
+from insula.types import Arm
+
+MOST, CHARS = 3, 200
+"""Lessons that one turn is told, and characters of each."""
+MOST_INSIGHTS, INSIGHT_CHARS = 2, 240
+SHARED = 2
+"""Content words that a message and an insight must have in common, at least."""
+AT_ONCE = frozenset({"corrected", "stuck"})
+"""First parts of the keys of lessons that are told from the night that makes them: what the user corrected, or found no
+answer to, in a second session."""
+
+
+class Lesson(NamedTuple):
+    """A lesson that may be told."""
+
+    id: int
+    key: str
+    text: str
+    trigger: frozenset[str]
+    pinned: bool
+    own: bool
+    """Whether it is a person's own word, which no lot withholds."""
+    rank: float
+    latest: int
+    """The last message that it cites."""
+
+
+class Insight(NamedTuple):
+    """Something understood that may be told: derived text, which never raises confidence."""
+
+    id: int
+    text: str
+    terms: frozenset[str]
+    rank: float
+
+
+class Used(NamedTuple):
+    """What a message brought up, and whether the model was told of it."""
+
+    id: int
+    arm: str
+    text: str
+
+
+def find_lessons(kept: Iterable[Kept], now: float) -> tuple[Lesson, ...]:
+    """The lessons that may be told: what is pinned first, then a person's own, the latest first.
+
+    All are screened anew: what is on the list may have grown since they were learned.
+    """
+    found = [lesson for one in kept if not one.section and not is_wish(one) and (lesson := _lesson(one, now))]
+    order = sorted(found, key=lambda one: (not one.pinned, not one.own, -one.latest if one.own else -one.rank, one.id))
+    return tuple(order)
+
+
+def _lesson(kept: Kept, now: float) -> Lesson | None:
+    evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in kept.evidence)
+    life = live(evidence, now, mode=kept.mode)
+    at_once = kept.author == "person" or kept.key.partition("/")[0] in AT_ONCE
+    text = screen(kept.advice, CHARS)
+    if kept.mode == MUTED or text.reasons or not text.text or not (at_once or life.told):
+        return None
+    return Lesson(
+        id=kept.id,
+        key=kept.key,
+        text=text.text,
+        trigger=frozenset(kept.trigger),
+        pinned=kept.mode == PINNED,
+        own=kept.author == "person" or kept.mode == PINNED,
+        rank=life.rank,
+        latest=max(kept.citations, default=0),
+    )
+
+
+def find_insights(understood: Iterable[Understood], forms: Sequence[str]) -> tuple[Insight, ...]:
+    """The insights that may be told, screened anew.
+
+    Args:
+        understood: what nights understood.
+        forms: how those begin that say what is there and not what to make of it.
+    """
+    found: list[Insight] = []
+    for one in understood:
+        text = screen(one.content, INSIGHT_CHARS)
+        if text.text and not text.reasons and not one.content.startswith(tuple(forms)):
+            found.append(Insight(one.id, text.text, frozenset(analyse(text.text).terms), one.importance))
+    return tuple(found)
+
+
+def bring_up_lessons(known: Iterable[Lesson], terms: Collection[str], session: int, share: float) -> tuple[Used, ...]:
+    """The lessons that a message with these terms brings up, each with its arm, the same in every turn of a session."""
+    up = [one for one in known if triggers.appears(one.trigger, terms)][:MOST]
+    return tuple(Used(one.id, SHOWN if one.own else _draw(session, one.key, share), one.text) for one in up)
+
+
+def bring_up_insights(known: Iterable[Insight], terms: Collection[str], session: int, share: float) -> tuple[Used, ...]:
+    """The insights that a message with these terms brings up, the most fitting first, each with its arm."""
+    held = frozenset(terms)
+    fitting = [(len(one.terms & held), one) for one in known]
+    order = sorted((pair for pair in fitting if pair[0] >= SHARED), key=lambda pair: (-pair[0], -pair[1].rank))
+    up = [one for _, one in order[:MOST_INSIGHTS]]
+    return tuple(Used(one.id, _draw(session, f"insight/{one.id}", share), one.text) for one in up)
+
+
+def _draw(session: int, key: str, share: float) -> str:
+    """The arm of a piece of guidance in a session."""
+    return WITHHELD if is_withheld(f"{session} {key}", share) else SHOWN
+
+
+def told_lessons(used: Iterable[Used]) -> list[Claimed]:
+    """What the model is told of lessons."""
+    return [quote("lesson", one.text) for one in used if one.arm == SHOWN]
+
+
+def told_insights(used: Iterable[Used]) -> list[Claimed]:
+    """What the model is told of insights."""
+    return [say("insight", text=one.text) for one in used if one.arm == SHOWN]
+
+
+def record(used: Iterable[Used]) -> list[Arm]:
+    """What the ledger holds of it."""
+    return [{"id": one.id, "arm": one.arm} for one in used]
