@@ -65,7 +65,7 @@ HAND = ("prefs", "wishes", "wish_pairs")
 """How the groups begin of what was written about how answers are to be."""
 LEAST = {"standing": 0.5, "lifts": 0.25, "unsure": 0.5}
 """Chance from which each is acted on at least, however seldom real messages reach less."""
-OTHERS = {"amid": 0.9, "for_good": 0.3, "asked": 0.005, "none": 0.5, "part": 0.2}
+OTHERS = {"amid": 0.9, "for_good": 0.3, "asked": 0.005, "none": 0.5, "part": 0.4}
 """The other points: from which it stands amid other things; from which a form of address stands; from which a bare
 request may stand once it is asked again; below which a sentence may ask for something for now; and from which it is
 believed what it is about."""
@@ -122,13 +122,20 @@ def learned_from() -> Iterator[Said]:
     yield from _by_hand()
     for one in heads.preferred_frames():
         may = frozenset[Meaning]({"standing"}) if one.label else NOT_STANDING
-        yield Said(one.text, one.pieces, one.language, may, one.group)
+        yield Said(one.text, one.pieces, one.language, may, one.group, _part_bidden(one) if one.label else "")
     for name in TABLES:
         for row in read(f"wishes_{name}.jsonl"):
             may = frozenset[Meaning]({"standing"}) if row["standing"] else NOT_STANDING
             yield Said(row["text"], pieces_of(row["text"], row["lang"]), row["lang"], may, f"wishes {name}")
     yield from _of_pairs()
     yield from _ordinary()
+
+
+def _part_bidden(one: heads.Message) -> str:
+    """What of an answer the bidding in a frame is about."""
+    table = jsonlib.loads((files("insula_bench") / "standing" / f"{one.language}.json").read_text("utf-8"))
+    bids = zip(table["bids"], table["parts"], strict=True)
+    return next((part for bid, part in bids if bid.casefold() in one.text.casefold()), "")
 
 
 def _of_pairs() -> Iterator[Said]:

@@ -124,7 +124,7 @@ async def test_a_preference_that_was_heard_for_every_answer_is_limited_to_what_i
 
 
 async def test_a_preference_that_the_user_took_back_is_told_no_more() -> None:
-    wish, lifted = "From now on use bullet points.", "Those dots before each line, I've had it with them."
+    wish, lifted = "From now on use bullet points.", "I've moved on from all those dots."
     async with agent() as ana:
         await ana.say(wish)
         ana.next_day()

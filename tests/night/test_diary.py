@@ -224,23 +224,24 @@ async def test_an_english_diary_with_a_strong_model() -> None:
             5: [
                 "I only understand Celsius.",
                 "Call me Marta when you answer me.",
+                "Stop giving me lists.",
                 "I want normal paragraphs.",
             ],
             7: [
                 "I only understand Celsius.",
+                "Stop giving me lists.",
                 "I want normal paragraphs.",
                 "Please address me as Dr. Hill from now on.",
             ],
             8: [
                 "I only understand Celsius.",
-                "I want normal paragraphs.",
+                "Stop giving me lists.",
                 "Please address me as Dr. Hill from now on.",
                 "Never use emojis.",
                 "Keep your answers under four sentences, always.",
             ],
             10: [
                 "I only understand Celsius.",
-                "I want normal paragraphs.",
                 "Please address me as Dr. Hill from now on.",
                 "Never use emojis.",
             ],
