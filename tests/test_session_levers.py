@@ -61,7 +61,6 @@ async def test_in_a_long_conversation_with_a_model_that_slows_down_each_lever_ac
     sent = [(one.history_chars, other.history_chars) for one, other in zip(usual.turns, found.turns, strict=True)]
     said = found.saved["history_share"].history_chars
     assert said == sum(one - other for one, other in sent) > 3_000
-    assert found.saved["max_context_items"].memories
     assert found.saved["skipped_stages"].vectors
     assert found.saved["skipped_stages"].calls
     shown = [one for taken in found.snapshots for one in taken.advisories or ()]

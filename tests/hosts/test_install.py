@@ -18,6 +18,7 @@ from insula.cli.main import app, main
 from insula.errors import InputError, InsulaError, SettingsError
 from insula.hosts import entries, files, install, jsonc, places, records, runtime
 from insula.hosts.places import HOSTS
+from insula.step.senses import EVERY
 
 NAMES = sorted(HOSTS)
 SCRIPTED = [name for name in NAMES if HOSTS[name].script]
@@ -430,8 +431,10 @@ def package(tmp_path: Path) -> Path:
     """A small package with a hook, to be broken at will."""
     folder = tmp_path / "source" / "insula"
     (folder / "hosts").mkdir(parents=True)
+    (folder / "step/senses").mkdir(parents=True)
+    senses = [f"step/senses/{name}" for name in ("__init__", *EVERY)]
     dialects = [host.dialect.replace("insula.", "").replace(".", "/") for host in HOSTS.values()]
-    for name in ("__init__", "hosts/__init__", *dialects, "helper", "typed"):
+    for name in ("__init__", "hosts/__init__", "step/__init__", *senses, *dialects, "helper", "typed"):
         (folder / f"{name}.py").write_text("")
     (folder / "hosts/hook.py").write_text(
         "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    import insula.typed\n"

@@ -565,12 +565,12 @@ class Turn:
         """
         check_options(("assessment", assessment, Assessment, "an Assessment"), ("usage", usage, Usage, "a Usage"))
         self._usage = usage or Usage()
-        given = Content()
+        given: Content | None = None
         with self.kept_from_host("response"):
             given = taken(response)
-        text = clean(given.text)
+        text = clean(given.text) if given else ""
         result = TurnResult(response=text, assessment=assessment, hedged=False, signals=())
-        if response is None or (given.calls and not text.strip()):
+        if response is None or given is None or (given.calls and not text.strip()):
             return result
         self.result = result
         with self.kept_from_host("finish"):
