@@ -127,6 +127,7 @@ def test_only_the_user_s_own_words_can_become_guidance() -> None:
     assert set(calls("Lesson")) <= {
         "memory/storage/understood.py",  # limits one that stands
         "memory/wishes.py",  # of an OwnWish
+        "turn/guidance.py",  # the same one with another state
         "server/api/lessons.py",  # another one: what the API tells
         "night/corrections.py",  # what the user put right, of users_lines
         "night/phases/soul.py",  # what `insula.night.grounding` bears out by the user's words

@@ -48,7 +48,10 @@ def test_the_parts_are_no_more_than_the_whole(figures: dict[str, Any]) -> None:
         ("import os, json", set[str]()),
         ("from insula.turn.monitor import assess, gather", {"insula.turn.monitor.gather"}),
         ("from insula import calibration", {"insula.calibration"}),
-        ("from insula.memory.storage import rows, store", {"insula.memory.storage.rows", "insula.memory.storage.store"}),
+        (
+            "from insula.memory.storage import rows, store",
+            {"insula.memory.storage.rows", "insula.memory.storage.store"},
+        ),
         ("import insula.memory.storage.store as store", {"insula.memory.storage.store"}),
         ("def test() -> None:\n    from insula_bench import stuck", {"insula_bench.stuck"}),
     ],

@@ -7,10 +7,9 @@ import random
 import sqlite3
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import pytest
-from alembic import op
+from sqlalchemy import Table, event
 
 import mortal
 from insula import Metacognition
@@ -62,15 +61,14 @@ def test_no_acknowledged_turn_is_lost_and_none_stands_half(tmp_path: Path, seed:
 
 def start(path: str, fatal: int) -> None:
     """Open a memory for the first time, and die where the table of that number would be made."""
-    made, create = list[object](), op.create_table
+    made = list[object]()
 
-    def create_table(*args: Any, **options: Any) -> Any:
+    def die(*args: object, **_: object) -> None:
         made.append(args)
         if len(made) == fatal:
             os._exit(9)
-        return create(*args, **options)
 
-    op.create_table = create_table
+    event.listen(Table, "before_create", die)
     asyncio.run(_starts(Path(path)))
 
 

@@ -28,7 +28,8 @@ def test_commands_keep_and_find_memory_on_the_server(
     (home / "ana.jsonl").write_bytes(_archive(home, monkeypatch, capsys))
     assert run("user", "import", "ana", str(home / "ana.jsonl")) == 0
     assert run("user", "list", "--json") == 0
-    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == ["ana"]
+    out = capsys.readouterr().out
+    assert json.loads(out[out.rindex("[") :]) == ["ana"]
     assert run("sleep", "--user", "ana", "--model", "test") == 0
     assert not (home / "insula.db").exists()
 

@@ -123,6 +123,8 @@ def _read(
         force = "standing"
     if force in ("once", "unsure") and not part:
         return None
+    if force == "standing" and not part and chances["standing"] < at["amid"]:
+        return None  # of no known part of an answer: as sure as amid other text, or silence
     again = chances["standing"] >= at["asked"] and name not in SEVERAL.union(TASKS)
     return Preference(text, force, part, scope_of(text, language), alone=again)
 

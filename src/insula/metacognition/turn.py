@@ -27,6 +27,7 @@ from insula.language.statements import Utterance, extract_question, extract_stat
 from insula.language.units import units
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.relevance import ANSWERS
 from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.retrieval.encoding import encode
 from insula.memory.retrieval.index import CANDIDATES
@@ -306,7 +307,9 @@ class Turn:
             candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
         self.is_read = True
-        self._limits = () if self._gate.is_certain else limits.choose_limits(found.limits)
+        answering = {line.memory.id for line in found.recalled if line.odds is not None and line.odds >= ANSWERS}
+        limiting = () if self._gate.is_certain else limits.choose_limits(found.limits)
+        self._limits = tuple(line for line in limiting if line.memory.id not in answering)
         more, found = chosen(found.recalled, usual), found._replace(recalled=chosen(found.recalled, limit))
         self.recalled, self.history = self._with_limits(found.recalled), found.said
         self.memories = found.statistics.memories
@@ -565,12 +568,13 @@ class Turn:
         """
         check_options(("assessment", assessment, Assessment, "an Assessment"), ("usage", usage, Usage, "a Usage"))
         self._usage = usage or Usage()
-        given: Content | None = None
+        given, failed = Content(), len(self.troubles)
         with self.kept_from_host("response"):
             given = taken(response)
-        text = clean(given.text) if given else ""
+        text = clean(given.text)
         result = TurnResult(response=text, assessment=assessment, hedged=False, signals=())
-        if response is None or given is None or (given.calls and not text.strip()):
+        is_unreadable = len(self.troubles) > failed
+        if response is None or is_unreadable or (given.calls and not text.strip()):
             return result
         self.result = result
         with self.kept_from_host("finish"):
