@@ -17,6 +17,8 @@ from insula.types import Provenance
 
 Hands = Callable[[str], float | None]
 """The chance that some words announce what is handed over; None where no vector tells."""
+Waits = Callable[[str], bool]
+"""Whether a short response may only wait for a text that was announced, and does not answer."""
 SHORT, SHORT_UNSPACED = 2, 6
 """Words, or characters where words are not spaced, of a lead that announces nothing where no vector tells."""
 LOOKED_BACK = 2
@@ -28,6 +30,11 @@ _PARTS = re.compile(
     r"|[(\[](\d{1,2})/(\d{1,2})[)\]]|(?:第|その)(\d{1,2})\D{0,8}[共全](\d{1,2})",
     re.IGNORECASE,
 )
+
+
+def may_wait(_response: str) -> bool:
+    """Every short response may, where nothing tells more."""
+    return True
 
 
 class Spoken(Protocol):
@@ -46,7 +53,9 @@ class UsersWords:
     text: str
 
 
-def users_words(content: str, provenance: Provenance, before: Sequence[Spoken], hands: Hands) -> UsersWords:
+def users_words(
+    content: str, provenance: Provenance, before: Sequence[Spoken], hands: Hands, waits: Waits = may_wait
+) -> UsersWords:
     """What of a line the user said themselves: nothing of anybody else's line, nor of what they hand over.
 
     Args:
@@ -54,8 +63,9 @@ def users_words(content: str, provenance: Provenance, before: Sequence[Spoken], 
         provenance: whose it is.
         before: the lines of the session before it, oldest first.
         hands: the chance that words announce something, of those that `announcing` names.
+        waits: whether a short response only waits for a text.
     """
-    awaited = _is_awaited(before, hands) and not _asks(content)
+    awaited = _is_awaited(before, hands, waits) and not _asks(content)
     return UsersWords("" if awaited or provenance != "user" else _without_body(content, hands))
 
 
@@ -72,9 +82,11 @@ def announcing(content: str, before: Sequence[Spoken]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*([_last(lead)] if lead else []), *(one.content for one in _may_announce(before)))))
 
 
-def users_lines(lines: Sequence[Spoken], hands: Hands) -> tuple[UsersWords, ...]:
+def users_lines(lines: Sequence[Spoken], hands: Hands, waits: Waits = may_wait) -> tuple[UsersWords, ...]:
     """What of each line of a session the user said themselves."""
-    return tuple(users_words(one.content, one.provenance, lines[:place], hands) for place, one in enumerate(lines))
+    return tuple(
+        users_words(one.content, one.provenance, lines[:place], hands, waits) for place, one in enumerate(lines)
+    )
 
 
 def _hands_over(lead: str, hands: Hands) -> bool:
@@ -94,13 +106,13 @@ def _announces(message: str, hands: Hands) -> bool:
     return not _asks(message) and (hands(message) or 0.0) >= point("handed", "announce")
 
 
-def _is_awaited(before: Sequence[Spoken], hands: Hands) -> bool:
+def _is_awaited(before: Sequence[Spoken], hands: Hands, may_only_wait: Waits) -> bool:
     """Whether a text was announced that has not come whole."""
     announced = {id(one) for one in _may_announce(before)}
     due, waits = 0, False
     for line in before:
         if line.provenance != "user":
-            waits = waits and len(line.content) <= ANNOUNCING
+            waits = waits and len(line.content) <= ANNOUNCING and may_only_wait(line.content)
         elif (parts := _counted(line.content)) is not None:
             due = parts
         else:

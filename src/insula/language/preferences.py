@@ -150,13 +150,18 @@ def meaning_of(text: str, vector: Vector, whole: Vector | None) -> Mapping[Meani
     return dict(zip(MEANINGS, map(float, chances), strict=True))
 
 
-def part_of(vector: Vector | None) -> str:
-    """What of an answer a sentence is about, and which way, such as "length.short"; empty where that cannot be told."""
+def part_of(vector: Vector | None, least: float = 0.0) -> str:
+    """What of an answer a sentence is about, and which way, such as "length.short"; empty where that cannot be told.
+
+    Args:
+        vector: of the sentence.
+        least: the chance from which it is told, where more is asked for than of a sentence that speaks of answers.
+    """
     if vector is None or vector.size != DIMENSIONS:
         return ""
     parts, chances = cards()["parts"], _softmax(_through(vector, _networks().part))
     best = int(np.argmax(chances))
-    return parts[best] if parts[best] not in NO_PART and chances[best] >= cards()["points"]["part"] else ""
+    return parts[best] if parts[best] not in NO_PART and chances[best] >= max(least, cards()["points"]["part"]) else ""
 
 
 def is_of_one_part(one: str, other: str) -> bool:

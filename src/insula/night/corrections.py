@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
-from insula.language.handed import Hands, users_lines
+from insula.language.handed import Hands, Waits, may_wait, users_lines
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.rows import Kept, Line, Noticed
 from insula.redaction import without_markers
@@ -67,9 +67,9 @@ def is_users(line: Line) -> bool:
 # What the user said.
 
 
-def own_lines(lines: Sequence[Line], hands: Hands) -> list[Line]:
+def own_lines(lines: Sequence[Line], hands: Hands, waits: Waits = may_wait) -> list[Line]:
     """The lines of a session, those of the user's without what they handed over."""
-    said = zip(lines, users_lines(lines, hands), strict=True)
+    said = zip(lines, users_lines(lines, hands, waits), strict=True)
     return [line._replace(content=own.text) if line.provenance == "user" else line for line, own in said]
 
 

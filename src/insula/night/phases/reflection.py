@@ -13,16 +13,14 @@ from pydantic import BaseModel, Field
 
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
-from insula.language.handed import Hands
 from insula.language.heads import chance
-from insula.memory.retrieval.embedding import hands_of
 from insula.memory.storage.changes import Forget, Insight, Noted
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Line, Understood
+from insula.memory.storage.vectors import Embed
 from insula.night import prompts
 from insula.night.agreement import same
 from insula.night.asking import ask, total
-from insula.night.corrections import own_lines
 from insula.night.cycle import Night, Result
 from insula.night.grounding import (
     ITEM_CHARS,
@@ -32,6 +30,7 @@ from insula.night.grounding import (
     Proposal,
     find_harm,
     passages,
+    read_own,
     read_text,
     sayings,
     sift,
@@ -234,16 +233,16 @@ def _tells(night: Night, item: Proposal) -> bool:
 async def _ground(night: Night, found: Records, cited: Collection[int]) -> dict[int, Ground]:
     """What the cited sessions hold: the user's own words, and what is nobody's; no other session is read."""
     lines = await night.lines_of([session for session in found.sessions if session in cited], READ)
-    hands, ground = hands_of(night.embed), {session: Ground(()) for session in found.sessions}
+    ground = {session: Ground(()) for session in found.sessions}
     for session, said in lines.items():
-        ground[session] = Ground(sayings(said, night.embed), _foreign(said, hands))
+        ground[session] = Ground(sayings(said, night.embed), _foreign(said, night.embed))
     return ground
 
 
-def _foreign(lines: Sequence[Line], hands: Hands) -> frozenset[tuple[str, ...]]:
+def _foreign(lines: Sequence[Line], embed: Embed | None) -> frozenset[tuple[str, ...]]:
     """Passages of what tools returned or the user pasted; the latest, up to `EVIDENCE_CHARS`."""
     left, found = EVIDENCE_CHARS, set[tuple[str, ...]]()
-    for line, own in reversed([*zip(lines, own_lines(lines, hands), strict=True)]):
+    for line, own in reversed([*zip(lines, read_own(lines, embed), strict=True)]):
         if line.provenance not in ("user", "tool") or left <= 0:
             continue
         if line.provenance == "tool" or own_words(own.content) != line.content:
