@@ -101,7 +101,7 @@ Please don't give sizes in feet, use metres.
 def test_the_night_runs_in_a_chat_and_what_it_learned_can_be_seen(talk: Talk) -> None:
     code, out, err = talk(f"/guidance\n/soul\n{CORRECTED}/sleep\n/guidance\n/soul\n", json=False)
     assert (code, err) == (0, "")
-    before, after = out.split("• You wish")
+    before, after = out.split("• You want")
     assert before.count("Nothing is learned yet") == 2
     assert "The night is over." in after
     assert "don't give sizes in feet, use metres." in after
