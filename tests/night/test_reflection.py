@@ -119,7 +119,7 @@ async def test_two_sessions_become_insights_that_cite_them(store: Store) -> None
             "insights": 2,
             "merged": 0,
             "candidates": [
-                {"section": "interaction", "advice": "Keep it short: one command on Postgres.", "sessions": [1, 2]}
+                {"section": "interaction", "advice": "Keep it short: one command on Postgres.", "sessions": [2]}
             ],
             "usage": {"calls": 1, "input_tokens": 168, "output_tokens": 75},
             "up_to": 8,
@@ -127,7 +127,7 @@ async def test_two_sessions_become_insights_that_cite_them(store: Store) -> None
                 "Understood 2 new things; has 1 principle to propose, with the model.",
                 "Long answers on Postgres: the user wanted one short command.",
                 "For a slow Postgres query, name the command first.",
-                "Keep it short: one command on Postgres. (from 2 conversations)",
+                "Keep it short: one command on Postgres. (from 1 conversation)",
             ],
         }
     )
