@@ -98,10 +98,8 @@ def test_an_answer_is_laid_out_while_it_is_written_and_after_a_reload_alike(brow
 
     with site(tmp_path, model=FunctionModel(stream_function=drip)) as running, tab(browser, running) as page:
         page.goto("/")
-        looks: list[str] = []
-        page.on("response", lambda one: looks.append(one.text()) if one.url.endswith("prose?user=me") else None)
-        say(page, "How do I bake bread?", 1)
-        assert looks
+        with page.expect_response(lambda response: response.url.endswith("prose?user=me")):
+            say(page, "How do I bake bread?", 1)
         answer = page.locator("#turn-1 .agent")
         for tag in ("h2", "ol > li > strong", "td", "pre > code", "a[rel~=noopener]"):
             expect(answer.locator(tag).first).to_be_visible()
