@@ -207,7 +207,7 @@ _MADE = (
           asserts="What a night understood applies to this message.", kept=_COMPARED),
     Claim(id="guideline", place="request", words="turn/words.json guidelines",
           asserts="SOUL.md: how the agent should be.", kept="each line can be undone"),
-    Claim(id="identity", place="request", words="turn/words.json persona formal warm topic",
+    Claim(id="identity", place="request", words="turn/words.json persona named formal warm topic",
           asserts="Who the agent is, and what its host wrote on a topic.", kept="the host's own words"),
     *(
         Claim(id=f"mend.{key}", place="request", words=f"turn/mending.json {key}", asserts=f"The last answer {what}.",

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import httpx2
 import pytest
-from harness import run_insula, spawn_insula
+from harness import GUARD_SECONDS, run_insula, spawn_insula
 from openai import AsyncOpenAI, InternalServerError, OpenAI
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
@@ -302,7 +302,7 @@ def proxy(server: FakeServer) -> Generator[httpx2.Client]:
         assert process.stdout
         line = process.stdout.readline()
         assert "http://" in line, process.communicate()[1]
-        with httpx2.Client(base_url=line[line.find("http://") :].split()[0]) as client:
+        with httpx2.Client(base_url=line[line.find("http://") :].split()[0], timeout=GUARD_SECONDS) as client:
             yield client
 
 
