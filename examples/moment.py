@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from insula import Metacognition, TurnResult
-from insula.step.digest import VARIABLE
+from insula.coding.step.digest import VARIABLE
 from insula.testing import FrozenClock, memory_store
 from insula.types import Controls
 

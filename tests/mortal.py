@@ -15,7 +15,7 @@ _FORKS.set_forkserver_preload(
         "insula.cli.chat",
         "insula.cli.main",
         "insula.cli.user",
-        "insula.hosts.install",
+        "insula.coding.hosts.install",
         "insula.metacognition",
         "insula.night.phases",
         "insula.testing",

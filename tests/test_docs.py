@@ -15,11 +15,11 @@ import typed
 
 import insula
 from insula import senses, testing
-from insula.hosts import hook, registry, switch
+from insula.coding.hosts import hook, registry, switch
+from insula.coding.step import senses as felt
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
-from insula.step import senses as felt
 
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parent.parent
@@ -82,7 +82,7 @@ async def test_the_example_of_the_senses_speaks_of_similar_errors() -> None:
 
 def test_the_sense_speaks_once_it_is_switched_on(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     flood: Any = part("flood")
-    monkeypatch.setitem(sys.modules, "insula.step.senses.flood", flood)
+    monkeypatch.setitem(sys.modules, "insula.coding.step.senses.flood", flood)
     monkeypatch.setitem(felt.AFTER_CALLS, flood.NAME, lambda state, action: True)
 
     def read(output: str) -> str:
@@ -128,9 +128,9 @@ HALVES: Mapping[str, tuple[str, str]] = {
 """By part: what is taken out of it, and what stands there instead."""
 ENTRIES = """
 import {0}flood, {0}acme, {0}volume
-from insula.hosts.dialect import Dialect
+from insula.coding.hosts.dialect import Dialect
 from insula.night.cycle import Phase
-from insula.step.senses.protocol import Sense
+from insula.coding.step.senses.protocol import Sense
 sense: Sense = {0}flood
 dialect: Dialect = {0}acme
 phase: Phase = {0}volume.count

@@ -16,6 +16,8 @@ from insula import claims as register
 from insula.agent.chat import Chat
 from insula.claims import REGISTER, SENSE, Claimed, quote, switched, templates
 from insula.cli import render
+from insula.coding.step.senses import EVERY
+from insula.coding.step.senses import register as senses
 from insula.errors import InputError, SettingsError
 from insula.hosts.hook import respond
 from insula.memory.storage.changes import Insight, Lesson, Revision
@@ -30,8 +32,6 @@ from insula.night.cycle import PhaseName, PhaseReport
 from insula.server.page.rendering import page
 from insula.server.page.views import turns, words
 from insula.settings import load
-from insula.step.senses import EVERY
-from insula.step.senses import register as senses
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.turn.instructions import compose
 from insula.turn.verdict import KINDS as VERDICTS
@@ -384,7 +384,7 @@ def test_each_sense_is_in_the_register_and_none_speaks_that_its_register_has_off
     assert {name.removeprefix(SENSE) for name in REGISTER if name.startswith(SENSE)} == EVERY
     monkeypatch.setenv("INSULA_HOLDOUT", "0")
     assert any("failed" in text for text in failing(tmp_path / "one"))
-    monkeypatch.setattr("insula.step.senses.register.DEFAULT", senses.DEFAULT - {"nociception"})
+    monkeypatch.setattr("insula.coding.step.senses.register.DEFAULT", senses.DEFAULT - {"nociception"})
     assert not any(failing(tmp_path / "two"))
 
 

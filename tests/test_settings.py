@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from insula import settings
+from insula.coding.hosts import places
 from insula.errors import SettingsError
-from insula.hosts import places
 from insula.session.ring import SIZE
 from insula.session.schedule import INTERVAL
 from insula.types import Controls

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from insula.coding.hosts import files
 from insula.errors import ModelUnavailable
-from insula.hosts import files
 from insula.llm import weights
 from insula.llm.local import SMOLLM2
 from insula.memory.storage import lock

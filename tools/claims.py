@@ -48,7 +48,7 @@ off.
 def page() -> str:
     """The whole page, by the figures as they stand now."""
     from insula.claims import REGISTER
-    from insula.replay.claims import Entry
+    from insula.coding.replay.claims import Entry
     from insula.server.page.views.says import grouped
 
     def rows() -> Iterator[str]:

@@ -38,7 +38,7 @@ whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/ret
 preferences: language/preferences.py language/scope.* memory/wishes.* turn/wishes.* night/agreement.* night/polarity.*
   night/unheard.* night/view.*
 corrections: text/correction* text/displeasure.* text/thanks.* night/corrections.* night/outcomes.*
-  step/word/* step/corrections.* step/person.* step/stop_words.*
+  coding/step/word/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
 what a reply is worth: text/answers.* text/artefacts.* text/code_language.* text/compliance.* text/constraint*
   text/coverage.* text/demand.* text/fragments.* text/hedges.* text/languages.* text/manner.* text/noise.*
   text/similarity.* text/structure.* turn/exchange.* turn/form.* turn/hedging.* turn/held.* turn/known.* turn/lines.*
@@ -56,7 +56,7 @@ FOREIGN = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]")
 
 PUBLIC = re.compile(r"insula(\.(testing|senses|integrations(\.\w+)*))?")
 """The modules that a user may import from."""
-PUBLIC_NAMES = frozenset({"insula.turn.monitor.assess", "insula.hosts.hook.respond"})
+PUBLIC_NAMES = frozenset({"insula.turn.monitor.assess", "insula.coding.hosts.hook.respond"})
 OURS = ("insula", "insula_bench")
 
 IRREGULAR = """

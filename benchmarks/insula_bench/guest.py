@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula import senses
-from insula.hosts import hook
+from insula.coding.hosts import hook
 from insula.integrations.guest import Guest
 from insula.language.owner import ASSISTANT as REPLIES
 from insula.language.owner import USER as SAYS

@@ -18,10 +18,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from insula.hosts import runtime
-from insula.hosts.places import Command
-from insula.step import trace
-from insula.step.fingerprint import action
+from insula.coding.hosts import runtime
+from insula.coding.hosts.places import Command
+from insula.coding.step import trace
+from insula.coding.step.fingerprint import action
 from insula_bench.progress import steps
 
 PARALLEL = 64

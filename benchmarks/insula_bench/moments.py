@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from insula.coding.replay import claude_code
+from insula.coding.replay.events import Call, Compacted, Interrupt, Prompt, Rejected, Row, acted, time
+from insula.coding.replay.seen import Seen
+from insula.coding.step.corrections import Correction, find_corrections
+from insula.coding.step.fingerprint import action
+from insula.coding.step.proprioception import Sensed, State, end, fold
+from insula.coding.step.senses import EVERY
 from insula.errors import InputError
-from insula.replay import claude_code
-from insula.replay.events import Call, Compacted, Interrupt, Prompt, Rejected, Row, acted, time
-from insula.replay.seen import Seen
-from insula.step.corrections import Correction, find_corrections
-from insula.step.fingerprint import action
-from insula.step.proprioception import Sensed, State, end, fold
-from insula.step.senses import EVERY
 
 KINDS = (
     *("repeated_failure", "oscillation", "rereading", "wrong_direction", "ignores_user", "waits_in_vain"),

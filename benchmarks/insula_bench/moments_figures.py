@@ -4,11 +4,11 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from insula.replay.events import Call, Prompt
+from insula.coding.replay.events import Call, Prompt
+from insula.coding.step.corrections import find_rulings
+from insula.coding.step.person import PROMPT
+from insula.coding.step.senses.register import DEFAULT
 from insula.stats import wilson
-from insula.step.corrections import find_rulings
-from insula.step.person import PROMPT
-from insula.step.senses.register import DEFAULT
 from insula_bench.moments import KINDS, Lived, Moment, Told, lives, read
 from insula_bench.peers import gemini, hermes, openhands
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+from insula.coding.hosts.fields import fields, objects, said, text
+from insula.coding.replay import claude_code, codex
+from insula.coding.replay.events import Row, time
+from insula.coding.step import trace
 from insula.errors import InputError
-from insula.hosts.fields import fields, objects, said, text
 from insula.hosts.hook import respond
-from insula.replay import claude_code, codex
-from insula.replay.events import Row, time
-from insula.step import trace
 from insula.value import is_object
 
 CLAUDE_CODE, CODEX = "claude-code", "codex"

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from insula.step.senses import EVERY
-from insula.step.senses.register import DEFAULT
+from insula.coding.step.senses import EVERY
+from insula.coding.step.senses.register import DEFAULT
 from insula_bench.progress import steps
 from insula_bench.sessions import Driven, Recording, Said, drive, recordings
 

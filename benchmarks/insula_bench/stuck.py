@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import track
 
+from insula.coding.replay.events import Call, Prompt
+from insula.coding.step.fingerprint import action
+from insula.coding.step.ladder import SOCRATIC
+from insula.coding.step.proprioception import Sensed, State, hear, sense
+from insula.coding.step.senses import CLIMBING, EVERY, nociception, vestibular
 from insula.errors import InputError
-from insula.replay.events import Call, Prompt
 from insula.stats import wilson
-from insula.step.fingerprint import action
-from insula.step.ladder import SOCRATIC
-from insula.step.proprioception import Sensed, State, hear, sense
-from insula.step.senses import CLIMBING, EVERY, nociception, vestibular
 from insula_bench import moments_figures, stuck_report, trajectories
 from insula_bench.cases import cases
 from insula_bench.peers import hermes, openhands

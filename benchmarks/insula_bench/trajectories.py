@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
+from insula.coding.replay import claude_code
+from insula.coding.replay.events import Call, Event, Prompt, Row, Skipped
+from insula.coding.replay.find import SUFFIXES
+from insula.coding.replay.seen import Seen
+from insula.coding.replay.trajectories import SPACING, calls
 from insula.errors import InputError
-from insula.replay import claude_code
-from insula.replay.events import Call, Event, Prompt, Row, Skipped
-from insula.replay.find import SUFFIXES
-from insula.replay.seen import Seen
-from insula.replay.trajectories import SPACING, calls
 
 TRUTH = "magentic_one_ground_truth.json"
 """The marks that belong to the Magentic-One chats, in the same folder."""

@@ -20,9 +20,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from insula.hosts import hook
+from insula.coding.hosts import hook
+from insula.coding.step.word import heads
 from insula.stats import wilson
-from insula.step.word import heads
 from insula_bench import word_fit, word_streams
 
 OF_THE_WORD = ("against_words", "told_again", "unmet")

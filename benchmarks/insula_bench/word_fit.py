@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from insula.step.word import heads
-from insula.step.word.clauses import clauses_of_prose
+from insula.coding.step.word import heads
+from insula.coding.step.word.clauses import clauses_of_prose
 from insula_bench.word_compose import FOLDER, LANGUAGES, Said, compose, read
 
-PACKAGE = Path(__file__).parents[2] / "src" / "insula" / "step" / "word"
+PACKAGE = Path(__file__).parents[2] / "src" / "insula" / "coding" / "step" / "word"
 EACH = {"prompt": 150, "report": 40, "demand": 40}
 EPOCHS = 3
 BATCH = 256

@@ -15,8 +15,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from insula.coding.step.senses import EVERY, load_sense, register
 from insula.errors import InputError
-from insula.step.senses import EVERY, load_sense, register
 
 Place = Literal["request", "reply", "why", "night", "call"]
 """Before a model; under or within a reply; where a person asks why, at the terminal or on the page; what a night says;
@@ -266,7 +266,7 @@ _MADE = (
     Claim(id="why.guidance", place="why", words="guidance.py",
           asserts="Whether a lesson or rule helps, by what was told against what was withheld.",
           kept="its interval holds however often somebody looks"),
-    Claim(id="why.replay", place="why", words="replay/telling.py",
+    Claim(id="why.replay", place="why", words="coding/replay/telling.py",
           asserts="Where a coding agent was stuck in a past session, and what that cost.", kept=_ASKED),
     # What a night says.
     *(
@@ -286,7 +286,7 @@ _MADE = (
         )
     ),
     # Beside a call.
-    Claim(id="rules", place="call", words="step/digest.py",
+    Claim(id="rules", place="call", words="coding/step/digest.py",
           asserts="What earlier sessions taught, and what the user asked for again.",
           kept="the user's own words, and rules compared with themselves withheld (insula worth)"),
 )  # fmt: skip
@@ -306,7 +306,7 @@ def _of_senses() -> Iterable[Claim]:
         yield Claim(
             id=f"{SENSE}{name}",
             place="call",
-            words=f"step/senses/{name}.py",
+            words=f"coding/step/senses/{name}.py",
             asserts=f"{label[:1].upper()}{label[1:]}.",
             kept=(row.kept or "right often enough (P12)") if row is not None and row.speaks else "",
             measured=_of_row(row) if row is not None and judged else None,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from insula.coding.replay.events import Call, Prompt
 from insula.errors import InputError
-from insula.replay.events import Call, Prompt
 from insula_bench.cases import cases
 from insula_bench.stuck import (
     ANY,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from insula.coding.replay.events import Call
+from insula.coding.replay.trajectories import SPACING
 from insula.errors import InputError
-from insula.replay.events import Call
-from insula.replay.trajectories import SPACING
 from insula_bench.trajectories import TRUTH, Run, Source, sources
 
 STEP = {"thought": "Look.", "tool": "bash", "action": "ls", "obs": "a.py"}

@@ -5,8 +5,8 @@ import os
 import shlex
 from pathlib import Path
 
-from insula.hosts import runtime, scripts
-from insula.hosts.places import HOSTS, Command, Host
+from insula.coding.hosts import runtime, scripts
+from insula.coding.hosts.places import HOSTS, Command, Host
 from insula.settings import FILE
 
 PROGRAMS = (

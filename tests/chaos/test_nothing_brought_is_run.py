@@ -15,8 +15,8 @@ from clones import all_at_once, hostile, lines_of, made
 from harness import Ran, run_insula
 
 from insula import settings
-from insula.hosts import doctor, install, present, probe, records, runtime, scripts
-from insula.hosts.places import HOSTS, Command, Host
+from insula.coding.hosts import doctor, install, present, probe, records, runtime, scripts
+from insula.coding.hosts.places import HOSTS, Command, Host
 from insula.settings import FILE
 
 INSULA = Path(sys.executable).with_name("insula")

@@ -10,10 +10,10 @@ import pytest
 from insula.agent.chat import Chat
 from insula.cli.common import DATABASE
 from insula.cli.main import main
+from insula.coding.step import trace
 from insula.integrations.guest import Guest
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.step import trace
 from insula.testing import ScriptedModel, memory_store
 
 ASKED = "Why does the login test of the billing service hang?"

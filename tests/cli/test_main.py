@@ -12,8 +12,8 @@ from typing import NamedTuple
 import pytest
 
 from insula.cli.main import main
-from insula.hosts import install
-from insula.hosts.places import HOSTS
+from insula.coding.hosts import install
+from insula.coding.hosts.places import HOSTS
 
 
 class Told(NamedTuple):

@@ -11,9 +11,9 @@ from typer.testing import CliRunner, Result
 
 from insula.cli import lines
 from insula.cli.main import app
+from insula.coding.step import corrections, digest, trace
+from insula.coding.step.corrections import Correction
 from insula.errors import InputError
-from insula.step import corrections, digest, trace
-from insula.step.corrections import Correction
 
 NOW = time.time()
 SLOW, JEST = "don't run CI or integration tests, too slow.", "use vitest here, not jest"

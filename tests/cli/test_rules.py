@@ -12,14 +12,14 @@ from typer.testing import CliRunner, Result
 
 from insula.cli import lines
 from insula.cli.main import app
+from insula.coding.hosts import install
+from insula.coding.hosts.places import HOSTS
+from insula.coding.step import digest, evidence, trace
+from insula.coding.step.patterns import BY_ID
+from insula.coding.step.trace import append_lines
 from insula.errors import InputError, SettingsError, StoreFull
 from insula.guidance import Decision
-from insula.hosts import install
-from insula.hosts.places import HOSTS
 from insula.screening import screen
-from insula.step import digest, evidence, trace
-from insula.step.patterns import BY_ID
-from insula.step.trace import append_lines
 
 NOW = time.time()
 OTHER = "b" * 16

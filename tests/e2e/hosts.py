@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from insula.hosts import places, plugins
-from insula.hosts.live import CLIENTS, QUESTION, Run, Stage, failing, prove
+from insula.coding.hosts import places, plugins
+from insula.coding.hosts.live import CLIENTS, QUESTION, Run, Stage, failing, prove
+from insula.coding.step.wording import SIGN
 from insula.llm.fake_agents import Edit, FakeModel, Read, Shell
-from insula.step.wording import SIGN
 
 Json = dict[str, Any]
 Staged = Callable[..., Stage]

@@ -16,8 +16,8 @@ import pages
 import pytest
 import test_page
 
-from insula.replay import page
-from insula.replay.model import Replayed
+from insula.coding.replay import page
+from insula.coding.replay.model import Replayed
 
 Browser = Any  # playwright is there only where this file is run
 Tab = Any

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from insula.hosts import doctor, places, probe, runtime
-from insula.hosts.places import Host
-from insula.hosts.probe import Trial
-from insula.hosts.records import Installed
+from insula.coding.hosts import doctor, places, probe, runtime
+from insula.coding.hosts.places import Host
+from insula.coding.hosts.probe import Trial
+from insula.coding.hosts.records import Installed
 
 Attempt = Callable[[Installed, Host, str, str, Mapping[str, str]], Trial]
 _UNREAD = {"sessions", "failures.jsonl", "installed.json", "lock"}

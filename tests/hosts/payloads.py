@@ -64,7 +64,7 @@ def shim(home: Path) -> Path:
         "elif ticks := os.environ.get('TICKS'):\n"
         "    with open(ticks, 'ab') as file:\n        file.write(b'.')\n        now = time.time() + file.tell()\n"
         "    time.time = lambda: now\n"
-        f"from insula.hosts.hook import main\nmain({str(home)!r}, sys.argv[1:])\n"
+        f"from insula.coding.hosts.hook import main\nmain({str(home)!r}, sys.argv[1:])\n"
     )
     return script
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from payloads import call, failing, recorded, spawn
 
-from insula.hosts import claude_code, cline, codex, copilot, cursor, droid, gemini, opencode, qwen
+from insula.coding.hosts import claude_code, cline, codex, copilot, cursor, droid, gemini, opencode, qwen
 from insula.hosts.hook import respond
 
 HOSTS = {

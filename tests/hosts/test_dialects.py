@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from payloads import Payload, again, call, failing, recorded, told
 
-from insula.hosts import cline, copilot, cursor, droid, opencode, qwen
+from insula.coding.hosts import cline, copilot, cursor, droid, opencode, qwen
+from insula.coding.step import trace
 from insula.hosts.hook import respond
-from insula.step import trace
 
 SOCRATIC = "State the assumption you are working on. What would falsify it?"
 ALIKE = "3 turns in a row ended in similar errors."

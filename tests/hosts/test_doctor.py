@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from insula.cli import lines
 from insula.cli.main import app
-from insula.hosts import doctor, entries, install, jsonc, live, probe, records, runtime, switch
-from insula.hosts.consent import Check
-from insula.hosts.live import Proof
-from insula.hosts.places import HOSTS, Host
-from insula.step.senses.register import MEASURED
+from insula.coding.hosts import doctor, entries, install, jsonc, live, probe, records, runtime, switch
+from insula.coding.hosts.consent import Check
+from insula.coding.hosts.live import Proof
+from insula.coding.hosts.places import HOSTS, Host
+from insula.coding.step.senses.register import MEASURED
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +121,7 @@ def lose_code(house: Path) -> None:
 
 
 def damage_module(house: Path) -> None:
-    (lib(house) / "insula/step/senses/__init__.py").write_text("(")
+    (lib(house) / "insula/coding/step/senses/__init__.py").write_text("(")
 
 
 def forbid(house: Path) -> None:
@@ -502,8 +502,8 @@ def test_an_answer_that_its_host_would_not_take_is_found(
 
 def test_a_hook_that_fails_within_is_found_though_it_says_nothing(house: Path) -> None:
     install.install(HOSTS["claude-code"])
-    (lib(house) / "insula/step/senses/__init__.py").write_text("(")
-    shutil.rmtree(lib(house) / "insula/step/senses/__pycache__")
+    (lib(house) / "insula/coding/step/senses/__init__.py").write_text("(")
+    shutil.rmtree(lib(house) / "insula/coding/step/senses/__pycache__")
     checks = examine()
     assert "said nothing" in troubles(checks)["command"]
     assert found("failures", examine())[0].state == "warn"

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from payloads import PYTHON, Payload, again, call, failing, recorded, shim, spawn, told
 
-from insula.hosts import claude_code, codex, gemini
+from insula.coding.hosts import claude_code, codex, gemini
+from insula.coding.step import trace
 from insula.hosts.hook import respond
-from insula.step import trace
 
 RECORDED = {
     "claude-code": "claude-code",
@@ -215,7 +215,7 @@ def test_the_clock_going_back_keeps_no_session_from_its_start(tmp_path: Path, mo
         started.append(now)
         return ""
 
-    monkeypatch.setattr("insula.step.digest.open_session", open_session)
+    monkeypatch.setattr("insula.coding.step.digest.open_session", open_session)
     for now, pid in ((10_000.0, 1), (6_400.0, 2), (6_400.5, 3)):
         monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
         respond(str(tmp_path), "claude-code", recorded("claude-code")[0], now)
@@ -224,9 +224,11 @@ def test_the_clock_going_back_keeps_no_session_from_its_start(tmp_path: Path, mo
 
 def test_a_hook_that_takes_too_long_ends_and_is_counted(tmp_path: Path) -> None:
     script = shim(tmp_path)
-    hook = script.read_text().replace("main(", "import insula.hosts.hook as h; h.PATIENCE = 0.2; main(", 1)
+    hook = script.read_text().replace("main(", "import insula.coding.hosts.hook as h; h.PATIENCE = 0.2; main(", 1)
     script.write_text(
-        hook.replace("from insula.hosts.hook import main\nimport", "from insula.hosts.hook import main; import")
+        hook.replace(
+            "from insula.coding.hosts.hook import main\nimport", "from insula.coding.hosts.hook import main; import"
+        )
     )
     with subprocess.Popen([PYTHON, "-I", "-S", str(script), "claude-code"], stdin=subprocess.PIPE) as hung:
         assert hung.wait(10) == 0  # its input never ends

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from payloads import recorded
 
+from insula.coding.hosts.transcripts import tail
 from insula.hosts.hook import respond
-from insula.hosts.transcripts import tail
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 

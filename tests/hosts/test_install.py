@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 import mortal
 from insula.cli.main import app, main
+from insula.coding.hosts import entries, files, install, jsonc, places, records, runtime
+from insula.coding.hosts.places import HOSTS
+from insula.coding.step.senses import EVERY
 from insula.errors import InputError, InsulaError, SettingsError
-from insula.hosts import entries, files, install, jsonc, places, records, runtime
-from insula.hosts.places import HOSTS
-from insula.step.senses import EVERY
 
 NAMES = sorted(HOSTS)
 SCRIPTED = [name for name in NAMES if HOSTS[name].script]
@@ -430,13 +430,14 @@ def test_a_command_that_makes_no_sense_says_what_would(words: list[str]) -> None
 def package(tmp_path: Path) -> Path:
     """A small package with a hook, to be broken at will."""
     folder = tmp_path / "source" / "insula"
-    (folder / "hosts").mkdir(parents=True)
-    (folder / "step/senses").mkdir(parents=True)
-    senses = [f"step/senses/{name}" for name in ("__init__", *EVERY)]
+    (folder / "coding/hosts").mkdir(parents=True)
+    (folder / "coding/step/senses").mkdir(parents=True)
+    senses = [f"coding/step/senses/{name}" for name in ("__init__", *EVERY)]
     dialects = [host.dialect.replace("insula.", "").replace(".", "/") for host in HOSTS.values()]
-    for name in ("__init__", "hosts/__init__", "step/__init__", *senses, *dialects, "helper", "typed"):
+    packages = [f"{part}__init__" for part in ("", "coding/", "coding/hosts/", "coding/step/")]
+    for name in (*packages, *senses, *dialects, "helper", "typed"):
         (folder / f"{name}.py").write_text("")
-    (folder / "hosts/hook.py").write_text(
+    (folder / "coding/hosts/hook.py").write_text(
         "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    import insula.typed\n"
         "def main(home, argv):\n    from insula import helper\n    print('answer')\n"
     )
@@ -445,12 +446,12 @@ def package(tmp_path: Path) -> Path:
 
 def test_what_the_hook_imports_anywhere_is_copied_and_nothing_else(package: Path) -> None:
     copied = set(runtime.modules(package))
-    assert {"insula/helper.py", "insula/hosts/hook.py", "insula/__init__.py"} <= copied
+    assert {"insula/helper.py", "insula/coding/hosts/hook.py", "insula/__init__.py"} <= copied
     assert "insula/typed.py" not in copied
 
 
 def test_a_missing_module_is_found_before_anything_is_installed(package: Path, home: Path) -> None:
-    (package / "hosts/hook.py").write_text("def main(home, argv):\n    import insula.gone\n")
+    (package / "coding/hosts/hook.py").write_text("def main(home, argv):\n    import insula.gone\n")
     with pytest.raises(SettingsError, match=r"'insula\.gone', which the hook needs"):
         runtime.write(home, sys.executable, package)
     assert not list(home.iterdir())
@@ -461,7 +462,7 @@ def test_every_copied_module_needs_the_standard_library_alone(home: Path) -> Non
     lib = home / "hook" / runtime.installed_lib(home)
     files = [path for path in runtime.modules() if path.endswith(".py")]
     names = [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in files]
-    assert "insula.hosts.hook" in names
+    assert "insula.coding.hosts.hook" in names
     code = f"import sys; sys.path.insert(0, {str(lib)!r}); print([__import__(name) for name in {names!r}][0].__file__)"
     done = subprocess.run([runtime.interpreter(), "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == "" and done.stdout.startswith(str(lib))
@@ -506,8 +507,8 @@ def test_a_damaged_copy_is_mended(home: Path, package: Path) -> None:
 )
 def test_whatever_fails_in_a_hook_its_host_notices_nothing(hook: str, kind: str, home: Path, package: Path) -> None:
     runtime.write(home, sys.executable, package)
-    (home / "hook" / runtime.installed_lib(home) / "insula/hosts/hook.py").write_text(hook)
-    shutil.rmtree(home / "hook" / runtime.installed_lib(home) / "insula/hosts/__pycache__")
+    (home / "hook" / runtime.installed_lib(home) / "insula/coding/hosts/hook.py").write_text(hook)
+    shutil.rmtree(home / "hook" / runtime.installed_lib(home) / "insula/coding/hosts/__pycache__")
     done = shim(home, "codex")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     noted = json.loads((home / "failures.jsonl").read_text())
@@ -515,7 +516,7 @@ def test_whatever_fails_in_a_hook_its_host_notices_nothing(hook: str, kind: str,
 
 
 def test_the_count_of_failures_goes_on_when_its_file_is_full(home: Path, package: Path) -> None:
-    (package / "hosts/hook.py").write_text("def main(home, argv):\n    1 / 0\n")
+    (package / "coding/hosts/hook.py").write_text("def main(home, argv):\n    1 / 0\n")
     runtime.write(home, sys.executable, package)
     (home / "failures.jsonl").write_text("x" * 262144)
     shim(home, "codex")
@@ -524,7 +525,7 @@ def test_the_count_of_failures_goes_on_when_its_file_is_full(home: Path, package
 
 
 def test_a_hook_that_ends_itself_keeps_its_answer(home: Path, package: Path) -> None:
-    (package / "hosts/hook.py").write_text("import sys\ndef main(home, argv):\n    print(*argv); sys.exit(3)\n")
+    (package / "coding/hosts/hook.py").write_text("import sys\ndef main(home, argv):\n    print(*argv); sys.exit(3)\n")
     runtime.write(home, sys.executable, package)
     done = shim(home, "codex")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"codex\n", b"")

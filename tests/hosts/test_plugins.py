@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from insula.cli.main import app
+from insula.coding.hosts import places, plugins
+from insula.coding.hosts.plugins import FORMS
 from insula.errors import InputError
-from insula.hosts import places, plugins
-from insula.hosts.plugins import FORMS
 
 Json = dict[str, Any]
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

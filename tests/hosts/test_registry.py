@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from insula.hosts import doctor, live, probe, records, registry, runtime
-from insula.hosts.places import HOSTS
+from insula.coding.hosts import doctor, live, probe, records, registry, runtime
+from insula.coding.hosts.places import HOSTS
 
 
 def test_places_and_probes_know_the_hosts_of_the_registry() -> None:
@@ -28,8 +28,8 @@ def test_one_place_starts_a_process_for_a_hook_and_takes_what_the_record_has_alo
             path.read_text("utf-8"),
         )
     }
-    known = {"hosts/runtime.py", "hosts/live.py", "llm/weights.py", "step/blast.py"}
-    assert starting == known | {"hosts/probe.py"}
+    known = {"coding/hosts/runtime.py", "coding/hosts/live.py", "llm/weights.py", "coding/step/blast.py"}
+    assert starting == known | {"coding/hosts/probe.py"}
     for starts in (probe.attempt, probe.version):
         assert inspect.signature(starts).parameters["command"].annotation is records.Installed
     made = [path.name for path in package.rglob("*.py") if "Installed(" in path.read_text("utf-8")]
@@ -63,4 +63,4 @@ def test_a_host_that_there_is_not_is_no_module() -> None:
 
 
 def test_the_copy_of_the_hook_holds_the_tables_that_its_modules_read() -> None:
-    assert "insula/step/word/words.json" in runtime.modules()
+    assert "insula/coding/step/word/words.json" in runtime.modules()

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from insula.cli.main import app
+from insula.coding.hosts import present, scripts
+from insula.coding.hosts.places import HOSTS, Command, Host
 from insula.errors import InsulaError
-from insula.hosts import present, scripts
-from insula.hosts.places import HOSTS, Command, Host
 
 SCRIPTED = sorted(name for name in HOSTS if HOSTS[name].script)
 

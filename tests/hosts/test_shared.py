@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from insula.hosts import doctor, install
-from insula.hosts.consent import Check
-from insula.hosts.places import HOSTS
+from insula.coding.hosts import doctor, install
+from insula.coding.hosts.consent import Check
+from insula.coding.hosts.places import HOSTS
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 import mortal
 from insula.cli import lines
 from insula.cli.main import app
+from insula.coding.hosts import install, switch
+from insula.coding.hosts.places import HOSTS
 from insula.errors import InputError, SettingsError
-from insula.hosts import install, switch
-from insula.hosts.places import HOSTS
 from insula.settings import load
 
 

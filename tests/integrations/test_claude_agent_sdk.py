@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 import pytest
 
+from insula.coding.hosts import hook
 from insula.errors import InputError
-from insula.hosts import hook
 from insula.integrations.claude_agent_sdk import EVENTS, MOST_RUNNING, THREADS, Callback, hooks
 from insula.metacognition import Metacognition
 from insula.testing import memory_store

@@ -4,11 +4,11 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-from insula.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Failure, Moment, Point, Replayed, Totals
-from insula.step.patterns import PATTERNS
-from insula.step.senses import chronos, nociception, vestibular
-from insula.step.state import Reading, State
-from insula.step.wording import text
+from insula.coding.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Failure, Moment, Point, Replayed, Totals
+from insula.coding.step.patterns import PATTERNS
+from insula.coding.step.senses import chronos, nociception, vestibular
+from insula.coding.step.state import Reading, State
+from insula.coding.step.wording import text
 
 BEGAN = 1_763_110_800.0
 """14 November 2025."""

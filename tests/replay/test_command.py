@@ -15,8 +15,8 @@ from typer.testing import CliRunner, Result
 from insula.cli import replay_text
 from insula.cli.main import app
 from insula.cli.replay import replay
+from insula.coding.hosts import switch
 from insula.errors import InputError
-from insula.hosts import switch
 
 
 def call(*words: object, fails: bool = False) -> Result:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from transcripts import RECORDED, Row, Session, look, stamp, write
 
-from insula.replay.find import find, foreign
+from insula.coding.replay.find import find, foreign
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 from transcripts import RECORDED, Session, look
 
 from growth import LINEAR, growth
-from insula.replay import gather as gathering
-from insula.replay import seen
-from insula.replay.find import find
-from insula.replay.seen import Seen
+from insula.coding.replay import gather as gathering
+from insula.coding.replay import seen
+from insula.coding.replay.find import find
+from insula.coding.replay.seen import Seen
 
 MEGABYTE = 1 << 20
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from insula.coding.replay.gather import Score
+from insula.coding.replay.learn import plan, write
+from insula.coding.step import digest, evidence, trace
+from insula.coding.step.corrections import Correction, phrase_wish, read_corrections
+from insula.coding.step.trace import append_lines
 from insula.errors import StoreError, StoreFull
 from insula.guidance import ACTIVE, Decision, tally
-from insula.replay.gather import Score
-from insula.replay.learn import plan, write
-from insula.step import digest, evidence, trace
-from insula.step.corrections import Correction, phrase_wish, read_corrections
-from insula.step.trace import append_lines
 
 NOW = 1_770_000_000.0
 DAY = 86_400.0

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from transcripts import Session, look, write
 
-from insula.replay import look as looking
-from insula.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Replayed
-from insula.replay.waste import HUGE_TOKENS
+from insula.coding.replay import look as looking
+from insula.coding.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Replayed
+from insula.coding.replay.waste import HUGE_TOKENS
 
 PAGE = "def load(path):\n    return open(path).read()\n" * 20
 

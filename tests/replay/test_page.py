@@ -14,14 +14,14 @@ from typing import Any, cast
 import pages
 import pytest
 
+from insula.coding.replay import figures, page
+from insula.coding.replay.chapter import DATA, stuck, telling
+from insula.coding.replay.model import Failure, Moment, Point, Proposed, Remarked, Replayed, Totals
+from insula.coding.replay.overview import BARS, CHAPTERS, LIMITS, bar_limit, buckets, overview
+from insula.coding.replay.telling import told
+from insula.coding.replay.timeline import bars, timeline
+from insula.coding.replay.visible import brief, visible
 from insula.errors import InputError
-from insula.replay import figures, page
-from insula.replay.chapter import DATA, stuck, telling
-from insula.replay.model import Failure, Moment, Point, Proposed, Remarked, Replayed, Totals
-from insula.replay.overview import BARS, CHAPTERS, LIMITS, bar_limit, buckets, overview
-from insula.replay.telling import told
-from insula.replay.timeline import bars, timeline
-from insula.replay.visible import brief, visible
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from transcripts import RECORDED, Row, Session, look, naive, stamp, write
 
-from insula.replay import claude_code, codex, gemini
-from insula.replay.events import Call, Compacted, Event, Interrupt, Place, Prompt, Skipped, Spent, acted
-from insula.replay.seen import Seen
+from insula.coding.replay import claude_code, codex, gemini
+from insula.coding.replay.events import Call, Compacted, Event, Interrupt, Place, Prompt, Skipped, Spent, acted
+from insula.coding.replay.seen import Seen
 
 HOSTS = ("claude-code", "codex", "gemini")
 READERS = {"codex": codex.read, "gemini": gemini.read}

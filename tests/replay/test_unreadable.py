@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from transcripts import RECORDED, Session, look, write
 
+from insula.coding.replay import events, lines, opening
+from insula.coding.replay import look as looking
+from insula.coding.replay.events import NO_TIME, Row, Skipped
+from insula.coding.replay.find import find
+from insula.coding.replay.opening import opened
+from insula.coding.replay.session import STILL_WRITTEN
 from insula.errors import InputError
 from insula.foreign import NOT_PLAIN
-from insula.replay import events, lines, opening
-from insula.replay import look as looking
-from insula.replay.events import NO_TIME, Row, Skipped
-from insula.replay.find import find
-from insula.replay.opening import opened
-from insula.replay.session import STILL_WRITTEN
 
 OLD = 1_700_000_000
 
@@ -177,7 +177,7 @@ def test_a_packed_file_that_is_cut_short_is_read_up_to_there(tmp_path: Path) -> 
 
 
 def test_a_file_that_vanishes_is_said(tmp_path: Path) -> None:
-    from insula.replay.gather import gather
+    from insula.coding.replay.gather import gather
 
     path = Session().says("Go.").written(tmp_path)
     found = find([tmp_path])

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from insula.replay.find import find
-from insula.replay.gather import Gathered, gather
+from insula.coding.replay.find import find
+from insula.coding.replay.gather import Gathered, gather
 
 RECORDED = Path(__file__).parents[1] / "fixtures/transcripts"
 """Written by the real clients while a model on loopback played a script; long texts cut, folders renamed."""

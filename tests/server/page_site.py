@@ -14,13 +14,13 @@ import sqlalchemy as sa
 
 from insula.agent.chat import Chat, Reply
 from insula.agent.requests import Requests
+from insula.coding.replay.find import find
 from insula.memory.storage import journal
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.curation import REQUESTS
 from insula.night.soul import Document
-from insula.replay.find import find
 from insula.server.app import create_app
 from insula.server.page.lookback import Lookback
 from insula.server.service import Service

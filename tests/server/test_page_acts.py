@@ -10,9 +10,9 @@ from page_tab import browser as browser  # noqa: PLC0414 a fixture
 from page_tab import guide, is_wide, say, tab
 from playwright.sync_api import Browser, Page, expect
 
+from insula.coding.hosts import places
+from insula.coding.step import evidence
 from insula.guidance import EVERYWHERE, Decision
-from insula.hosts import places
-from insula.step import evidence
 
 USERS = {"ana": ("Porto", "Lisbon"), "ben": ("Lima", "Quito")}
 WISH = "From now on, answer in one sentence."

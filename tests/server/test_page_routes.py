@@ -15,7 +15,7 @@ import pytest
 from page_site import Site, site
 
 from insula.claims import REGISTER
-from insula.hosts import places
+from insula.coding.hosts import places
 from insula.hosts.hook import respond
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from insula.step.fingerprint import action
-from insula.step.proprioception import Sensed, State, sense
-from insula.step.senses import EVERY
+from insula.coding.step.fingerprint import action
+from insula.coding.step.proprioception import Sensed, State, sense
+from insula.coding.step.senses import EVERY
 
 Step = tuple[str, str] | tuple[str, str, str]
 """Command, output and, where it is not the shell's, the tool."""

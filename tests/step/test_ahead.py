@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sessions import Session, edits, runs
 
+from insula.coding.step import trace
+from insula.coding.step.senses import EVERY
 from insula.hosts.hook import respond
-from insula.step import trace
-from insula.step.senses import EVERY
 
 
 def before(command: str, tool: str = "Bash") -> dict[str, Any]:

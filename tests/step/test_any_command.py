@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from insula.coding.step.action import Action
+from insula.coding.step.fingerprint import action
+from insula.coding.step.patterns import outcomes
+from insula.coding.step.programs import PROGRAMS, SCRIPTS, SUBCOMMANDS, WRAPPERS
+from insula.coding.step.proprioception import State, end, foresee, hear, sense
+from insula.coding.step.senses import EVERY
 from insula.hosts.hook import respond
-from insula.step.action import Action
-from insula.step.fingerprint import action
-from insula.step.patterns import outcomes
-from insula.step.programs import PROGRAMS, SCRIPTS, SUBCOMMANDS, WRAPPERS
-from insula.step.proprioception import State, end, foresee, hear, sense
-from insula.step.senses import EVERY
 
 BANNED = "don't commit, don't push, don't touch src/old/ and use pnpm, not npm"
 OPERATORS = [

@@ -10,9 +10,9 @@ import alembic
 import grimp
 import pytest
 
-from insula.step import blast
-from insula.step.blast import imported_by, importers
-from insula.step.senses.spatial import WIDE
+from insula.coding.step import blast
+from insula.coding.step.blast import imported_by, importers
+from insula.coding.step.senses.spatial import WIDE
 
 PATIENT = 30.0
 

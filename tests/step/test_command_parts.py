@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.step.command import Command, understand
+from insula.coding.step.command import Command, understand
 
 # line -> kind, program, script, workspace, selectors
 PARTS: dict[str, tuple[str, str, str, str, tuple[str, ...]]] = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.step.corrections import SAME, alike
+from insula.coding.step.corrections import SAME, alike
 
 
 @pytest.mark.parametrize(

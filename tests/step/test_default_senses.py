@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from sessions import Session, fails, reads
 
-from insula.hosts import switch
-from insula.step import trace
-from insula.step.senses import EVERY
-from insula.step.senses.register import DEFAULT, FEWEST, MEASURED, Measured, reasons
+from insula.coding.hosts import switch
+from insula.coding.step import trace
+from insula.coding.step.senses import EVERY
+from insula.coding.step.senses.register import DEFAULT, FEWEST, MEASURED, Measured, reasons
 
 
 def works_long_alone(session: Session, turns: int = 80) -> None:

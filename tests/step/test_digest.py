@@ -15,12 +15,12 @@ import pytest
 
 from counting import calls
 from insula import guidance
+from insula.coding.step import digest, evidence, trace
+from insula.coding.step.action import EDIT, EXECUTE, READ, Action
+from insula.coding.step.digest import OPENING, Rule, compile_rules, open_session
+from insula.coding.step.patterns import BY_ID, PATTERNS
+from insula.coding.step.trace import append_lines
 from insula.guidance import DAY, Decision
-from insula.step import digest, evidence, trace
-from insula.step.action import EDIT, EXECUTE, READ, Action
-from insula.step.digest import OPENING, Rule, compile_rules, open_session
-from insula.step.patterns import BY_ID, PATTERNS
-from insula.step.trace import append_lines
 from insula.worth import WORKS
 
 A, B = "a" * 16, "b" * 16
@@ -184,7 +184,7 @@ def test_two_sessions_of_one_project_do_not_disturb_each_other(home: Path) -> No
 def test_two_starts_of_one_session_at_once_agree(home: Path) -> None:
     known(home, "my-reread", "my-stale-edit", "my-error-loop", "my-missing-path")
     code = (
-        "import sys; from insula.step.digest import open_session; sys.stdin.read(1);"
+        "import sys; from insula.coding.step.digest import open_session; sys.stdin.read(1);"
         f"sys.stdout.write(open_session(sys.argv[1], 'now', {A!r}, {NOW}, 0.5))"
     )
     given = [sys.executable, "-c", code, str(home)]
@@ -388,9 +388,9 @@ def test_without_a_holdout_no_effect_is_ever_claimed(home: Path) -> None:
 
 def started(home: Path, after: str) -> str:
     """What `after` prints in a fresh interpreter, as a hook has it, once a session was opened there."""
-    source = str(Path(digest.__file__).parent.parent.parent)
+    source = str(Path(digest.__file__).parents[3])
     code = (
-        f"import sys, time; sys.path.insert(0, {source!r}); from insula.step.digest import open_session;"
+        f"import sys, time; sys.path.insert(0, {source!r}); from insula.coding.step.digest import open_session;"
         f"open_session(sys.argv[1], 'now', {A!r}, {NOW}, 0.1); {after}"
     )
     run = [sys.executable, "-I", "-S", "-c", code, str(home)]

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from insula.coding.step import evidence, trace
+from insula.coding.step.action import EDIT, EXECUTE, Action
+from insula.coding.step.evidence import HOUR, score_ended
 from insula.guidance import Decision, tally
-from insula.step import evidence, trace
-from insula.step.action import EDIT, EXECUTE, Action
-from insula.step.evidence import HOUR, score_ended
 
 NOW = 1_800_000_000.0
 A, B = "a" * 16, "b" * 16
@@ -208,7 +208,7 @@ def test_of_many_starts_at_once_each_session_is_written_by_one(home: Path) -> No
     for number in range(6):
         session(home, f"s{number}", ago=(3 + number) * HOUR)
     code = (
-        "import sys; from insula.step.evidence import score_ended; sys.stdin.read(1);"
+        "import sys; from insula.coding.step.evidence import score_ended; sys.stdin.read(1);"
         f"print(score_ended(sys.argv[1], 'now', {NOW}))"
     )
     given = [sys.executable, "-c", code, str(home)]

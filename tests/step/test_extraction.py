@@ -2,8 +2,8 @@
 
 import pytest
 
-from insula.step.word.extraction import hear
-from insula.step.word.word import ASKED, BAN, HOW, LIFT
+from insula.coding.step.word.extraction import hear
+from insula.coding.step.word.word import ASKED, BAN, HOW, LIFT
 
 FORBIDS = [
     # English

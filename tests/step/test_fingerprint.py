@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.step.failure import similar, template
-from insula.step.fingerprint import action, digest
+from insula.coding.step.failure import similar, template
+from insula.coding.step.fingerprint import action, digest
 
 words = st.text(min_size=1, max_size=300)
 

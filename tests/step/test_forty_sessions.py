@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from insula.cli.main import app
+from insula.coding.replay.worth import worth
+from insula.coding.step import evidence, trace
+from insula.coding.step.corrections import phrase_wish as wish_told
+from insula.coding.step.digest import OPENING
 from insula.hosts.hook import respond
-from insula.replay.worth import worth
-from insula.step import evidence, trace
-from insula.step.corrections import phrase_wish as wish_told
-from insula.step.digest import OPENING
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sessions import Payload, Session, edits, failed, fails, pytest_fails, reads, runs, went
 
-from insula.step.senses import EVERY
+from insula.coding.step.senses import EVERY
 
 FIRST = "What the attempts have in common"
 

@@ -7,7 +7,7 @@ import pytest
 from sessions import Session, edits, failed, fails, reads, runs, went
 from test_variants import P, Turn, follow
 
-from insula.step.senses import EVERY
+from insula.coding.step.senses import EVERY
 
 A = P + "src/a.py"
 

@@ -7,7 +7,7 @@ import pytest
 from sessions import Session, edits, failed, fails, reads, went
 from test_variants import P, Turn, bash, follow, piped, red
 
-from insula.step.senses import EVERY
+from insula.coding.step.senses import EVERY
 
 A = P + "src/a.py"
 

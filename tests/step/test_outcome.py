@@ -3,8 +3,8 @@
 import pytest
 from outputs import OUTPUTS
 
-from insula.step.fingerprint import action
-from insula.step.outcome import exit_code, ran, succeeded
+from insula.coding.step.fingerprint import action
+from insula.coding.step.outcome import exit_code, ran, succeeded
 
 
 def bash(command: str, output: str, code: int | None = None, ok: bool | None = None) -> bool:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
+from insula.coding.step.action import EDIT, EXECUTE, OTHER, READ, Action
+from insula.coding.step.patterns import BY_ID, PATTERNS, outcomes
 from insula.screening import screen
-from insula.step.action import EDIT, EXECUTE, OTHER, READ, Action
-from insula.step.patterns import BY_ID, PATTERNS, outcomes
 
 _numbers = count()
 

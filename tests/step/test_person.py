@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from insula.coding.step import trace
+from insula.coding.step.person import LONGEST, Remark, own_words, rejection, remark
 from insula.hosts.hook import respond
-from insula.step import trace
-from insula.step.person import LONGEST, Remark, own_words, rejection, remark
 
 BASE = {"session_id": "s", "cwd": "/work", "prompt_id": "p"}
 

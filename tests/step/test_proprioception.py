@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from steps import follow, said
 
-from insula.step.action import Action
-from insula.step.proprioception import State, dump, fold, hear, load, sense
-from insula.step.senses import EVERY
-from insula.step.wording import LONGEST, SIGN
+from insula.coding.step.action import Action
+from insula.coding.step.proprioception import State, dump, fold, hear, load, sense
+from insula.coding.step.senses import EVERY
+from insula.coding.step.wording import LONGEST, SIGN
 
 FAIL = ("deploy now", "!deploy: *** no rule to make target 'all'")
 

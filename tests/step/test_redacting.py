@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth, lengthened
+from insula.coding.step.action import Action
+from insula.coding.step.command import understand
+from insula.coding.step.fingerprint import action
+from insula.coding.step.proprioception import dump
+from insula.coding.step.redacting import redact_command, redact_output, redact_start, without_kinds
 from insula.redaction import take_secrets
 from insula.senses import action as felt
 from insula.senses import feel, feel_messages
-from insula.step.action import Action
-from insula.step.command import understand
-from insula.step.fingerprint import action
-from insula.step.proprioception import dump
-from insula.step.redacting import redact_command, redact_output, redact_start, without_kinds
 from insula_bench.secret_lines import cases, read_lines
 
 TOKEN = "ghp_" + "aB3d" * 9

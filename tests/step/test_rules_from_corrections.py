@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from insula import guidance
-from insula.guidance import DAY, Decision
-from insula.step import corrections, digest, evidence, trace
-from insula.step.action import EDIT, EXECUTE, Action
-from insula.step.corrections import (
+from insula.coding.step import corrections, digest, evidence, trace
+from insula.coding.step.action import EDIT, EXECUTE, Action
+from insula.coding.step.corrections import (
     PREFIX,
     Correction,
     alike,
@@ -19,7 +18,8 @@ from insula.step.corrections import (
     group_corrections,
     read_corrections,
 )
-from insula.step.digest import OPENING, Rule, compile_rules, open_session
+from insula.coding.step.digest import OPENING, Rule, compile_rules, open_session
+from insula.guidance import DAY, Decision
 
 A, B = "a" * 16, "b" * 16
 NOW = 1_800_000_000.0
@@ -256,7 +256,7 @@ def test_a_thousand_corrections_are_put_together_without_comparing_each_with_eac
         compared.append(1)
         return alike(*given)
 
-    monkeypatch.setattr("insula.step.corrections.alike", counted)
+    monkeypatch.setattr("insula.coding.step.corrections.alike", counted)
     told = digest.told_in_turn(compile_rules(str(home), A, NOW + DAY))
     assert len(told) <= digest.WISHES
     assert 0 < len(compared) < 1_000 * 1_000 / 4

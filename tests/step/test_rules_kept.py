@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from insula.coding.step import trace
+from insula.coding.step.action import EDIT, EXECUTE, Action
+from insula.coding.step.digest import compile_rules, open_session
+from insula.coding.step.evidence import kept
+from insula.coding.step.word.extraction import hear
+from insula.coding.step.word.word import dump_words
 from insula.guidance import DAY
-from insula.step import trace
-from insula.step.action import EDIT, EXECUTE, Action
-from insula.step.digest import compile_rules, open_session
-from insula.step.evidence import kept
-from insula.step.word.extraction import hear
-from insula.step.word.word import dump_words
 
 PROJECT = "a" * 16
 NOW = 1_800_000_000.0

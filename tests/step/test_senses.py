@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from steps import Step, follow, said, senses
 
-from insula.step.action import Action
-from insula.step.proprioception import Sensed, State, forget, hear, sense
-from insula.step.senses import EVERY, chronos, nociception, o2, spatial, vestibular
-from insula.step.state import Carry
-from insula.step.turn import Turn
+from insula.coding.step.action import Action
+from insula.coding.step.proprioception import Sensed, State, forget, hear, sense
+from insula.coding.step.senses import EVERY, chronos, nociception, o2, spatial, vestibular
+from insula.coding.step.state import Carry
+from insula.coding.step.turn import Turn
 
 CHRONOS, NOCICEPTION, O2 = chronos.NAME, nociception.NAME, o2.NAME
 SPATIAL, VESTIBULAR = spatial.NAME, vestibular.NAME

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sessions import Session, failed, went
 
-from insula.step import trace
-from insula.step.senses import EVERY
+from insula.coding.step import trace
+from insula.coding.step.senses import EVERY
 
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("steps.jsonl").read_text("utf-8").splitlines()

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counting import calls
-from insula.step import trace
+from insula.coding.step import trace
 
 Record = dict[str, Any]
 
@@ -94,7 +94,7 @@ def test_a_hook_that_waits_in_vain_says_nothing(tmp_path: Path) -> None:
 
 def test_a_killed_writer_leaves_the_lock_free_and_the_trace_whole(tmp_path: Path) -> None:
     code = (
-        "import sys, time\nfrom insula.step import trace\n"
+        "import sys, time\nfrom insula.coding.step import trace\n"
         "f = sys.argv[1]; trace.append(f, {'e': 'a'}); c = trace.Checkpoint(f, dict).__enter__()\n"
         "print('held', flush=True); time.sleep(60)"
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sessions import Session, edits, failed, fails, reads, runs, went
 
-from insula.step.senses import EVERY
+from insula.coding.step.senses import EVERY
 
 MISSING = "File does not exist. Note: your current working directory is /home/dev/project."
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sessions import Payload, Session, edits, failed, fails, reads, runs, went
 
-from insula.step.senses import EVERY
+from insula.coding.step.senses import EVERY
 
 Turn = Payload | tuple[Payload, ...] | str
 """A call, several at once, or the user's words."""

@@ -10,8 +10,8 @@ from sessions import Session, edits, fails, pytest_fails, runs
 
 from insula.cli.main import main
 from insula.cli.worth import summary
-from insula.replay.worth import SHARE, TURNS, Worth, compare, measured, verdict, worth
-from insula.step import digest
+from insula.coding.replay.worth import SHARE, TURNS, Worth, compare, measured, verdict, worth
+from insula.coding.step import digest
 from insula.worth import amounts, rate
 from insula.worth import worth as worth_of
 

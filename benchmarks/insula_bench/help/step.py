@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 
 from insula import settings
+from insula.coding.hosts import hook
 from insula.errors import InputError, ModelError, ModelMalformed, ModelRefused
-from insula.hosts import hook
 from insula.llm.client import Prompt, generate
 from insula.llm.models import resolve
 from insula.llm.wire import Role

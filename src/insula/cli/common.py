@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from insula import foreign
 from insula import settings as settings_module
+from insula.coding.step.fingerprint import digest
 from insula.errors import SettingsError
 from insula.llm.budget import Account, Budget, Prices
 from insula.llm.local import weights_of
@@ -22,7 +23,6 @@ from insula.memory.storage.store import Store
 from insula.night.soul.file import FILE
 from insula.redaction import redact
 from insula.settings import Settings
-from insula.step.fingerprint import digest
 
 HOST, PORT, PROXY_PORT = "127.0.0.1", 8787, 8788
 """Where the server and the proxy listen if nothing else is said: on this machine alone, at ports seldom taken."""

@@ -12,10 +12,10 @@ from rich.text import Text
 from insula.cli import lines
 from insula.cli.hooks import Host
 from insula.cli.options import Json
-from insula.hosts import doctor as examination
-from insula.hosts import places
-from insula.hosts.consent import Check
-from insula.hosts.places import HOSTS
+from insula.coding.hosts import doctor as examination
+from insula.coding.hosts import places
+from insula.coding.hosts.consent import Check
+from insula.coding.hosts.places import HOSTS
 
 _MARKS = {
     "ok": ("✓", "green"),
@@ -51,7 +51,7 @@ def doctor(
 
 
 def _prover(console: Console) -> examination.Prover:
-    from insula.hosts.live import prove
+    from insula.coding.hosts.live import prove
 
     def proven(host: str, client: Path) -> examination.Proof:
         if not console.is_terminal:

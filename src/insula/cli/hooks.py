@@ -10,13 +10,13 @@ import typer
 from insula.cli import lines
 from insula.cli.lines import print_json, warn
 from insula.cli.options import Json, Yes
+from insula.coding.hosts import install as hosts
+from insula.coding.hosts import places, present, projects, switch
+from insula.coding.hosts.install import Outcome
+from insula.coding.hosts.places import Host as Agent
+from insula.coding.hosts.registry import EXPERIMENTAL, NAMES
+from insula.coding.step.senses import EVERY
 from insula.errors import InputError
-from insula.hosts import install as hosts
-from insula.hosts import places, present, projects, switch
-from insula.hosts.install import Outcome
-from insula.hosts.places import Host as Agent
-from insula.hosts.registry import EXPERIMENTAL, NAMES
-from insula.step.senses import EVERY
 
 _NO_CHANGE = {
     "whole": "hooks are already in",

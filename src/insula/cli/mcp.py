@@ -17,11 +17,11 @@ from insula.claims import say
 from insula.cli.common import DATABASE
 from insula.cli.options import User
 from insula.cli.rules import rules_here
+from insula.coding.hosts.places import home
+from insula.coding.replay.worth import worth
 from insula.errors import InputError, InsulaError
-from insula.hosts.places import home
 from insula.memory.retrieval import embedding
 from insula.metacognition import Metacognition
-from insula.replay.worth import worth
 from insula.turn.confidence import is_evidence
 from insula.turn.instructions import WORTH_SHOWING, dated
 from insula.types import Recalled

@@ -7,7 +7,7 @@ import typer
 
 from insula.cli.lines import print_json
 from insula.cli.options import Json
-from insula.hosts import places, plugins
+from insula.coding.hosts import places, plugins
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -15,15 +15,15 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from insula.cli import lines, replay_text
 from insula.cli.lines import say, tell
 from insula.cli.options import Json, Yes
+from insula.coding.hosts import places, switch
+from insula.coding.replay import learn as learning
+from insula.coding.replay import page
+from insula.coding.replay.find import Found, find, folders, foreign, unread
+from insula.coding.replay.gather import Gathered, gather
+from insula.coding.replay.learn import Plan
+from insula.coding.replay.model import Totals
+from insula.coding.replay.visible import visible
 from insula.errors import InputError
-from insula.hosts import places, switch
-from insula.replay import learn as learning
-from insula.replay import page
-from insula.replay.find import Found, find, folders, foreign, unread
-from insula.replay.gather import Gathered, gather
-from insula.replay.learn import Plan
-from insula.replay.model import Totals
-from insula.replay.visible import visible
 
 ALL_READ, NOTHING_READ, PARTLY_READ = 0, 1, 3
 """Exit codes; 2 is that of a wrong option."""

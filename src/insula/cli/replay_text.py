@@ -10,16 +10,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from insula.hosts import places
+from insula.coding.hosts import places
+from insula.coding.replay.figures import duration, many, number, share, span, tokens, when
+from insula.coding.replay.find import TRAJECTORY
+from insula.coding.replay.gather import Gathered
+from insula.coding.replay.learn import Plan
+from insula.coding.replay.model import WASTE, Failure, Moment, Totals
+from insula.coding.replay.telling import counted
+from insula.coding.replay.visible import visible
+from insula.coding.step.wording import SIGN
 from insula.redaction import redact
-from insula.replay.figures import duration, many, number, share, span, tokens, when
-from insula.replay.find import TRAJECTORY
-from insula.replay.gather import Gathered
-from insula.replay.learn import Plan
-from insula.replay.model import WASTE, Failure, Moment, Totals
-from insula.replay.telling import counted
-from insula.replay.visible import visible
-from insula.step.wording import SIGN
 
 SHOWN = 5
 """Of what the user did, ..."""

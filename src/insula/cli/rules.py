@@ -14,13 +14,13 @@ from insula import foreign, settings
 from insula.cli import lines
 from insula.cli.lines import print_json
 from insula.cli.options import Yes
+from insula.coding.hosts import doctor, places
+from insula.coding.step import trace
+from insula.coding.step.digest import PROJECT, Rule
 from insula.errors import InputError, InsulaError
 from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED
-from insula.hosts import doctor, places
 from insula.operations.rules import Imported, Rules, effect_of, read_entries, verdict_of
 from insula.operations.words import counted, day_of
-from insula.step import trace
-from insula.step.digest import PROJECT, Rule
 from insula.worth import UNKNOWN
 
 app = typer.Typer()

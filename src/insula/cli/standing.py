@@ -15,14 +15,14 @@ from insula import settings as settings_module
 from insula.claims import switched
 from insula.cli.common import HOST, PORT, understands, with_store
 from insula.cli.lines import warn
+from insula.coding.hosts import places
+from insula.coding.replay.claims import Entry, register_of
 from insula.errors import InputError
-from insula.hosts import places
 from insula.memory.storage import unread
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.night.cycle import END, due
-from insula.replay.claims import Entry, register_of
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
 from insula.settings import Settings

@@ -18,11 +18,11 @@ from insula.cli.lines import print_json, tell
 from insula.cli.options import Json, User
 from insula.cli.standing import Held, Standing, gathered
 from insula.cli.worth import DAYS, print_worth, summary
-from insula.hosts import places
+from insula.coding.hosts import places
+from insula.coding.replay.claims import Entry, entries
+from insula.coding.replay.worth import Worth, worth
 from insula.operations.adaptations import describe_adaptations, describe_duration
 from insula.operations.words import counted
-from insula.replay.claims import Entry, entries
-from insula.replay.worth import Worth, worth
 from insula.server.page.views.says import grouped
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM

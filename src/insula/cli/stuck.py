@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from insula.coding.step import trace
+from insula.coding.step.ladder import FLAG
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage.store import Store
 from insula.metacognition.facade import note_stuck
-from insula.step import trace
-from insula.step.ladder import FLAG
 from insula.types import IMPASSE
 
 SESSIONS = "sessions"

@@ -13,14 +13,11 @@ from rich.text import Text
 from insula.cli.common import is_memory, with_store
 from insula.cli.lines import print_json, tell
 from insula.cli.options import All, User
-from insula.hosts import switch
-from insula.hosts.places import home
-from insula.memory.storage.rows import Noticed
-from insula.memory.storage.store import Store
-from insula.metacognition.effects import effects
-from insula.replay.figures import many, number, tokens, when
-from insula.replay.visible import visible
-from insula.replay.worth import (
+from insula.coding.hosts import switch
+from insula.coding.hosts.places import home
+from insula.coding.replay.figures import many, number, tokens, when
+from insula.coding.replay.visible import visible
+from insula.coding.replay.worth import (
     SHARE,
     TURNS,
     Row,
@@ -34,8 +31,11 @@ from insula.replay.worth import (
     verdict,
     worth,
 )
-from insula.step.senses.register import reasons
-from insula.step.wording import SIGN
+from insula.coding.step.senses.register import reasons
+from insula.coding.step.wording import SIGN
+from insula.memory.storage.rows import Noticed
+from insula.memory.storage.store import Store
+from insula.metacognition.effects import effects
 from insula.types import TURN
 
 app = typer.Typer()

@@ -19,9 +19,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from insula.hosts import hook, places, registry
-from insula.hosts.fields import text
-from insula.hosts.files import private_folder
+from insula.coding.hosts import hook, places, registry
+from insula.coding.hosts.fields import text
+from insula.coding.hosts.files import private_folder
 from insula.integrations.extras import needed
 from insula.integrations.guest import TALKS, USER, Guest, Told, talking
 from insula.metacognition import Blocking, Metacognition

@@ -14,13 +14,13 @@ from dataclasses import field as of_class
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from insula import content
+from insula.coding.step.wording import SIGN
 from insula.content import field, items
 from insula.errors import InputError
 from insula.memory.storage.store import check_types
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
 from insula.senses.messages import Returned, Said, events, said
-from insula.step.wording import SIGN
 from insula.types import Usage
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from insula.coding.step.digest import Rule
 from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, live
 from insula.memory.storage.ledger import Piece
 from insula.memory.storage.rows import Cited, Kept
@@ -16,7 +17,6 @@ from insula.memory.wishes import is_wish, stands
 from insula.memory.wishes import words as words_of
 from insula.night import curation
 from insula.operations.words import counted, times
-from insula.step.digest import Rule
 from insula.text.surface import written
 from insula.turn.guidance import Lesson, find_lessons
 from insula.worth import Worth

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from insula import guidance
+from insula.coding.step import corrections, digest, evidence
+from insula.coding.step.corrections import Correction, Wish
+from insula.coding.step.digest import PROJECT, Rule
+from insula.coding.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
+from insula.coding.step.fingerprint import digest as fingerprint
+from insula.coding.step.patterns import BY_ID
 from insula.errors import InputError, StoreFull
 from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MUTED, PINNED, Decision
 from insula.operations.words import day_of
 from insula.screening import screen
-from insula.step import corrections, digest, evidence
-from insula.step.corrections import Correction, Wish
-from insula.step.digest import PROJECT, Rule
-from insula.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
-from insula.step.fingerprint import digest as fingerprint
-from insula.step.patterns import BY_ID
 from insula.worth import Worth
 
 DO = ("accept", "mute", "unmute", "pin", "unpin")

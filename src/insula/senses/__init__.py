@@ -15,9 +15,9 @@ Pure functions of values: nothing is stored, nothing is asked, and the same acti
 value; `dump` and `load` turn it into JSON and back, so that a session goes on in another process.
 """
 
+from insula.coding.step.action import Action
+from insula.coding.step.proprioception import dump, hear, load
+from insula.coding.step.state import State
 from insula.senses.feeling import Felt, Note, action, feel, feel_messages
-from insula.step.action import Action
-from insula.step.proprioception import dump, hear, load
-from insula.step.state import State
 
 __all__ = ["Action", "Felt", "Note", "State", "action", "dump", "feel", "feel_messages", "hear", "load"]

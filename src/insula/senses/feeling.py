@@ -4,16 +4,16 @@ import json
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from insula.coding.step import fingerprint
+from insula.coding.step.action import Action
+from insula.coding.step.ladder import FLAG
+from insula.coding.step.proprioception import Sensed, hear, sense
+from insula.coding.step.state import State
+from insula.coding.step.turn import closed
+from insula.coding.step.wording import SIGN
 from insula.content import field, items, taken
 from insula.redaction import redact
 from insula.senses.messages import Called, Returned, Said, calls, events
-from insula.step import fingerprint
-from insula.step.action import Action
-from insula.step.ladder import FLAG
-from insula.step.proprioception import Sensed, hear, sense
-from insula.step.state import State
-from insula.step.turn import closed
-from insula.step.wording import SIGN
 
 
 class Note(NamedTuple):

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
+from insula.coding.step.fingerprint import digest
 from insula.metacognition.backlog import catch_up
 from insula.night.cycle import SleepReport, due, sleep_cycle
 from insula.night.phases import PHASES, understanding_phases
 from insula.server.background import run_beside
 from insula.server.service import Service
-from insula.step.fingerprint import digest
 
 log = logging.getLogger(__name__)
 

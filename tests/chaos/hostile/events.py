@@ -9,8 +9,8 @@ from payloads import recorded
 
 from hostile.repositories import ORDER
 from hostile.trial import TOKEN, Site
-from insula.hosts import probe
-from insula.hosts.places import HOSTS
+from insula.coding.hosts import probe
+from insula.coding.hosts.places import HOSTS
 
 Payload = dict[str, Any]
 Spoil = Callable[[Payload, Site], bytes]

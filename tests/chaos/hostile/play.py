@@ -11,8 +11,8 @@ from hostile import commands, events, messages, repositories
 from hostile.events import Payload, Spoil
 from hostile.repositories import Make
 from hostile.trial import KINDS, MOST_MEMORY, Kind, Outcome, Site, run
-from insula.hosts import hook
-from insula.hosts.places import HOSTS
+from insula.coding.hosts import hook
+from insula.coding.hosts.places import HOSTS
 
 HOOK_SECONDS = hook.CPU_SECONDS / 2
 """Of work, after which a hook is taken to be held up: it ends itself after twice that."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from clones import MODULES, PROGRAMS, all_at_once, hostile, lines_of, made, program
 
 from hostile.trial import TOKEN, Site
-from insula.hosts.places import HOSTS
+from insula.coding.hosts.places import HOSTS
 from insula.settings import FILE
 
 Put = Callable[[Path], object]

@@ -13,11 +13,11 @@ import pytest
 import stories
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, query
 
-from insula.hosts.live import CLIENTS, QUESTION, failing
+from insula.coding.hosts.live import CLIENTS, QUESTION, failing
+from insula.coding.step.wording import SIGN
 from insula.integrations.claude_agent_sdk import hooks
 from insula.llm.fake_agents import FakeModel, Read, Shell
 from insula.metacognition import Blocking
-from insula.step.wording import SIGN
 
 WAYS = ("query", "client")
 NOWHERE = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")

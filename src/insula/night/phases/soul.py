@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from insula.coding.step.fingerprint import digest as fingerprint
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
 from insula.memory.storage.changes import Change, Lesson, Revision
 from insula.memory.storage.rows import Kept, Revised
@@ -16,7 +17,6 @@ from insula.night.soul import Document, Section
 from insula.night.soul import file as soul_file
 from insula.night.view import forgotten, with_wishes, without_wishes
 from insula.night.wording import count, undo_by
-from insula.step.fingerprint import digest as fingerprint
 
 SECTIONS: Mapping[str, Section] = {
     "personality": "Personality",

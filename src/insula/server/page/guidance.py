@@ -7,8 +7,8 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from insula.coding.hosts import places
 from insula.errors import InputError
-from insula.hosts import places
 from insula.memory.storage.ledger import Do
 from insula.memory.storage.store import NAME_CHARS
 from insula.night import curation, guidelines

@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from insula.hosts import places, switch
-from insula.replay.find import Found, find
-from insula.replay.gather import Gathered, gather
-from insula.replay.overview import Overview, overview
+from insula.coding.hosts import places, switch
+from insula.coding.replay.find import Found, find
+from insula.coding.replay.gather import Gathered, gather
+from insula.coding.replay.overview import Overview, overview
 
 FRESH_SECONDS = 300.0
 """How long a look is good for."""

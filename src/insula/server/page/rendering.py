@@ -11,9 +11,9 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from insula import __version__
-from insula.replay import figures, telling
-from insula.replay.page import DRAWING
-from insula.replay.visible import brief, visible
+from insula.coding.replay import figures, telling
+from insula.coding.replay.page import DRAWING
+from insula.coding.replay.visible import brief, visible
 from insula.server.page.markdown import as_html
 from insula.server.page.views import words
 from insula.text.analysis import clean
@@ -88,5 +88,5 @@ def cut(text: str, longest: int) -> str:
 
 
 def _source(name: str) -> str:
-    folder = files("insula.replay") if name == SHARED else files("insula.server.page") / "templates"
+    folder = files("insula.coding.replay") if name == SHARED else files("insula.server.page") / "templates"
     return (folder / name).read_text("utf-8")

@@ -15,8 +15,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
+from insula.coding.hosts import places
+from insula.coding.replay.worth import hear
 from insula.errors import InputError
-from insula.hosts import places
 from insula.memory.storage import views as store_views
 from insula.memory.storage.rows import Sitting
 from insula.memory.storage.store import NAME_CHARS
@@ -24,7 +25,6 @@ from insula.metacognition.observing import ADDED
 from insula.night import curation
 from insula.operations.adaptations import describe_adaptations
 from insula.operations.saved import find_saved, undo_saved
-from insula.replay.worth import hear
 from insula.server.api import answers
 from insula.server.api.answers import Word
 from insula.server.api.numbers import Id
@@ -305,7 +305,7 @@ async def shared(name: str) -> Response:
     if name not in SHARED:
         return Response(status_code=404)
     kind = "text/css" if name.endswith(".css") else "text/javascript"
-    return Response((files("insula.replay") / SHARED[name]).read_bytes(), media_type=kind)
+    return Response((files("insula.coding.replay") / SHARED[name]).read_bytes(), media_type=kind)
 
 
 # --- who is here -------------------------------------------------------------------------------------------------

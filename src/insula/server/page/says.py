@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from insula.hosts import places
-from insula.replay.claims import register_of
+from insula.coding.hosts import places
+from insula.coding.replay.claims import register_of
 from insula.server.page.rendering import page
 from insula.server.page.views import says as views
 from insula.server.page.visitors import PageRoute, Visitor

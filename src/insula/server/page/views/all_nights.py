@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from insula.coding.replay import figures
+from insula.coding.replay.visible import visible
 from insula.memory.storage.progress import MOST_WAITING, Date, Failure, Standing
 from insula.memory.storage.spending import Sum
 from insula.night.telling import TITLES
-from insula.replay import figures
-from insula.replay.visible import visible
 
 NAMES = 40
 """Characters of a user's name."""

@@ -6,11 +6,11 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any, Literal
 
+from insula.coding.replay import figures
 from insula.memory.storage.rows import Revised
 from insula.night import soul
 from insula.night.guidelines import NIGHT
 from insula.operations.guidance import Guidance
-from insula.replay import figures
 from insula.value import is_list
 
 AROUND = 2

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from insula.claims import Place
-from insula.replay.claims import Entry
+from insula.coding.replay.claims import Entry
 
 PLACES: Mapping[Place, str] = {
     "request": "Before a model",

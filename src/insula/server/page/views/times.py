@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from insula.coding.replay import figures
 from insula.memory.storage.rows import Entry
 from insula.operations.adaptations import CAUSES, describe_duration
-from insula.replay import figures
 from insula.server.page.views import words
 from insula.session.adaptation import Cause
 from insula.session.conditions import describe_slowdown

@@ -3,10 +3,10 @@
 import time
 from typing import NamedTuple
 
-from insula.hosts import places
-from insula.replay.visible import visible
-from insula.replay.worth import Row, Trouble, Worth, measured, verdict, worth
-from insula.step.wording import SIGN
+from insula.coding.hosts import places
+from insula.coding.replay.visible import visible
+from insula.coding.replay.worth import Row, Trouble, Worth, measured, verdict, worth
+from insula.coding.step.wording import SIGN
 
 DAYS = 30.0
 LISTED = 12

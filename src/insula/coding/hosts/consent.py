@@ -1,0 +1,171 @@
+"""What a host itself lets run: hooks may be switched off in its settings, or wait for the trust of its user."""
+
+import os
+import platform
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from insula import foreign
+from insula.coding.hosts import jsonc, places, records
+from insula.coding.hosts.entries import Handler, hooks_in
+from insula.coding.hosts.files import MOST_BYTES
+from insula.coding.hosts.jsonc import Node
+from insula.coding.hosts.places import HOSTS, Host
+from insula.coding.hosts.projects import project_of
+
+State = Literal["ok", "note", "idle", "warn", "broken"]
+"""`idle`: nothing is broken, and yet the hooks do not run here. `note`: nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was looked at, what was found, and what to do about it."""
+
+    host: str
+    """The host's id; empty for what concerns them all."""
+    name: str
+    state: State
+    says: str
+    remedy: str = ""
+
+
+def leave(host: Host, file: Path, root: Node, handlers: Sequence[Handler], here: Path) -> Iterable[Check]:
+    """Whether the host runs these hooks of ours in a project, as far as its files tell."""
+    if not handlers:
+        return ()
+    looks: Mapping[str, Callable[[], Iterable[Check]]] = {
+        "claude-code": lambda: _claude(host, here),
+        "codex": lambda: _codex(host, file, handlers),
+        "gemini": lambda: _gemini(host, file, root, handlers),
+        "qwen": lambda: _all_disabled(host, [host.settings(), host.settings(here)]),
+        "copilot": lambda: _copilot(host, here),
+        "cursor": lambda: _reads_claude(host, {HOSTS["claude-code"].settings(): None}),
+        "droid": lambda: _droid(host, file),
+    }
+    return looks[host.id]() if host.id in looks else ()
+
+
+def _claude(host: Host, project: Path) -> Iterator[Check]:
+    managed = {
+        "Darwin": Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
+        "Windows": Path("C:/ProgramData/ClaudeCode/managed-settings.json"),
+    }.get(platform.system(), Path("/etc/claude-code/managed-settings.json"))
+    here = project / host.folder
+    for file in (host.settings(), here / "settings.json", here / "settings.local.json", managed):
+        values = _values(file, project if file.parent == here else None)
+        if values.get("disableAllHooks") is True:
+            yield Check(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
+        if file == managed and values.get("allowManagedHooksOnly") is True:
+            remedy = "ask who manages this machine"
+            yield Check(host.id, "allowed", "broken", f"{file} allows managed hooks only", remedy)
+
+
+def _codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Check]:
+    """Codex runs what its user has trusted, by the place and a digest of each hook."""
+    config = host.settings().parent / "config.toml"
+    try:
+        values = tomllib.loads(foreign.read(config, MOST_BYTES).decode())
+    except FileNotFoundError:
+        values: dict[str, Any] = {}
+    except (OSError, ValueError, RecursionError) as error:
+        yield Check(host.id, "trust", "warn", f"{config} cannot be read ({error})", "mend it")
+        return
+    features = _table(values, "features")
+    if False in (features.get("hooks"), features.get("codex_hooks")):
+        yield Check(host.id, "allowed", "broken", f"{config} turns hooks off", "remove hooks = false under [features]")
+    if (folder := project_of(host, file)) and not _is_trusted(values, folder):
+        yield Check(
+            host.id, "project", "idle", f"Codex does not trust the project {folder} and skips its hooks",
+            f"run `codex` in {folder} once and trust the folder",
+        )  # fmt: skip
+    states = _table(_table(values, "hooks"), "state")
+    found = {handler.event: _trusted(states, file, handler) for handler in handlers}
+    untrusted = [event for event, state in found.items() if state != "trusted"]
+    if not untrusted:
+        yield Check(host.id, "trust", "ok", "Codex has trusted these hooks; if it asks again, they have changed")
+    elif "disabled" in found.values():
+        yield Check(host.id, "trust", "broken", f"disabled in Codex: {', '.join(untrusted)}", "open Codex, run /hooks")
+    else:
+        says = f"Codex has not trusted these hooks and skips them ({', '.join(untrusted)})"
+        yield Check(host.id, "trust", "idle", says, "open Codex and run /hooks")
+
+
+def _is_trusted(values: Mapping[str, Any], project: Path) -> bool:
+    entries = _table(values, "projects")
+    names = {str(project), os.path.realpath(project)}
+    return any(_table(entries, name).get("trust_level") == "trusted" for name in names)
+
+
+def _trusted(states: Mapping[str, Any], file: Path, handler: Handler) -> str:
+    event = "".join("_" + letter.lower() if letter.isupper() else letter for letter in handler.event).strip("_")
+    for path in (str(file), os.path.realpath(file)):  # Codex resolves links in CODEX_HOME, not in the usual folder
+        state = _table(states, f"{path}:{event}:{handler.group}:{handler.index}")
+        if state.get("enabled") is False:
+            return "disabled"
+        if state.get("trusted_hash"):
+            return "trusted"
+    return "unknown"
+
+
+def _gemini(host: Host, file: Path, root: Node, handlers: Sequence[Handler]) -> Iterator[Check]:
+    config = root.get("hooksConfig")
+    values = cast(dict[str, Any], config.plain()) if config and config.kind == "object" else {}
+    if values.get("enabled") is False:
+        says = f"{file} turns hooks off"
+        yield Check(host.id, "allowed", "broken", says, "remove enabled = false under hooksConfig")
+    disabled: object = values.get("disabled")
+    names = cast(list[object], disabled) if isinstance(disabled, list) else []
+    if any(handler.node.value in names for handler in handlers):
+        yield Check(host.id, "allowed", "broken", f"{file} disables our hooks by name", "enable them: /hooks in Gemini")
+
+
+def _all_disabled(host: Host, settings: Iterable[Path]) -> Iterator[Check]:
+    for file in settings:
+        if _values(file, project_of(host, file)).get("disableAllHooks") is True:
+            yield Check(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
+
+
+def _copilot(host: Host, here: Path) -> Iterator[Check]:
+    yield from _all_disabled(host, [host.settings(), host.settings(here)])
+    settings = (here / ".claude" / name for name in ("settings.json", "settings.local.json"))
+    yield from _reads_claude(host, dict.fromkeys(settings, here))
+
+
+def _reads_claude(host: Host, settings: Mapping[Path, Path | None]) -> Iterator[Check]:
+    """Some hosts run the hooks in Claude Code's settings, too; those of ours know it, and are silent there."""
+    installed = records.installed(places.home(), "claude-code")
+    for file, project in settings.items():
+        root = _parsed(file, project)
+        if root and any(hook.command in installed for hook in hooks_in(root)):
+            yield Check(
+                host.id, "shared", "ok", f"{host.name} also runs the hooks in {file}; those of Insula are silent"
+            )
+
+
+def _droid(host: Host, file: Path) -> Iterator[Check]:
+    yield from _all_disabled(host, [host.settings(), file])
+    if (other := file.with_name("hooks.json")).exists():
+        says = f"Factory's documents say that {file} is not read for hooks where {other} is"
+        yield Check(host.id, "allowed", "warn", says, f"copy the hooks of {file} there")
+
+
+def _values(file: Path, project: Path | None = None) -> dict[str, Any]:
+    """A settings file as values; empty where it cannot be used, which is said elsewhere."""
+    root = _parsed(file, project)
+    return cast(dict[str, Any], root.plain()) if root else {}
+
+
+def _parsed(file: Path, project: Path | None) -> Node | None:
+    """A settings file, read; with the project that brought it, if one did."""
+    try:
+        return jsonc.parse(foreign.read(file, MOST_BYTES, project).decode())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _table(values: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found: object = values.get(key)
+    return cast(dict[str, Any], found) if isinstance(found, dict) else {}

@@ -1,0 +1,403 @@
+"""Whether the hooks work: what is installed, whether it runs, and what its host makes of it.
+
+A hook that fails says nothing to anybody (law 4), so this is where it is told. Each check is a sentence with a remedy.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import insula
+from insula.coding.hosts import (
+    entries,
+    jsonc,
+    others,
+    places,
+    present,
+    probe,
+    projects,
+    records,
+    registry,
+    runtime,
+    scripts,
+    switch,
+)
+from insula.coding.hosts.consent import Check, State, leave
+from insula.coding.hosts.entries import Handler
+from insula.coding.hosts.jsonc import JsonError, Node
+from insula.coding.hosts.places import HOSTS, Host
+from insula.coding.hosts.present import Present
+from insula.coding.hosts.records import Installed
+from insula.coding.step.senses.register import reasons
+from insula.errors import InsulaError
+from insula.foreign import search_path
+
+DAYS = 7
+"""How far back failures are counted."""
+ROOM = 10 * 1024 * 1024
+"""Bytes that should be free: less than a month of traces takes."""
+LONGEST = 2000
+"""Characters of an answer; hosts put longer ones into a file."""
+TRIAL = "insula-doctor-"
+"""How the session of a trial begins; no host makes such an id."""
+
+
+LIVE = registry.PROVEN
+"""Hosts whose real client can be run for a proof; `live` has the same, and much to import."""
+
+
+LEFT = 3600
+"""Seconds after which the session of a trial is nobody's any more."""
+FAILURES = ("failures.1.jsonl", "failures.jsonl")
+
+
+class Proof(Protocol):
+    """What a run of the real client proved."""
+
+    @property
+    def reached(self) -> bool: ...
+    @property
+    def reason(self) -> str: ...
+
+
+Prover = Callable[[str, Path], Proof]
+
+
+def status(checks: Iterable[Check]) -> int:
+    """0 where all is well, 1 where something is broken, 2 where nothing is and yet the hooks do not run here."""
+    states = {check.state for check in checks}
+    return 1 if "broken" in states else 2 if "idle" in states else 0
+
+
+def examine(host: Host | None = None, folder: Path | None = None, prove: Prover | None = None) -> Iterator[Check]:
+    """Look at everything that a hook needs; each check is told when it is known.
+
+    Args:
+        host: one host; all that have our hooks by default.
+        folder: from where to look; the present one by default.
+        prove: runs the real client of a host, and says whether a signal reached its model.
+    """
+    house, here = places.home(), folder or Path.cwd()
+    _sweep(house)
+    found = _found(here, host)
+    failures = _failures(house, host)
+    ours = {one.id for one, files in found.items() if files.here}
+    if why := records.distrust(house):
+        yield Check("", "record", "broken", f"nothing that is installed is run: {why}")
+    if ours:
+        yield from (*_house(house, _again(found)), *_code(house, _again(found)), *_switches(house, here))
+        yield from _senses(switch.senses(house))
+        yield from _failed("", failures, ours, _again(found))
+    else:
+        wanted = host.id if host else f"HOST, where HOST is one of {', '.join(HOSTS)}"
+        yield Check(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
+    elsewhere = [*_elsewhere(host.id if host else "", found)]
+    yield from () if host else elsewhere
+    for one, files in found.items():
+        if files.here:  # of a check that two files lead to, one is enough
+            yield from _once(_examine_host(one, files.here, house, projects.root(here), prove))
+            yield from _failed(one.id, failures, ours, _again({one: files}))
+        yield from others.checks(one, files)
+    yield from elsewhere if host else ()
+
+
+def again(folder: Path) -> str:
+    """The command that puts the hooks in once more, as a person would type it in a folder.
+
+    Raises:
+        SettingsError: a settings file cannot be read.
+    """
+    return _again(_found(folder))
+
+
+def _found(folder: Path, host: Host | None = None) -> dict[Host, Present]:
+    return {one: present.find(one, folder) for one in ([host] if host else HOSTS.values())}
+
+
+def _again(found: Mapping[Host, Present]) -> str:
+    """Into the first host that has the hooks; where none has, into the first of all."""
+    where = ((host, file) for host, files in found.items() for file in files.here)
+    host, file = next(where, (next(iter(HOSTS.values())), None))
+    return f"insula install {host.id}{_in_project(host, file) if file else ''}"
+
+
+def _in_project(host: Host, file: Path) -> str:
+    return " --project" if projects.project_of(host, file) else ""
+
+
+def _elsewhere(section: str, found: Mapping[Host, Present]) -> Iterator[Check]:
+    if others := [str(file) for one in found.values() for file in one.elsewhere]:
+        yield Check(section, "elsewhere", "note", f"other projects have hooks of their own: {', '.join(others)}")
+
+
+def _sweep(house: Path) -> None:
+    """Remove the sessions of trials that were ended half way."""
+    for session in (house / "sessions").glob(f"{TRIAL}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - session.stat().st_mtime > LEFT:
+                shutil.rmtree(session, ignore_errors=True)
+
+
+def _once(checks: Iterable[Check]) -> Iterator[Check]:
+    seen: set[Check] = set()
+    for check in checks:
+        if check not in seen:
+            seen.add(check)
+            yield check
+
+
+def _examine_host(
+    host: Host, files: Mapping[Path, bytes], house: Path, here: Path, prove: Prover | None
+) -> Iterator[Check]:
+    installed = records.installed(house, host.id)
+    commands: dict[Installed, None] = {}
+    allowed = True
+    active = 0
+    if host.unproven:
+        yield Check(host.id, "experimental", "warn", host.unproven, _canary(host))
+    for file, data in files.items():
+        if host.script:
+            found = list(scripts.commands(host, file, house))
+        else:
+            root, problem = _parsed(host, file, data)
+            if root is None:
+                yield problem
+                continue
+            handlers = [hook for hook in entries.hooks_in(root) if hook.command in installed]
+            found = [(hook.event, line) for hook in handlers for line in installed if line == hook.command]
+            ours = entries.handlers(root, host, house)
+            yield from _gone(host, (hook for hook in ours if hook.command not in installed))
+            consent = list(leave(host, file, root, handlers, here))
+            allowed = allowed and not any(check.state == "broken" for check in consent)
+            yield from consent
+        commands |= dict.fromkeys(command for _, command in found)
+        active += bool(found)
+        yield _entries(host, file, {event for event, _ in found})
+    if active > 1:
+        yield Check(
+            host.id, "twice", "warn",
+            f"installed in {active} settings files; where both hold, the second hook is ignored but costs its time",
+            f"insula uninstall {host.id} --project, in the project that need not have it",
+        )  # fmt: skip
+    for command in commands:
+        yield from _command(host, command, house)
+    if prove is not None:
+        yield _live(host, prove, allowed)
+
+
+def _canary(host: Host) -> str:
+    """How its user sees whether a signal reaches the model."""
+    if host.id in LIVE:
+        return f"insula doctor {host.id} --live"
+    return f"let {host.name} run `cat missing-1` to `cat missing-5`, and ask it what [insula] said"
+
+
+def _parsed(host: Host, file: Path, data: bytes) -> tuple[Node | None, Check]:
+    fine = Check(host.id, "settings", "ok", str(file))
+    try:
+        return jsonc.parse(data.decode()), fine
+    except (JsonError, UnicodeDecodeError, RecursionError) as error:
+        remedy = "mend the file; nothing of it was changed"
+        return None, Check(host.id, "settings", "broken", f"{str(file)!r} is no JSON ({error})", remedy)
+
+
+def _entries(host: Host, file: Path, there: Set[str]) -> Check:
+    missing = [on.event for on in host.events if on.event not in there]
+    if not missing:
+        return Check(host.id, "settings", "ok", f"{len(there)} events in {file}")
+    says = f"{file} lacks {', '.join(missing)}" if there else f"{file} has no hook of Insula's any more"
+    return Check(host.id, "settings", "broken", says, f"insula install {host.id}{_in_project(host, file)}")
+
+
+# What all hooks share.
+
+
+def _house(house: Path, again: str) -> Iterator[Check]:
+    """Whether the folder of hook state can be written, by its owner alone."""
+    try:
+        about = house.stat()
+    except OSError as error:
+        yield Check("", "folder", "broken", f"{house} cannot be looked at ({error.strerror})", again)
+        return
+    if about.st_uid != os.geteuid():
+        yield Check("", "folder", "broken", f"{house} belongs to another user", f"chown -R $USER {house}")
+    elif not os.access(house, os.W_OK | os.X_OK) or not about.st_mode & 0o200:
+        yield Check("", "folder", "broken", f"{house} cannot be written", f"chmod u+rwx {house}")
+    elif open_to_others := _open_to_others(house):
+        yield Check(
+            "", "folder", "warn", f"others may read {', '.join(open_to_others)} in {house}", f"chmod -R go= {house}"
+        )
+    else:
+        yield Check("", "folder", "ok", f"{house}, for you alone")
+    free = shutil.disk_usage(house).free
+    if free < ROOM:
+        yield Check("", "disk", "broken", f"{free // 1024} KB are free for {house}", "make room, or insula purge")
+
+
+def _open_to_others(house: Path) -> list[str]:
+    ours = [house, *(house / name for name in ("hook", switch.FILE, records.FILE, *switch.ERASED))]
+    with contextlib.suppress(OSError):
+        return ["it" if one == house else one.name for one in ours if one.exists() and one.stat().st_mode & 0o077]
+    return []
+
+
+def _code(house: Path, again: str) -> Iterator[Check]:
+    """Whether the hook's code is there, whole, and that of this version."""
+    remedy = f"run {again} again"
+    lib, condition = runtime.installed_lib(house), runtime.condition(house)
+    where = house / "hook" / lib if lib else house / places.SHIM
+    if condition == "whole":
+        yield Check("", "code", "ok", f"version {insula.__version__}, in {where}")
+    elif condition == "other":
+        yield Check("", "code", "warn", "the hook runs another version than this one", remedy)
+    else:
+        yield Check("", "code", "broken", f"{where} is {condition}", remedy)
+
+
+def _switches(house: Path, here: Path) -> Iterator[Check]:
+    if os.environ.get("INSULA_OFF", "") not in ("", "0"):
+        yield Check("", "switch", "idle", "switched off by INSULA_OFF", "unset INSULA_OFF")
+    if not switch.is_readable(house):
+        says = f"{house / switch.FILE} cannot be read, so the hooks are off"
+        yield Check("", "switch", "broken", says, "run insula on or insula off")
+    elif switch.read(house)["off"]:
+        yield Check("", "switch", "idle", "switched off", "insula on")
+    elif switch.is_off(house, here):
+        yield Check("", "switch", "idle", f"switched off in {projects.root(here)}", "insula on --project")
+    else:
+        yield Check("", "switch", "ok", "on")
+
+
+def _senses(on: frozenset[str]) -> Iterator[Check]:
+    """Which senses speak and which do not, by what was judged of their texts on foreign projects."""
+    yield Check("", "senses", "ok", f"on, by their texts on foreign projects: {reasons(on, True)}")
+    yield Check("", "senses", "ok", f"off, by the same: {reasons(on, False)}; insula on SENSE switches one on")
+
+
+def _failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
+    """What the hook noted of its own failures lately: how often which kind, and in which host."""
+    since = time.time() - DAYS * 86400
+    kinds: Counter[tuple[str, str]] = Counter()
+    for line in (line for name in FAILURES for line in _lines(house / name)):
+        with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
+            at, failed, kind = _failure(line)
+            if at >= since and (host is None or failed == host.id):
+                kinds[kind, failed] += 1
+    return kinds
+
+
+def _failed(section: str, kinds: Counter[tuple[str, str]], ours: Set[str], again: str) -> Iterator[Check]:
+    """The failures of a host that has a section of its own; in the general one those of all others, or that none is."""
+    if not kinds and not section:
+        yield Check("", "failures", "ok", f"none in {DAYS} days")
+    mine = {key: number for key, number in kinds.items() if (key[1] if key[1] in ours else "") == section}
+    for (kind, failed), number in Counter(mine).most_common(5):
+        where = f" of {HOSTS[failed].name if failed in HOSTS else repr(failed)}" if failed and not section else ""
+        yield Check(
+            section, "failures", "warn", f"{number} × {kind}{where} in {DAYS} days; the host's work went on",
+            f"run {again} again; if it goes on, report it with the output of insula doctor --json",
+        )  # fmt: skip
+
+
+def _failure(line: str) -> tuple[float, str, str]:
+    record = cast(dict[str, Any], json.loads(line))
+    return float(record["t"]) if "t" in record else 0.0, str(record.get("host", "")), str(record.get("kind", ""))
+
+
+def _lines(path: Path) -> Iterable[str]:
+    try:
+        return path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ()
+
+
+# Whether it runs.
+
+
+def _command(host: Host, command: Installed, house: Path) -> Iterator[Check]:
+    parts = places.read_command(command)
+    if parts is None:
+        return
+    version = probe.version(command)
+    again = f"insula install {host.id}"
+    if not version:
+        yield Check(host.id, "interpreter", "broken", f"{parts.python} does not run", again)
+        return
+    state: State = "ok" if version >= runtime.OLDEST else "broken"
+    said = ".".join(map(str, version))
+    yield Check(host.id, "interpreter", state, f"{parts.python}, Python {said}", "" if state == "ok" else again)
+    if os.path.realpath(parts.home) != os.path.realpath(house):
+        says = f"the hook keeps its state in {parts.home}, and this command looks at {house}"
+        yield Check(host.id, "folder", "warn", says, f"insula install {host.id}, or set INSULA_HOME to the former")
+    elif not switch.read(house)["off"]:
+        yield _trial(host, command, house)
+
+
+def _gone(host: Host, hooks: Iterable[Handler]) -> Iterator[Check]:
+    """Interpreters that are not there; they are only looked for, as the hooks may be anybody's."""
+    for hook in hooks:
+        parts = places.read_command(hook.command)
+        if parts and not Path(parts.python).exists():
+            says = f"{parts.python}, which hooks name, is not there"
+            yield Check(host.id, "interpreter", "broken", says, f"insula install {host.id}")
+
+
+def _trial(host: Host, command: Installed, house: Path) -> Check:
+    """Run the command on a recorded session, which leaves no trace."""
+    session = TRIAL + secrets.token_hex(8)
+    env = {name: value for name, value in os.environ.items() if name != "INSULA_OFF"}
+    try:
+        with tempfile.TemporaryDirectory(prefix=TRIAL) as cwd:
+            trial = probe.attempt(command, host, session, cwd, env)
+    finally:
+        shutil.rmtree(house / "sessions" / session, ignore_errors=True)
+    return _judged(host, trial)
+
+
+def _judged(host: Host, trial: probe.Trial) -> Check:
+    remedy = f"run insula install {host.id}, then insula doctor again"
+    answers = [*trial.healthy, *trial.failing]
+    texts = [probe.text(host, answer) for answer in trial.failing]
+    wrong = [answer for answer, text in zip(trial.failing, texts, strict=True) if answer.output and not text]
+    if bad := [answer for answer in answers if answer.code]:
+        says = f"the hook ended with {bad[0].code} at {bad[0].event}"
+    elif loud := [answer for answer in trial.healthy if answer.output]:
+        says = f"the hook spoke at {loud[0].event} though nothing was wrong"
+    elif wrong:
+        says = f"the answer at {wrong[0].event} has not the form that {host.name} reads"
+    elif not any(texts):
+        says = f"the hook said nothing after {probe.ERRORS} similar errors"
+    elif max(map(len, texts)) > LONGEST:
+        says = f"an answer has more than {LONGEST} characters"
+    else:
+        example = next(filter(None, texts))  # so that a person sees once what their agent will read
+        took = f"{trial.milliseconds:.0f} ms a call"
+        said = f"silent when healthy, speaks after similar errors; {took}. It said: {example}"
+        return Check(host.id, "command", "ok", said)
+    return Check(host.id, "command", "broken", says, remedy)
+
+
+def _live(host: Host, prove: Prover, allowed: bool) -> Check:
+    if host.id not in LIVE:
+        says = f"{host.name} cannot be run without a person, so nothing was proven"
+        return Check(host.id, "live", "warn", says, _canary(host))
+    client = shutil.which(host.binary, path=search_path())
+    if client is None:
+        says = f"{host.binary} is not on PATH, so nothing was proven"
+        return Check(host.id, "live", "broken", says, f"install {host.name}, or put {host.binary} on PATH")
+    try:
+        proof = prove(host.id, Path(client))
+    except (InsulaError, OSError) as error:
+        return Check(host.id, "live", "broken", f"the proof failed: {error}", "run insula doctor without --live")
+    if not proof.reached:
+        return Check(host.id, "live", "broken", proof.reason, "run insula doctor without --live")
+    forbidden = "" if allowed else "in an empty home, as your own settings forbid hooks: "
+    return Check(host.id, "live", "ok", forbidden + proof.reason)

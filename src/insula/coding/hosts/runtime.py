@@ -1,0 +1,321 @@
+"""What a hook runs: a copy of the standard-library half of the package, and an interpreter that stays.
+
+A hook must outlive the environment that Insula was installed from (law 4). So `install` copies what the hook imports to
+`<home>/hook/lib-<digest>`, and writes `<home>/hook/run.py`, whose path never changes; an upgrade writes a new folder
+beside the old one and then changes one line of the script.
+"""
+
+import ast
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import insula
+from insula.coding.hosts import files
+from insula.coding.hosts.places import HOSTS, SHIM
+from insula.coding.step.senses import EVERY
+from insula.errors import SettingsError
+
+PACKAGE = Path(insula.__file__).parent
+ENTRY = "insula.coding.hosts.hook"
+Condition = Literal["whole", "missing", "damaged", "other"]
+OLDEST = (3, 11)
+"""What the package asks for, hence the copy too."""
+PATIENCE = 20.0
+"""Seconds for an interpreter to say its version or to compile the copy."""
+_LIB = re.compile(r'"(lib-[0-9a-f]{16})"')
+_PASSING = frozenset({"archive-v0", "builds-v0", "environments-v2", "shims"})
+"""Folders whose interpreters come and go (uv's caches), or are scripts that start slowly (pyenv, asdf)."""
+
+_HOMES = {
+    False: "os.path.dirname(os.path.dirname(os.path.abspath(__file__)))",
+    True: """os.path.expanduser(os.environ.get("INSULA_HOME", ""))
+if not os.path.isabs(home):  # a relative one would be another in each project, brought by it
+    home = os.path.join(os.path.expanduser("~"), ".insula")""",
+}
+"""Where the hook's state is: above the script, but for one that lies in a plugin."""
+_SCRIPT = '''"""Runs Insula's hook; {origin}.
+
+A coding agent waits for this. Whatever goes wrong, it leaves with 0 and without a word; `insula doctor` tells.
+"""
+
+import os
+import sys
+
+home = {home}
+try:
+    os.umask(0o077)
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "{lib}"))
+    from insula.coding.hosts.hook import main
+
+    main(home, sys.argv[1:])
+    sys.stdout.flush()
+except SystemExit:
+    sys.stdout.flush()
+except BaseException as error:
+    try:
+        import time
+
+        host = "".join(c for c in "".join(sys.argv[1:2]) if c.isalnum() or c == "-")[:40]
+        line = '{{"v":1,"t":%d,"host":"%s","event":"","kind":"%s"}}\\n' % (time.time(), host, type(error).__name__)
+        path = os.path.join(home, "failures.jsonl")
+        if os.path.exists(path) and os.path.getsize(path) >= 262144:
+            os.replace(path, os.path.join(home, "failures.1.jsonl"))
+        os.write(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), line.encode())
+    except BaseException:
+        pass
+finally:
+    os._exit(0)
+'''
+"""`os._exit`: what is left to do at the end of Python may fail, or speak, too."""
+
+_COMPILE = """
+import compileall, os, py_compile, sys
+os.umask(0o077)
+mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+compileall.compile_dir(sys.argv[1], ddir=sys.argv[2], quiet=2, invalidation_mode=mode)
+"""
+# Unchecked: a folder named after its contents never changes, so nothing need be compared at each call; and a restored
+# backup with other file times does not make each call compile anew.
+
+
+def modules(package: Path = PACKAGE) -> Mapping[str, bytes]:
+    """The files that the hook needs, by their path: what its imports tell, and what it loads by name.
+
+    Raises:
+        SettingsError: one that is imported is not there.
+    """
+    found: dict[str, bytes] = {}
+    known: set[str] = set()
+    senses = (f"insula.coding.step.senses.{name}" for name in EVERY)
+    waiting = [ENTRY, *(host.dialect for host in HOSTS.values()), *senses]
+    while waiting:
+        for name in {*_parents(waiting.pop())} - known:
+            known.add(name)
+            if (path := _path(package, name)) is None:
+                raise SettingsError(
+                    f"The module {name!r}, which the hook needs, is not in {str(package)!r}; install insula again."
+                )
+            relative = path.relative_to(package.parent).as_posix()
+            found[relative] = path.read_bytes()
+            waiting += _imports(found[relative], package)
+    return dict(sorted({**found, **_data(package, found)}.items()))
+
+
+def _data(package: Path, found: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What the modules read: the tables and weights that stand beside one that names them."""
+    folders = {(package.parent / path).parent for path in found}
+    tables = (
+        table for folder in sorted(folders) for end in ("json", "bin") for table in sorted(folder.glob(f"*.{end}"))
+    )
+    named = b"\n".join(found.values())
+    return {
+        table.relative_to(package.parent).as_posix(): table.read_bytes()
+        for table in tables
+        if f'"{table.name}"'.encode() in named
+    }
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[: end + 1]) for end in range(len(parts))]
+
+
+def _path(package: Path, name: str) -> Path | None:
+    path = package.parent.joinpath(*name.split("."))
+    return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None)
+
+
+def _imports(source: bytes, package: Path) -> Iterator[str]:
+    """Modules of this package that a file imports anywhere, but for a type checker."""
+    for module, names in _statements(source):
+        yield module
+        yield from (name for name in names if _path(package, name))
+
+
+@cache
+def _statements(source: bytes) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each import of our package in a source: the module, and what is taken from it, which may be modules too."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for node in _executed(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, ()) for alias in node.names if _of_insula(alias.name)]
+        elif isinstance(node, ast.ImportFrom) and node.module and _of_insula(node.module):
+            found.append((node.module, tuple(f"{node.module}.{alias.name}" for alias in node.names)))
+    return tuple(found)
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
+            for other in child.orelse:
+                yield other
+                yield from _executed(other)
+            continue
+        yield child
+        yield from _executed(child)
+
+
+def _of_insula(name: str) -> bool:
+    return name.partition(".")[0] == "insula"
+
+
+def lib_name(contents: Mapping[str, bytes]) -> str:
+    """The folder's name: a digest of all that it holds."""
+    total = hashlib.sha256()
+    for path, data in contents.items():
+        total.update(f"{path}\0{len(data)}\0".encode() + data)
+    return f"lib-{total.hexdigest()[:16]}"
+
+
+def installed_lib(home: Path) -> str:
+    """The name of the folder that the script runs; empty where there is no script of ours."""
+    try:
+        found = _LIB.search((home / SHIM).read_text("utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return found.group(1) if found else ""
+
+
+def is_whole(home: Path, lib: str, contents: Mapping[str, bytes]) -> bool:
+    """Whether the folder holds just what it should."""
+    folder = home / "hook" / lib
+    try:
+        return all((folder / path).read_bytes() == data for path, data in contents.items())
+    except OSError:
+        return False
+
+
+def condition(home: Path) -> Condition:
+    """In what state the installed code is, against that of this package."""
+    lib, contents = installed_lib(home), modules()
+    if not lib or not (home / "hook" / lib).is_dir():
+        return "missing"
+    if lib != lib_name(contents):
+        return "other"
+    return "whole" if is_whole(home, lib, contents) else "damaged"
+
+
+def script(lib: str, shared: bool = False) -> bytes:
+    """What a host runs.
+
+    Args:
+        lib: the name of the folder beside it with the hook's code.
+        shared: whether it lies in a plugin, and the state elsewhere.
+    """
+    origin = (
+        "written by `insula plugin build`"
+        if shared
+        else "written by `insula install`, removed by `insula uninstall --all`"
+    )
+    return _SCRIPT.format(lib=lib, home=_HOMES[shared], origin=origin).encode()
+
+
+def write(home: Path, python: str, package: Path = PACKAGE) -> None:
+    """Put the hook's code in place; the caller holds the lock of `home`.
+
+    Raises:
+        SettingsError: it cannot be written.
+    """
+    contents = modules(package)
+    lib, before = lib_name(contents), installed_lib(home)
+    hook = files.private_folder(home / "hook")
+    if not is_whole(home, lib, contents):
+        _write_lib(hook / lib, contents, python)
+    wanted = script(lib)
+    if files.read(home / SHIM) != wanted:
+        files.replace(home / SHIM, wanted, 0o600)
+    for old in hook.glob("lib-*"):  # but for the previous one: a hook that runs now may still import from it
+        if old.name not in (lib, before):
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _write_lib(lib: Path, contents: Mapping[str, bytes], python: str) -> None:
+    """Write it beside and move it into place, so that no hook ever sees half of it."""
+    try:
+        fresh = Path(tempfile.mkdtemp(prefix="new-", dir=lib.parent))
+    except OSError as error:
+        raise SettingsError(
+            f"{str(lib.parent)!r} cannot be written ({error.strerror}); make room or allow it."
+        ) from error
+    try:
+        for path, data in contents.items():
+            (fresh / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (fresh / path).touch(mode=0o600)
+            (fresh / path).write_bytes(data)
+        _run(python, "-c", _COMPILE, str(fresh), str(lib))
+        if lib.exists():  # damaged
+            lib.rename(fresh / "damaged")
+        fresh.rename(lib)
+        shutil.rmtree(lib / "damaged", ignore_errors=True)
+    except OSError as error:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise SettingsError(f"{str(lib)!r} cannot be written ({error.strerror}); make room or allow it.") from error
+
+
+def interpreter() -> str:
+    """An interpreter that will still be there: the one behind the virtual environment, by its steadiest name.
+
+    Raises:
+        SettingsError: there is none that will do; the message says why.
+    """
+    base = Path(getattr(sys, "_base_executable", "") or sys.executable)
+    steady = base.with_name("python3")
+    chosen = steady if steady.exists() and base.exists() and steady.samefile(base) else base
+    return proven(chosen)
+
+
+def proven(python: Path) -> str:
+    """The path of an interpreter, after it has been seen to work and found not to be a passing one.
+
+    Raises:
+        SettingsError: it is missing, too old, or will not stay.
+    """
+    remedy = "install Insula with an interpreter that stays (the system's, uv's or pyenv's own) and try again"
+    if _will_pass(python):
+        raise SettingsError(f"The interpreter {str(python)!r} lies in a passing folder and would vanish; {remedy}.")
+    said = version(str(python))
+    if not said:
+        raise SettingsError(f"The interpreter {str(python)!r} does not run; {remedy}.")
+    if said < OLDEST:
+        found, wanted = (".".join(map(str, numbers)) for numbers in (said, OLDEST))
+        raise SettingsError(f"The interpreter {str(python)!r} is Python {found}, and hooks need {wanted}; {remedy}.")
+    return str(python)
+
+
+def version(python: str) -> tuple[int, ...]:
+    """Its version as it tells when run as a hook is; empty where it does not run."""
+    said = _run(python, "-c", "import json, sys; print(*sys.version_info[:2])")
+    return tuple(int(word) for word in said.split() if word.isdigit())
+
+
+def passing() -> list[Path]:
+    """Folders that are emptied."""
+    return [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm")]  # noqa: S108 refused
+
+
+def _will_pass(python: Path) -> bool:
+    for path in (python.absolute(), Path(os.path.realpath(python))):
+        if any(path.is_relative_to(os.path.realpath(one)) or path.is_relative_to(one) for one in passing()):
+            return True
+        if _PASSING & set(path.parts) or {"pipx", ".cache"} <= set(path.parts):
+            return True
+    return False
+
+
+def _run(python: str, *words: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 the interpreter that runs us, or the one that the settings name
+            [python, "-I", "-S", *words], capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""

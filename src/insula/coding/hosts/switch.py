@@ -1,0 +1,164 @@
+"""What a person may set for the hooks: on and off, here or everywhere, by sense; and the erasure of what they wrote."""
+
+import contextlib
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from insula.coding.hosts import files
+from insula.coding.step.senses.register import switched
+from insula.coding.step.trace import project
+from insula.errors import SettingsError
+from insula.settings import Settings, load
+
+FILE = "hook.json"
+BACKUPS = "backups"
+ERASED = (
+    "sessions",
+    "asked",
+    "evidence",
+    "rules.jsonl",
+    "quiet.jsonl",
+    "failures.jsonl",
+    "failures.1.jsonl",
+    BACKUPS,
+    "salt",
+)
+"""What `purge` takes away: all that was observed, learned or kept. The hooks and their switches stay."""
+
+
+def read(home: Path) -> dict[str, Any]:
+    """The settings of the hook as they stand in its file, whole; off where that cannot be read, as the hook has it."""
+    found = files.read_json(home / FILE) if is_readable(home) else {"off": True}
+    listed: object = found.get("projects_off")
+    here = cast(list[object], listed) if isinstance(listed, list) else []
+    by_hand: object = found.get("senses")
+    senses = cast(dict[str, object], by_hand) if isinstance(by_hand, dict) else {}
+    return {
+        "v": 1,
+        "off": found.get("off") is True,
+        "projects_off": [one for one in here if isinstance(one, str)],
+        "holdout": found.get("holdout", Settings.model_fields["holdout"].default),
+        **({"senses": kept} if (kept := {name: yes for name, yes in senses.items() if isinstance(yes, bool)}) else {}),
+    }
+
+
+def is_readable(home: Path) -> bool:
+    """Whether the file says something, or there is none."""
+    try:
+        return isinstance(json.loads((home / FILE).read_bytes()), dict)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def refresh(home: Path) -> tuple[object, float]:
+    """Write the file anew with the holdout of the settings, and all else as it is; tells the former holdout and this.
+
+    The settings have the only word on the holdout: what they do not name is at its default.
+
+    Raises:
+        SettingsError: the settings cannot be used, or the file cannot be written.
+    """
+    before, holdout = read(home), load().holdout
+    known = (home / FILE).exists() and is_readable(home)
+    _write(home, {**before, "holdout": holdout})
+    return before["holdout"] if known else None, holdout
+
+
+def turn(home: Path, on: bool, cwd: Path | None = None) -> None:
+    """Switch the hooks on or off; with `cwd`, in its project alone.
+
+    Raises:
+        SettingsError: the file cannot be written.
+    """
+    with files.alone(home):
+        now = read(home)
+        if cwd is None:
+            now["off"] = not on
+        else:
+            here = project(str(cwd))
+            now["projects_off"] = [one for one in now["projects_off"] if one != here] + ([] if on else [here])
+        _write(home, now)
+
+
+def turn_sense(home: Path, name: str, on: bool) -> None:
+    """Switch one sense on or off; what a person has said holds whatever is the default.
+
+    Raises:
+        SettingsError: the file cannot be written.
+    """
+    with files.alone(home):
+        now = read(home)
+        _write(home, {**now, "senses": {**now.get("senses", {}), name: on}})
+
+
+def senses(home: Path) -> frozenset[str]:
+    """The senses that speak: those that do so by default, but for what a person has switched."""
+    return switched(read(home).get("senses"))
+
+
+def is_off(home: Path, cwd: Path) -> bool:
+    """Whether a file switches the hooks off here."""
+    now = read(home)
+    return now["off"] or project(str(cwd)) in now["projects_off"]
+
+
+def purge(home: Path) -> Sequence[str]:
+    """Erase what the hooks wrote down; tells what there was.
+
+    Raises:
+        SettingsError: a part of it cannot be erased.
+    """
+    with files.alone(home):
+        there = [name for name in ERASED if (home / name).exists() or (home / name).is_symlink()]
+        for name in there:
+            _erase(home / name)
+        tidy(home)
+    return there
+
+
+def learned(home: Path) -> bool:
+    """Whether anything is there that was observed or learned, apart from backups."""
+    return any(_is_something(home / name) for name in ERASED if name != BACKUPS)
+
+
+def backed_up(home: Path) -> bool:
+    """Whether there are backups of settings."""
+    return _is_something(home / BACKUPS)
+
+
+def _is_something(path: Path) -> bool:
+    return any(path.iterdir()) if path.is_dir() else path.exists()
+
+
+def tidy(home: Path) -> None:
+    """Remove the folder where nothing is left in it but a switch for hooks that are gone; under the lock."""
+    for name in ERASED:
+        with contextlib.suppress(OSError):
+            (home / name).rmdir()  # an empty one
+    with contextlib.suppress(OSError):
+        if {path.name for path in home.iterdir()} <= {FILE, files.LOCK}:
+            for name in (FILE, files.LOCK):
+                (home / name).unlink(missing_ok=True)
+            home.rmdir()
+
+
+def _erase(path: Path) -> None:
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    except OSError as error:
+        raise SettingsError(f"{str(path)!r} cannot be erased ({error.strerror}); allow it and try again.") from error
+
+
+def _write(home: Path, values: dict[str, Any]) -> None:
+    data = json.dumps(values, separators=(",", ":")).encode() + b"\n"
+    if files.read(home / FILE) != data:
+        files.private_folder(home)
+        files.replace(home / FILE, data, 0o600)

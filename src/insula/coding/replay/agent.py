@@ -1,0 +1,245 @@
+"""One agent of a session, looked back at: what it did, what the senses would have felt and said, where it was stuck."""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from insula.coding.replay import waste
+from insula.coding.replay.events import Done, Spent
+from insula.coding.replay.model import Moment, Point
+from insula.coding.replay.waste import Ledger
+from insula.coding.step.action import Action
+from insula.coding.step.evidence import ACTIONS
+from insula.coding.step.proprioception import Sensed, State, end, forget, hear, sense
+from insula.coding.step.senses import BEFORE_CALLS, CLIMBING
+from insula.coding.step.senses.register import DEFAULT
+from insula.coding.step.state import Reading
+
+CALM = 3
+"""Successes in a row after which a stretch is over, where its trouble does not come back."""
+REACH = 400
+"""Turns back of which it is known with what action they began."""
+AT_ONCE = frozenset(BEFORE_CALLS)
+"""Senses that climb no ladder and yet feel what went wrong, in one moment."""
+MOMENTS = 400
+"""Moments of an agent that are kept; when there are more, the worse half of them."""
+
+
+def worst(moments: Iterable[Moment], count: int) -> list[Moment]:
+    """So many of the moments that cost most, the worst first."""
+    return sorted(moments, key=lambda one: (-one.tokens, one.at, one.first))[:count]
+
+
+class _Recent(NamedTuple):
+    """A turn that a row may begin with."""
+
+    nth: int
+    point: Point
+    """Its first action."""
+    spent: int
+    """What the agent had spent before it."""
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """A moment that is still going on."""
+
+    first: Point
+    spent: int
+    """What the agent had spent before it."""
+    last: Point
+    until: int
+    """What it had spent by then."""
+    reading: Reading
+    row: Point
+    """What the row began with that the reading counts."""
+    estimated: int = 0
+    """Tokens of its actions by their characters; requests are counted late, and not by every host."""
+    said: str = ""
+    rung: int = 0
+    calm: int = 0
+    """Successes in a row since."""
+
+
+class Agent:
+    """The state of one agent while its events go by.
+
+    Attributes:
+        actions: what it did, for the patterns; as many as scoring takes in.
+        moments: the stretches that are over.
+    """
+
+    def __init__(self, name: str, on: frozenset[str] = DEFAULT) -> None:
+        self.name, self._on = name, on
+        self.actions: list[Action] = []
+        self.moments: list[Moment] = []
+        self._state = State()
+        self._ledger = Ledger()
+        self._stretch: _Stretch | None = None
+        self._before: tuple[_Stretch, Moment] | None = None
+        self._recent: deque[_Recent] = deque(maxlen=REACH)
+        self._counted = self._estimated = 0
+        self._context = self._window_size = 0
+
+    @property
+    def spent(self) -> int:
+        """Tokens so far: as the host counts them, else by characters."""
+        return self._counted or self._estimated
+
+    @property
+    def estimated(self) -> int:
+        """Tokens of all its actions by their characters, of which those in vain are a part."""
+        return self._estimated
+
+    def pay(self, spent: Spent) -> None:
+        """A request to the model."""
+        self._counted += spent.fresh
+        self._context, self._window_size = spent.context, spent.context_window or self._window_size
+
+    def listen(self, at: float, words: str = "") -> None:
+        """The user speaks, and so the agent had stopped."""
+        self.stop()
+        self._state = hear(self._state, at, words)
+        self.close()
+
+    def stop(self) -> None:
+        """The agent stops; nothing is known of its last words."""
+        sensed = end(self._state, "", self._on)
+        self._state = sensed.state
+        if sensed.text and sensed.said is not None and self._recent:
+            self._at_once(self._recent[-1].point, sensed.said, sensed.text)
+
+    def forget(self) -> None:
+        """The context is compacted."""
+        self._state = forget(self._state)
+        self._ledger.forget()
+
+    def act(self, done: Done, step: int, timed: bool) -> tuple[Point, Sensed]:
+        """An action.
+
+        Args:
+            done: it.
+            step: its number in the session.
+            timed: whether the transcript tells the time.
+        """
+        action, before = done.action.replace(context=self._context, context_window=self._window_size), self.spent
+        sensed = sense(self._state, action, self._on)
+        self._state = sensed.state
+        self._estimated += waste.tokens(action)
+        if action.ran and len(self.actions) < ACTIONS:
+            self.actions.append(action)
+        kind, wasted = self._ledger.judge(self._state.window or (action,), done.output)
+        point = _point(action, sensed, step, self.name, timed, (kind, wasted))
+        nth = self._state.turn.number
+        if not self._recent or self._recent[-1].nth != nth:
+            self._recent.append(_Recent(nth, point, before))
+        self._follow(point, sensed)
+        return point, sensed
+
+    def _follow(self, point: Point, sensed: Sensed) -> None:
+        """Begin a stretch, go on with it, or end it: at the first of so many successes in a row."""
+        stuck = next((reading for reading in sensed.readings if reading.sense in CLIMBING), None)
+        if self._stretch is None and stuck is not None:
+            self._stretch = self._begun(stuck, point)
+        elif stretch := self._stretch:
+            if stuck is None and point.ok:
+                stretch.calm += 1
+                if stretch.calm >= CALM:
+                    self.close()
+                return
+            stretch.estimated += point.tokens
+        if sensed.said is not None and sensed.said.sense in AT_ONCE:
+            self._at_once(point, sensed.said, sensed.text)
+        if stretch := self._stretch:
+            self._note(stretch, point, stuck)
+            if sensed.text and sensed.rung > stretch.rung:
+                stretch.said, stretch.rung = sensed.text, sensed.rung
+
+    def _at_once(self, point: Point, reading: Reading, text: str) -> None:
+        stretch = _Stretch(point, self.spent, point, self.spent, reading, point, point.tokens, said=text)
+        self._keep(_moment(stretch, False))
+
+    def _note(self, stretch: _Stretch, point: Point, stuck: Reading | None) -> None:
+        stretch.calm, stretch.last, stretch.until = 0, point, self.spent
+        if stuck is not None and stuck.count >= stretch.reading.count:
+            row = self._row(stuck)
+            stretch.reading, stretch.row = stuck, row.point
+            if row.point.step < stretch.first.step:
+                stretch.first, stretch.spent = row.point, row.spent
+
+    def _begun(self, stuck: Reading, point: Point) -> _Stretch:
+        """A stretch begins where the trouble does, and not where it has become long enough to be felt.
+
+        Where the trouble is that of the stretch before, what went well between was no progress, and that one goes on.
+        """
+        row = self._row(stuck)
+        if self._before is not None and (
+            row.point.step <= self._before[0].last.step or self._before[0].reading.key == stuck.key
+        ):
+            before, moment = self._before
+            self.moments = [one for one in self.moments if one is not moment]
+            before.estimated += point.tokens
+            return before
+        estimated = sum(one.point.tokens for one in self._recent if one.point.step >= row.point.step)
+        return _Stretch(row.point, row.spent, point, self.spent, stuck, row.point, estimated)
+
+    def _row(self, stuck: Reading) -> _Recent:
+        """The turn in which the trouble of a reading began, as far as it is known."""
+        return next((one for one in self._recent if one.nth >= stuck.first), self._recent[-1])
+
+    def close(self, ended: bool = False) -> None:
+        """End the stretch that goes on, if any.
+
+        Args:
+            ended: whether it ends because the session does.
+        """
+        if (stretch := self._stretch) is None:
+            return
+        self._stretch = None
+        moment = _moment(stretch, ended)
+        self._keep(moment)
+        self._before = stretch, moment
+
+    def _keep(self, moment: Moment) -> None:
+        if len(self.moments) >= MOMENTS:
+            self.moments = worst(self.moments, MOMENTS // 2)
+        self.moments.append(moment)
+
+
+def _moment(stretch: _Stretch, ended: bool) -> Moment:
+    first, last = stretch.first, stretch.last
+    return Moment(
+        session="",
+        first=first.step,
+        last=last.step,
+        at=first.at,
+        seconds=max(0.0, last.at - first.at) if first.at else 0.0,
+        tokens=max(stretch.estimated, stretch.until - stretch.spent),
+        sense=stretch.reading.sense,
+        count=stretch.reading.count,
+        said=stretch.said,
+        rung=stretch.rung,
+        what=f"{stretch.row.tool} {stretch.row.target}".strip(),
+        open=ended and stretch.calm == 0,
+    )
+
+
+def _point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool, wasted: waste.Waste) -> Point:
+    felt = sensed.sense or next((reading.sense for reading in sensed.readings), "")
+    return Point(
+        step=step,
+        at=action.at if timed else 0.0,
+        tool=action.tool,
+        kind=action.kind,
+        target=action.target,
+        ok=action.ok,
+        tokens=waste.tokens(action),
+        agent=agent,
+        error=action.error,
+        sense=felt,
+        rung=sensed.rung,
+        said=sensed.text,
+        waste=wasted[0],
+        wasted=wasted[1],
+    )

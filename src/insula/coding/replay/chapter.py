@@ -1,0 +1,212 @@
+"""A session as a chapter of the page: its anchor, its timeline, its moments, and what else is worth a look in it."""
+
+import hashlib
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from insula.coding.replay.model import Moment, Point, Replayed
+from insula.coding.replay.telling import counted, told
+from insula.coding.replay.timeline import UNIT, Band, Bar, Timeline, bands, bars, plot, timeline, width
+from insula.coding.replay.visible import visible
+
+SPARKS, SPARK = 60, 22
+"""Bars and height of a session's timeline in small."""
+MOMENTS = 25
+"""Of one session that are shown."""
+LARGEST, VAINEST, TOLD = 4, 3, 3
+"""Of one session: the actions with the most tokens, with the most spent in vain, and of which something is said that
+is no moment."""
+DATA = 70_000
+"""Bytes of what the page knows of one timeline: fifty of them leave it below 5 MB."""
+_DATE = re.compile(
+    r"(?:[a-z]{1,10}-)?20\d\d-?\d\d-?\d\d(?:[T_ -]\d\d[-:]?\d\d(?:[-:]?\d\d)?(?![0-9A-Za-z]))?(?:[-_. ]|$)", re.ASCII
+)
+"""What an id may begin with that many others begin with, too."""
+FEWEST = 60
+"""Bars below which no timeline is made coarser, whatever it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A moment, and the id of its place on the page."""
+
+    moment: Moment
+    id: str
+
+    @property
+    def felt(self) -> str:
+        """What the sense felt, and how often."""
+        return counted(self.moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One session on the page."""
+
+    id: str
+    session: Replayed
+    stuck: int
+    stuck_seconds: float
+    troubles: tuple[Trouble, ...]
+    notable: tuple[Point, ...]
+    line: Timeline | None = None
+    data: str = ""
+    spark: "Spark | None" = None
+    stretch: "Stretch | None" = None
+    start: int = 0
+    """The bar that is told of first."""
+
+    @property
+    def name(self) -> str:
+        """What a person would call the session."""
+        return visible(self.session.project, 40) or f"session {visible(telling(self.session.id), 8)}".removesuffix("…")
+
+    @property
+    def placed(self) -> list[Point]:
+        """The actions that have a place of their own on the page."""
+        begins = {trouble.moment.first for trouble in self.troubles}
+        return [*self.notable, *(point for point in self.session.points if point.step in begins)]
+
+    def place(self, step: int) -> str:
+        """The id of the place where an action is told of."""
+        return f"{self.id}-step-{step}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A timeline in small."""
+
+    width: int
+    bands: tuple[Band, ...]
+    calls: str
+    failed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The longest row of actions without a word of the user's."""
+
+    first: int
+    steps: int
+    seconds: float
+
+
+def cost(session: Replayed) -> tuple[int, int, int]:
+    """By which sessions are sorted: tokens while stuck, tokens in vain, all tokens."""
+    return stuck(session), session.wasted, session.tokens
+
+
+def stuck(session: Replayed) -> int:
+    """Tokens from the first sign of trouble to the next progress; moments of several agents may overlap."""
+    return min(sum(moment.tokens for moment in session.moments), max(session.tokens, 0))
+
+
+def telling(session: str) -> str:
+    """The part of an id that tells sessions apart: many begin with the word for one, and with their day and time."""
+    return session[found.end() :] or session if (found := _DATE.match(session)) else session
+
+
+def anchor(session: Replayed) -> str:
+    """An id that no text of the session can shape, and that is the same on the next page."""
+    key = f"{session.host}\0{session.path}\0{session.id}".encode("utf-8", "replace")
+    return f"session-{hashlib.sha256(key).hexdigest()[:10]}"
+
+
+def chapter(session: Replayed, name: str, limit: int) -> Chapter:
+    """All that the page tells of a session.
+
+    Args:
+        session: what was found in it.
+        name: the id of its place on the page.
+        limit: bars that its timeline may have.
+    """
+    troubles = _troubles(session, name)
+    made = Chapter(
+        id=name,
+        session=session,
+        stuck=stuck(session),
+        stuck_seconds=sum(moment.seconds for moment in session.moments),
+        troubles=troubles,
+        notable=_notable(session),
+    )
+    return _drawn(made, limit) if session.points else made
+
+
+def _drawn(made: Chapter, limit: int) -> Chapter:
+    session = made.session
+    line, data = _line(session, limit)
+    small = bars(session.points, SPARKS)
+    return replace(
+        made,
+        line=line,
+        data=data,
+        spark=Spark(
+            SPARKS * UNIT if len(small) > SPARKS // 2 else width(small),
+            bands(small, session.moments),
+            plot(small, 0, SPARK),
+            plot(small, 0, SPARK, failed=True),
+        ),
+        stretch=_stretch(session),
+        start=_start(line.bars, session),
+    )
+
+
+def _line(session: Replayed, limit: int) -> tuple[Timeline, str]:
+    line = timeline(session.points, session.moments, session.user_steps, limit)
+    data = told(line.bars)
+    while len(data.encode()) > DATA and limit > FEWEST:
+        limit //= 2
+        line = timeline(session.points, session.moments, session.user_steps, limit)
+        data = told(line.bars)
+    return line, data
+
+
+def _start(row: Sequence[Bar], session: Replayed) -> int:
+    """The beginning of the worst moment, else the action with the most tokens."""
+    if session.moments:
+        first = session.moments[0].first
+        return next((at for at, bar in enumerate(row) if bar.points[-1].step >= first), 0)
+    return max(range(len(row)), key=lambda at: row[at].tokens)
+
+
+def _troubles(session: Replayed, name: str) -> tuple[Trouble, ...]:
+    """Two moments that begin with one action share its place, and an id stands on a page once."""
+    found: list[Trouble] = []
+    seen: set[int] = set()
+    for moment in session.moments[:MOMENTS]:
+        found.append(Trouble(moment, "" if moment.first in seen else f"{name}-step-{moment.first}"))
+        seen.add(moment.first)
+    return tuple(found)
+
+
+def _notable(session: Replayed) -> tuple[Point, ...]:
+    known = {moment.first for moment in session.moments[:MOMENTS]}
+    others = [point for point in session.points if point.step not in known]
+    chosen = {
+        point.step: point
+        for point in [
+            *_most(others, LARGEST, lambda point: point.tokens),
+            *_most(others, VAINEST, lambda point: point.wasted),
+            *[point for point in others if point.said and not point.rung][:TOLD],
+        ]
+    }
+    return tuple(chosen[step] for step in sorted(chosen))
+
+
+def _most(points: Sequence[Point], count: int, key: Callable[[Point], int]) -> list[Point]:
+    return [point for point in sorted(points, key=key, reverse=True)[:count] if key(point)]
+
+
+def _stretch(session: Replayed) -> Stretch | None:
+    """Marks between which nothing was done tell nothing."""
+    points = sorted(session.points, key=lambda point: point.step)
+    marks = [points[0].step, *sorted(set(session.user_steps)), points[-1].step + 1]
+    places = [bisect_left(points, mark, key=lambda point: point.step) for mark in marks]
+    longest = max((points[one:other] for one, other in pairwise(places)), key=len)
+    if not longest:
+        return None
+    times = [point.at for point in longest if point.at]
+    return Stretch(longest[0].step, len(longest), max(times, default=0.0) - min(times, default=0.0))

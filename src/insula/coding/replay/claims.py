@@ -1,0 +1,111 @@
+"""The register of claims with this machine's own rates: what was said here, and how often it was wrong."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from insula.claims import PER, REGISTER, SENSE, Claim
+from insula.coding.hosts import places, switch
+from insula.coding.replay.worth import Worth, worth
+from insula.memory.storage.store import Store
+from insula.metacognition.claims import KINDS, Made, count_claims
+from insula.stats import wilson
+
+DAYS = 30.0
+"""How far back the notes to coding agents are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A claim of the register, as it stands for one person."""
+
+    claim: Claim
+    on: bool
+    yours: Made | None
+    """None where nothing is recorded of it: it is said to who asks alone."""
+
+    @property
+    def your_rate(self) -> float | None:
+        """How often it was made to the user per 1,000 messages or calls."""
+        return PER * self.yours.made / self.yours.of if self.yours and self.yours.of else None
+
+    @property
+    def precision(self) -> tuple[float, float, float] | None:
+        """In which share of judged cases it was right, with the 95 % interval; None where none was judged."""
+        if (found := self.claim.measured) is None or not found.of:
+            return None
+        return found.right / found.of, *wilson(found.right, found.of)
+
+    def to_json(self) -> dict[str, object]:
+        """Every figure."""
+        found, yours, right = self.claim.measured, self.yours, self.precision
+        return {
+            "id": self.claim.id,
+            "asserts": self.claim.asserts,
+            "place": self.claim.place,
+            "words": self.claim.words,
+            "on": self.on,
+            "why": self.claim.kept or None,
+            "yours": {**yours._asdict(), "per_1000": _rounded(self.your_rate)} if yours else None,
+            "measured": {
+                "per_1000": found.per_1000,
+                "wrong_per_1000": found.wrong_per_1000,
+                "right": found.right,
+                "of": found.of,
+                "precision": _rounded(right[0], 3) if right else None,
+                "interval": [_rounded(right[1], 3), _rounded(right[2], 3)] if right else None,
+                "command": found.command,
+                "day": found.day,
+            }
+            if found
+            else None,
+        }
+
+
+def _rounded(value: float | None, digits: int = 1) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+async def register_of(store: Store, user: str, claims: frozenset[str], home: str | None) -> list[Entry]:
+    """The whole register, with how often each claim was made to a user.
+
+    Args:
+        store: where their turns are on record.
+        user: their name.
+        claims: those that may be made in a turn.
+        home: the folder of hook state; None where the coding agents are not the user's.
+    """
+    user_id = await store.nights.sleeper(user)
+    noticed = await store.nights.noticed(user_id, KINDS, 0.0) if user_id is not None else []
+    hooks = await asyncio.to_thread(_hooks, home) if home is not None else None
+    return entries(claims, count_claims(noticed), hooks)
+
+
+def entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: Worth | None) -> list[Entry]:
+    """The whole register, in its order.
+
+    Args:
+        claims: those that may be made in a turn.
+        talk: how often each was made in the user's turns.
+        hooks: what the hooks of coding agents said; None where they have seen no session.
+    """
+    senses = switch.senses(places.home())
+    return [
+        Entry(claim=claim, on=sense in senses, yours=_of_sense(sense, hooks) if hooks else None)
+        if (sense := claim.id.partition(SENSE)[2])
+        else Entry(claim=claim, on=claim.id in claims, yours=talk.get(claim.id))
+        for claim in REGISTER.values()
+    ]
+
+
+def _hooks(home: str) -> Worth | None:
+    found = worth(home, DAYS, time.time()) if Path(home, "sessions").is_dir() else None
+    return found if found and found.calls else None
+
+
+def _of_sense(name: str, hooks: Worth) -> Made:
+    told = [one for one in hooks.told if one.sense == name]
+    wrong = sum(one.texts for one in told if one.wrong)
+    return Made(sum(one.texts for one in told), hooks.calls, wrong)

@@ -1,0 +1,174 @@
+"""What transcripts tell, whatever host wrote them: calls, words of the user, and what was not needed or not understood.
+
+A reader is a generator of these, and keeps no more of a transcript than the calls that still wait for their result.
+"""
+
+import time as clock
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from insula.coding.step.action import Action
+from insula.coding.step.fingerprint import action
+
+Row = dict[str, Any]
+"""A line of a transcript."""
+EARLIEST = datetime(2015, 1, 1, tzinfo=UTC).timestamp()
+"""No coding agent is older."""
+AHEAD = 86_400.0
+"""Seconds by which the clock of another machine may be ahead of ours."""
+NO_TIME = "time that cannot be"
+
+
+class Call(NamedTuple):
+    """One tool call with its result, as a hook would see it."""
+
+    tool: str
+    input: Any
+    """Its arguments, as JSON holds them, or a text."""
+    output: str
+    at: float
+    ok: bool | None = None
+    """The structured outcome; None where the host knows none."""
+    thought: str = ""
+    """What the agent said before it; some detectors compare it."""
+    refused: bool = False
+    """Whether the host refused the call before the tool ran."""
+    reward: float = 0.0
+    place: int = 0
+    """Which message of a chat the output was, counted from 0."""
+    id: str = ""
+    agent: str = ""
+    code: int | None = None
+    """The exit code, where the transcript tells it."""
+    ran: bool = True
+    """False where the host says that it was cancelled."""
+    turn: str = ""
+    """The transcript's name of the model's turn that it is of."""
+    lost: bool = False
+    """Whether the result came without the call that it is of, which stands in no line that could be read."""
+
+
+class Asked(NamedTuple):
+    """The agent asks for a tool call; its `Call` follows when there is a result."""
+
+    at: float
+    agent: str = ""
+
+
+class Prompt(NamedTuple):
+    """The user speaks."""
+
+    at: float
+    agent: str = ""
+    words: str = ""
+    """Their own words, redacted."""
+
+
+class Rejected(NamedTuple):
+    """The user turns a call down."""
+
+    at: float
+    agent: str = ""
+    words: str = ""
+    """Their reason, in their own words, redacted."""
+    about: str = ""
+    """The command or path that was turned down, redacted."""
+
+
+class Interrupt(NamedTuple):
+    """The user stops the agent."""
+
+    at: float
+    agent: str = ""
+
+
+class Compacted(NamedTuple):
+    """What was read before has gone from the context."""
+
+    at: float
+    agent: str = ""
+
+
+class Spent(NamedTuple):
+    """What a request to the model cost, as the host counts it."""
+
+    at: float
+    context: int
+    """Tokens in the context after it."""
+    fresh: int
+    """Tokens that were not read from a cache, and those that the model wrote."""
+    context_window: int = 0
+    agent: str = ""
+
+
+class Place(NamedTuple):
+    """The folder that the session works in."""
+
+    cwd: str
+
+
+class Skipped(NamedTuple):
+    """Something that was not understood, or is not needed, by a name that says what."""
+
+    reason: str
+    broken: bool = False
+    """Whether it is a line that could not be read."""
+
+
+Event = Call | Asked | Prompt | Rejected | Interrupt | Compacted | Spent | Place | Skipped
+
+
+def acted(call: Call) -> Action:
+    """The action that a call was, as the senses see it."""
+    done = action(
+        tool=call.tool, input=call.input, output=call.output, at=call.at, ok=call.ok, code=call.code, id=call.id
+    )
+    return done.replace(turn=call.turn, ran=done.ran and call.ran)
+
+
+def time(value: object) -> float:
+    """Seconds since the epoch for a time in ISO 8601; 0 for what is none, and for one that cannot be."""
+    at = _time(value)
+    return at if at and EARLIEST <= at <= clock.time() + AHEAD else 0.0
+
+
+def impossible(value: object) -> bool:
+    """Whether it is a time at which no agent can have worked."""
+    return _time(value) is not None and not time(value)
+
+
+def _time(value: object) -> float | None:
+    try:
+        at = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    try:
+        return at.timestamp() if at else None
+    except (ValueError, OverflowError):  # of the year 1, in a zone that was ahead of it
+        return 0.0
+
+
+def name(text: object) -> str:
+    """A word of a transcript as part of a name: short, and nothing but letters, digits and a few signs."""
+    word = "".join(char for char in str(text)[:40] if char.isascii() and (char.isalnum() or char in "-_."))
+    return word or "nameless"
+
+
+class Done(NamedTuple):
+    """A call without its texts: what the senses keep of it."""
+
+    at: float
+    agent: str
+    action: Action
+    output: int
+    """Characters of the output."""
+    failed: bool
+    """Whether the host says that it failed; where it says nothing, whether it looks so."""
+    lost: bool = False
+
+
+def done(call: Call) -> Done:
+    """A call as the senses see it."""
+    action = acted(call)
+    failed = not action.ok if call.ok is None else not call.ok
+    return Done(call.at, call.agent, action, len(call.output), failed, call.lost)

@@ -1,0 +1,246 @@
+"""All sessions together, in bounded memory: what they add up to, and the timelines of those that went worst."""
+
+import heapq
+import time as clock
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import PurePath
+from typing import NamedTuple
+
+from insula import guidance
+from insula.coding.replay.agent import worst
+from insula.coding.replay.find import TRAJECTORY, Found
+from insula.coding.replay.look import OTHERS, REASONS, Look
+from insula.coding.replay.model import Failure, Proposed, Replayed, Totals
+from insula.coding.replay.seen import Seen
+from insula.coding.replay.session import Troubles, streams
+from insula.coding.step.corrections import Correction, group_corrections
+from insula.coding.step.corrections import find_corrections as asked_in_session
+from insula.coding.step.patterns import PATTERNS
+from insula.coding.step.senses.register import DEFAULT
+from insula.guidance import ACTIVE, NONE, PROPOSED, Evidence
+
+KEPT = 50
+"""Sessions whose timelines are kept."""
+ROOM = 50_000
+"""Actions on all timelines together; about 40 MB."""
+WORST = 10
+REMARKS = 10
+RULES = 200
+"""Rules in the user's words that are kept."""
+"""Of what users did, so many are kept, the latest."""
+SCORES = 2_000
+"""Sessions of which it is kept what they say about rules, the newest: no more are read of the evidence either."""
+DAYS = 400
+"""Days, the newest, whose failures are told apart."""
+
+Tell = Callable[[int], None]
+
+
+class Score(NamedTuple):
+    """What a session says about the failure patterns, and what its user asked for."""
+
+    at: float
+    session: str
+    project: str
+    patterns: dict[str, bool]
+    path: str = ""
+    """The file that says so."""
+    place: str = ""
+    """The folder that it says the session worked in."""
+    asked: tuple[Correction, ...] = ()
+    """What its user asked for."""
+
+
+class Gathered(NamedTuple):
+    """What a look back found."""
+
+    sessions: list[Replayed]
+    """Those that went worst, with their timelines, the worst first."""
+    totals: Totals
+    scores: list[Score]
+    """Of the newest sessions that tell the time, the earliest first."""
+
+
+def gather(found: Found, tell: Tell = lambda _: None, on: frozenset[str] = DEFAULT) -> Gathered:
+    """Read all that was found.
+
+    Args:
+        found: the files.
+        tell: told the bytes of each line that was read.
+        on: the names of the senses that feel.
+    """
+    gathering, began = _Gathering(found), clock.monotonic()
+    for look in _looks(found, gathering, tell, on):
+        gathering.add(look)
+    gathering.totals.seconds = clock.monotonic() - began
+    return gathering.done()
+
+
+def _looks(found: Found, gathering: "_Gathering", tell: Tell, on: frozenset[str]) -> Iterator[Look]:
+    seen, troubles = Seen(), gathering.troubles
+
+    def count_bytes(size: int) -> None:
+        gathering.totals.bytes += size
+        tell(size)
+
+    for sources in found.sessions:
+        gathering.totals.files += len(sources)
+        for stream in streams(sources, seen, troubles, count_bytes):
+            yield Look(stream, on)
+
+
+class _Gathering:
+    """What is kept from one session to the next."""
+
+    def __init__(self, found: Found) -> None:
+        self.totals = Totals(passed_over=dict(found.passed_over))
+        self.troubles = Troubles()
+        self._kept: list[tuple[tuple[int, int, int], int, Replayed]] = []
+        self._scores: list[tuple[float, int, Score]] = []
+        self._number = count()
+        self._points = 0
+        self._could, self._happened = Counter[str](), Counter[str]()
+        self._places: dict[str, set[str]] = {}
+
+    def add(self, look: Look) -> None:
+        """Takes in a session."""
+        told, totals = look.replayed, self.totals
+        for name in (
+            "tool_uses",
+            "errors",
+            "prompts",
+            "interrupts",
+            "rejections",
+            "corrections",
+            "tokens",
+            "estimated",
+        ):
+            setattr(totals, name, getattr(totals, name) + getattr(told, name))
+        for reason, times in told.skipped.items():
+            totals.skipped[reason if reason in totals.skipped or len(totals.skipped) < REASONS else OTHERS] += times
+        if not told.tool_uses and not told.prompts and not told.points:
+            return  # a file of leftovers, such as titles, is no session
+        totals.sessions += 1
+        totals.hosts[told.host] += 1
+        totals.readings.update(told.readings)
+        totals.rungs.update(told.rungs)
+        totals.waste.update(told.waste)
+        totals.wasted_calls.update(look.wasted_calls)
+        totals.worst = worst([*totals.worst, *told.moments], WORST)
+        totals.announced += sum(bool(one.said) for one in told.remarks)
+        totals.remarks = sorted([*totals.remarks, *told.remarks], key=lambda one: -one.at)[:REMARKS]
+        self._span(told)
+        self._judge(look)
+        self._keep(told)
+
+    def _span(self, told: Replayed) -> None:
+        totals = self.totals
+        if told.began:
+            totals.began = min(told.began, totals.began or told.began)
+            totals.ended = max(told.ended, totals.ended)
+
+    def _judge(self, look: Look) -> None:
+        told = look.replayed
+        happened = [pattern for pattern, yes in told.patterns.items() if yes]
+        self._could.update(list(told.patterns))
+        self._happened.update(happened)
+        for pattern in happened if look.project else ():
+            self._places.setdefault(pattern, set()).add(look.project)
+        if told.began and told.host != TRAJECTORY:
+            self._date(told, happened)
+            asked = tuple(asked_in_session(told.id, look.said))
+            score = Score(told.ended, told.id, look.project, told.patterns, told.path, look.place, asked)
+            heapq.heappush(self._scores, (told.ended, next(self._number), score))
+            if len(self._scores) > SCORES:
+                heapq.heappop(self._scores)
+
+    def _date(self, told: Replayed, happened: list[str]) -> None:
+        day = _day(told.began)
+        self.totals.sessions_by_day[day] += 1
+        self.totals.days.setdefault(day, Counter()).update(happened)
+        if len(self.totals.days) > DAYS:
+            first = min(self.totals.days)
+            del self.totals.days[first], self.totals.sessions_by_day[first]
+
+    def _keep(self, told: Replayed) -> None:
+        """Keep its timeline while it is among the worst and there is room; the least bad ones go."""
+        badness = (told.moments[0].tokens if told.moments else 0, told.wasted, told.tool_uses)
+        heapq.heappush(self._kept, (badness, next(self._number), told))
+        self._points += len(told.points)
+        while len(self._kept) > KEPT or (self._points > ROOM and len(self._kept) > 1):
+            self._points -= len(heapq.heappop(self._kept)[2].points)
+
+    def done(self) -> Gathered:
+        """What came of it."""
+        sessions = [told for _, _, told in sorted(self._kept, key=lambda one: one[0], reverse=True)]
+        scores = [score for _, _, score in sorted(self._scores, key=lambda one: one[:2])]
+        self.totals.incomplete = dict(self.troubles)
+        self.totals.failures = self._failures(scores)
+        self.totals.proposed = _proposed(scores)
+        return Gathered(sessions, self.totals, scores)
+
+    def _failures(self, scores: list[Score]) -> list[Failure]:
+        failures = [
+            Failure(
+                pattern=pattern.id,
+                advice=pattern.advice,
+                sessions=self._could[pattern.id],
+                happened=self._happened[pattern.id],
+                projects=len(self._places.get(pattern.id, ())),
+                state=_state(scores, pattern.id),
+            )
+            for pattern in PATTERNS
+            if self._could[pattern.id]
+        ]
+        return sorted(failures, key=lambda one: -one.happened)
+
+
+def _proposed(scores: list[Score]) -> list[Proposed]:
+    """What the users of these sessions said in two of a project; what has no folder founds no rule."""
+    asked: dict[str, list[Correction]] = {}
+    places: dict[str, str] = {}
+    for score in scores:
+        asked.setdefault(score.project, []).extend(score.asked)
+        places.setdefault(score.project, PurePath(score.place.replace("\\", "/")).name[:80])
+    found = [
+        Proposed(
+            words=wish.words,
+            about=wish.about,
+            at=wish.times[0].at,
+            times=len(wish.times),
+            project=places[project],
+        )
+        for project, said in asked.items()
+        for wish in group_corrections(said if project else ())
+        if wish.repeated
+    ]
+    return sorted(found, key=lambda rule: (-rule.times, -rule.at))[:RULES]
+
+
+def _state(scores: list[Score], pattern: str) -> str:
+    """Whether these sessions alone would have the rule told by now, in a project or in all.
+
+    What has no folder counts nowhere: there is no project in which it could be told.
+    """
+    found = [
+        Evidence(session=one.session, at=one.at, arm=NONE, happened=one.patterns[pattern], project=one.project)
+        for one in scores
+        if pattern in one.patterns and one.project
+    ]
+    now = clock.time()
+    groups = dict[str, list[Evidence]]()
+    for one in found:
+        groups.setdefault(one.project, []).append(one)
+    lives = [guidance.live(group, now) for group in groups.values()]
+    active = any(life.state == ACTIVE for life in (*lives, guidance.live(found, now, widely=True)))
+    return ACTIVE if active else PROPOSED
+
+
+def _day(at: float) -> str:
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+    except (ValueError, OverflowError, OSError):
+        return ""

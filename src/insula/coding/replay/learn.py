@@ -1,0 +1,179 @@
+"""Rules founded on sessions of the past: what they say is written down as if the hook had watched them.
+
+A session that the hook knows is left to it: it knows what the session was told. And since a transcript may name itself
+after any session, its evidence goes by a name of its own, and takes the place of none that the hook writes.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from insula.coding.replay.gather import Score
+from insula.coding.step import corrections, digest, evidence, trace
+from insula.coding.step.corrections import Correction
+from insula.coding.step.digest import Rule
+from insula.coding.step.evidence import DECISIONS, FOLDER, IDLE
+from insula.coding.step.patterns import BY_ID
+from insula.coding.step.trace import append_lines
+from insula.errors import StoreError, StoreFull
+from insula.guidance import NONE
+
+ORIGIN = "replay"
+_PREFIX = f"{ORIGIN}-"
+
+Record = dict[str, Any]
+
+
+class Plan(NamedTuple):
+    """What `write` would write, and what it would change."""
+
+    records: dict[str, list[Record]]
+    """Project -> lines of evidence."""
+    sessions: int
+    """Sessions that they are of."""
+    known: int
+    """Sessions that were counted before, or that the hook watches."""
+    running: int
+    """Sessions that may not have ended yet."""
+    told: list[Rule]
+    """Rules that would be told in some project from now on, and are not yet."""
+    files: list[str]
+    """What is learned from."""
+    places: list[str]
+    """The folders that these sessions say they worked in: in their projects the rules would be told."""
+    asked: dict[str, list[Correction]]
+    """Project -> what users asked for in these sessions."""
+
+
+def plan(home: str, scores: Iterable[Score], now: float) -> Plan:
+    """What these sessions add to what is known.
+
+    Args:
+        home: the folder of hook state.
+        scores: what sessions say about failure patterns.
+        now: seconds since the epoch.
+
+    Raises:
+        StoreError: what is known cannot be read.
+    """
+    try:
+        return _plan(home, scores, now)
+    except OSError as error:
+        raise StoreError(f"{home!r} cannot be read ({error.strerror or error}); allow reading it.") from error
+
+
+def _plan(home: str, scores: Iterable[Score], now: float) -> Plan:
+    before, records, wanted = known(home), dict[str, list[Record]](), dict[str, list[Correction]]()
+    rules = {**{name: name for name in BY_ID}, **_imported(home)}
+    old = running = 0
+    new = list[Score]()
+    for score in scores:
+        key = trace.key(score.session) if score.session else ""
+        lines = _lines(_PREFIX + key, score, rules)
+        if not lines and not score.asked:
+            continue  # too short for any failure to have had its opportunity
+        if not key or before & {key, _PREFIX + key}:
+            old += 1
+        elif now - score.at < IDLE:
+            running += 1
+        else:
+            before.add(key)
+            new.append(score)
+            records.setdefault(score.project, []).extend(lines)
+            if score.project and score.asked:
+                wanted.setdefault(score.project, []).extend(_asked(_PREFIX + key, one) for one in score.asked)
+    files, places = ({getattr(score, name) for score in new} - {""} for name in ("path", "place"))
+    told = _told(home, records, wanted, now)
+    return Plan(records, len(new), old, running, told, sorted(files), sorted(places), wanted)
+
+
+def _asked(session: str, one: Correction) -> Correction:
+    return one.replace(session=session, origin=ORIGIN)
+
+
+def write(home: str, planned: Plan) -> None:
+    """Write the evidence down.
+
+    Raises:
+        StoreFull: the folder of hook state cannot be written.
+    """
+    try:
+        _append(home, planned.records, planned.asked)
+    except OSError as error:
+        raise StoreFull(
+            f"{evidence.log(home, '')!r} and its neighbours cannot be written ({error.strerror or error}); "
+            "make room, or allow writing there."
+        ) from error
+
+
+def known(home: str) -> set[str]:
+    """The sessions that the logs of evidence tell of, and those that the hook has a trace of."""
+    folder = Path(home, "sessions")
+    watched = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set[str]()
+    return watched | {name for path in sorted(Path(home, FOLDER).glob("*.jsonl")) for name in _named(path)}
+
+
+def _named(path: Path) -> Iterator[str]:
+    """All of a log, not only its newest part: what is no longer read is still not to be written again."""
+    with path.open("rb") as log:
+        for line in log:
+            try:
+                session = json.loads(line)["session"]
+            except (ValueError, TypeError, KeyError, RecursionError):
+                continue
+            if isinstance(session, str):
+                yield session
+
+
+def _imported(home: str) -> dict[str, str]:
+    return {rule: word.pattern for rule, word in evidence.imported(evidence.decisions(home)).items()}
+
+
+def _lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
+    return [
+        {
+            "session": key,
+            "pattern": rule,
+            "arm": NONE,
+            "happened": score.patterns[pattern],
+            "t": score.at,
+            "project": score.project,
+            "origin": ORIGIN,
+        }
+        for rule, pattern in rules.items()
+        if pattern in score.patterns
+    ]
+
+
+def _append(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]]) -> None:
+    for project, lines in records.items():
+        if lines:
+            append_lines(evidence.log(home, project), lines)
+    for project, said in wanted.items():
+        corrections.write_corrections(home, project, said)
+
+
+def _told(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]], now: float) -> list[Rule]:
+    """What would be told that is not told now: the evidence is added to a copy, and the rules are compiled there."""
+    with tempfile.TemporaryDirectory(prefix="insula-learn-") as copy:
+        for folder in (FOLDER, corrections.FOLDER):
+            if os.path.isdir(f"{home}/{folder}"):  # noqa: PTH112 paths of the hook are texts
+                shutil.copytree(f"{home}/{folder}", f"{copy}/{folder}")
+        if os.path.isfile(f"{home}/{DECISIONS}"):  # noqa: PTH113
+            shutil.copy(f"{home}/{DECISIONS}", f"{copy}/{DECISIONS}")
+        _append(copy, records, wanted)
+        found: dict[str, Rule] = {}
+        for project in records:
+            now_told = {rule.id for rule in digest.compile_rules(home, project, now) if rule.life.told}
+            then = digest.compile_rules(copy, project, now)
+            new = [rule for rule in then if rule.life.told and rule.id not in now_told]
+            found |= {rule.id: rule for rule in new if project or rule.scope != "project"}
+    return _best_first(list(found.values()))
+
+
+def _best_first(rules: Sequence[Rule]) -> list[Rule]:
+    return sorted(rules, key=lambda rule: rule.order)

@@ -1,0 +1,177 @@
+"""A look back at a session: its events are folded through the senses, and what matters of them is kept."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+from insula.coding.replay.agent import Agent, worst
+from insula.coding.replay.events import Asked, Compacted, Done, Interrupt, Place, Prompt, Rejected, Skipped, Spent
+from insula.coding.replay.model import Moment, Point, Remarked, Replayed
+from insula.coding.replay.session import Stream
+from insula.coding.step import trace
+from insula.coding.step.corrections import find_rulings
+from insula.coding.step.patterns import outcomes
+from insula.coding.step.person import CORRECTION, INTERRUPT, PROMPT, REJECTION
+from insula.coding.step.senses.register import DEFAULT
+
+POINTS = 5_000
+"""Actions of a session that stand on its timeline."""
+AGENTS = 256
+"""Subagents of a session that are told apart; the others are one."""
+SAID = 2_000
+"""Records of what a user said that are kept of a session."""
+MOMENTS = 50
+"""The worst moments of a session that are kept."""
+REMARKS = 60
+"""Of what the user did in a session that is kept."""
+BEFORE = 10
+"""Actions in which something said before the user stepped in would have come in time."""
+BEYOND = "action beyond the timeline"
+_LONGEST_PLACE = 4_096
+REASONS = 200
+"""Names of what was skipped that are told apart: a file may make up any number."""
+OTHERS = "unknown: others"
+
+
+class Look:
+    """A session, and its project.
+
+    Args:
+        stream: its events.
+        on: the names of the senses that feel.
+
+    Attributes:
+        replayed: what it tells.
+        project: the hash that evidence goes by; empty where the transcript names no folder.
+        place: that folder, as it says.
+        wasted_calls: calls by kind of waste.
+        said: what the user said to the main agent, as records of a trace, with a mark where it acted between.
+    """
+
+    def __init__(self, stream: Stream, on: frozenset[str] = DEFAULT) -> None:
+        self.replayed = Replayed(id=stream.id, host=stream.host, path=stream.path)
+        self.project = self.place = ""
+        self.wasted_calls = Counter[str]()
+        self.said = list[dict[str, Any]]()
+        self._timed, self._on = stream.timed, on
+        self._agents: dict[str, Agent] = {}
+        self._step = 0
+        self._stopped = False
+        handlers: dict[type, Callable[[Any], None]] = {
+            Asked: self._ask,
+            Prompt: self._prompt,
+            Interrupt: self._interrupt,
+            Rejected: self._reject,
+            Compacted: self._compact,
+            Spent: self._spend,
+            Place: self._settle,
+            Skipped: self._skip,
+            Done: self._act,
+        }
+        for at, told in stream.events:
+            self._span(at)
+            handlers[type(told)](told)
+        self._finish()
+
+    def _span(self, at: float) -> None:
+        if at and self._timed:
+            self.replayed.began = min(at, self.replayed.began or at)
+            self.replayed.ended = max(at, self.replayed.ended)
+
+    def _agent(self, name: str) -> Agent:
+        name = name if name in self._agents or len(self._agents) < AGENTS else "others"
+        return self._agents.setdefault(name, Agent(name, self._on))
+
+    def _ask(self, asked: Asked) -> None:
+        self.replayed.tool_uses += 1
+
+    def _prompt(self, prompt: Prompt) -> None:
+        self.replayed.prompts += 1
+        if len(self.replayed.user_steps) < POINTS:
+            self.replayed.user_steps.append(self._step + 1)
+        self._hears("prompt", prompt.at, prompt.words)
+        if self._step and find_rulings(prompt.words, INTERRUPT if self._stopped else PROMPT):
+            self.replayed.corrections += 1
+            self._remark(prompt.at, CORRECTION, prompt.words)
+        self._stopped = False
+        self._agent(prompt.agent).listen(prompt.at, prompt.words)
+
+    def _interrupt(self, interrupt: Interrupt) -> None:
+        self.replayed.interrupts += 1
+        self._hears("interrupt", interrupt.at)
+        self._stopped = True
+        self._remark(interrupt.at, INTERRUPT, "")
+
+    def _reject(self, rejected: Rejected) -> None:
+        self.replayed.rejections += 1
+        self._hears("rejection", rejected.at, rejected.words, rejected.about)
+        self._remark(rejected.at, REJECTION, rejected.words)
+
+    def _remark(self, at: float, kind: str, words: str) -> None:
+        """What the user did, with what the agent did and what would have been said before it."""
+        told, points = self.replayed, self.replayed.points
+        if len(told.remarks) >= REMARKS:
+            return
+        before = f"{points[-1].tool} {points[-1].target}".strip() if points else ""
+        said = next((point.said for point in reversed(points[-BEFORE:]) if point.said), "")
+        told.remarks.append(Remarked(at=at, kind=kind, words=words, before=before, said=said))
+
+    def _hears(self, kind: str, at: float, words: str = "", about: str = "") -> None:
+        if len(self.said) < SAID:
+            self.said.append({"e": "user", "at": at, "kind": kind, "words": words, "about": about})
+
+    def _compact(self, compacted: Compacted) -> None:
+        self._agent(compacted.agent).forget()
+
+    def _spend(self, spent: Spent) -> None:
+        self._agent(spent.agent).pay(spent)
+
+    def _settle(self, place: Place) -> None:
+        if not self.replayed.project:
+            self.replayed.project = PurePath(place.cwd.replace("\\", "/")).name[:80]
+            self.project, self.place = trace.project(place.cwd), place.cwd[:_LONGEST_PLACE]
+
+    def _skip(self, skipped: Skipped) -> None:
+        counts, reason = self.replayed.skipped, skipped.reason
+        counts[reason if reason in counts or len(counts) < REASONS else OTHERS] += 1
+
+    def _act(self, done: Done) -> None:
+        self.replayed.errors += done.failed
+        if done.lost:
+            return
+        if not done.agent and self.said and self.said[-1]["e"] == "user":
+            self.said.append({"e": "action"})
+        self._step += 1
+        point, sensed = self._agent(done.agent).act(done, self._step, self._timed)
+        for reading in sensed.readings:
+            self.replayed.readings[reading.sense] += 1
+        if sensed.text:
+            self.replayed.rungs[sensed.rung] += 1
+        self._note(point)
+
+    def _note(self, point: Point) -> None:
+        if point.waste:
+            self.replayed.waste[point.waste] += point.wasted
+            self.wasted_calls[point.waste] += 1
+        if len(self.replayed.points) < POINTS:
+            self.replayed.points.append(point)
+        else:
+            self.replayed.skipped[BEYOND] += 1
+
+    def _finish(self) -> None:
+        agents, told = self._agents.values(), self.replayed
+        for agent in agents:
+            agent.close(ended=True)
+        told.tokens = sum(agent.spent for agent in agents)
+        told.estimated = sum(agent.estimated for agent in agents)
+        told.patterns = outcomes([agent.actions for agent in agents])
+        moments = [moment for agent in agents for moment in agent.moments]
+        told.moments = [self._named(moment) for moment in worst(moments, MOMENTS)]
+        told.remarks = [replace(one, project=told.project) for one in told.remarks]
+        self._agents = {}
+
+    def _named(self, moment: Moment) -> Moment:
+        told = self.replayed
+        return replace(moment, session=told.id, project=told.project, host=told.host)

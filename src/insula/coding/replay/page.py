@@ -1,0 +1,167 @@
+"""The page of a look back: one HTML file that needs no network, and in which no text of a transcript becomes markup.
+
+Three things keep it harmless: the template escapes everything, `visible` shows what would hide or reorder, and a policy
+in the page itself lets the browser run this one script and style, by their digests, and fetch nothing at all.
+"""
+
+import base64
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from insula.coding.replay import figures, telling
+from insula.coding.replay.chapter import SPARK
+from insula.coding.replay.model import Replayed, Totals
+from insula.coding.replay.overview import overview
+from insula.coding.replay.timeline import BASE, HEIGHT, STUCK, TOP, UNIT
+from insula.coding.replay.visible import brief, visible
+from insula.errors import InputError
+
+DRAWING = {"height": HEIGHT, "top": TOP, "base": BASE, "stuck": STUCK, "unit": UNIT, "spark": SPARK}
+"""Measures of the timelines, which the templates share with their geometry."""
+
+
+MARK = b"<!doctype html><!-- insula replay -->"
+"""What a page of ours begins with."""
+
+
+def check(path: Path, inputs: Iterable[Path], force: bool = False) -> None:
+    """Whether the page may be written there, asked before anything is read.
+
+    Args:
+        path: the file.
+        inputs: files that are to be read, which no page ever replaces.
+        force: whether to replace a file that is no page of ours.
+
+    Raises:
+        InputError: it may not, or it cannot be.
+    """
+    real = os.path.realpath(path)
+    if any(os.path.realpath(one) == real for one in inputs):
+        raise InputError(f"{str(path)!r} is one of the transcripts to be read; give the page another name.")
+    if not force and not _is_free(Path(real)):
+        raise InputError(
+            f"{str(path)!r} is there and is no page of insula replay, so it is not replaced; "
+            "give another name, or --force to replace it."
+        )
+    try:
+        Path(_beside(real)).unlink()
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _is_free(path: Path) -> bool:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as file:
+            return file.read(len(MARK)) in {MARK, b""}
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
+
+
+def _beside(path: str) -> str:
+    """An empty file beside another one, which nobody else may read: a page shows commands and paths."""
+    file, name = tempfile.mkstemp(prefix=".insula-", suffix=".html", dir=Path(path).parent)
+    os.close(file)
+    return name
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"The page cannot be written to {str(path)!r} ({error.strerror}); "
+        "name a file in a folder that is there and yours."
+    )
+
+
+def write(path: Path, sessions: Sequence[Replayed], totals: Totals) -> None:
+    """Writes the page: whole or not at all, and for its owner alone.
+
+    Args:
+        path: the file, which is replaced; `check` says whether it may be.
+        sessions: what was found in each session.
+        totals: what was found in all of them.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    text, real = html(sessions, totals), os.path.realpath(path)
+    try:
+        _put(text.encode("utf-8", "replace"), real)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _put(data: bytes, path: str) -> None:
+    made = Path(_beside(path))
+    try:
+        made.write_bytes(data)  # as bytes: the digests hold for these line ends alone
+        made.replace(path)
+    except OSError:
+        with suppress(OSError):
+            made.unlink()
+        raise
+
+
+def html(sessions: Sequence[Replayed], totals: Totals) -> str:
+    """The page as text."""
+    style, script = _asset("page.css"), _asset("page.js")
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            view=overview(sessions, totals),
+            style=Markup(style),  # noqa: S704 ours, and no text of a transcript in it
+            script=Markup(script),  # noqa: S704
+            policy=_policy(style, script),
+            many=figures.many,
+            share=figures.share,
+            span=figures.span,
+            drawing=DRAWING,
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        autoescape=True, loader=FunctionLoader(_asset), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters.update(
+        visible=visible,
+        brief=brief,
+        number=figures.number,
+        tokens=figures.tokens,
+        duration=figures.duration,
+        when=figures.when,
+        said=telling.said,
+        felt=telling.felt,
+        rung=telling.rung,
+        harmless=Markup,  # of data that `told` has escaped
+    )
+    return made
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("insula.coding.replay") / name).read_text("utf-8").strip()
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,175 @@
+"""A session as one stream of events: its files and subagents side by side, in the order in which things happened."""
+
+import heapq
+import time as clock
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from lzma import LZMAError
+from typing import NamedTuple
+
+from insula.coding.hosts.fields import objects, text
+from insula.coding.replay import claude_code, codex, gemini, lines, trajectories
+from insula.coding.replay.events import NO_TIME, Asked, Call, Done, Event, Place, Row, Skipped, done, impossible
+from insula.coding.replay.find import CHATS, CLAUDE_CODE, CODEX, DOCUMENT, GEMINI, SESSIONS, TRAJECTORY, Source
+from insula.coding.replay.opening import opened
+from insula.coding.replay.seen import Seen
+
+HELD = 64
+"""Events that wait for an earlier one: the results of calls at once are written out of order."""
+MOST_OPEN = 64
+"""Files of a session that are read side by side; the others follow."""
+JUST_NOW = 60.0
+"""A file that was written so many seconds ago may be in the middle of a line."""
+STILL_WRITTEN = "last line that is still being written"
+
+Count = Callable[[int], None]
+Told = Done | Event
+_BROKEN = (OSError, EOFError, LZMAError)
+
+
+class Stream(NamedTuple):
+    """One session: who it is, and what happened in it, earliest first."""
+
+    id: str
+    host: str
+    path: str
+    events: Iterator[tuple[float, Told]]
+    timed: bool = True
+    """Whether its times are those of a clock."""
+
+
+class Troubles(dict[str, str]):
+    """Path -> what of it could not be read."""
+
+
+def streams(sources: Sequence[Source], seen: Seen, troubles: Troubles, count: Count) -> Iterator[Stream]:
+    """The sessions in files that belong together: one, or one per line.
+
+    Args:
+        sources: the files.
+        seen: lines that other files told.
+        troubles: takes what cannot be read.
+        count: told the bytes of each line.
+    """
+    first = sources[0]
+    path = str(first.path)
+    if first.form in {TRAJECTORY, SESSIONS}:
+        for row in _rows(first, troubles, count):
+            yield _of_a_line(first, row, seen)
+    else:
+        parts = [_ordered(_events(source, seen, troubles, count)) for source in sources]
+        host = GEMINI if first.form == DOCUMENT else first.form
+        yield Stream(first.session, host, path, _merged(parts))
+
+
+def _events(source: Source, seen: Seen, troubles: Troubles, count: Count) -> Iterator[Event]:
+    rows = _timely((_document if source.form == DOCUMENT else _rows)(source, troubles, count))
+    if source.form == CLAUDE_CODE:
+        return claude_code.read(rows, seen, source.agent)
+    return codex.read(rows, source.agent, seen) if source.form == CODEX else _in_its_place(source, rows, seen)
+
+
+def _timely(rows: Iterable[Row | Skipped]) -> Iterator[Row | Skipped]:
+    """The lines; of each with a time at which no agent can have worked it is noted, and it goes by its place."""
+    for row in rows:
+        yield row
+        if not isinstance(row, Skipped) and impossible(row.get("timestamp")):
+            yield Skipped(NO_TIME)
+
+
+def _in_its_place(source: Source, rows: Iterable[Row | Skipped], seen: Seen) -> Iterator[Event]:
+    """Gemini CLI notes the folder of a project in a file beside the transcripts."""
+    chats = next((one for one in source.path.absolute().parents if one.name == CHATS), source.path.absolute().parent)
+    try:
+        with opened(chats.parent / ".project_root") as stream:
+            root = stream.read(4_096).decode("utf-8").strip()
+    except (OSError, ValueError):
+        root = ""
+    if root:
+        yield Place(root)
+    yield from gemini.read(rows, source.agent, source.session, seen)
+
+
+def _rows(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
+    """The lines of a file; what could not be read of it is noted."""
+    path = str(source.path)
+    try:
+        with opened(source.path) as stream:
+            for row in lines.rows(stream, count):
+                if isinstance(row, Skipped) and row.reason == lines.CUT and _is_written(source):
+                    row = Skipped(STILL_WRITTEN)  # noqa: PLW2901 the same line by its better name
+                elif isinstance(row, Skipped):
+                    troubles.setdefault(path, f"it has a {row.reason}")
+                yield row
+    except _BROKEN as error:
+        troubles[path] = f"it cannot be read to its end ({getattr(error, 'strerror', '') or error})"
+        yield Skipped("rest of a file that cannot be read", broken=True)
+
+
+def _is_written(source: Source) -> bool:
+    try:
+        return clock.time() - source.path.stat().st_mtime < JUST_NOW
+    except OSError:
+        return False
+
+
+def _of_a_line(source: Source, row: Row | Skipped, seen: Seen) -> Stream:
+    path = str(source.path)
+    if isinstance(row, Skipped):
+        return Stream("", source.form, path, iter([(0.0, row)]))
+    if source.form == TRAJECTORY:
+        return Stream(str(row.get("id", ""))[:200], TRAJECTORY, path, _ordered(_run(row)), timed=False)
+    rows = _timely(objects(row, "events"))
+    return Stream(text(row, "session_id"), CLAUDE_CODE, path, _ordered(claude_code.read(rows, seen)))
+
+
+def _run(row: Row) -> Iterator[Event]:
+    for call in trajectories.calls(row):
+        yield Asked(call.at)
+        yield call
+
+
+def _document(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
+    """The lines that a session in one JSON document would have had."""
+    try:
+        with opened(source.path) as stream:
+            data = stream.read(lines.LONGEST)
+    except _BROKEN as error:
+        troubles[str(source.path)] = f"it cannot be read ({getattr(error, 'strerror', '') or error})"
+        return
+    count(len(data))
+    row = lines.row(data + b"\n")
+    if isinstance(row, Skipped) or "messages" not in row:
+        troubles[str(source.path)] = "it is no JSON document of a session, or too large"
+        return
+    yield from gemini.document(row)
+
+
+# Order.
+
+
+def _ordered(events: Iterable[Event]) -> Iterator[tuple[float, Told]]:
+    """The events with their times, each at most `HELD` places early; what has no time stands where it stood.
+
+    Texts go here: what waits is small.
+    """
+    heap, latest = list[tuple[float, int, Told]](), 0.0
+    for number, event in enumerate(events):
+        at = 0.0 if isinstance(event, Place | Skipped) else event.at
+        latest = at or latest
+        heapq.heappush(heap, (at or latest, number, done(event) if isinstance(event, Call) else event))
+        if len(heap) > HELD:
+            early = heapq.heappop(heap)
+            yield early[0], early[2]
+    while heap:
+        at, _, told = heapq.heappop(heap)
+        yield at, told
+
+
+def _merged(parts: Sequence[Iterator[tuple[float, Told]]]) -> Iterator[tuple[float, Told]]:
+    slots = [_chained(parts[number::MOST_OPEN]) for number in range(min(MOST_OPEN, len(parts)))]
+    return slots[0] if len(slots) == 1 else heapq.merge(*slots, key=lambda told: told[0])
+
+
+def _chained(parts: Sequence[Iterator[tuple[float, Told]]]) -> Iterator[tuple[float, Told]]:
+    for part in parts:
+        yield from part

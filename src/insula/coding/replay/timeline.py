@@ -1,0 +1,163 @@
+"""The timeline of a session as paths for an SVG: one bar per action, or per few where there are very many.
+
+Across, every bar is as wide as any other: time would squeeze an hour of work beside a night of waiting. The drawing is
+stretched to the width of the page, so it holds only shapes that bear that: rectangles, and no text.
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from insula.coding.replay.model import Moment, Point
+
+UNIT = 8
+"""Width of a bar with the gap after it."""
+DENSE = 250
+"""From so many bars on there is no gap: it would be narrower than a pixel."""
+ROOM = 48
+"""A session of fewer actions leaves the rest of the width empty, so that its bars do not become beams."""
+FLOOR, DECADES = 10, 4
+"""The height is the logarithm of the tokens, from ten to a hundred thousand."""
+
+TOP, BASE = 16, 96
+"""Of the bars; above them is the user's lane."""
+STUCK, WASTED, INSULA = 100, 108, 134
+"""The lanes below: top of where it was stuck, top of what was spent in vain, foot of what would have been said."""
+HEIGHT = 136
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """An action, or several in a row."""
+
+    points: tuple[Point, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Of all its actions."""
+        return sum(point.tokens for point in self.points)
+
+    @property
+    def failed(self) -> float:
+        """Share of its actions that failed."""
+        return sum(not point.ok for point in self.points) / len(self.points)
+
+    @property
+    def face(self) -> Point:
+        """The action that there is most to say about."""
+        return max(self.points, key=lambda one: (bool(one.said), one.rung, one.wasted, not one.ok, one.tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A moment on the timeline."""
+
+    x: int
+    width: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What the template draws."""
+
+    bars: tuple[Bar, ...]
+    each: int
+    """Actions per bar."""
+    width: int
+    bands: tuple[Band, ...]
+    calls: str
+    failed: str
+    user: str
+    wasted: str
+    felt: str
+    said: str
+
+
+def bars(points: Sequence[Point], limit: int) -> tuple[Bar, ...]:
+    """The actions in order, so many to a bar that there are no more bars than the limit."""
+    ordered = sorted(points, key=lambda point: point.step)
+    each = max(1, math.ceil(len(ordered) / limit))
+    return tuple(Bar(tuple(ordered[at : at + each])) for at in range(0, len(ordered), each))
+
+
+def timeline(points: Sequence[Point], moments: Iterable[Moment], user_steps: Iterable[int], limit: int) -> Timeline:
+    """The timeline of a session.
+
+    Args:
+        points: its actions.
+        moments: where it was stuck.
+        user_steps: steps before which the user spoke.
+        limit: bars that it may have.
+    """
+    row = bars(points, limit)
+    return Timeline(
+        bars=row,
+        each=len(row[0].points) if row else 1,
+        width=width(row),
+        bands=bands(row, moments),
+        calls=plot(row, TOP, BASE),
+        failed=plot(row, TOP, BASE, failed=True),
+        user="".join(_box(_at(row, step) * UNIT, 4, 2, BASE - 4) for step in sorted(set(user_steps))),
+        wasted=_lane(row, [(WASTED, 7 if any(p.waste for p in bar.points) else 0) for bar in row]),
+        felt=_lane(row, [(INSULA - 3, 3 if any(p.sense for p in bar.points) else 0) for bar in row]),
+        said=_lane(row, [(INSULA - high, high) for high in map(_loudness, row)]),
+    )
+
+
+def width(row: Sequence[Bar]) -> int:
+    """Of the drawing, in its own units."""
+    return max(ROOM, len(row)) * UNIT
+
+
+def plot(row: Sequence[Bar], top: int, base: int, *, failed: bool = False) -> str:
+    """A path of one bar each, as high as the logarithm of its tokens.
+
+    Args:
+        row: the bars.
+        top: where a bar of a hundred thousand tokens ends.
+        base: where they stand.
+        failed: draw of each only the share of its actions that failed.
+    """
+    heights = [_height(bar.tokens, base - top) * (bar.failed if failed else 1) for bar in row]
+    return _lane(row, [(base - math.ceil(high), math.ceil(high)) for high in heights])
+
+
+def bands(row: Sequence[Bar], moments: Iterable[Moment]) -> tuple[Band, ...]:
+    """Where the moments lie, from left to right."""
+    found: list[Band] = []
+    for moment in sorted(moments, key=lambda one: one.first):
+        start, end = _at(row, moment.first), bisect_right(row, moment.last, key=_first)
+        found.append(Band(start * UNIT, max(1, end - start) * UNIT, moment.first, moment.last))
+    return tuple(found)
+
+
+def _at(row: Sequence[Bar], step: int) -> int:
+    """The bar in which a step lies."""
+    return bisect_left(row, step, key=lambda bar: bar.points[-1].step)
+
+
+def _first(bar: Bar) -> int:
+    return bar.points[0].step
+
+
+def _height(tokens: int, room: int) -> float:
+    """Never nothing: an action that brought no token was one all the same."""
+    decades = math.log10(max(tokens, FLOOR) / FLOOR)
+    return max(2.0, room * min(decades, DECADES) / DECADES)
+
+
+def _loudness(bar: Bar) -> int:
+    """A text is as high as its rung; what is no part of the ladder is as high as awareness."""
+    return max((3 + 3 * max(1, point.rung) for point in bar.points if point.said), default=0)
+
+
+def _lane(row: Sequence[Bar], boxes: Iterable[tuple[int, int]]) -> str:
+    wide = UNIT if len(row) > DENSE else UNIT - 2
+    return "".join(_box(at * UNIT, top, wide, high) for at, (top, high) in enumerate(boxes) if high)
+
+
+def _box(x: int, y: int, wide: int, high: int) -> str:
+    return f"M{x} {y}h{wide}v{high}h-{wide}z"

@@ -1,0 +1,331 @@
+"""What the hook was worth: what it said in past sessions, whether it was heeded, what followed, and what it cost.
+
+Read from the traces that the hook wrote. A text is worth what its sessions do better than those from which it was
+withheld by lot; until there are enough of both, nothing is claimed. What is compared is all that is kept, not the last
+days: an interval that holds however often somebody looks holds for one beginning, and a week that slides begins anew.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from insula.coding.replay.waste import CHARS_PER_TOKEN
+from insula.coding.step import trace
+from insula.coding.step.digest import compile_rules
+from insula.coding.step.evidence import read as read_evidence
+from insula.coding.step.worth import false_alarms, helped, praise, silence
+from insula.errors import InputError, StoreFull
+from insula.guidance import HEARD, SHOWN, WITHHELD
+from insula.value import is_number
+from insula.worth import Worth as Compared
+from insula.worth import amounts, rate
+from insula.worth import worth as worth_of
+
+DAY = 86_400.0
+_BYTES = 1 << 24
+"""Of a trace that are read."""
+TURNS, SHARE = "turns", "share"
+_YEARS = 1_000
+"""Days from which on nobody counts them."""
+_MOST_TURNS = 25.0
+"""Turns from which on a trouble counts as never over: one case must not outweigh a hundred."""
+_OVER = 6 * 3_600.0
+"""Seconds after which a session is taken to be over."""
+_ARMS = (SHOWN, WITHHELD)
+
+Record = dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Trouble:
+    """Something that went wrong and was spoken of, or would have been."""
+
+    id: str
+    session: str
+    project: str
+    """The hash of it."""
+    at: float
+    sense: str
+    family: str
+    text: str
+    """The last one."""
+    rung: int
+    texts: int = 0
+    chars: int = 0
+    withheld: bool = False
+    """By lot, so that it can be compared."""
+    wrong: bool = False
+    """Whether its kind was called a false alarm in that project."""
+    helped: bool = False
+    """Whether a person said so."""
+    heeded: bool | None = None
+    turns: int | None = None
+    """From the first text to its end; None where it has not ended."""
+    minutes: float = 0.0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What one kind of text was worth: where it was told against where a lot withheld it."""
+
+    what: str
+    unit: str
+    """`turns` until it was over, or the `share` of cases in which what nobody wants has happened."""
+    told: int
+    """Cases, one of a session."""
+    withheld: int
+    less: float
+    """The mean withheld less the mean told, ..."""
+    low: float
+    """... and its interval, which holds however often somebody looks."""
+    high: float
+    verdict: str
+    missing: int
+    """Cases that it takes until something can be said; 0 where it can."""
+    days: float | None
+    """How long that is at this rate; None where nothing comes in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What became of a rule that sessions were told, or that was learned in these days."""
+
+    rule: str
+    advice: str
+    state: str
+    kept: int
+    """Sessions that were told it and kept it, ..."""
+    broken: int
+    """... and that broke it."""
+    learned: float | None = None
+    """When the user first asked for it, where that was in these days."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Worth:
+    """All of it."""
+
+    days: float
+    sessions: int = 0
+    calls: int = 0
+    troubles: list[Trouble] = field(default_factory=list[Trouble])
+    """Latest first."""
+    rules: list[Told] = field(default_factory=list[Told])
+    effects: list[Row] = field(default_factory=list[Row])
+    """Of all that is kept, whatever the days."""
+
+    @property
+    def told(self) -> list[Trouble]:
+        """Those that were spoken of."""
+        return [one for one in self.troubles if not one.withheld]
+
+    @property
+    def cost(self) -> int:
+        """About how many tokens the texts were."""
+        return sum(one.chars for one in self.told) // CHARS_PER_TOKEN
+
+
+def worth(home: str, days: float, now: float) -> Worth:
+    """What the hook was worth in the last days, and whether it helped in all that is kept.
+
+    Args:
+        home: the folder of hook state.
+        days: how far to look back.
+        now: seconds since the epoch.
+    """
+    found, since = Worth(days=days), now - days * DAY
+    every: list[Trouble] = []
+    recent = set(_folders(Path(home, "sessions"), since))
+    for folder in _folders(Path(home, "sessions"), 0.0):
+        records, _ = trace.read(str(folder), 0, _BYTES)
+        every += _troubles(folder.name, records, 0.0)
+        if folder not in recent:
+            continue
+        calls = sum(record.get("e") == "action" for record in records)
+        found.sessions += "agents" not in folder.parts and calls > 0
+        found.calls += calls
+        found.troubles += _troubles(folder.name, records, since)
+    found.troubles.sort(key=lambda one: -one.at)
+    wrong, right = false_alarms(home), helped(home)
+    for one in found.troubles:
+        one.wrong, one.helped = (one.project, one.sense, one.family) in wrong, one.id in right
+    found.rules = _rules(home, since, now)
+    found.effects = [
+        compare("notes", TURNS, _notes(every, now), since_first((one.at for one in every), now)),
+        _of_rules(home, now),
+    ]
+    return found
+
+
+def since_first(moments: Iterable[float], now: float) -> float:
+    """How many days ago the first of some moments was."""
+    return (now - min(moments, default=now)) / DAY
+
+
+def trouble(home: str, name: str) -> Trouble | None:
+    """The trouble of that id, whenever it was; None where there is none."""
+    for folder in _folders(Path(home, "sessions"), 0.0):
+        records, _ = trace.read(str(folder), 0, _BYTES)
+        for one in _troubles(folder.name, records, 0.0):
+            if one.id == name:
+                return one
+    return None
+
+
+def hear(home: str, name: str, *, right: bool, now: float) -> Trouble:
+    """Note a person's word on a text: that it helped, or that it was a false alarm, which ends its kind there.
+
+    Raises:
+        InputError: nothing was said under that id.
+        StoreFull: the word cannot be written.
+    """
+    one = trouble(home, name)
+    if one is None:
+        raise InputError(f"Nothing was said under the id {name[:20]!r}; `insula worth --all` shows the ids.")
+    try:
+        if right:
+            praise(home, one.project, one.sense, one.family, one.id, now)
+        else:
+            silence(home, one.project, one.sense, one.family, now)
+    except OSError as error:
+        raise StoreFull(f"{home!r} cannot be written ({error.strerror or error}); make room there.") from error
+    return one
+
+
+def _folders(sessions: Path, since: float) -> Iterator[Path]:
+    """The folders of agents whose trace was written since."""
+    for path in sorted((*sessions.glob(f"*/{trace.FILE}"), *sessions.glob(f"*/agents/*/{trace.FILE}"))):
+        if path.stat().st_mtime >= since:
+            yield path.parent
+
+
+def _troubles(session: str, records: list[Record], since: float) -> list[Trouble]:
+    found: dict[str, Trouble] = {}
+    project = ""
+    for record in records:
+        kind = record.get("e")
+        if kind == "start":
+            project = str(record.get("project", "")) or project
+        elif kind == "text" and is_number(record.get("at")) and record["at"] >= since and record.get("id"):
+            here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
+            _spoken(found.setdefault(str(record["id"]), _begun(record, session, here)), record)
+        elif kind == "heeded" and (one := found.get(str(record.get("id", "")))) is not None:
+            one.heeded = record.get("yes") is True
+        elif kind == "ended":
+            _ended(found, record)
+    return list(found.values())
+
+
+def _begun(record: Record, session: str, project: str) -> Trouble:
+    return Trouble(
+        id=str(record["id"]),
+        session=session,
+        project=project,
+        at=record["at"],
+        sense=str(record.get("sense", "")),
+        family=str(record.get("family", "")),
+        text="",
+        rung=0,
+        withheld=record.get("withheld") is True,
+    )
+
+
+def _spoken(one: Trouble, record: Record) -> None:
+    one.text, one.rung = str(record.get("text", "")), int(record.get("rung") or 0)
+    one.texts += 1
+    one.chars += len(one.text)
+
+
+def _ended(found: dict[str, Trouble], record: Record) -> None:
+    one = found.get(str(record.get("id", "")))
+    if one is not None and one.turns is None:
+        one.turns, one.tokens = int(record.get("turns", 0)), int(record.get("tokens", 0))
+        one.minutes = float(record.get("seconds", 0.0)) / 60
+
+
+def _rules(home: str, since: float, now: float) -> list[Told]:
+    evidence = read_evidence(home)
+    projects = {item.project for items in evidence.values() for item in items}
+    rules = {rule.id: rule for project in sorted(projects) for rule in compile_rules(home, project, now)}
+    told: list[Told] = []
+    for name, rule in rules.items():
+        shown = [item for item in evidence.get(name, []) if item.arm == SHOWN and item.at >= since]
+        broken = sum(item.happened for item in shown)
+        asked = rule.wish.times[0].at if rule.wish is not None else 0.0
+        learned = asked if asked >= since else None
+        if shown or rule.life.told or (learned is not None and rule.life.state != HEARD):
+            kept = len(shown) - broken
+            told.append(
+                Told(rule=name, advice=rule.advice, state=rule.life.state, kept=kept, broken=broken, learned=learned)
+            )
+    return sorted(told, key=lambda one: (-(one.kept + one.broken), one.rule))
+
+
+def compare(what: str, unit: str, found: Compared, days: float) -> Row:
+    """A line of the table.
+
+    Args:
+        what: what was told or withheld.
+        unit: of the outcome, `TURNS` or `SHARE`.
+        found: the comparison.
+        days: in which the cases came.
+    """
+    more = found.days(days) if found.missing else 0.0
+    return Row(
+        what=what,
+        unit=unit,
+        told=int(found.told.cases),
+        withheld=int(found.withheld.cases),
+        less=found.estimate,
+        low=found.low,
+        high=found.high,
+        verdict=found.verdict,
+        missing=found.missing,
+        days=more if math.isfinite(more) else None,
+    )
+
+
+def measured(row: Row) -> tuple[str, str]:
+    """The difference and its interval, in turns or in points."""
+    if not (row.told and row.withheld):
+        return "–", "–"
+    if row.unit == TURNS:
+        return f"{row.less:+.1f} turns sooner", f"{row.low:+.1f} to {row.high:+.1f}"
+    return f"{100 * row.less:+.0f} points less often", f"{100 * row.low:+.0f} to {100 * row.high:+.0f}"
+
+
+def verdict(row: Row) -> str:
+    """What may be said, and how long it takes at this rate until something may."""
+    if not row.missing:
+        return row.verdict
+    if row.days is None:
+        return f"{row.verdict}; nothing came in yet"
+    days = f"about {row.days:,.0f} more days at this rate" if row.days < _YEARS else "years at this rate"
+    return f"{row.verdict}; {days}"
+
+
+def _notes(troubles: list[Trouble], now: float) -> Compared:
+    """Turns until a trouble is over; one that was never over took the most. Of a session, the first one."""
+    first: dict[str, Trouble] = {}
+    for one in sorted(troubles, key=lambda one: one.at):
+        if one.rung and (one.turns is not None or one.at < now - _OVER):
+            first.setdefault(one.session, one)
+    arms = {False: list[float](), True: list[float]()}
+    for one in first.values():
+        arms[one.withheld].append(_MOST_TURNS if one.turns is None else one.turns)
+    return worth_of(amounts(arms[False], _MOST_TURNS), amounts(arms[True], _MOST_TURNS))
+
+
+def _of_rules(home: str, now: float) -> Row:
+    """How often a rule was broken; of a session, one rule."""
+    found = sorted(
+        (item for items in read_evidence(home).values() for item in items if item.arm in _ARMS),
+        key=lambda item: (item.at, item.session, item.arm, item.happened),
+    )
+    first = {item.session: item for item in reversed(found)}
+    told, held = ([item.happened for item in first.values() if item.arm == arm] for arm in _ARMS)
+    outcome = worth_of(rate(sum(told), len(told)), rate(sum(held), len(held)))
+    return compare("rules", SHARE, outcome, since_first((item.at for item in found), now))

@@ -1,0 +1,411 @@
+"""What a user says to agents in two sessions is a rule of theirs: the log of what they said, by project.
+
+    ~/.insula/asked/<project>.jsonl   one line per correction or word that stands; appended, never changed
+
+What was said once is told nobody: of what users of real sessions rule out, most is meant for the moment.
+
+Only a person's own words come here: redacted and without what was pasted when they went to the trace, screened before
+they go to the log. They are told in their own project alone, and a log that somebody else could have written is not
+read (law 10).
+"""
+
+import os
+import re
+from functools import lru_cache
+
+from insula.coding.step import trace
+from insula.coding.step.fingerprint import digest
+from insula.coding.step.person import INTERRUPT, PROMPT, REJECTION
+from insula.coding.step.stop_words import DENIALS, GENERIC, LIGHT, SPOILERS
+from insula.coding.step.trace import append_lines, read_end, records
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    Record = dict[str, Any]
+
+FOLDER = "asked"
+READ_LIMIT = 1 << 18
+"""Bytes that are read of a log, the newest: about a thousand corrections."""
+PREFIX = "said-"
+AGAIN = 600.0
+"""Seconds within which the same words are the same request, sent twice."""
+ABOUT = 60
+"""Characters of a call that are kept."""
+MOST = 32
+"""Corrections that one session may bring."""
+LONGEST = 200
+"""Characters of a rule: what is longer tells a story."""
+PLAIN = 300
+"""Characters of a prompt from which on it is a task, whatever it rules out."""
+RULING = 0.4
+"""How probable it must be that a clause of a prompt rules something out or sets a way; that it is said again tells the
+rest."""
+_NAMES = r"[\w@:./-]+"
+_HEAD = 4
+"""Words of a command that say what it runs."""
+
+
+class Correction(Value):
+    """A correction, or something that a user ruled out or set as the way."""
+
+    session: str
+    at: float
+    words: str
+    """The user's own, redacted and screened."""
+    how: str = PROMPT
+    """`prompt`, `interrupt` or `rejection`."""
+    about: str = ""
+    """What they turned down: the names that begin the command, or the name of the file."""
+    origin: str = ""
+
+
+class Wish(Value):
+    """Corrections of one meaning: the first gives the words and the id."""
+
+    id: str
+    words: str
+    about: str
+    times: "tuple[Correction, ...]"
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it was asked for at another time, too."""
+        first = self.times[0]
+        return any(one.session != first.session or one.at - first.at >= AGAIN for one in self.times[1:])
+
+
+# Found in a session.
+
+
+def find_corrections(session: str, records: "Iterable[Record]") -> list[Correction]:
+    """What the user of a session corrected, ruled out or set as the way, in order.
+
+    Args:
+        session: its id.
+        records: of the main agent's trace, in order.
+    """
+    asked: list[Correction] = []
+    stopped = False
+    for record in records:
+        kind = record.get("e")
+        if kind == "action":
+            stopped = False
+        elif kind == "user":
+            said = _asked(session, record, stopped=stopped)
+            stopped = _stops(record) or (stopped and not record.get("words"))
+            if said is not None and not _is_sent_again(said, asked):
+                asked.append(said)
+    return asked[:MOST]
+
+
+def _stops(record: "Record") -> bool:
+    """Whether the user has stopped the agent and not yet said why."""
+    return record.get("kind") in {INTERRUPT, REJECTION} and not record.get("words")
+
+
+def _asked(session: str, record: "Record", *, stopped: bool) -> Correction | None:
+    words, at = record.get("words"), record.get("at")
+    if not isinstance(words, str) or not words.strip() or not isinstance(at, int | float):
+        return None
+    how = REJECTION if record.get("kind") == REJECTION else INTERRUPT if stopped else PROMPT
+    safe = screen_line(_joined(find_rulings(words, how)))
+    about = name_call(str(record.get("about", "")))
+    return Correction(session=session, at=float(at), words=safe, how=how, about=about) if safe else None
+
+
+def find_rulings(words: str, how: str) -> "list[str]":
+    """The sentences of a user's words that may say how things are done, for more than this once.
+
+    Args:
+        words: their own words, redacted.
+        how: `rejection`, `interrupt` (the first words after one): a correction, but for its questions; `prompt`: the
+            sentences that rule something out, set a way or always ask for something, by the head of the ledger.
+    """
+    from insula.coding.step.word.clauses import clauses
+
+    if how == PROMPT and len(words) > PLAIN:
+        return []
+    said = [clause for clause in clauses(words) if not clause.asks]
+    kept = [clause.sentence for clause in said if how != PROMPT or _rules(clause.text, clause.sentence)]
+    return list(dict.fromkeys(kept))
+
+
+def _rules(clause: str, sentence: str) -> bool:
+    import re
+
+    from insula.coding.step.word import heads
+    from insula.coding.step.word.clauses import table
+    from insula.coding.step.word.word import ASKED, MOMENT, STANDING
+
+    if any(re.search(table()[name], sentence.lower()) for name in ("task", "now")):
+        return False
+    low, chances = clause.lower(), heads.score("prompt", clause)
+    ruled = sum(chances[kind] for kind in STANDING)
+    if re.search(table()["always"], low):
+        ruled += chances[ASKED]
+    if re.search(table()["denies"], low):
+        ruled += chances[MOMENT]  # "don't run them" may be meant for now: that it is said again tells
+    return ruled >= RULING
+
+
+def _joined(sentences: "Sequence[str]") -> str:
+    """As many of the sentences as a rule may hold."""
+    text = ""
+    for sentence in sentences:
+        if text and len(text) + 1 + len(sentence) > LONGEST:
+            break
+        text = f"{text} {sentence}".strip()
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
+
+
+def _is_sent_again(one: Correction, asked: "Sequence[Correction]") -> bool:
+    return any(one.words == other.words and one.at - other.at < AGAIN for other in asked)
+
+
+def screen_line(words: str) -> str:
+    """The words as one safe line; nothing where they must not reach an agent."""
+    from insula.screening import screen
+
+    safe = screen(words, LONGEST)
+    return "" if safe.reasons or not safe.text.isprintable() or "[REDACTED" in safe.text else safe.text
+
+
+def name_call(call: str) -> str:
+    """What a call is about, in names alone: the first words of a command, or the last part of a path."""
+    import re
+
+    words = call.split()
+    if len(words) == 1 and "/" in call:
+        words = [call.rstrip("/").rsplit("/", 1)[-1]]
+    head: list[str] = []
+    for word in words[:_HEAD]:
+        if not re.fullmatch(_NAMES, word):
+            break
+        head.append(word)
+    return " ".join(head)[:ABOUT]
+
+
+# The log.
+
+
+def log_path(home: str, project: str) -> str:
+    """Path of the log of a project."""
+    return f"{home}/{FOLDER}/{project}.jsonl"
+
+
+def write_corrections(home: str, project: str, asked: "Iterable[Correction]") -> None:
+    """Add corrections to the log of a project; those of sessions outside any are nobody's rules.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    lines = [{"project": project, **one.as_dict()} for one in asked]
+    if project and lines:
+        append_lines(log_path(home, project), lines)
+
+
+def read_corrections(home: str, project: str) -> list[Correction]:
+    """The corrections of a project, in order; none from a log that is not ours alone, and none of another project."""
+    path = log_path(home, project)
+    if not project or not _is_ours(path):
+        return []
+    kept: list[Correction] = []
+    for record in records(read_end(path, READ_LIMIT)):
+        one = _of(record) if record.get("project") == project else None
+        if one is not None:
+            kept.append(one)
+    return kept
+
+
+def list_projects(home: str) -> list[str]:
+    """The projects in which something was asked for."""
+    try:
+        names = sorted(os.listdir(f"{home}/{FOLDER}"))
+    except OSError:
+        return []
+    return [name[:-6] for name in names if name.endswith(".jsonl")]
+
+
+def _is_ours(path: str) -> bool:
+    """Whether nobody but ourselves can have written it, as far as the system tells."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    owner = getattr(os, "getuid", lambda: found.st_uid)()
+    return found.st_uid == owner and not found.st_mode & 0o022
+
+
+def _of(record: "Record") -> Correction | None:
+    texts = {name: record.get(name, "") for name in ("session", "words", "about", "origin")}
+    texts["how"] = record["how"] if record.get("how") in (INTERRUPT, REJECTION) else PROMPT
+    if not all(isinstance(value, str) for value in texts.values()) or not isinstance(record.get("at"), int | float):
+        return None
+    words, about = texts["words"], texts["about"]
+    fit = 0 < len(words) <= LONGEST and words.isprintable() and about == name_call(about)
+    return Correction(at=float(record["at"]), **texts) if fit else None
+
+
+def erase_wish(home: str, project: str, wish: Wish) -> None:
+    """Take the words of a wish out of the log.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    gone = {(one.session, one.at, one.words) for one in wish.times}
+    kept = [one for one in read_corrections(home, project) if (one.session, one.at, one.words) not in gone]
+    path = log_path(home, project)
+    temporary = f"{path}.{os.getpid()}"
+    trace.make(os.path.dirname(path))
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    if kept:
+        append_lines(temporary, [{"project": project, **one.as_dict()} for one in kept])
+    os.replace(temporary, path)
+
+
+# What they add up to.
+
+
+def group_corrections(asked: "Iterable[Correction]") -> list[Wish]:
+    """Corrections of one meaning together, in the order in which each was first said."""
+    groups: list[list[Correction]] = []
+    by_key: dict[str, list[int]] = {}
+    for one in sorted(asked, key=lambda one: one.at):
+        shared = keys(one.words, one.about)
+        near = sorted({place for key in shared for place in by_key.get(key, ())})
+        place = next((place for place in near if means_the_same(groups[place][0], one)), None)
+        if place is None:
+            groups.append([one])
+            for key in shared:
+                by_key.setdefault(key, []).append(len(groups) - 1)
+        else:
+            groups[place].append(one)
+    return [_wish(group) for group in groups]
+
+
+def _wish(group: "Sequence[Correction]") -> Wish:
+    first = group[0]
+    name = PREFIX + digest(f"{first.words} {first.about}", 6)
+    return Wish(id=name, words=first.words, about=first.about, times=tuple(group))
+
+
+def means_the_same(one: "Correction | Wish", other: "Correction | Wish") -> bool:
+    """Whether they ask for the same."""
+    return alike(one.words, other.words, one.about, other.about) >= SAME
+
+
+def phrase_wish(words: str, about: str = "") -> str:
+    """A wish as an agent is told it: whose words they are, and what was turned down."""
+    return f'Your user had to say of `{about}`: "{words}"' if about else f'Your user had to say: "{words}"'
+
+
+SAME = 0.5
+"""Likeness from which two corrections are one."""
+_ABOUT = 0.5
+"""What a word counts that only the call in question holds: nobody said whether it is wanted."""
+_WEAK = 0.25
+"""What a word counts that every correction may hold."""
+_LEAST = 4
+"""Letters that the beginnings of two words must share to be forms of one."""
+
+_WORD = r"[^\W_]+(?:[._/'-][^\W_]+)*"
+_CLAUSE = (
+    r"[,;:，、；：。.!?！？\n()（）–—]+(?=\s|$)|[，、；：。！？]|\bbut\b|\bsino\b|\bsondern\b|\bmais\b|\bmas sim\b"
+)
+_WIDE = "[\u3040-\u30ff\u3400-\u9fff]"
+
+_PARTICLES = "[的我你了都请就和把让给的をはがにでもと]"
+
+Marked = tuple[str, int]
+"""A word, and whether it is wanted (1), denied (-1) or neither said (0)."""
+
+
+def alike(one: str, other: str, about: str = "", other_about: str = "") -> float:
+    """How far two corrections ask for the same, in [0, 1].
+
+    Args:
+        one: words of a user's.
+        other: others.
+        about: the call that the first were said of; empty for none.
+        other_about: that of the others.
+    """
+    first, second = _weights(one, about), _weights(other, other_about)
+    total = sum(first.values()) + sum(second.values())
+    return _shared(first, second) / total if total else 0.0
+
+
+def keys(words: str, about: str = "") -> frozenset[str]:
+    """Beginnings of the telling words: two corrections that share none are not alike."""
+    return frozenset(word[:_LEAST] for word, _ in _weights(words, about))
+
+
+@lru_cache(maxsize=2048)
+def _weights(words: str, about: str) -> "dict[Marked, float]":
+    return dict(_weighed(words, about))
+
+
+def _shared(first: "Mapping[Marked, float]", second: "Mapping[Marked, float]") -> float:
+    left = dict(second)
+    shared = 0.0
+    for marked, weight in first.items():
+        best = next((other for other in left if _same(marked, other)), None)
+        if best is not None:
+            shared += weight + left.pop(best)
+    return shared
+
+
+def _same(one: Marked, other: Marked) -> bool:
+    return one[1] * other[1] >= 0 and _forms_of_one(one[0], other[0])
+
+
+def _forms_of_one(one: str, other: str) -> bool:
+    """Whether two words are the same but for their ending."""
+    if one == other:
+        return True
+    shorter = min(len(one), len(other))
+    if shorter < _LEAST or re.search(_WIDE, one + other):
+        return False
+    common = next((i for i in range(shorter) if one[i] != other[i]), shorter)
+    return common >= max(_LEAST, round(0.75 * max(len(one), len(other))))
+
+
+def _weighed(words: str, about: str) -> "Iterator[tuple[Marked, float]]":
+    said: set[str] = set()
+    for clause in re.split(_CLAUSE, words.lower().replace("’", "'")):
+        for word, sign in _signed(clause):
+            said.add(word)
+            yield (word, sign), _WEAK if word in GENERIC else 1.0
+    for word in _words(about.lower()):
+        if word not in said:
+            yield (word, 0), _WEAK * _ABOUT if word in GENERIC else _ABOUT
+
+
+def _signed(clause: str) -> "Iterator[Marked]":
+    if re.search(_WIDE, clause):
+        marks = [mark for mark in DENIALS if mark in clause and re.search(_WIDE, mark)]
+        for mark in sorted(marks, key=len, reverse=True):
+            clause = clause.replace(mark, " ")
+        yield from ((word, -1 if marks else 1) for word in _words(clause))
+        return
+    said = re.findall(_WORD, clause)
+    sign = -1 if not SPOILERS.isdisjoint(said) else 1
+    for each in said:
+        if each in DENIALS:
+            sign = -1
+        elif each not in SPOILERS:
+            yield from ((word, sign) for word in _words(each))
+
+
+def _words(text: str) -> "Iterator[str]":
+    """The telling words of a text; of `test:ci` and `src/app.py` their parts; of unspaced scripts pairs of signs."""
+    for found in re.finditer(rf"{_WIDE}+|[a-zà-ÿ0-9ß-ɏ]+", text):
+        word = found[0]
+        if re.match(_WIDE, word):
+            pairs = (word[i : i + 2] for i in range(len(word) - 1))
+            yield from (pair for pair in pairs if not re.search(_PARTICLES, pair))
+        elif word not in LIGHT and word not in DENIALS and (len(word) > 1 or word.isdigit()):
+            yield word

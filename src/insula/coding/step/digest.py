@@ -1,0 +1,283 @@
+"""What a session is told when it starts: the rules that earlier sessions taught, in a few lines, or nothing.
+
+Which rules those are, and which of them this session does without for the sake of comparison (the holdout), is written
+to the marker of the session before a word is said. Nothing replaces it: a session that is resumed or compacted is told
+what it was told before.
+"""
+
+import json
+import os
+
+from insula import guidance
+from insula.coding.step import corrections, evidence, trace
+from insula.coding.step.corrections import Wish
+from insula.coding.step.evidence import MARKER, Marker
+from insula.coding.step.fingerprint import digest
+from insula.coding.step.patterns import PATTERNS
+from insula.coding.step.trace import VERSION
+from insula.guidance import (
+    ACCEPTED,
+    ACTIVE,
+    MINIMUM,
+    PINNED,
+    RETIRED,
+    SHOWN,
+    WITHHELD,
+    Decision,
+    Evidence,
+    Life,
+)
+from insula.value import Value
+from insula.worth import WORKS
+
+OPENING = "[insula] Learned in earlier sessions:"
+RULES = 3
+"""The most rules that are told of what was learned: what is always there is soon not read."""
+WISHES = 6
+"""The most of what the user asked for again and again."""
+PINS = 6
+"""The most that a person's own word adds; all together stay below `LIMIT`."""
+LIMIT = 2_000
+"""Characters of a digest (P6): hosts cut longer ones."""
+HOLDOUT = 0.1
+"""Share of sessions in which an active rule is withheld (P4)."""
+MOST_HOLDOUT = 0.5
+SETTINGS = "hook.json"
+VARIABLE = "INSULA_HOLDOUT"
+SALT = "salt"
+PROJECT = "project"
+GLOBAL = "global"
+
+
+class Rule(Value):
+    """What an agent may be told, and where it stands in a project: a maxim, an imported rule, a wish of the user's."""
+
+    id: str
+    pattern: str
+    """The failure that it is against; empty for a wish of the user's."""
+    advice: str
+    """What is told; of a wish the user's own words, and whose they are."""
+    scope: str
+    """`project` or `global`: whose evidence decided."""
+    life: Life
+    source: str = ""
+    """Of an imported rule, the file that it came from."""
+    wish: Wish | None = None
+    """What the user asked for, and when."""
+
+    @property
+    def is_maxim(self) -> bool:
+        """Whether it is one of ours, which every model may follow anyway: it stays only where its effect is shown."""
+        return self.wish is None and self.id == self.pattern
+
+    @property
+    def is_shown_to_work(self) -> bool:
+        """Whether a comparison shows its effect."""
+        effect = self.life.effect
+        return effect is not None and effect.verdict == WORKS
+
+    @property
+    def order(self) -> "tuple[bool, bool, bool, float, str]":
+        """Pinned before others, the user's before ours, the project's before global ones, then by confidence."""
+        return self.life.state != PINNED, self.wish is None, self.scope != PROJECT, -self.life.rank, self.id
+
+
+def open_session(home: str, session: str, project: str, now: float, share: float, *, goes_on: bool = False) -> str:
+    """Score what ended, choose what to tell a session, write it down, and give the text; empty where nothing is active.
+
+    Args:
+        home: our folder.
+        session: the host's id of the session, or its key.
+        project: hash of its project; empty for none.
+        now: seconds since the epoch.
+        share: of sessions in which a rule is withheld, as `holdout` gives it.
+        goes_on: whether its context holds what was said before. One without a marker of its own (a fork of another)
+            may then have been told anything: it is told nothing more, and stands in no arm.
+    """
+    key = trace.key(session)
+    _score(home, key, now)
+    rules = compile_rules(home, project, now)
+    folder = trace.folder(home, key)
+    told = evidence.marker(folder) or (Marker() if goes_on else _chosen(home, folder, rules, share))
+    shown = [rule for name in told.shown for rule in rules if rule.id == name and rule.life.state != guidance.MUTED]
+    if wishes := [rule.wish.words for rule in shown if rule.wish is not None]:
+        trace.append(folder, {"e": "rules", "at": now, "words": wishes})  # the senses mind what the user does not want
+    return text(shown)
+
+
+def _score(home: str, key: str, now: float) -> None:
+    try:
+        evidence.score_ended(home, key, now)
+    except OSError:
+        return  # scoring has time; what was learned so far can still be told
+
+
+def text(rules: list[Rule]) -> str:
+    """The rules as a list of at most `LIMIT` characters; empty for none."""
+    lines = [OPENING, *(f"- {rule.advice}" for rule in rules)]
+    while len("\n".join(lines)) > LIMIT:
+        lines.pop()
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+# --- which rules -------------------------------------------------------------------------------------------------
+
+
+def compile_rules(home: str, project: str, now: float) -> list[Rule]:
+    """All rules, the user's, ours and imported ones, as they stand in a project; those told first come first."""
+    found, decided = evidence.read(home, project), evidence.decisions(home)
+    rules = [
+        _rule(word, found.get(word.rule, []), decided.get(word.rule, []), project, now)
+        for word in (*_OURS, *evidence.imported(decided).values())
+    ]
+    wishes = corrections.group_corrections(corrections.read_corrections(home, project))
+    rules += [_of_wish(wish, found.get(wish.id, []), decided.get(wish.id, []), project, now) for wish in wishes]
+    return sorted(rules, key=lambda rule: rule.order)
+
+
+def _of_wish(wish: Wish, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
+    """What the user said is told in their project alone: from the second time on, or once they accept it."""
+    mode = guidance.mode(decided, project)
+    kept = [item for item in guidance.remembered(found, decided) if item.project == project]
+    life = guidance.live(kept, now, mode=mode or (ACCEPTED if wish.repeated else ""))
+    if life.state == guidance.PROPOSED and not wish.repeated:
+        life = life.replace(state=guidance.HEARD)
+    advice = corrections.phrase_wish(wish.words, wish.about)
+    return Rule(id=wish.id, pattern="", advice=advice, scope=PROJECT, life=life, wish=wish)
+
+
+_OURS = [
+    Decision(do="import", rule=pattern.id, scope=GLOBAL, at=0.0, advice=pattern.advice, pattern=pattern.id)
+    for pattern in PATTERNS
+]
+
+
+def _rule(word: Decision, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
+    mode, kept = guidance.mode(decided, project), guidance.remembered(found, decided)
+    here = guidance.live([item for item in kept if item.project == project], now, mode=mode)
+    everywhere = guidance.live(kept, now, mode=mode, widely=True)
+    scope = PROJECT if _here_decides(here, everywhere) else GLOBAL
+    life = here if scope == PROJECT else everywhere
+    return Rule(id=word.rule, pattern=word.pattern, advice=word.advice, source=word.source, scope=scope, life=life)
+
+
+def _here_decides(here: Life, everywhere: Life) -> bool:
+    """The project goes first, but for a comparison that it has too few sessions for."""
+    if everywhere.state == RETIRED and here.tally.compared < MINIMUM:
+        return False
+    if everywhere.state == ACTIVE and here.state not in (ACTIVE, RETIRED):
+        return False
+    return here.tally.records > 0 or everywhere.tally.records == 0
+
+
+# --- the holdout and the marker ----------------------------------------------------------------------------------
+
+
+def holdout(home: str) -> float:
+    """Share of sessions in which a rule is withheld: `INSULA_HOLDOUT`, else `holdout` in hook.json, else a tenth."""
+    try:
+        with open(f"{home}/{SETTINGS}", "rb") as file:
+            set_by_file = json.loads(file.read()).get("holdout")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        set_by_file = None
+    for value in (os.environ.get(VARIABLE), set_by_file):
+        share = _share(value)
+        if share is not None:
+            return share
+    return HOLDOUT
+
+
+def _share(value: object) -> float | None:
+    """A number from 0 to 1, with "off" for 0; None for anything else. More than half is taken as half."""
+    if value == "off" or value is False:
+        return 0.0
+    try:
+        share = float(value) if isinstance(value, str | int | float) and value is not True else -1.0
+    except ValueError:
+        return None
+    return min(share, MOST_HOLDOUT) if 0.0 <= share <= 1.0 else None
+
+
+def _chosen(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
+    """Draw what the session is told, and write it down; what cannot be written down is not told."""
+    told = told_in_turn(rules)
+    try:
+        salt = own_salt(home) if told and share > 0 else ""
+        session = os.path.basename(folder)
+        out = {rule.id for rule in told if _withheld(rule, session, salt, share)}
+        shown = tuple(rule.id for rule in told if rule.id not in out)
+        return _written(folder, Marker(shown=shown, withheld=tuple(rule.id for rule in told if rule.id in out)))
+    except OSError:
+        return Marker()
+
+
+def told_in_turn(rules: list[Rule]) -> list[Rule]:
+    """What a session may be told: what a person pinned, what the user asked for, and a little of what was learned."""
+    pinned = [rule for rule in rules if rule.life.state == PINNED][:PINS]
+    active = [rule for rule in rules if rule.life.told and rule.life.state != PINNED]
+    wishes = [rule for rule in active if rule.wish is not None][:WISHES]
+    learned = [rule for rule in active if rule.wish is None]
+    return [*pinned, *wishes, *sorted(learned, key=lambda rule: rule.is_maxim)[:RULES]]
+
+
+def _withheld(rule: Rule, session: str, salt: str, share: float) -> bool:
+    """A draw that comes out the same each time; what a person pinned is never withheld.
+
+    A maxim whose effect is not shown is the other way round: it is told in that share of sessions alone, to find out.
+    """
+    if rule.life.state == PINNED:
+        return False
+    drawn = _drawn(rule, session, salt, share)
+    return not drawn if rule.is_maxim and not rule.is_shown_to_work else drawn
+
+
+def _drawn(rule: Rule, session: str, salt: str, share: float) -> bool:
+    return int(digest(f"{salt} {session} {rule.id}", 8), 16) < share * 16**8
+
+
+def own_salt(home: str) -> str:
+    """A random text of this installation, so that nobody outside can know or choose the draw."""
+    path = f"{home}/{SALT}"
+    if not os.path.exists(path):
+        _create(path, os.urandom(16).hex().encode())
+    with open(path, encoding="ascii", errors="replace") as file:
+        return file.read(64)
+
+
+def _written(folder: str, marker: Marker) -> Marker:
+    """The marker as it stands on the disk: ours, or that of a process that was quicker."""
+    trace.make(folder)
+    record = {"v": VERSION, SHOWN: marker.shown, WITHHELD: marker.withheld}
+    if _create(f"{folder}/{MARKER}", json.dumps(record).encode()):
+        return marker
+    return evidence.marker(folder) or Marker()
+
+
+def _create(path: str, data: bytes) -> bool:
+    """Make a file that is whole from its first moment; False where there is one already, which stays as it is.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    temporary = f"{path}.{os.getpid()}"
+    _write(temporary, data, os.O_TRUNC)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links: exclusive, if not whole at once
+        return _write(path, data, os.O_EXCL)
+    finally:
+        os.unlink(temporary)
+    return True
+
+
+def _write(path: str, data: bytes, how: int) -> bool:
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o600)
+    except FileExistsError:
+        return False
+    try:
+        return os.write(file, data) == len(data)
+    finally:
+        os.close(file)

@@ -1,0 +1,465 @@
+"""What sessions say about rules, kept in logs, and the scoring that writes it once a session has ended.
+
+    ~/.insula/evidence/<project>.jsonl   one line per session and rule that had its opportunity; appended, never changed
+    ~/.insula/evidence/global.jsonl      the same for sessions outside any project
+    ~/.insula/rules.jsonl                what a person decided about rules
+    ~/.insula/sessions/<session>/rules.json   the marker: which rules were shown in it and which withheld
+    ~/.insula/sessions/<session>/scored       there once its evidence is written
+
+A session is written once, to the log of its project; whoever wants to know about all projects reads all logs. Should
+the machine stop between line and mark, the lines are written again, and readers count a session once.
+"""
+
+import json
+import os
+import re
+
+from insula.coding.step import corrections, trace
+from insula.coding.step.action import Action
+from insula.coding.step.patterns import BY_ID, is_work, outcomes
+from insula.coding.step.trace import VERSION, append_lines, read_end, records
+from insula.coding.step.word.breach import can_be_judged, judge, read_call
+from insula.coding.step.word.extraction import BRIEF, hear
+from insula.coding.step.word.ledger import merge, shares
+from insula.coding.step.word.word import RULE, SESSION, STANDING, Word, load_words
+from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Decision, Evidence
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    Record = dict[str, Any]
+
+FOLDER = "evidence"
+OUTSIDE = "global"
+"""Name of the log of sessions outside any project."""
+DECISIONS = "rules.jsonl"
+MARKER = "rules.json"
+SCORED = "scored"
+READ_LIMIT = 1 << 20
+"""Bytes of evidence that are read, the newest of each log; about 2,000 sessions. What is older no longer counts."""
+ADVICE_LIMIT = 200
+"""Characters of imported advice."""
+
+HOUR = 3_600.0
+IDLE = 2 * HOUR
+"""Without a word for so long, a session has ended; not every host says so."""
+KEPT = 30 * 24 * HOUR
+"""Traces are deleted after that time."""
+SESSION_BYTES = 4 << 20
+START_BYTES = 1 << 20
+"""Bytes of traces after which no further session is scored at this start; the next start goes on."""
+ACTIONS = 20_000
+AGENTS = 64
+_TAIL = 4_096
+_END_OF_TIME = 1e11
+"""No time of ours, nor infinity, nor what is no number at all."""
+
+
+# --- logs --------------------------------------------------------------------------------------------------------
+
+
+def log(home: str, project: str) -> str:
+    """Path of the log of a project, or of what has none."""
+    return f"{home}/{FOLDER}/{project or OUTSIDE}.jsonl"
+
+
+def read(home: str, project: str = "") -> dict[str, list[Evidence]]:
+    """All evidence by rule: that of `project` first, then of the others, the latest log first, within `READ_LIMIT`."""
+    found: dict[str, list[Evidence]] = {}
+    room = READ_LIMIT
+    for name in _names(home, project):
+        data = read_end(f"{home}/{FOLDER}/{name}.jsonl", room)
+        room -= len(data)
+        for record in records(data):
+            item = _evidence(record, "" if name == OUTSIDE else name)
+            if item:
+                found.setdefault(record["pattern"], []).append(item)
+        if room <= 0:
+            break
+    return found
+
+
+def _names(home: str, project: str) -> list[str]:
+    try:
+        with os.scandir(f"{home}/{FOLDER}") as entries:
+            logs = [(entry.stat().st_mtime, entry.name[:-6]) for entry in entries if entry.name.endswith(".jsonl")]
+    except OSError:
+        return []
+    own = project or OUTSIDE
+    return [name for _, name in sorted(logs, key=lambda log: (log[1] != own, -log[0]))]
+
+
+def _evidence(record: "Record", project: str) -> Evidence | None:
+    arm, session = record.get("arm"), record.get("session")
+    if arm not in ARMS or not _is_time(record.get("t")) or not isinstance(session, str):
+        return None
+    if not isinstance(record.get("pattern"), str) or not isinstance(record.get("happened"), bool):
+        return None
+    return Evidence(session=session, at=record["t"], arm=arm, happened=record["happened"], project=project)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value < _END_OF_TIME
+
+
+# --- decisions ---------------------------------------------------------------------------------------------------
+
+
+def decide(home: str, decision: Decision) -> None:
+    """Write down what a person decided.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    fields = decision.as_dict()
+    append_lines(f"{home}/{DECISIONS}", [{"t": fields.pop("at"), **fields}])
+
+
+def decisions(home: str) -> dict[str, list[Decision]]:
+    """What a person decided, by rule, in order."""
+    found: dict[str, list[Decision]] = {}
+    for record in records(read_end(f"{home}/{DECISIONS}", READ_LIMIT)):
+        fields = {name: record.get(name, "") for name in ("do", "rule", "scope", "advice", "pattern", "source")}
+        if all(isinstance(value, str) for value in fields.values()) and _is_time(record.get("t")):
+            found.setdefault(fields["rule"], []).append(Decision(at=record["t"], **fields))
+    return found
+
+
+def erase_advice(home: str, rule: str) -> None:
+    """Take the words of an imported rule out of the log; that there was one stays.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = f"{home}/{DECISIONS}"
+    with open(path, "rb") as file:
+        kept = [_without_advice(line, rule) for line in file.read().splitlines(keepends=True)]
+    temporary = f"{path}.{os.getpid()}"
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.writelines(kept)
+    os.replace(temporary, path)
+
+
+def _without_advice(line: bytes, rule: str) -> bytes:
+    try:
+        record: Record = json.loads(line)
+        if record["rule"] != rule or "advice" not in record:
+            return line
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return line
+    kept = {name: value for name, value in record.items() if name not in ("advice", "source")}
+    return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
+
+
+def imported(decided: dict[str, list[Decision]]) -> dict[str, Decision]:
+    """The imported rules that were not forgotten since."""
+    last = {word.rule: word for words in decided.values() for word in words if word.do in {"import", "forget"}}
+    return {rule: word for rule, word in last.items() if _usable(word)}
+
+
+def _usable(word: Decision) -> bool:
+    """Whether it is an import that may be told; it was screened when a person imported it."""
+    fit = 0 < len(word.advice) <= ADVICE_LIMIT and word.advice.isprintable()
+    return word.do == "import" and word.pattern in BY_ID and fit and word.rule not in BY_ID
+
+
+# --- the marker --------------------------------------------------------------------------------------------------
+
+
+class Marker(Value):
+    """Which rules a session was told, and which were withheld from it by lot."""
+
+    shown: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    whole: bool = True
+    """Whether it could be read; of a session with a broken one, nobody knows what it was told."""
+
+    def arm(self, rule: str) -> str:
+        """`shown`, `withheld` or `none`."""
+        return SHOWN if rule in self.shown else WITHHELD if rule in self.withheld else NONE
+
+
+def marker(folder: str) -> Marker | None:
+    """The marker of a session; None where it has none."""
+    try:
+        with open(f"{folder}/{MARKER}", "rb") as file:
+            record: Record = json.loads(file.read(1 << 16))
+        if record["v"] != VERSION:
+            return Marker(whole=False)
+        shown, withheld = (tuple(str(rule) for rule in record[arm]) for arm in (SHOWN, WITHHELD))
+        return Marker(shown=shown, withheld=withheld)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return Marker(whole=False)
+
+
+# --- scoring -----------------------------------------------------------------------------------------------------
+
+
+def score_ended(home: str, current: str, now: float, limit: int = 8) -> int:
+    """Write the evidence of sessions that have ended, each once, the oldest first; delete traces that are too old.
+
+    Where another process scores at the same time, nothing is done.
+
+    Args:
+        home: our folder.
+        current: key of the session that starts now: it has not ended.
+        now: seconds since the epoch.
+        limit: the most sessions to score, and to delete.
+
+    Returns:
+        How many were scored.
+
+    Raises:
+        OSError: our folder cannot be written.
+    """
+    trace.make(f"{home}/{FOLDER}")
+    file = os.open(f"{home}/{FOLDER}/lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        return _score_all(home, current, now, limit) if _lock(file) else 0
+    finally:
+        os.close(file)  # and with it the lock, as when we are killed
+
+
+def _lock(file: int) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # Windows: best effort; a session that is written twice still counts once
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _score_all(home: str, current: str, now: float, limit: int) -> int:
+    ended, outdated = _sessions(home, current, now)
+    rules = {**{rule: rule for rule in BY_ID}, **_patterns_of_imports(home)}
+    scored = spent = 0
+    for last, folder in ended:  # one that cannot be scored does not stand in the way of the others
+        try:
+            spent += _score(home, folder, last, rules)
+            scored += 1
+        except OSError:
+            continue
+        if spent >= START_BYTES or scored >= limit:
+            break
+    for folder in outdated[:limit]:
+        _delete(folder)
+    return scored
+
+
+def _patterns_of_imports(home: str) -> dict[str, str]:
+    return {rule: word.pattern for rule, word in imported(decisions(home)).items()}
+
+
+def _sessions(home: str, current: str, now: float) -> "tuple[list[tuple[float, str]], list[str]]":
+    """The sessions to be scored, with the time of their last word, oldest first; and those to be deleted."""
+    ended: list[tuple[float, str]] = []
+    outdated: list[str] = []
+    for folder in _folders(f"{home}/sessions"):
+        if os.path.basename(folder) == current:
+            continue
+        scored = _modified(f"{folder}/{SCORED}")
+        if scored is None:
+            last = _last_word(folder)
+            if now - last >= IDLE or _saidend(folder):
+                ended.append((last, folder))
+        if now - max(scored or 0.0, _last_word(folder)) >= (KEPT if scored else 2 * KEPT):
+            outdated.append(folder)
+    return sorted(ended), outdated
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _modified(path: str) -> float | None:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return None
+
+
+def _last_word(folder: str) -> float:
+    traces = (f"{place}/{trace.FILE}" for place in _agents(folder))
+    times = [_modified(path) for path in (*traces, f"{folder}/{MARKER}")]
+    return max((time for time in times if time is not None), default=_modified(folder) or 0.0)
+
+
+def _agents(folder: str) -> list[str]:
+    return [folder, *_folders(f"{folder}/agents")[:AGENTS]]
+
+
+def _saidend(folder: str) -> bool:
+    kind = ""
+    for record in records(read_end(f"{folder}/{trace.FILE}", _TAIL)):
+        kind = record.get("e", "")
+    return kind == "end"
+
+
+def _score(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
+    """Write the evidence of one session and mark it; returns how many bytes were read."""
+    if not os.access(folder, os.W_OK):
+        raise OSError(f"{folder!r} cannot be marked, and would be written again and again")
+    found, said, project, size = _traces(folder)
+    told = marker(folder) or Marker()
+    session, at = os.path.basename(folder), max((run[-1].at for run in found if run), default=last)
+    new = corrections.find_corrections(session, said)
+    results = _happened(home, project, new, told, found[0], said)
+    if told.whole:
+        by_pattern = outcomes(found[:1])  # a subagent is told no rules, so it stands in no arm
+        results |= {rule: by_pattern[pattern] for rule, pattern in rules.items() if pattern in by_pattern}
+        lines = [
+            {"session": session, "pattern": rule, "arm": told.arm(rule), "happened": happened, "t": at}
+            for rule, happened in results.items()
+        ]
+        if lines:
+            append_lines(log(home, project), [{**line, "project": project} for line in lines])
+    corrections.write_corrections(home, project, new)
+    os.close(os.open(f"{folder}/{SCORED}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return size
+
+
+def _happened(
+    home: str, project: str, new: "list[corrections.Correction]", told: Marker, run: list[Action], said: "list[Record]"
+) -> dict[str, bool]:
+    """For each wish of the user's that the session bears on, whether it was broken.
+
+    Broken: it had to be said again, or an act that it names was done. Kept: it was told or withheld in a session that
+    was long enough to break it, and its own acts show that it did not; where they cannot, there is no evidence.
+    """
+    if not project:
+        return {}
+    known = corrections.group_corrections([*corrections.read_corrections(home, project), *new])
+    again = {wish.id for wish in known if any(corrections.means_the_same(wish, one) for one in new)}
+    results = dict.fromkeys(again, True)
+    for wish in known if is_work(run) else ():
+        if wish.id not in again and told.arm(wish.id) != NONE and (verdict := kept(wish.words, said)) is not None:
+            results[wish.id] = not verdict
+    return results
+
+
+TOOLS = {"execute": ("bash", "command"), "edit": ("edit", "file_path")}
+"""Kind of action -> a tool of that kind, and its argument that holds what is kept of the call."""
+
+
+def kept(rule: str, records: "Sequence[Record]") -> bool | None:
+    """Whether a session kept a rule; None where nobody could tell.
+
+    Args:
+        rule: its words, as the user said them.
+        records: of the main agent's trace, in order.
+    """
+    own = tuple(word.replace(holds=SESSION, at=-1.0) for word in hear(rule) if can_be_judged(word))
+    if not own:
+        return None
+    words, names = own, {word.id for word in own}
+    for record in records:
+        if record.get("e") == "user":
+            heard = load_words(record.get("heard", ()))
+            if any(_calls_for(record.get("words"), word) for word in own):
+                return False
+            if any(_says_again(one, word) for one in heard for word in own):
+                return False
+            words = merge(words, heard, float(record.get("at", 0.0)))
+        elif record.get("e") == "action" and record.get("ran") is not False and _breaks(words, names, record):
+            return False
+    return True
+
+
+def _says_again(heard: Word, word: Word) -> bool:
+    return heard.kind in STANDING and heard.holds != RULE and shares(heard, word)
+
+
+def _calls_for(said: object, word: Word) -> bool:
+    """Whether a message says no more than the name of what a rule wants: "pnpm!"."""
+    names = re.findall(r"[\w.+-]+", said.lower()) if isinstance(said, str) else []
+    return bool(word.likes) and word.likes in names and len(names) <= BRIEF
+
+
+def _breaks(words: "tuple[Word, ...]", names: "set[str]", record: "Record") -> bool:
+    """Whether an action breaks one of the words that are a rule's."""
+    noted = record.get("breaks")
+    if noted and str(noted[0]) in names:
+        return True
+    tool, argument = TOOLS.get(str(record.get("kind", "")), ("", ""))
+    target = record.get("target")
+    if not tool or not isinstance(target, str):
+        return False
+    rule = [word for word in words if word.at < 0 and word.id in names]
+    asked = [word for word in words if word.at >= 0]
+    found = judge([*rule, *asked], read_call(tool, {argument: target}), "", lambda: ())
+    return found is not None and found.word.at < 0
+
+
+def _traces(folder: str) -> "tuple[list[list[Action]], list[Record], str, int]":
+    """The actions of each agent, the records of the main one, the project, and the bytes read."""
+    runs: list[list[Action]] = []
+    said: list[Record] = []
+    project, size, room = "", 0, ACTIONS
+    for place in _agents(folder):
+        try:
+            records, end = trace.read(place, 0, SESSION_BYTES - size)
+        except OSError:
+            records, end = [], 0
+        size += end
+        said = said if place != folder else records
+        runs.append(_actions(records[:room]))
+        room -= len(runs[-1])
+        project = project or _project(records)
+    return runs, said, project, size
+
+
+def _project(records: "list[Record]") -> str:
+    """The hash that stands in the first record of a start; it becomes a file name, so nothing else will do."""
+    for record in records:
+        value = record.get("project")
+        if record.get("e") == "start" and isinstance(value, str) and 0 < len(value) <= 64:
+            return value if all(digit in "0123456789abcdef" for digit in value) else ""
+    return ""
+
+
+_FIELDS: "dict[str, Callable[[object], bool]]" = {
+    **dict.fromkeys(("tool", "kind", "call", "target", "error", "result", "id"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("ok", "waits"), lambda value: isinstance(value, bool)),
+    "at": _is_time,
+}
+"""What patterns look at."""
+
+
+def _actions(records: "list[Record]") -> list[Action]:
+    """The actions among the records; a call that two hooks wrote counts once, one that never ran not at all."""
+    actions: list[Action] = []
+    seen: set[str] = set()
+    for record in records:
+        if record.get("e") != "action" or record.get("id", "") in seen or record.get("ran") is False:
+            continue
+        fields = {name: record[name] for name, fits in _FIELDS.items() if name in record and fits(record[name])}
+        if fields.get("id"):
+            seen.add(fields["id"])
+        if fields.keys() >= {"tool", "kind", "call", "at"}:
+            actions.append(Action(**fields))
+    return actions
+
+
+def _delete(folder: str) -> None:
+    """Remove a session: its files, those of its agents, and nothing that a link points to."""
+    for place in (*_folders(f"{folder}/agents"), f"{folder}/agents", folder):
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    if not entry.is_dir(follow_symlinks=False):
+                        os.unlink(entry.path)
+            os.rmdir(place)
+        except OSError:
+            continue

@@ -1,0 +1,240 @@
+"""What a failure looks like: which tests or places fail, with which exceptions, in how many cases, by what template.
+
+Two runs of the same goal fail alike when these agree, whatever else their outputs say: asserted values, lines of a
+traceback, durations, temporary folders and the amount of output differ from run to run. Fewer failing tests, the next
+compile error or another exception are progress.
+"""
+
+import re
+
+from insula.coding.step.action import Failure
+from insula.coding.step.digests import digest
+
+MOST = 40
+"""Failing tests or places that are told apart."""
+_READ = 12_000
+"""Characters at the end of an output in which they are looked for."""
+SIMILAR = 0.6
+"""Share of common words from which two errors are similar (seed 002: Jaccard 0.6)."""
+
+
+_TEST = (
+    r"(?m)^(?:\x1b\[[\d;]*m)*(?:"
+    r"(?:FAILED|ERROR)\s+(?P<py>\S+::[^\n]*?|\S+\.py)(?:\s+-\s.*)?$"
+    r"|_{3,}\s+(?:ERROR (?:at \w+ of|collecting) )?(?P<head>[^\s_][^\n]{0,150}?)\s+_{3,}$"
+    r"|(?:FAIL|ERROR):\s+(?P<unit>\w+ \([\w.]+\))"
+    r"|\s*--- FAIL: (?P<go>\S+)"
+    r"|test (?P<rust>[\w:]+) \.\.\. FAILED"
+    r"|\s*(?:[●✕✗×❯✘]|not ok \d+ -?)\s+(?P<js>[^\n]{2,160}?)(?:\s+\(?\d+(?:\.\d+)?\s?m?s\)?)?$"
+    r"|\s*(?P<js_file>FAIL\s+\S+\.[cm]?[jt]sx?\b[^\n]{0,120})$"
+    r"|\s*\d+\)\s+(?P<mocha>[A-Z][^\n]{2,150}):?$"
+    r"|rspec (?P<ruby>\./\S+)"
+    r"|(?:\[ERROR\]|\[ *FAILED *\])\s+(?P<java>(?!Tests run)[\w.$]+[.#:/ ][a-zA-Z_]\w*)"
+    r")"
+)
+_PLACE = (
+    r"(?m)^\s*(?:error\s+)?(?P<file>(?:[a-zA-Z]:)?[\w./\\@+-]{1,160}\.\w{1,6})[:(]\d+(?:[:,]\d+)?\)?:?\s*(?:-\s*)?"
+    r"(?P<what>[^\n]{3,})$"
+)
+_MISSING = (
+    r"(?i)(?:no module named|cannot find (?:module|package|name|symbol)|undefined(?: name| reference to| variable)?:?"
+    r"|no such (?:table|column):|keyerror:|has no attribute|unable to resolve|module not found:?)\s+[`'\"]?"
+    r"(?P<thing>[\w./@-]{1,80})"
+    r"|(?:\b(?P<known>\w{1,60})|['\"`](?P<named>[\w./@ -]{1,80})['\"`]) (?:is not defined|does not exist|not found)\b"
+)
+"""What is missing: another one is another failure."""
+_RANDOM = r"[0-9a-f]{8,}|\d+"
+_STEP = r"failed to solve: (?:process )?[\"']?(?P<step>[^\"'\n]{3,160})"
+"""The step of an image that could not be built."""
+_RUST = r"(?m)^error(?:\[(?P<code>E\d+)\])?: (?P<what>[^\n]{0,160})$"
+_THROWN = (
+    r"(?m)^(?:E\s+|\s*)?(?:[a-zA-Z_][\w.]{0,80}\.)?(?P<name>[A-Z]\w{0,60}(?:Error|Exception|Warning|Exit|Interrupt|Panic))\b"
+    r"|^(?:FAILED|ERROR) \S+ - (?:\w+\.)*(?P<brief>\w{1,60}(?:Error|Exception))\b"
+    r"|^E\s+(?P<assert>assert)\b|^panic: (?P<panic>[a-z ]{3,40})|^thread '.{1,60}' (?P<panicked>panicked)"
+)
+_COUNT = (
+    r"\b(?P<n>\d+)\s+(?:tests?\s+)?(?:fail\b|failed|failing|failures?|errors?\b|problems?\b)"
+    r"|\b(?:failures|errors|failed)\s?[=:]\s?(?P<m>\d+)|^\W*fail (?P<k>\d+)|Found (?P<f>\d+) errors?"
+)
+_VARIES = r"0x[0-9a-f]+|\d+(?:[.:,]\d+)*"
+
+
+def failure(output: str) -> Failure:
+    """How a call failed, by the end of its output."""
+    said = output[-_READ:]
+    names = _failing_tests(said) or _places(said)
+    return Failure(
+        names=tuple(sorted(digest(name, 8) for name in list(dict.fromkeys(names))[:MOST])),
+        thrown=tuple(sorted(_thrown(said)))[:6],
+        count=_count(said),
+    )
+
+
+def _failing_tests(said: str) -> "list[str]":
+    if not any(mark in said for mark in ("FAIL", "ERROR", "●", "✕", "✗", "×", "✘", "not ok", "___", "rspec", ") ")):
+        return []
+    found = [match[match.lastgroup] for match in re.finditer(_TEST, said) if match.lastgroup]
+    return [_last(name) for name in found]
+
+
+def _last(name: str) -> str:
+    """A test by its own name: one tool writes its file before it, another does not."""
+    bare = (
+        name.split(" - ", maxsplit=1)[0]
+        .strip()
+        .rsplit("::", 1)[-1]
+        .split(" (")[0]
+        .rsplit(" › ", 1)[-1]
+        .rsplit(" > ", 1)[-1]
+    )
+    bare = bare.split("[")[0] if "[" in bare and bare.endswith("]") and bare[0] != "[" else bare
+    head = bare.rsplit(".", 1)[-1] if re.fullmatch(r"[\w.]+", bare) and not bare.endswith(".py") else bare
+    return re.sub(_VARIES, "#", head) if " " in head else head
+
+
+def _places(said: str) -> "list[str]":
+    found = [
+        f"{match['file'].replace(chr(92), '/').rsplit('/', 1)[-1]} {_plain(match['what'])}"
+        for match in re.finditer(_PLACE, said)
+        if "/tmp/" not in match["file"]  # noqa: S108
+        and "Error" not in match["what"][:20]
+        and not match["what"].startswith("in ")
+    ]
+    found = found or [f"{match['code']} {_plain(match['what'])}" for match in re.finditer(_RUST, said)]
+    return found or [f"step {_plain(match['step'])}" for match in re.finditer(_STEP, said)] or _missing(said)
+
+
+def _missing(said: str) -> "list[str]":
+    things = [match[match.lastgroup].lower() for match in re.finditer(_MISSING, said) if match.lastgroup]
+    return [f"no {re.sub(_RANDOM, '#', thing)}" for thing in things if "tmp/" not in thing]
+
+
+def _plain(what: str) -> str:
+    return " ".join(re.sub(_VARIES, "#", what.lower()).split())[:120]
+
+
+def _thrown(said: str) -> "set[str]":
+    if not any(mark in said for mark in ("Error", "Exception", "E  ", "panic", "Exit", "Interrupt", "Warning")):
+        return set()
+    names = {match[match.lastgroup].lower() for match in re.finditer(_THROWN, said) if match.lastgroup}
+    return {"assertionerror" if name == "assert" else name for name in names if "warning" not in name}
+
+
+def _count(said: str) -> int:
+    counts = 0
+    for line in said.splitlines()[-60:]:
+        if len(line) < 300 and any(mark in line for mark in ("ail", "rror", "roblem", "AIL")):
+            for match in re.finditer(_COUNT, line):
+                counts = max(counts, int(next(filter(None, match.groups())) or 0) if any(match.groups()) else 0)
+    return min(counts, 1_000_000)
+
+
+# Templates: what changes from one occurrence to the next is masked.
+
+_MASKS = (
+    r"""(?i)(?P<url>\w+://\S+)|(?P<quoted>(?<![A-Za-z])'[^'\n]{0,200}'|"[^"\n]{0,200}"|`[^`\n]{0,200}`)"""
+    r"|(?P<path>(?:~|\.{1,2})?(?:/[\w.@+-]+){1,40}/?|\b[a-z]:\\[\w\\.-]+"
+    r"|\b[\w-]+\.(?:py|js|ts|tsx|java|go|rs|c|h|cc|cpp|rb|md|txt|json|toml|ya?ml|sh|sql)\b)"
+    r"|(?P<hex>\b(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]+)*\b|0x[0-9a-f]+)|(?P<number>\b(?![45]\d\d\b)\d+(?:[.:,]\d+)*)"
+)
+_WORDS = r"[a-z_]{2,}|[45]\d\d\b|<\w+>"
+_EXCEPTION = r"\b[a-z_]{2,60}(?:error|exception)\b"
+_ERROR = 3_000
+_STATUS = r"(?i)^\s*exit code:? -?\d+\s*"
+"""What all silent failures have in common is no word of an error."""
+
+
+def template(error: str) -> str:
+    """An error, already redacted, with its paths, names, numbers and times masked, and cut to 240 characters.
+
+    The telling part of a long one is its first line and its end, where a traceback names the error.
+    """
+    lines = [line.strip() for line in re.sub(_STATUS, "", error[-_ERROR:]).splitlines() if line.strip()]
+    telling = lines if len(lines) <= 4 else [lines[0], *lines[-3:]]
+    return re.sub(_MASKS, _mask, " ".join(telling)[:1_000]).lower()[:240]
+
+
+def _mask(match: "re.Match[str]") -> str:
+    return f"<{match.lastgroup}>"
+
+
+def similar(one: str, other: str) -> bool:
+    """Whether two templates of errors are of the same kind: Jaccard of their words ≥ 0.6, and no other exception."""
+    if one == other:
+        return True
+    thrown = [re.findall(_EXCEPTION, each)[-1:] for each in (one, other)]
+    if all(thrown) and thrown[0] != thrown[1]:
+        return False
+    a, b = set(re.findall(_WORDS, one)), set(re.findall(_WORDS, other))
+    return len(a & b) >= SIMILAR * len(a | b) > 0
+
+
+def alike(one: Failure, other: Failure, before: str, after: str) -> bool:
+    """Whether a later failure of a goal is the same as the one before.
+
+    Args:
+        one: the one before.
+        other: the later one.
+        before: template of the first.
+        after: template of the second.
+    """
+    if one.thrown and other.thrown and not set(one.thrown) & set(other.thrown):
+        return False
+    if 0 < other.count < one.count or (other.names and set(other.names) < set(one.names)):
+        return False  # fewer problems than before are progress
+    if one.names and other.names:
+        both = set(one.names) & set(other.names)
+        return len(both) == len(one.names) or (bool(both) and 0 < one.count <= other.count)
+    if one.count and other.count:
+        return True
+    return not before or not after or similar(before, after)
+
+
+# What may be named of a failure: our own words for what an output says, never its words.
+
+_KINDS = (
+    ("import cycle", "import cycle"),
+    ("circular import", "import cycle"),
+    ("merge conflict", "merge conflict"),
+    ("conflict (", "merge conflict"),
+    ("syntax error", "syntax error"),
+    ("syntaxerror", "syntax error"),
+    ("modulenotfounderror", "missing module"),
+    ("cannot find module", "missing module"),
+    ("no module named", "missing module"),
+    ("undefined:", "undefined name"),
+    ("undefined reference", "undefined reference"),
+    ("is not defined", "undefined name"),
+    ("not assignable", "type error"),
+    ("connection refused", "refused connection"),
+    ("econnrefused", "refused connection"),
+    ("address already in use", "port already in use"),
+    ("eaddrinuse", "port already in use"),
+    ("permission denied", "missing permission"),
+    ("eacces", "missing permission"),
+    ("timed out", "timeout"),
+    ("deadlock", "deadlock"),
+    ("out of memory", "lack of memory"),
+    ("no space left", "lack of disk space"),
+    ("certificate verify failed", "certificate error"),
+    ("x509: certificate", "certificate error"),
+    ("deadline exceeded", "timeout"),
+    ("401 unauthorized", "refused authorization"),
+    ("403 forbidden", "refused authorization"),
+    ("command not found", "missing command"),
+    ("no such file", "missing file"),
+    ("file does not exist", "missing file"),
+    ("string to replace not found", "text to replace that is not there"),
+    ("has not been read", "file that was not read before"),
+    ("non-fast-forward", "rejected push"),
+    ("[rejected]", "rejected push"),
+    ("unresolved import", "unresolved import"),
+    ("segmentation fault", "segmentation fault"),
+)
+
+
+def named(output: str) -> str:
+    """Our own words for the kind of a failure; empty where there are none, or more than one would fit."""
+    low = output[-_READ:].lower()
+    found = {name for mark, name in _KINDS if mark in low}
+    return found.pop() if len(found) == 1 else ""

@@ -1,0 +1,304 @@
+"""A tool call as digests and templates that survive a new clock time, path or line number.
+
+The hook pays for every pattern that it compiles: they stand here as text, and cheap marks are looked for first.
+"""
+
+import json
+import re
+
+from insula.coding.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
+from insula.coding.step.command import Command, label, understand
+from insula.coding.step.digests import checksum, digest
+from insula.coding.step.outcome import (
+    denied,
+    did_nothing,
+    error_inside,
+    exit_code,
+    only_says_no,
+    ran,
+    says_failed,
+    succeeded,
+    summary,
+    throttled,
+)
+from insula.coding.step.programs import TEST
+from insula.coding.step.redacting import MARGIN, redact_command, redact_output, without_kinds
+from insula.coding.step.shell import READ as COMMAND
+from insula.value import is_list, is_object
+
+__all__ = ["action", "digest"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_EDGE = 4_000
+"""Characters at either end of an output that are looked at."""
+_TELLING = 48
+"""An output shorter than this ("ok", "All checks passed!") says nothing about whether the agent gets on."""
+
+_READS = frozenset(
+    "read read_file read_files view read_many_files notebookread open scroll_up scroll_down goto".split()
+)
+_SEARCHES = frozenset(
+    "grep glob ls list_directory search_file_content grep_search webfetch websearch web_fetch google_web_search list "
+    "search codesearch find_file search_dir search_file toolsearch search_codebase fetch_web_content".split()
+)
+_EDITS = frozenset(
+    "edit write multiedit notebookedit replace write_file apply_patch create str_replace insert patch edit_file "
+    "str_replace_editor str_replace_based_edit_tool editor strreplace applypatch".split()
+)
+_EXECUTES = frozenset(
+    "bash shell run_shell_command execute exec_command shell_command local_shell run_commands terminal powershell sql "
+    "python ipython execute_bash".split()
+)
+_TARGETS = ("file_path", "absolute_path", "filePath", "notebook_path", "path", "command", "cmd")
+_TALK = frozenset(("description", "thought", "explanation", "instruction", "statusMessage"))
+"""What an agent says about a call is no part of it."""
+
+
+def action(
+    *,
+    tool: str,
+    input: "Any",
+    output: str,
+    at: float,
+    ok: bool | None = None,
+    code: int | None = None,
+    id: str = "",
+    seconds: float = 0.0,
+) -> Action:
+    """The action that a tool call was.
+
+    Args:
+        tool: the host's name of the tool.
+        input: its arguments, as JSON holds them, or a text.
+        output: what it gave back, as text; the error where it failed.
+        at: seconds since the epoch.
+        ok: the structured outcome; None where the host tells none and the text has to.
+        code: the exit code, where the host tells it.
+        id: the host's id of the call.
+        seconds: what it took, where the host tells it.
+    """
+    kind = _kind(tool, input)
+    input, target, secrets = _admitted(input, PATH if kind in {READ, EDIT} else COMMAND)
+    said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
+    code = exit_code(said) if code is None and ok is not True else code
+    command = understand(without_kinds(target) if secrets else target) if kind == EXECUTE else Command()
+    fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
+    fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves and command.kind != TEST))
+    fine = fine and not (kind == OTHER and error_inside(said)) and not did_nothing(said, kind)
+    kept_out = not fine and denied(said)
+    done = ok is True or (ran(said) and not kept_out)
+    failed = not fine and (done or kept_out)
+    error = redact_output(output, _EDGE, secrets) if failed and done else ""  # of the others only checksums are kept
+    written = input if isinstance(input, str) else _canonical(input)
+    told = (
+        f"{target} {checksum(written)}" if kind == EDIT else " ".join(written.split())
+    )  # what a file holds is not kept
+    family, selectors, shown = _family(tool, kind, target, command)
+    files = _edited(target, input) if kind == EDIT else ()
+    target = files[0] if files else target
+    done_so = Action(
+        tool=tool[:40],
+        kind=kind,
+        at=at,
+        call=digest(f"{tool} {told}"),
+        ok=fine,
+        ran=done,
+        denied=kept_out,
+        target=target[: PATH if kind in {READ, EDIT} else TARGET],
+        error=_template(error) if error else "",
+        failure=_failure(error) if error and kind in {EXECUTE, OTHER} else Failure(),
+        named=_named(error) if error else "",
+        result=_result(said),
+        chars=len(written) + len(output),
+        waits=command.waits
+        or _IS_TASK in f"{target} "
+        or (kind == OTHER and any(word in tool.lower() for word in _WAITING_TOOLS))
+        or (failed and (throttled(said) or (command.limited and code == _TIMED_OUT))),
+        probes=command.probes,
+        family=family,
+        selectors=selectors,
+        workspace=command.workspace[:PATH],
+        label=shown,
+        proves=command.proves,
+        also=command.also,
+        unsure=fine and command.proves and "|" in target and summary(said.lower()) is None,
+        changes=fine and (kind == EDIT or command.changes),
+        of_project=any(map(_is_of_project, files)),
+        acts=command.acts,
+        id=id[:80],
+        seconds=seconds,
+    )
+    return done_so.replace(**_edit(input)) if kind == EDIT else done_so
+
+
+def _admitted(input: "Any", most: int) -> "tuple[Any, str, dict[str, str]]":
+    """The input and its path or command, redacted as far as they are read, and the secrets that were in it."""
+    name, whole = _target(input)
+    target, secrets = redact_command(whole, most)
+    if secrets:
+        safe = target + whole[most + MARGIN :]
+        input = {**input, name: safe} if name else safe
+    return input, target, secrets
+
+
+_TIMED_OUT = 124
+"""Exit status of `timeout` where the time was up."""
+
+
+def _family(tool: str, kind: str, target: str, command: Command) -> "tuple[str, tuple[str, ...], str]":
+    """What a call is run for, which part of it, and as what it may be named."""
+    if kind == EXECUTE and command.family:
+        return command.family[:80], command.selectors, command.label
+    if kind in {READ, EDIT}:
+        path = target.replace("\\", "/").rstrip("/")
+        return f"{kind} of a file", (path[-PATH:],), label((path.rsplit("/", 1)[-1],))
+    return f"{kind} {tool[:40]}", (), label((tool.rsplit("__", 1)[-1],))
+
+
+# Of what costs time on a failing call alone, nothing is loaded for the others.
+
+
+def _template(said: str) -> str:
+    from insula.coding.step.failure import template
+
+    return template(said)
+
+
+def _failure(said: str) -> Failure:
+    from insula.coding.step.failure import failure
+
+    return failure(said)
+
+
+def _named(said: str) -> str:
+    from insula.coding.step.failure import named
+
+    return named(said)
+
+
+_OLD, _NEW = ("old_string", "oldString", "old_str"), ("new_string", "newString", "new_str", "content", "file_text")
+
+
+def _edit(input: "Any") -> "dict[str, str]":
+    """Digests of the text that an edit takes out and of the one that it puts in."""
+    if isinstance(input, str) or (
+        is_object(input) and isinstance(input.get("command"), str) and "***" in input["command"]
+    ):
+        lines = (input if isinstance(input, str) else input["command"]).splitlines()
+        old = "\n".join(line[1:] for line in lines if line[:1] == "-" and line[:3] != "---")
+        new = "\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++")
+    elif is_object(input):
+        parts = [each for each in input["edits"] if is_object(each)] if is_list(input.get("edits")) else [input]
+        old = "\0".join(str(part[name]) for part in parts for name in _OLD if name in part)
+        new = "\0".join(str(part[name]) for part in parts for name in _NEW if name in part)
+    else:
+        return {}
+    return {"before": checksum(old.strip()), "after": checksum(new.strip())}
+
+
+def _is_of_project(file: str) -> bool:
+    from insula.coding.step.project import is_of_project
+
+    return is_of_project(file)
+
+
+_TESTS = (
+    "#[test]",
+    "#[tokio::test]",
+    "def test_",
+    "describe(",
+    " it(",
+    "\nit(",
+    "test(",
+    "func Test",
+    "@Test",
+    'test "',
+    "TEST(",
+    "[Fact]",
+    "[Test]",
+)
+
+
+def writes_test(given: object) -> bool:
+    """Whether the arguments of an edit hold a test."""
+    text = str(given)[:60_000] if given else ""
+    return any(mark.replace("\n", "\\n") in text or mark in text for mark in _TESTS)
+
+
+def _edited(target: str, input: "Any") -> tuple[str, ...]:
+    """The files that an edit is of: of a patch all that it names."""
+    patch = input if isinstance(input, str) else input.get("command") if is_object(input) else ""
+    if not isinstance(patch, str) or "***" not in patch:
+        return (target,) if target else ()
+    named = dict.fromkeys(redact_command(path, PATH)[0] for path in patched(patch)[:_FILES])
+    return tuple(named) or ((target,) if target else ())
+
+
+_FILES = 12
+"""Files of a patch that are told apart."""
+
+
+def patched(patch: str) -> list[str]:
+    """The files of a patch that comes as a text; what stands in them stays where it is."""
+    marks = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
+    return [line[line.index(": ") + 2 :].strip() for line in patch.splitlines() if line.startswith(marks)]
+
+
+def _kind(tool: str, input: "Any") -> str:
+    name = tool.lower()
+    if name in _EXECUTES:
+        return EXECUTE
+    if name in _EDITS:
+        return READ if _is_view(input) else EDIT  # one tool for both
+    return READ if name in _READS else SEARCH if name in _SEARCHES else OTHER
+
+
+def _is_view(input: "Any") -> bool:
+    return is_object(input) and input.get("command") == "view"
+
+
+def target_of(input: "Any") -> str:
+    """The path or the command of a call, as it came; empty for none."""
+    return _target(input)[1]
+
+
+def _target(input: "Any") -> "tuple[str, str]":
+    """The name of the argument that holds the path or the command, and what it holds."""
+    if isinstance(input, str):
+        return "", input
+    for name in _TARGETS if is_object(input) else ():
+        value = input.get(name)
+        if isinstance(value, str):
+            return name, value
+        if is_list(value):
+            return name, " ".join(part for part in value if isinstance(part, str))
+    return "", ""
+
+
+def _canonical(input: "Any") -> str:
+    if is_object(input):
+        input = {name: value for name, value in input.items() if name not in _TALK}
+    return json.dumps(input, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+_IS_TASK = ".output "
+"""Ends the name of the file that a task in the background writes to, which Claude Code gives; to read it is to poll."""
+_WAITING_TOOLS = "bashoutput taskoutput agentoutput wait sleep poll monitor status write_stdin".split()
+
+
+# Results: equal when they differ in the time alone. A counter or a percentage that moves is progress.
+
+_CLOCK = (
+    r"\d+(?:[:/t-]\d+)+(?:\.\d+)?z?|\b0x[0-9a-f]+|\d+(?:\.\d+)?\s?(?:[mµn]?s|sec|seconds?|minutes?)\b"
+    r"|\bpg?id\W{0,3}\d+|\d{5,}"
+)
+
+
+def _result(said: str) -> str:
+    told = " ".join(said.split())
+    if len(told) < _TELLING:
+        return BRIEF + checksum(told) if told else ""
+    return checksum(re.sub(_CLOCK, "#", told.lower()) if any(map(str.isdigit, told)) else told)

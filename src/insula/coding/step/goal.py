@@ -1,0 +1,209 @@
+"""Open failures: what is being run, how it fails, since when, and what was changed for it.
+
+A failure stays open across edits, reads, other commands, the user's messages, a compaction and a resume. It closes when
+what failed succeeds, and begins anew when it fails in another way, for that is progress.
+"""
+
+from insula.coding.step.action import EDIT, Action, Failing
+from insula.coding.step.command import named_check
+
+MOST = 12
+"""Failures that are kept open; the one that was met longest ago goes first."""
+FILES = 3
+"""Changed files that are named."""
+STALE = 400
+"""Turns after which a failure that nobody met again is forgotten."""
+_TESTS = "test "
+_WHOLE = ("test", "type check", "linter", "build", "install")
+"""What may be run as a whole or in part."""
+WHOLE = frozenset((".", "./...", "...", "tests", "test", "src"))
+"""Selectors that select all."""
+
+
+class Goal(Failing):
+    """One open failure."""
+
+    id: str
+    """Of this stretch of it: another after it has begun anew."""
+    family: str
+    selectors: tuple[str, ...] = ()
+    workspace: str = ""
+    label: str = ""
+    error: str = ""
+    """Template of the failure."""
+    named: str = ""
+    denied: bool = False
+    proves: bool = False
+    first: int = 0
+    """Turn in which it failed first, ..."""
+    last: int = 0
+    """... and last."""
+    at: float = 0.0
+    """When it failed first."""
+    turns: int = 1
+    """Turns in which it failed in this way."""
+    fixes: int = 0
+    """How often it failed in this way though something had been changed since the time before."""
+    changed: int = 0
+    """Changes since it failed last, ..."""
+    edits: int = 0
+    """... and since it failed first."""
+    files: tuple[str, ...] = ()
+    """What was changed, as it may be named."""
+    unnamed: bool = False
+    """Whether something else was changed, too."""
+    edit: str = ""
+    """The last change, as what it took out and put in: the same again, elsewhere, is one change (a rename)."""
+    call: str = ""
+    """Digest of the last call of it."""
+    result: str = ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is a command, to which a change of files may matter."""
+        return not self.family.startswith(("read ", "edit ", "search ", "other "))
+
+
+Goals = tuple[Goal, ...]
+
+
+def after(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal | None, Goals]:
+    """The open failures after an action, the one that it met, and those that it closed."""
+    if action.failed:
+        return _failed(goals, action, turn)
+    shut = tuple(goal for goal in goals if _closes(action, goal))
+    kept = tuple(
+        goal.replace(changed=0)
+        if action.unsure and _covers_all(action, goal)
+        else goal  # it was run; how, is not known
+        for goal in goals
+        if goal not in shut and turn - goal.last <= STALE
+    )
+    matters = action.changes and (action.of_project or action.kind != EDIT)
+    return (tuple(_changed(goal, action) for goal in kept) if matters else kept), None, shut
+
+
+def _failed(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal, Goals]:
+    before = next((goal for goal in reversed(goals) if _meets(action, goal)), None)
+    others = tuple(goal for goal in goals if goal is not before)
+    if before is not None and _alike(before, action):
+        met = _again(before, action, turn)
+        return (*others, met), met, ()
+    met = _opened(action, turn)
+    return (*others, met)[-MOST:], met, (before,) if before is not None else ()
+
+
+def _opened(action: Action, turn: int) -> Goal:
+    from insula.coding.step.digests import digest
+
+    return Goal(
+        id=digest(f"{action.family} {action.selectors} {turn} {action.at}", 8),
+        family=action.family,
+        selectors=action.selectors,
+        workspace=action.workspace,
+        label=action.label,
+        error=action.error,
+        failure=action.failure,
+        named=action.named,
+        denied=action.denied,
+        proves=action.proves,
+        first=turn,
+        last=turn,
+        at=action.at,
+        call=action.call,
+        result=action.result,
+    )
+
+
+def _again(goal: Goal, action: Action, turn: int) -> Goal:
+    if goal.last == turn:
+        return goal
+    return goal.replace(
+        family=action.family,
+        selectors=action.selectors,
+        workspace=action.workspace or goal.workspace,
+        label=action.label or goal.label,
+        error=action.error or goal.error,
+        failure=action.failure if action.failure.names else goal.failure,
+        named=action.named if action.named == goal.named else "",
+        last=turn,
+        turns=goal.turns + 1,
+        fixes=goal.fixes + (goal.changed > 0),
+        changed=0,
+        call=action.call,
+        result=action.result,
+    )
+
+
+def _changed(goal: Goal, action: Action) -> Goal:
+    name = action.label if action.kind == EDIT else ""
+    known = name and (name in goal.files or len(goal.files) < FILES)
+    edit = f"{action.before} {action.after}" if action.before else ""
+    more = not edit or edit != goal.edit
+    return goal.replace(
+        changed=goal.changed + more,
+        edits=goal.edits + more,
+        edit=edit,
+        files=(*goal.files, name) if known and name not in goal.files else goal.files,
+        unnamed=goal.unnamed or not known,
+    )
+
+
+def _meets(action: Action, goal: Goal) -> bool:
+    """Whether an action is of the goal: the same family, and the same part of it, or a part, or the same names fail."""
+    if action.denied != goal.denied:
+        return False
+    if action.family != goal.family:  # `make test` and `pytest tests/a.py` are one where the same tests fail
+        tests = action.family.startswith(_TESTS) and goal.family.startswith(_TESTS)
+        return tests and bool(set(action.failure.names) & set(goal.failure.names))
+    if not same_place(action.workspace, goal.workspace):
+        return False
+    if action.selectors == goal.selectors or set(action.failure.names) & set(goal.failure.names):
+        return True
+    return _covers(action.selectors, goal) or _covers(goal.selectors, goal, action.selectors)
+
+
+def _closes(action: Action, goal: Goal) -> bool:
+    """Whether an action that went well shows that the goal is reached."""
+    if not action.ok or not action.ran:
+        return False
+    return named_check(goal.family, goal.selectors, goal.workspace) in action.also or (
+        not action.unsure and _covers_all(action, goal)
+    )
+
+
+def _covers_all(action: Action, goal: Goal) -> bool:
+    """Whether an action runs all that the goal is about."""
+    if not same_place(action.workspace, goal.workspace):
+        return False
+    if action.family != goal.family:  # all tests are well, by whatever name they were run
+        both = action.proves and action.family.startswith(_TESTS) and goal.family.startswith(_TESTS)
+        return both and not action.selectors
+    return action.selectors == goal.selectors or _covers(action.selectors, goal)
+
+
+def _covers(selectors: tuple[str, ...], goal: Goal, inner: tuple[str, ...] | None = None) -> bool:
+    """Whether what is selected holds the goal's part: all of it, or a folder above."""
+    if not goal.family.startswith(_WHOLE):
+        return False
+    parts = goal.selectors if inner is None else inner
+    whole = not selectors or set(selectors) <= WHOLE
+    return whole or (bool(parts) and all(any(_under(part, above) for above in selectors) for part in parts))
+
+
+def _under(part: str, above: str) -> bool:
+    bare = above.removesuffix("...").rstrip("/")
+    return part == above or part.startswith((f"{bare}/", f"{bare}::"))
+
+
+def same_place(one: str, other: str) -> bool:
+    """Whether two commands may run in the same part of a project: one of them does not say where, or they agree."""
+    return not one or not other or f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
+
+
+def _alike(goal: Goal, action: Action) -> bool:
+    if goal.denied and action.denied:
+        return True
+    from insula.coding.step.failure import alike
+
+    return alike(goal.failure, action.failure, goal.error, action.error)

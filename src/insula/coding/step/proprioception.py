@@ -1,0 +1,395 @@
+"""An agent's sense of what it is doing: each action moves the state on, and now and then there is something to say.
+
+Pure: the trace is folded through here by the hook, by a replay and by a benchmark alike. Only the senses that are on
+feel anything; the state holds what all of them need, so that one that is switched on knows what went before.
+"""
+
+from insula.coding.step import goal as goals
+from insula.coding.step.action import EDIT, WINDOW, Action
+from insula.coding.step.command import COMMITS, PUSHES
+from insula.coding.step.goal import Goal
+from insula.coding.step.ladder import FLAG, MOST, Step, next_rung
+from insula.coding.step.senses import CLIMBING, senses_after, senses_at_end, senses_before
+from insula.coding.step.senses.register import DEFAULT
+from insula.coding.step.state import KEYS, KNOWN, Carry, Reading, State, Wait, Watch, dump, load
+from insula.coding.step.turn import closed, entered
+from insula.coding.step.word.word import ASKED as REQUEST
+from insula.coding.step.word.word import HERE, LIFT, RULE, STANDING, load_words
+from insula.value import Value, is_list
+
+__all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "foresee", "forget", "hear", "load", "sense"]
+
+WATCH = 3
+"""Turns after a text that show whether it was heeded."""
+
+
+class Ended(Value):
+    """A trouble that was spoken of, and is over."""
+
+    key: str
+    turns: int
+    """From the first text to its end."""
+    seconds: float
+    tokens: int
+
+
+class Sensed(Value):
+    """The state after an action, and what came of it."""
+
+    state: State
+    readings: tuple[Reading, ...] = ()
+    said: Reading | None = None
+    """The one that the text is of."""
+    rung: int = 0
+    """The rung that the text is from; 0 for silence and for texts that are no part of the ladder."""
+    text: str = ""
+    """What to tell the agent; empty for silence."""
+    heeded: bool | None = None
+    """Whether the text before was heeded, where this action settles it, ..."""
+    watched: str = ""
+    """... and the trouble that it was of."""
+    ended: tuple[Ended, ...] = ()
+    asks: bool = False
+    """Whether the text is a question to the user."""
+
+    @property
+    def sense(self) -> str:
+        """The sense that the text is of."""
+        return self.said.sense if self.said else ""
+
+    @property
+    def impasse(self) -> bool:
+        """Whether the ladder has been climbed to its top just now."""
+        return self.rung == FLAG
+
+
+def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
+    """What the senses feel after an action, and the one thing to say about it, if any.
+
+    Args:
+        state: before the action.
+        action: what was done.
+        on: the names of the senses that feel.
+    """
+    if action.id and action.id in state.known:
+        return Sensed(state=state)
+    state = _without_silent(state, on)
+    turn = entered(state.turn, action)
+    action = action.replace(nth=turn.number)
+    known = (*state.known, action.id)[-KNOWN:] if action.id else state.known
+    state = _allowed(state, action)
+    window = (*state.window, action)[-WINDOW:]
+    state = state.replace(turn=turn, known=known, carry=_counted(state.carry, window))
+    if not action.ran and not action.denied:
+        return Sensed(state=state)
+    opened, _, shut = goals.after(state.goals, action, turn.number)
+    state = state.replace(
+        window=window,
+        goals=opened,
+        wait=_wait(state.wait, action),
+    )
+    feeling = senses_after(state, action, on)
+    readings = tuple(reading for each in feeling if (reading := each.feel(state, action)) is not None)
+    watched = state.watch.key if state.watch else ""
+    watch, heeded = _watched(state, readings)
+    ended = _ended(state, shut, action.at)
+    state = state.replace(
+        watch=watch, steps=tuple(step for step in state.steps if step.key not in {e.key for e in ended})
+    )
+    return _spoken(state, readings, action.at).replace(readings=readings, heeded=heeded, watched=watched, ended=ended)
+
+
+ASKED = "asked "
+"""Begins what is remembered of a call that the user was asked about."""
+
+
+def _allowed(state: State, action: Action) -> State:
+    """The state after a call that the user was asked about, and that was made: they are not asked that again."""
+    if not action.breaks or not action.ran or f"{ASKED}{action.id}" not in state.keys:
+        return state
+    from insula.coding.step.senses.against_words import key
+
+    return state.replace(keys=(*state.keys, key(state, action.breaks[0]))[-KEYS:])
+
+
+def _without_silent(state: State, on: frozenset[str]) -> State:
+    """The state without the troubles of senses that were switched off meanwhile: nothing shows how those go on."""
+    steps = tuple(step for step in state.steps if step.sense in on)
+    if len(steps) == len(state.steps):
+        return state
+    watched = state.watch is not None and any(step.key == state.watch.key for step in steps)
+    return state.replace(steps=steps, watch=state.watch if watched else None)
+
+
+def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
+    """The one text that a turn may have: of the first reading that has something new to say."""
+    if state.spoke == state.turn.number:
+        return Sensed(state=state)
+    if not readings:
+        return Sensed(state=state)
+    from insula.coding.step.wording import text
+
+    for reading in readings:
+        climbs = reading.sense in CLIMBING
+        rung = next_rung(state.steps, reading.key, reading.count, state.turn.number) if climbs else 0
+        told = text(state, reading, rung) if rung or (not climbs and reading.key not in state.keys) else ""
+        if told:
+            return Sensed(state=_after(state, reading, rung, told, at), said=reading, rung=rung, text=told)
+    return Sensed(state=state)
+
+
+def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> State:
+    from insula.coding.step.wording import remembered
+
+    turn, carry = state.turn.number, state.carry
+    if reading.sense == "chronos":
+        from insula.coding.step.senses.chronos import level
+
+        carry = carry.replace(level=level(state, at))
+    if reading.sense == "o2":
+        carry = carry.replace(o2_at=turn)
+    state = state.replace(carry=carry, spoke=turn, said=remembered(state, reading, rung, told))
+    if not rung:
+        return state.replace(keys=(*state.keys, reading.key)[-KEYS:])
+    before = next((step for step in state.steps if step.key == reading.key), None)
+    step = Step(
+        key=reading.key,
+        rung=rung,
+        count=reading.count,
+        turn=turn,
+        first=before.first if before else turn,
+        at=before.at if before else at,
+        context=before.context if before else carry.context,
+        sense=reading.sense,
+        family=reading.goal.family if reading.goal else reading.label,
+    )
+    others = tuple(one for one in state.steps if one.key != reading.key)
+    watch = Watch(key=reading.key, count=reading.count, until=turn + WATCH)
+    return state.replace(steps=(*others, step)[-MOST:], watch=watch)
+
+
+def foresee(state: State, action: Action, on: frozenset[str] = DEFAULT, asks: bool = False) -> Sensed:
+    """What is felt before a call is made, and the one thing to say about it, if any; the call itself is still to come.
+
+    Args:
+        state: before the call.
+        action: what is about to be done, as if it had gone well.
+        on: the names of the senses that feel.
+        asks: whether the host can put a question to the user.
+    """
+    turn = entered(state.turn, action).number
+    action = action.replace(nth=turn)
+    feeling = senses_before(on)
+    readings = tuple(
+        reading.replace(ahead=True) for each in feeling if (reading := each.foresee(state, action)) is not None
+    )
+    if asks and readings and readings[0].said and readings[0].key not in state.keys:
+        return _question(state, readings[0], action).replace(readings=readings)
+    return _told_once(state, readings).replace(readings=readings)
+
+
+def _question(state: State, reading: Reading, action: Action) -> Sensed:
+    """What the host asks the user, in their own words; each time, until they have let such a call be made."""
+    from insula.coding.step.wording import question
+
+    keys = (*state.keys, f"{ASKED}{action.id}")[-KEYS:]
+    return Sensed(state=state.replace(keys=keys), said=reading, text=question(reading), asks=True)
+
+
+def end(state: State, said: str, on: frozenset[str] = DEFAULT) -> Sensed:
+    """What is felt when the agent stops.
+
+    Args:
+        state: when it stops.
+        said: its last words.
+        on: the names of the senses that feel.
+    """
+    feeling = senses_at_end(on)
+    readings = tuple(reading for each in feeling if (reading := each.feel_end(state, said)) is not None)
+    return _told_once(state, readings).replace(readings=readings)
+
+
+def _told_once(state: State, readings: "Iterable[Reading]") -> Sensed:
+    """The text of the first of the readings that was not spoken of yet; they are on no ladder."""
+    from insula.coding.step.wording import remembered, text
+
+    for reading in readings:
+        told = text(state, reading) if reading.key not in state.keys else ""
+        if told:
+            keys = (*state.keys, reading.key)[-KEYS:]
+            state = state.replace(said=remembered(state, reading, 0, told), keys=keys)
+            return Sensed(state=state, said=reading, text=told)
+    return Sensed(state=state)
+
+
+def hear(state: State, at: float, words: str = "") -> State:
+    """The state after a message of the user's: what is open stays open; what they want is minded.
+
+    Args:
+        state: before it.
+        at: when; 0 where nobody attends.
+        words: their own words.
+    """
+    from insula.coding.step.word.extraction import hear as heard_in
+
+    return _minded(state, at, heard_in(words) if words else ())
+
+
+def _minded(state: State, at: float, heard: "tuple[Word, ...]") -> State:
+    """The state after a message of the user's in which they said these words."""
+    turn = state.turn.number
+    carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
+    return _ruled(state, at, heard).replace(
+        window=(), carry=carry, watch=None, wait=None, turn=closed(state.turn, ()), asked=_acts_asked_for(heard)
+    )
+
+
+def _ruled(state: State, at: float, heard: "tuple[Word, ...]") -> State:
+    """The state with the ledger after these words."""
+    if not heard and not any(word.holds == HERE for word in state.words):
+        return state
+    from insula.coding.step.word.ledger import merge
+
+    return state.replace(words=merge(state.words, heard, at))
+
+
+def _acts_asked_for(heard: "tuple[Word, ...]") -> tuple[str, ...]:
+    return tuple(sorted({act for word in heard if word.kind in {REQUEST, LIFT} for act in word.acts}))
+
+
+def forget(state: State) -> State:
+    """The state after the context was cleared or compacted: what was read before may well be read again."""
+    return state.replace(window=(), watch=None, held="")
+
+
+def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
+    action = window[-1]
+    commits = COMMITS in action.acts and (action.ok or PUSHES in action.acts)  # what failed was the push
+    shown = action.ok and action.proves
+    progress = (action.changes and (action.of_project or action.kind != EDIT)) or commits or shown
+    if action.context:
+        from insula.coding.step.senses.o2 import paced
+
+        carry = paced(carry, action)
+    return carry.replace(
+        calls=carry.calls + 1,
+        progress=carry.progress + (bool(progress) and carry.progress_turn != action.nth),
+        progress_turn=action.nth if progress else carry.progress_turn,
+    )
+
+
+def _wait(wait: Wait | None, action: Action) -> Wait | None:
+    """The poll that is followed, after an action."""
+    if not action.waits:
+        return wait
+    from insula.coding.step.senses.vestibular import followed
+
+    return followed(wait, action)
+
+
+def _watched(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None, bool | None]:
+    """A text was heeded when the trouble that it was of does not grow within the next turns."""
+    watch = state.watch
+    if watch is None:
+        return None, None
+    if any(reading.key == watch.key and reading.count > watch.count for reading in readings):
+        return None, False
+    return (watch, None) if state.turn.number <= watch.until else (None, True)
+
+
+def _ended(state: State, shut: tuple[Goal, ...], at: float) -> tuple[Ended, ...]:
+    """The troubles that were spoken of and are over: their goal was reached, or nothing came of them any more."""
+    gone = {goal.id for goal in shut}
+    turn, context = state.turn.number, state.carry.context
+    open_goals = {goal.id for goal in state.goals}
+    return tuple(
+        Ended(
+            key=step.key,
+            turns=turn - step.first,
+            seconds=max(0.0, at - step.at),
+            tokens=max(0, context - step.context) if step.context else 0,
+        )
+        for step in state.steps
+        if step.key in gone or (step.key not in open_goals and turn - step.turn > QUIET and " " in step.key)
+    )
+
+
+QUIET = 12
+"""Turns without another text after which a trouble that is no open failure counts as over."""
+
+
+# From and to the trace.
+
+
+def fold(state: State | None, records: "list[Record]", on: frozenset[str] = DEFAULT) -> "tuple[State, list[Sensed]]":
+    """The state after further records of a trace, and what came of each action.
+
+    Records of other kinds are passed over, and so are actions that are none.
+
+    Args:
+        state: before them; None at the beginning.
+        records: what the trace has since.
+        on: the names of the senses that feel.
+    """
+    state = state or State()
+    outcomes: list[Sensed] = []
+    more = {record.get("id"): record for record in records if record.get("e") == "more"}
+    for record in records:
+        kind = record.get("e")
+        if kind == "user":
+            state = _heard(state, record)
+        elif kind == "start" and record.get("source") in {"clear", "compact"}:
+            state = forget(state)
+        elif kind == "rules":
+            state = _of_rules(state, record)
+        elif kind == "turn":
+            ids = record.get("ids")
+            state = state.replace(turn=closed(state.turn, tuple(map(str, ids)) if is_list(ids) else ()))
+        elif kind == "before" and (action := acted(record)) is not None:
+            outcomes.append(foresee(state, action, on, record.get("asks") is True))
+            state = outcomes[-1].state
+        elif kind == "action" and (action := acted(record)) is not None:
+            known = more.get(action.id or action.call, {})
+            action = action.replace(**{name: known[name] for name in _MORE if name in known})
+            outcomes.append(sense(state, action, on))
+            state = outcomes[-1].state
+    return state, outcomes
+
+
+_MORE = ("context", "context_window", "turn", "importers", "of_project")
+"""What is found out about a call after it has been noted."""
+
+
+def _heard(state: State, record: "Record") -> State:
+    at, heard = float(record.get("at", 0.0)), load_words(record.get("heard", ()))
+    if record.get("kind", "prompt") in {"interrupt", "rejection"}:
+        return _ruled(state, at, heard) if heard else state
+    return _minded(state, 0.0 if record.get("away") else at, heard)
+
+
+def _of_rules(state: State, record: "Record") -> State:
+    """The state with what the rules in the user's own words say that the session was told."""
+    from insula.coding.step.word.extraction import hear as heard_in
+
+    words = record.get("words", ())
+    rules = [rule for rule in words if isinstance(rule, str)] if is_list(words) else []
+    heard = tuple(word.replace(holds=RULE) for rule in rules for word in heard_in(rule) if word.kind in STANDING)
+    return _ruled(state, float(record.get("at", 0.0)), heard) if heard else state
+
+
+def acted(record: "Record") -> Action | None:
+    """The action that a record of a trace holds; None where it holds none."""
+    try:
+        return Action.of(record)
+    except TypeError:
+        return None
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from insula.coding.step.word.word import Word
+
+    Record = dict[str, Any]

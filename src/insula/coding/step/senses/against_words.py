@@ -1,0 +1,67 @@
+"""Against the user's words: a call that does what the user has ruled out in this session, or in a rule of theirs.
+
+What they rule out stands in the ledger of the session (`word/`). A hook judges a call with its arguments,
+and notes what it breaks; where only the action is at hand, its path, its programs and its acts are judged.
+"""
+
+from insula.coding.step.action import EDIT, EXECUTE, Action
+from insula.coding.step.ladder import AHEAD
+from insula.coding.step.state import Reading, State
+
+NAME = "against_words"
+LABEL = "against the user's words"
+CLIMBS = False
+
+
+def feel(state: State, action: Action) -> Reading | None:
+    """Whether the user has ruled this out."""
+    if not (action.ok or action.failed):
+        return None
+    breaks = action.breaks or _breaks(state, action)
+    if not breaks:
+        return None
+    word, said, how, what = breaks
+    return Reading(sense=NAME, count=1, key=key(state, word), form=how, label=what, said=said)
+
+
+foresee = feel
+
+
+def key(state: State, word: str) -> str:
+    """What a breach of a word is known by: once after each message of the user's is enough."""
+    return f"word {word} {state.carry.user_turn}"
+
+
+def _breaks(state: State, action: Action) -> tuple[str, ...]:
+    if not state.words or action.kind not in {EDIT, EXECUTE}:
+        return ()
+    from insula.coding.step.word.breach import judged
+
+    tool, given = (
+        ("bash", {"command": action.target}) if action.kind == EXECUTE else ("edit", {"file_path": action.target})
+    )
+    seen = [one.target for one in state.window if one.kind != EXECUTE]
+    return judged(state.words, tool, given, "", lambda: seen)
+
+
+_DOES = {
+    "edits": ("This call changes", "This call has changed"),
+    "deletes": ("This call deletes", "This call has deleted"),
+    "runs": ("This call runs", "This call has run"),
+    "writes": ("This call writes", "This call has written"),
+}
+
+
+def fact(reading: Reading) -> str:
+    """What the user has said, and what is done against it."""
+    does = _DOES[reading.form][0 if reading.ahead else 1]
+    return f'The user said: "{reading.said}" {does} `{reading.label}`.'
+
+
+ADVICE = {
+    AHEAD: ("If it was made without their word, undo it where that loses nothing, and tell them.",),
+    0: (
+        "Undo it where that loses nothing, and tell them what happened.",
+        "Say so plainly, and ask before you go on with it.",
+    ),
+}

@@ -1,0 +1,161 @@
+"""Nociception: the same thing fails again, in turn after turn, whatever lies between.
+
+Three forms. *Survives*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in
+several turns. *Row*: turns in which all fails alike, though what is called differs. The calls of one turn count once;
+waits, polls and probes count not at all.
+"""
+
+from insula.coding.step.action import Action
+from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
+from insula.coding.step.programs import REQUEST
+from insula.coding.step.state import Reading, State
+from insula.coding.step.turn import Group, groups
+from insula.coding.step.wording import counted, listed
+
+NAME = "nociception"
+LABEL = "fails again and again"
+CLIMBS = True
+
+FIXES = 2
+"""Changes that a failure must have survived (issue: from the second such fix on)."""
+TURNS = 3
+"""Turns in which a goal must have failed alike, ..."""
+UNTOUCHED = 4
+"""... or this many where it is a check that no two changes were of no avail for: to look again is no loop yet."""
+EQUAL, ALIKE = 2, 3
+"""Turns in a row in which all fails: with the same call and words, with errors of a kind."""
+
+
+def feel(state: State, action: Action) -> Reading | None:
+    """What fails again."""
+    if not action.failed:
+        return None
+    return _of_goal(state) or _of_row(state)
+
+
+def _of_goal(state: State) -> Reading | None:
+    goal = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
+    if goal is None:
+        return None
+    form = "denied" if goal.denied else "survives" if goal.fixes >= FIXES else "goal"
+    least = UNTOUCHED if goal.proves and goal.fixes < FIXES else TURNS
+    if goal.turns < least:
+        return None
+    return Reading(sense=NAME, count=goal.turns, key=goal.id, first=goal.first, form=form, goal=goal, label=goal.label)
+
+
+def _of_row(state: State) -> Reading | None:
+    row = _failing(groups(state.window))
+    equal = _while(row, lambda one: one.signature == row[0].signature)
+    proves = bool(row) and all(action.proves for action in row[0].failing)
+    if equal >= (TURNS if proves else EQUAL):
+        same = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
+        reading = _row("equal", row[:equal])
+        return reading.replace(key=same.id, goal=same) if same is not None else reading
+    if proves or _asks_around(row):  # to look at a failing test in another way is no loop
+        return None
+    alike = _while(row, lambda one: _of_a_kind(one, row[0]))
+    return _row("alike", row[:alike]) if alike >= ALIKE else None
+
+
+def _asks_around(row: list[Group]) -> bool:
+    """Whether each turn asked another address: that all refuse may be what was to be shown."""
+    asked = [action for group in row for action in group.failing]
+    return all(action.family.startswith(REQUEST) for action in asked) and len({a.selectors for a in asked}) == len(row)
+
+
+def _row(form: str, row: list[Group]) -> Reading:
+    label = row[0].failing[0].label if form == "equal" and len(row[0].failing) == 1 else ""
+    first = row[-1].number
+    return Reading(sense=NAME, count=len(row), key=f"row {first}", first=first, form=form, label=label)
+
+
+def _failing(turns: list[Group]) -> list[Group]:
+    """The last turns in which something failed and nothing went well, newest first."""
+    row: list[Group] = []
+    for group in reversed(turns):
+        if not group.failing or group.going:
+            break
+        row.append(group)
+    return row
+
+
+def _while(row: list[Group], holds: "Callable[[Group], bool]") -> int:
+    return next((place for place, group in enumerate(row) if not holds(group)), len(row))
+
+
+def _of_a_kind(one: Group, other: Group) -> bool:
+    from insula.coding.step.failure import similar
+
+    a, b = one.failing[0], other.failing[0]
+    if a.denied and b.denied:
+        return True
+    return similar(a.error, b.error) if a.error and b.error else a.call == b.call
+
+
+# What is said of it.
+
+
+def fact(reading: Reading) -> str:
+    """What is seen, in our words and in the agent's own commands."""
+    goal = reading.goal
+    what = _what(goal) if goal else f"`{reading.label}`" if reading.label else "The same call"
+    if goal is None or reading.form == "equal":
+        return _FELT[reading.form].format(what=what, count=reading.count)
+    if goal.denied:
+        return f"{what} was denied in {reading.count} turns; the rule that denies it will not change by itself."
+    how = f"the same {goal.named}" if goal.named else "the same failures" if goal.failure.names else "the same error"
+    told = f"{what} has failed in {reading.count} turns with {how}"
+    return f"{told}; {_since(goal)}." if goal.edits and goal.runs else f"{told}."
+
+
+def _what(goal: "Goal") -> str:
+    if not goal.label:
+        return "The same call"
+    doing = {"read": "Reading ", "edit": "Editing ", "other": "The tool ", "search": "The tool "}
+    return f"{doing.get(goal.family.split(' ', 1)[0], '')}`{goal.label}`"
+
+
+def _since(goal: "Goal") -> str:
+    changes = "one change" if goal.edits == 1 else f"{counted(goal.edits)} changes"
+    verb = "was" if goal.edits == 1 else "were"
+    if not goal.files:
+        return f"{changes} since {verb} of no avail"
+    only = "" if goal.unnamed else "all " if goal.edits > 1 and len(goal.files) == 1 else ""
+    rest = " and elsewhere" if goal.unnamed else ""
+    return f"the {changes} since {verb} {only}to {listed(goal.files)}{rest}"
+
+
+_FELT = {
+    "equal": "{what} failed in {count} turns in a row with the same words.",
+    "alike": "{count} turns in a row ended in similar errors.",
+}
+ADVICE = {
+    AWARENESS: (
+        "What the attempts have in common may say more than the next variation will.",
+        "That it fails alike each time is itself a clue to where the cause lies.",
+        "The cause may lie outside of what has been changed so far.",
+        "It may be worth reading the whole failure once before the next try.",
+    ),
+    SOCRATIC: (
+        "State the assumption you are working on. What would falsify it? Check that before the next try.",
+        "Which observation would tell two explanations of this failure apart?",
+        "What did you expect the last change to alter in the failure, and what does it mean that it did not?",
+    ),
+    DIRECTIVE: (
+        "The premise that these tries share is still untested. Step back, and settle it with one small check before "
+        "you try again; then take a different way.",
+        "Reduce it to the smallest case that still fails, and go on from there instead of changing more.",
+        "Go back to the last state that worked, and bring in one difference at a time.",
+    ),
+    FLAG: (
+        "The user may know what is missing: tell them what you tried, what is settled, and what is open.",
+        "This is a good point to show the user what is known and to ask how to go on.",
+    ),
+}
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from insula.coding.step.goal import Goal

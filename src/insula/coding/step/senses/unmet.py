@@ -1,0 +1,75 @@
+"""Unmet: the agent stops as if it were done, and something that the user demanded has not happened.
+
+Felt where the host hears what is answered to the end of a turn, once for each demand; what the agent says itself that
+it left out is not named, and neither is anything at an end that asks a question.
+"""
+
+from insula.coding.step.state import Reading, State
+
+NAME = "unmet"
+LABEL = "what was asked for is missing"
+CLIMBS = False
+
+
+def feel_end(state: State, said: str) -> Reading | None:
+    """Whether something that was demanded is missing.
+
+    Args:
+        state: when the agent stops; it holds what was done, where a hook has read it.
+        said: its last words.
+    """
+    if state.done is None or not said or not any(word.kind in {"request", "how"} for word in state.words):
+        return None
+    from insula.coding.step.word.demands import asks, find_unmet, read_last_words
+    from insula.coding.step.word.word import screen_words
+
+    if asks(said):
+        return None
+    found = find_unmet(state.words, state.done, read_last_words(said))
+    words = screen_words(found.demand.word.said) if found else ""
+    if found is None or not words:
+        return None
+    demand = found.demand
+    return Reading(
+        sense=NAME,
+        count=1,
+        key=f"unmet {demand.word.id} {demand.what}",
+        form=found.why,
+        label=demand.what,
+        said=words,
+        kind=demand.form,
+    )
+
+
+_NEVER = {
+    "command": "`{0}` was not run",
+    "check": "no {0} was run",
+    "act": "there was no {0}",
+}
+_ACTS = {"commit": "commit", "push": "push", "pr": "pull request"}
+_FILES = {"changelog": "the changelog", "readme": "the README", "docs": "the docs", "test": "no test"}
+
+
+def fact(reading: Reading) -> str:
+    """What the user asked for, and what is missing."""
+    return f'The user asked: "{reading.said}" Since then {_missing(reading)}.'
+
+
+def _missing(reading: Reading) -> str:
+    name = _ACTS.get(reading.label, reading.label)
+    if reading.form == "red":
+        return (
+            f"`{name}` failed when it was last run"
+            if reading.kind == "command"
+            else f"the {name} failed when it was last run"
+        )
+    if reading.form == "stale":
+        return f"code was changed after {'`' + name + '`' if reading.kind == 'command' else 'the last ' + name} was run"
+    if reading.kind == "test":
+        return "no test was written"
+    if reading.kind == "file":
+        return f"nothing touched {_FILES.get(name, '`' + name + '`')}"
+    return _NEVER[reading.kind].format(name)
+
+
+ADVICE = {0: ("Do it now, or tell them plainly that it is open.",)}

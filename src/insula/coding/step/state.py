@@ -1,0 +1,170 @@
+"""What an agent has done so far, as far as it bears on what to tell it next; bounded, and kept between two hooks."""
+
+from insula.coding.step.action import Action
+from insula.coding.step.goal import Goal
+from insula.coding.step.ladder import Step
+from insula.coding.step.turn import Turn
+from insula.coding.step.word.word import Word
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from insula.coding.step.word.acts import Done
+
+    Record = dict[str, Any]
+
+SENTENCES = 240
+"""Sentences of ours that are remembered, so that none is said twice."""
+KNOWN = 64
+"""Ids of calls that are known, so that a hook installed twice counts once."""
+KEYS = 40
+"""Troubles without a ladder that were told of and are remembered."""
+
+
+class Carry(Value):
+    """What the window cannot hold: counts since the session began and since the user spoke."""
+
+    calls: int = 0
+    context: int = 0
+    """Tokens in the context, as the host last counted them; 0 unknown."""
+    first_context: int = 0
+    """... when it first did, ..."""
+    first_turn: int = 0
+    """... and in which turn."""
+    pace: float = 0.0
+    """Tokens that each of the first ten turns brought; 0 while that is not known."""
+    o2_at: int = -1
+    """Turn in which the velocity was last spoken of; -1 for never."""
+    user_at: float = 0.0
+    """When the user last spoke; 0 where nobody did, or nobody attends."""
+    user_turn: int = 0
+    """The turn that the agent was in then."""
+    progress: int = 0
+    """Turns since then in which a file was changed, or something was committed or shown to work."""
+    progress_turn: int = 0
+    """The last of them."""
+    level: int = 0
+    """How often Chronos has spoken since then."""
+
+
+class Watch(Value):
+    """A text whose effect is still to be seen."""
+
+    key: str
+    count: int
+    until: int
+    """The turn after which it was heeded, if the trouble did not grow until then."""
+
+
+class Wait(Value):
+    """A poll that has given the same answer since."""
+
+    answer: str
+    """Digests of the call and of what came of it."""
+    at: float
+    first: int
+    last: int
+    turns: int = 1
+
+
+class State(Value):
+    """What an agent has done so far."""
+
+    turn: Turn = Turn()
+    window: tuple[Action, ...] = ()
+    carry: Carry = Carry()
+    goals: tuple[Goal, ...] = ()
+    steps: tuple[Step, ...] = ()
+    """Ladders of troubles that were spoken of."""
+    words: tuple[Word, ...] = ()
+    """The ledger of what the user has ruled out and demanded in this session."""
+    asked: tuple[str, ...] = ()
+    """What the user's last message asked for."""
+    keys: tuple[str, ...] = ()
+    """What was told of that is no ladder's: once is enough."""
+    said: tuple[str, ...] = ()
+    """Digests of the sentences that were said."""
+    spoke: int = 0
+    """The turn of the last text; one is enough for a turn."""
+    watch: Watch | None = None
+    wait: Wait | None = None
+    known: tuple[str, ...] = ()
+    done: "Done | None" = None
+    """What was done in the session, where the agent stops and a hook has read it; never kept."""
+    held: str = ""
+    """A text that its host would have dropped, for the next time it listens."""
+
+
+class Reading(Value):
+    """What a sense feels."""
+
+    sense: str
+    count: int
+    """Turns, rounds, calls, importers: what the sense counts."""
+    key: str = ""
+    """Of the trouble: the same while it goes on."""
+    first: int = 0
+    """The turn in which it began; 0 where it is of one moment."""
+    form: str = ""
+    """Which of the things that a sense tells apart."""
+    goal: Goal | None = None
+    label: str = ""
+    """What it is about, as it may be named."""
+    ratio: float = 0.0
+    """Of O2: recent tokens per turn over the baseline."""
+    full: float = 0.0
+    """Of O2: share of the context that is used; 0 unknown."""
+    minutes: int = 0
+    """Of Chronos and of waits: how long it has been."""
+    said: str = ""
+    """Words of the user's own that it is about."""
+    kind: str = ""
+    """Of a demand: what it is of."""
+    ahead: bool = False
+    """Whether it is told before the call that it is of."""
+
+
+# From and to JSON.
+
+_LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "words": Word}
+
+
+def dump(state: State) -> "Record":
+    """A state as JSON holds it."""
+    record: Record = {name: [each.as_dict() for each in getattr(state, name)] for name in _LISTS}
+    return record | {
+        "turn": state.turn.as_dict(),
+        "carry": state.carry.as_dict(),
+        "watch": state.watch.as_dict() if state.watch else None,
+        "wait": state.wait.as_dict() if state.wait else None,
+        "asked": state.asked,
+        "keys": state.keys,
+        "said": state.said,
+        "spoke": state.spoke,
+        "known": state.known,
+        "held": state.held,
+    }
+
+
+def load(kept: "Record") -> State:
+    """The state that was dumped.
+
+    Raises:
+        TypeError, KeyError: it is none.
+    """
+    lists: dict[str, Any] = {name: tuple(kind.of(fields) for fields in kept[name]) for name, kind in _LISTS.items()}
+    return State(
+        **lists,
+        turn=Turn.of(kept["turn"]),
+        carry=Carry.of(kept["carry"]),
+        watch=Watch.of(kept["watch"]) if kept["watch"] else None,
+        wait=Wait.of(kept["wait"]) if kept["wait"] else None,
+        asked=tuple(kept["asked"]),
+        keys=tuple(kept["keys"]),
+        said=tuple(kept["said"]),
+        spoke=kept["spoke"],
+        known=tuple(kept["known"]),
+        held=kept["held"],
+    )

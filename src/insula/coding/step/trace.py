@@ -1,0 +1,240 @@
+"""The trace of a session: what happened, one JSON line per event, appended and never rewritten.
+
+Beside it stands a checkpoint: what the trace up to some byte adds up to. A hook appends its event, then, alone, takes
+the events since the checkpoint and moves it on. Hooks that run at the same time lose nothing, and the cost of a call
+does not grow with the session.
+
+    ~/.insula/sessions/<session>/trace.jsonl      the main agent
+    ~/.insula/sessions/<session>/checkpoint.json
+    ~/.insula/sessions/<session>/agents/<agent>/  the same two for each subagent
+"""
+
+import json
+import os
+import time
+
+from insula.foreign import real_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    Record = dict[str, Any]
+
+VERSION = 1
+FILE = "trace.jsonl"
+CHECKPOINT = "checkpoint.json"
+TAIL = 64 * 1024
+"""Bytes that are read again where the checkpoint is lost: more than the window needs."""
+_PATIENCE = 0.1
+"""Seconds to wait for a hook that runs at the same time; then this one says nothing, and the next one catches up."""
+
+
+def key(identifier: str) -> str:
+    """A file name for an identifier that somebody else chose."""
+    if len(identifier) <= 64 and identifier.replace("-", "").replace("_", "").isalnum() and identifier.isascii():
+        return identifier
+    from insula.coding.step.digests import digest
+
+    return "x" + digest(identifier, 16)
+
+
+def project_root(cwd: str) -> str:
+    """The root of the project that a folder belongs to: that of its repository, else itself, by its real path."""
+    path = here = real_path(cwd)
+    while path != os.path.dirname(path):
+        if os.path.exists(f"{path}/.git"):
+            return path
+        path = os.path.dirname(path)
+    return here
+
+
+def project(cwd: str) -> str:
+    """16 hex digits that stand for the project a folder belongs to; empty where there is no folder."""
+    root = project_root(cwd) if cwd else ""
+    if not root:
+        return ""
+    from insula.coding.step.digests import digest
+
+    return digest(root, 16)
+
+
+def folder(home: str, session: str, agent: str = "") -> str:
+    """The folder of an agent in a session; its own for each subagent."""
+    path = os.path.join(home, "sessions", key(session))
+    return os.path.join(path, "agents", key(agent)) if agent else path
+
+
+def append(folder: str, *records: "Record") -> None:
+    """Add records to the trace in one write; makes the folder where there is none.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    lines = "".join(
+        json.dumps({"v": VERSION, **record}, separators=(",", ":"), ensure_ascii=True) + "\n" for record in records
+    ).encode()
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    try:
+        file = os.open(f"{folder}/{FILE}", flags, 0o600)
+    except FileNotFoundError:
+        make(folder)
+        file = os.open(f"{folder}/{FILE}", flags, 0o600)
+    try:
+        if os.write(file, lines) < len(lines):
+            os.write(file, b"\n")  # a full disk cut the line; let the next one begin on its own
+            raise OSError("the trace was cut short")
+    finally:
+        os.close(file)
+
+
+def make(folder: str) -> None:
+    """Make a folder that its owner alone can enter, and likewise those above it, which os.makedirs leaves open.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    above = os.path.dirname(folder)
+    if above not in {"", folder} and not os.path.isdir(above):
+        make(above)
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:  # of a hook at the same time
+        return
+
+
+def read(folder: str, start: int = 0, limit: int = 1 << 24) -> "tuple[list[Record], int]":
+    """The whole records from byte `start` on, and the byte after the last of them.
+
+    Lines that are no record (cut short, of another version) are passed over.
+    """
+    with open(f"{folder}/{FILE}", "rb") as file:
+        file.seek(start)
+        data = file.read(limit)
+    end = data.rfind(b"\n") + 1
+    return list(records(data[:end])), start + end
+
+
+def tail(folder: str) -> "list[Record]":
+    """The whole records in the last 64 KB; none where there is no trace."""
+    try:
+        size = os.stat(f"{folder}/{FILE}").st_size
+        return read(folder, max(0, size - TAIL))[0]
+    except OSError:
+        return []
+
+
+def records(data: bytes) -> "Iterator[Record]":
+    """The records in the lines of a log of ours; a line that is none is passed over."""
+    for line in data.splitlines():
+        try:
+            record: Record = json.loads(line)
+            if record["v"] == VERSION:
+                yield record
+        except (ValueError, TypeError, KeyError, RecursionError):
+            continue
+
+
+def append_lines(path: str, records: "Iterable[Record]") -> None:
+    """Add records to a log in one write.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    lines = "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
+    make(os.path.dirname(path))
+    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        if os.lseek(file, 0, os.SEEK_END) and os.lseek(file, -1, os.SEEK_END) >= 0 and os.read(file, 1) != b"\n":
+            lines = b"\n" + lines  # somebody was stopped in the middle of a line; it must not swallow this one
+        if os.write(file, lines) < len(lines):
+            raise OSError(f"{path!r} was cut short")
+    finally:
+        os.close(file)
+
+
+def read_end(path: str, limit: int) -> bytes:
+    """The last whole lines of a file; nothing where there is none."""
+    try:
+        with open(path, "rb") as file:
+            start = max(0, file.seek(0, os.SEEK_END) - limit)
+            file.seek(start)
+            data = file.read(limit)
+    except OSError:
+        return b""
+    return data[data.find(b"\n") + 1 :] if start else data
+
+
+class Checkpoint:
+    """What a trace adds up to so far, held alone while in use.
+
+    Use it as a context manager; `held` says whether it is ours.
+
+    Args:
+        folder: of the agent in the session.
+        load: makes the value of what was kept; raises where it is none.
+
+    Attributes:
+        value: what was kept at the last `keep`; None where nothing usable was.
+        fresh: the records since then; where it is lost, those of the last 64 KB.
+    """
+
+    def __init__(self, folder: str, load: "Callable[[Record], Any]") -> None:
+        self.value: Any = None
+        self.fresh: list[Record] = []
+        self.held = False
+        self._folder = folder
+        self._made = load
+        self._end = 0
+        self._file = -1
+
+    def __enter__(self) -> "Checkpoint":
+        self._file = os.open(f"{self._folder}/{FILE}", os.O_RDONLY)
+        self.held = _lock(self._file)
+        if self.held:
+            self._load()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+    def _load(self) -> None:
+        size = os.fstat(self._file).st_size
+        start = max(0, size - TAIL)
+        try:
+            with open(f"{self._folder}/{CHECKPOINT}", "rb") as file:
+                kept = json.loads(file.read())
+            if kept["v"] == VERSION and 0 <= kept["end"] <= size:
+                self.value, start = self._made(kept["value"]), kept["end"]
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            pass
+        self.fresh, self._end = read(self._folder, start)
+
+    def keep(self, value: "Record") -> None:
+        """Put `value` in place of the old one, at the end of the records that were read."""
+        temporary = f"{self._folder}/{CHECKPOINT}.{os.getpid()}"
+        with open(temporary, "w", opener=_private) as file:
+            file.write(json.dumps({"v": VERSION, "end": self._end, "value": value}, separators=(",", ":")))
+        os.replace(temporary, f"{self._folder}/{CHECKPOINT}")
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _lock(file: int) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # Windows: best effort, without a lock
+        return True
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.002)
+        else:
+            return True

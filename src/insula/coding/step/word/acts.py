@@ -1,0 +1,170 @@
+"""What was done in a session, read from its trace when the agent stops: files written, checks run, commits, pushes.
+
+Nothing of it costs a call of a tool: the trace is there anyway, and is read at the end alone.
+"""
+
+import os
+import re
+
+from insula.coding.step import programs, trace
+from insula.coding.step.action import EDIT, EXECUTE, OTHER, READ
+from insula.coding.step.project import is_code
+from insula.coding.step.word.commands import Ran, ran
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    Record = dict[str, Any]
+
+TAIL = 4 << 20
+"""Bytes of a trace that are read, the newest."""
+MOST_AGENTS = 40
+ALL_KINDS = "all"
+"""The kind of a check that by its name runs them all: `make check`, `npm run verify`, `tox`."""
+_ALL = re.compile(r"(?:^|[:_-])(?:check|checks|ci|verify|validate|all|precommit|pre-commit|qa)(?:$|[:_-])")
+_KINDS = (programs.TEST, programs.TYPES, programs.LINT, programs.BUILD)
+
+
+CHECK_NAMES = {
+    programs.TEST: r"test|spec|check|verify",
+    programs.LINT: r"lint|format|fmt|style|check|verify",
+    programs.TYPES: r"type|tsc|mypy|pyright|check|verify|build|compile",
+    programs.BUILD: r"build|compile|make|package|bundle",
+}
+"""What is in a command that may well run a check of the kind, though behind a name that nobody knows."""
+
+
+class Act(Value):
+    """One thing that was done."""
+
+    at: float
+    kind: str
+    """`edit`, `execute` or another kind of action."""
+    tool: str = ""
+    path: str = ""
+    line: str = ""
+    seen: str = ""
+    """The file that it read."""
+    ok: bool = True
+    ran: bool = True
+    unsure: bool = False
+    """Whether its status was lost."""
+    waits: bool = False
+    acts: tuple[str, ...] = ()
+    changes: bool = False
+    tests: bool = False
+    """Of an edit: whether it wrote a test."""
+    red: bool = False
+    """Whether it surely failed: by its exit status, or by the failures that it counts."""
+    runs: tuple[Ran, ...] = ()
+
+    def does(self, pattern: str) -> bool:
+        """Whether one of its commands has such a word in it and does more than look at something."""
+        return any(not one.looks and re.search(pattern, " ".join(one.words).lower()) for one in self.runs)
+
+    @property
+    def proved(self) -> "frozenset[str]":
+        """The kinds of check that it runs."""
+        return frozenset(kind for one in self.runs for kind in kinds(one))
+
+
+class Done(Value):
+    """What a session did, in order."""
+
+    acts: tuple[Act, ...] = ()
+    whole: bool = True
+    """Whether the trace holds all of it: not where the session was resumed, or its beginning lies too far back."""
+
+
+def read(folder: str) -> Done:
+    """What a session and its subagents did.
+
+    Args:
+        folder: of the session.
+    """
+    records, whole = _records(folder)
+    found = [act for record in records if (act := _act(record)) is not None]
+    agents = f"{folder}/agents"
+    for name in sorted(os.listdir(agents))[:MOST_AGENTS] if os.path.isdir(agents) else ():
+        more, _ = _records(f"{agents}/{name}")
+        found += [act for record in more if (act := _act(record)) is not None]
+    began = [record.get("source") for record in records if record.get("e") == "start"][:1]
+    return Done(
+        acts=tuple(sorted(found, key=lambda act: act.at)), whole=whole and began not in (["resume"], ["compact"])
+    )
+
+
+def _records(folder: str) -> "tuple[list[Record], bool]":
+    try:
+        size = os.stat(f"{folder}/{trace.FILE}").st_size
+        return trace.read(folder, max(0, size - TAIL))[0], size <= TAIL
+    except OSError:
+        return [], True
+
+
+def _act(record: "Record") -> Act | None:
+    if record.get("e") == "subagent":
+        return Act(at=float(record.get("at", 0.0)), kind=OTHER, tool="agent")
+    if record.get("e") != "action" or not record.get("ran", True):
+        return None
+    kind, target = str(record.get("kind", "")), str(record.get("target", ""))
+    return Act(
+        at=float(record.get("at", 0.0)),
+        kind=kind,
+        tool=str(record.get("tool", "")),
+        path=target if kind == EDIT else "",
+        line=target if kind == EXECUTE else "",
+        seen=target if kind == READ else "",
+        ok=record.get("ok", True) is True,
+        unsure=record.get("unsure", False) is True,
+        waits=record.get("waits", False) is True,
+        acts=tuple(map(str, record.get("acts", ()))),
+        changes=record.get("changes", False) is True,
+        tests=record.get("tests", False) is True,
+        red=record.get("red", False) is True,
+        runs=ran(target) if kind == EXECUTE else (),
+    )
+
+
+def kinds(one: Ran) -> "frozenset[str]":
+    """The kinds of check that a command runs, by its program and the name of its script."""
+    found = {one.kind} & set(_KINDS)
+    plain = [word.lower() for word in one.words[1:] if not word.startswith("-")]
+    if not found:
+        found |= {programs.TEST} & ({programs.TEST} if {"test", "tests", "spec"} & set(plain[:4]) else set[str]())
+        found |= {programs.PROGRAMS[word] for word in plain if programs.PROGRAMS.get(word) in programs.PROVING}
+        found |= (
+            {programs.BUILD}
+            if "build" in plain[:3]
+            else {programs.LINT}
+            if one.program.endswith("lint")
+            else set[str]()
+        )
+    if any(_ALL.search(word) for word in plain[:3]) or one.program in {"tox", "nox", "pre-commit", "act"}:
+        found.add(ALL_KINDS)
+    return frozenset(found)
+
+
+def is_opaque(act: Act) -> bool:
+    """Whether an act may have run anything: another tool, a script of the project, a remote service."""
+    if act.kind == OTHER:
+        return act.tool.startswith("mcp__") or act.tool.lower() in {"agent", "task", "skill", "workflow"}
+    return act.kind == EXECUTE and any(
+        one.program.endswith((".sh", ".bash", ".ps1", ".bat", ".py"))
+        or one.program in {"gh", "glab", "act", "ssh"}
+        or one.words[0].startswith("./")
+        for one in act.runs
+    )
+
+
+def edits(done: Done, since: float = 0.0) -> "Iterator[Act]":
+    """The edits of files since a moment."""
+    return (act for act in done.acts if act.kind == EDIT and act.ok and act.at >= since)
+
+
+def changed_at(done: Done) -> float:
+    """When code was last changed; 0 where it was not."""
+    return max((act.at for act in edits(done) if is_code(act.path)), default=0.0)

@@ -1,0 +1,560 @@
+"""Whether a call breaks a word of the user's: by the paths that it writes, what it runs, and what it puts into a file.
+
+Only what is certain is a breach: where a word names nothing that the call shows, or a request of theirs names the same
+file, there is none.
+"""
+
+import os
+import re
+
+from insula.coding.step.command import BYPASSES, COMMITS, DELETES, FORCES, MERGES, PUSHES, RESETS, STASHES, understand
+from insula.coding.step.project import is_code
+from insula.coding.step.stop_words import DENIALS
+from insula.coding.step.word import heads
+from insula.coding.step.word.clauses import table
+from insula.coding.step.word.commands import Ran, ran
+from insula.coding.step.word.mentions import is_literal
+from insula.coding.step.word.word import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Word, screen_words
+from insula.foreign import real_path
+from insula.value import Value, is_list, is_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    Record = dict[str, Any]
+
+READ = 60_000
+"""Characters of what is written that are looked at."""
+_SCRATCH = ("/tmp/", "/var/folders/", "/private/tmp/", "/dev/")  # noqa: S108
+_PLANS = ("/.claude/", "/.codex/", "/.cursor/")
+_EDITS = frozenset(
+    "edit write multiedit notebookedit replace write_file apply_patch create str_replace insert patch edit_file "
+    "str_replace_editor strreplace applypatch editor".split()
+)
+_RUNS = frozenset(
+    "bash shell run_shell_command execute exec_command shell_command local_shell run_commands terminal "
+    "powershell".split()
+)
+_OLD, _NEW = (
+    ("old_string", "oldString", "old_str"),
+    ("new_string", "newString", "new_str", "content", "file_text", "new_source"),
+)
+_FAMILIES = (frozenset("npm pnpm yarn bun".split()), frozenset("pip poetry uv pipenv pdm".split()))
+"""Programs of which a project uses one."""
+_MANAGING = frozenset(
+    "install add ci i run test exec dlx remove uninstall update up upgrade sync lock create init".split()
+)
+
+
+class Call(Value):
+    """A call as the ledger sees it: what it writes where, and what it runs."""
+
+    paths: tuple[str, ...] = ()
+    """Files that it writes, as the call names them."""
+    deleted: tuple[str, ...] = ()
+    new: str = ""
+    old: str = ""
+    runs: tuple[Ran, ...] = ()
+    acts: tuple[str, ...] = ()
+    touches: tuple[str, ...] = ()
+
+
+class Breach(Value):
+    """A word of the user's, and what of a call breaks it."""
+
+    word: Word
+    what: str
+    """The path, or the command."""
+    how: str = "edits"
+    """`edits`, `deletes`, `runs` or `writes`."""
+
+
+def read_call(tool: str, given: object) -> Call:
+    """What a call does, by its tool and its arguments."""
+    name = tool.lower()
+    if name in _RUNS or (isinstance(given, str) and name in _RUNS):
+        return _of_command(_command(given))
+    if name not in _EDITS or not (is_object(given) or isinstance(given, str)):
+        return Call()
+    patch = (
+        given if isinstance(given, str) else str(given.get("patch") or given.get("command") or given.get("input") or "")
+    )
+    if "*** " in patch:
+        return _of_patch(patch)
+    if not is_object(given) or given.get("command") == "view":
+        return Call()
+    path = next(
+        (
+            str(given[key])
+            for key in ("file_path", "filePath", "absolute_path", "notebook_path", "path")
+            if isinstance(given.get(key), str)
+        ),
+        "",
+    )
+    edits = [one for one in given["edits"] if is_object(one)] if is_list(given.get("edits")) else [given]
+    return Call(
+        paths=(path,) if path else (),
+        new="\n".join(str(one[key]) for one in edits for key in _NEW if isinstance(one.get(key), str))[:READ],
+        old="\n".join(str(one[key]) for one in edits for key in _OLD if isinstance(one.get(key), str))[:READ],
+    )
+
+
+def _command(given: object) -> str:
+    if isinstance(given, str):
+        return given
+    value: Any = given.get("command", given.get("cmd", "")) if is_object(given) else ""
+    if is_list(value):
+        return " ".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
+
+
+def _of_command(line: str) -> Call:
+    if not line:
+        return Call()
+    if "*** Begin Patch" in line:
+        return _of_patch(line)
+    runs = ran(line)
+    known = understand(line)
+    return Call(
+        paths=tuple(path for one in runs for path in one.writes),
+        deleted=tuple(path for one in runs for path in one.deletes),
+        runs=runs,
+        acts=tuple(dict.fromkeys((*known.acts, *(act for one in runs for act in one.acts)))),
+        touches=known.touches,
+    )
+
+
+def _of_patch(patch: str) -> Call:
+    lines = patch[:READ].splitlines()
+    found: dict[str, list[str]] = {"Update": [], "Add": [], "Delete": []}
+    for line in lines:
+        mark = re.match(r"\*\*\* (Update|Add|Delete) File: (.+)", line)
+        if mark:
+            found[mark[1]].append(mark[2].strip())
+    return Call(
+        paths=(*found["Update"], *found["Add"]),
+        deleted=tuple(found["Delete"]),
+        new="\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++"),
+        old="\n".join(line[1:] for line in lines if line[:1] == "-" and line[:3] != "---"),
+    )
+
+
+def judge(words: "Sequence[Word]", call: Call, cwd: str, seen: "Callable[[], Iterable[str]]") -> Breach | None:
+    """The first of the words that a call breaks for certain, the newest first.
+
+    Args:
+        words: what stands.
+        call: what is done, or about to be.
+        cwd: the folder that the host works in.
+        seen: paths that the session has met, asked for where a word names a part of the project by its name alone.
+    """
+    if not (call.paths or call.deleted or call.runs):
+        return None
+    asked = [word for word in words if word.kind in {ASKED, LIFT}]
+    for word in reversed(words):
+        if word.kind in {BAN, HOW, MOMENT} and (found := _breaks(word, call, cwd, asked)) is not None:
+            return found
+    only = [word for word in words if word.kind == ONLY and (word.paths or len(_telling(word)) <= MOST_WORDS)]
+    return _outside(only, call, cwd, asked, seen) if only else None
+
+
+def judged(
+    words: "Sequence[Word]", tool: str, given: object, cwd: str, seen: "Callable[[], Iterable[str]]"
+) -> tuple[str, ...]:
+    """What a call breaks, as an action keeps it: id of the word, the word, how, and what; empty for nothing."""
+    call = read_call(tool, given)
+    found = judge(words, call, cwd, seen)
+    if found is None:
+        return ()
+    said, what = screen_words(found.word.said), _nameable(found, call)
+    return (found.word.id, said, found.how, what) if said and what else ()
+
+
+def _nameable(found: Breach, call: Call) -> str:
+    """What breaks a word, in plain characters: of what is written its names, else the file that it is written to."""
+    from insula.coding.step.command import label
+
+    if found.how == "runs":
+        return found.what
+    if found.how == "writes":
+        return label(tuple(re.split(r"[^\w./:@+=~-]+", found.what))) or label(call.paths[:1])
+    return label((found.what,))
+
+
+def _breaks(word: Word, call: Call, cwd: str, asked: "list[Word]") -> Breach | None:
+    found = _runs_banned(word, call, asked)
+    if found:
+        return Breach(word=word, what=found, how="runs")
+    if word.kind == HOW and not word.edits:
+        return None
+    for path in call.paths:
+        inside = relative(path, cwd)
+        if _forbids_edit(word, inside, cwd) and not _wanted(word, inside, asked):
+            return Breach(word=word, what=inside)
+    for path in call.deleted:
+        inside = relative(path, cwd)
+        if (word.edits or word.deletes) and _names(word, inside, cwd) and not _wanted(word, inside, asked):
+            return Breach(word=word, what=inside, how="deletes")
+    if word.kind == BAN and word.deletes and (what := _deletes(word, call)):
+        return Breach(word=word, what=what, how="runs")
+    if word.kind == BAN and call.new and (what := _writes(word, call)):
+        return Breach(word=word, what=what, how="writes")
+    return None
+
+
+_DELETING = frozenset("rm delete destroy drop prune remove del rmdir purge truncate unlink -D --delete".split())
+
+
+def _deletes(word: Word, call: Call) -> str:
+    """The command that deletes what a word rules out to be deleted: what it names, or anything at all."""
+    for one in call.runs:
+        if not _DELETING & set(one.words) or (one.program in {"git"} and one.sub in {"add", "commit", "remote"}):
+            continue
+        if any(path.startswith(_SCRATCH) for path in one.deletes):
+            continue
+        low = {part for each in one.words for part in parts(each)}
+        if _telling(word) & low or (
+            re.search(table()["anything"], word.clause.lower()) and one.deletes and not word.paths
+        ):
+            return one.shown
+    return ""
+
+
+# Files.
+
+
+def relative(path: str, cwd: str) -> str:
+    """A path as it stands in the project; a link by where it leads, where that is in the project."""
+    plain, root = path.replace("\\", "/"), cwd.replace("\\", "/").rstrip("/")
+    if plain.startswith(("./", "../")):
+        plain = os.path.normpath(plain).replace("\\", "/")
+    if root and plain.lower().startswith(f"{root.lower()}/"):
+        plain = plain[len(root) + 1 :]
+    if (root and os.path.islink(os.path.dirname(f"{root}/{plain}"))) or os.path.islink(f"{root}/{plain}"):
+        real, top = real_path(f"{root}/{plain}"), real_path(root)
+        plain = real[len(top) + 1 :] if real.startswith(f"{top}/") else real
+    return plain
+
+
+def _forbids_edit(word: Word, path: str, cwd: str) -> bool:
+    if word.kind == MOMENT:
+        low = word.clause.lower()
+        stops = not DENIALS.isdisjoint(re.findall(r"[\w'’]+", low)) or re.search("[不别無ないな]", low)
+        of_code = re.search(table()["coding"], low) or (word.edits and re.search(table()["code"], low))
+        return bool(stops and of_code and not word.paths and _is_inside(path))
+    return word.edits and _names(word, path, cwd)
+
+
+def _names(word: Word, path: str, cwd: str) -> bool:
+    """Whether a word names a file: by a path, or a part of the project that the path has for a name."""
+    if word.paths:
+        return any(covers(relative(own, cwd), path) for own in word.paths)
+    telling = _telling(word)
+    return (
+        word.kind == BAN
+        and not word.acts
+        and not word.code
+        and 0 < len(telling) <= MOST_WORDS
+        and bool(telling & parts(path))
+        and all(map(heads.is_form_word, telling - parts(path)))
+    )
+
+
+def _telling(word: Word) -> "set[str]":
+    """The words that may name a part of the project."""
+    return {each for each in word.words if not re.fullmatch(table()["touches"], each)} - set(table()["generic"])
+
+
+MOST_WORDS = 2
+"""Words by which a part of the project is named; a clause with more says more than that."""
+
+
+def covers(own: str, path: str) -> bool:
+    """Whether a path that somebody wrote is that of a file, or of a folder that it is in."""
+    own, path = own.lower().removeprefix("./").strip("/"), path.lower()
+    if "*" in own:
+        import fnmatch
+
+        return fnmatch.fnmatch(path, own) or fnmatch.fnmatch(path.rsplit("/", 1)[-1], own.rsplit("/", 1)[-1])
+    stem = f"/{path}".rsplit(".", 1)[0]
+    return (
+        f"/{own}/" in f"/{path}/"
+        or (("/" in own or own.isupper()) and stem.endswith(f"/{own}"))
+        or stem.rsplit("/", 1)[-1] == own
+    )
+
+
+def parts(path: str) -> "set[str]":
+    """The words of which the names in a path are made, in the singular and plural."""
+    found: set[str] = set()
+    for name in re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", path).lower()):
+        if len(name) > 2:
+            found |= {name, f"{name}s", name.removesuffix("s")}
+    return found
+
+
+def _is_inside(path: str) -> bool:
+    """Whether a path is one of the project, as far as it tells."""
+    if path.startswith(("/", "..", "~")) or path[1:3] == ":/":
+        return False
+    return not f"/{path}".startswith(_SCRATCH) and not any(plan in f"/{path}" for plan in _PLANS)
+
+
+def _wanted(word: Word, path: str, asked: "list[Word]") -> bool:
+    """Whether the user has asked for this very file since."""
+    return any(
+        (one.at > word.at or (one.kind == LIFT and one.at == word.at)) and any(covers(own, path) for own in one.paths)
+        for one in asked
+    )
+
+
+def _outside(
+    only: "list[Word]", call: Call, cwd: str, asked: "list[Word]", seen: "Callable[[], Iterable[str]]"
+) -> Breach | None:
+    """The write that lies outside what alone may be changed."""
+    outside = [path for path in (relative(one, cwd) for one in (*call.paths, *call.deleted)) if _is_inside(path)]
+    outside = [path for path in outside if not any(_allows(word, path) for word in only)]
+    if not outside or any(_asks_for(one, path) for one in asked if one.at >= only[-1].at for path in outside):
+        return None
+    if not any(word.paths for word in only):  # a part by its name alone: it must be the name of something here
+        names = {name for word in only for name in _telling(word)}
+        if not any(names & parts(relative(path, cwd)) for path in seen()):
+            return None
+    return Breach(word=only[-1], what=outside[0])
+
+
+def _allows(word: Word, path: str) -> bool:
+    return any(covers(own, path) for own in word.paths) or bool(set(word.words) & parts(path))
+
+
+def _asks_for(asked: Word, path: str) -> bool:
+    """Whether a request of the user's is for a file: by its path, its kind or its name."""
+    low, name = asked.said.lower(), path.lower()
+    if any(covers(own, path) for own in asked.paths) or set(asked.words) & parts(path):
+        return True
+    if re.search(r"test|spec", name) and re.search(table()["tests"], low):
+        return True
+    if re.search(r"change|readme|docs?/|\.md$", name):
+        return any(re.search(table()[kind], low) for kind in ("changelog", "readme", "docs"))
+    return False
+
+
+# Programs and acts.
+
+_ACTS = {
+    "commit": {COMMITS},
+    "push": {PUSHES, FORCES},
+    "force-push": {FORCES},
+    "stash": {STASHES},
+    "merge": {MERGES, "merge"},
+    "reset": {RESETS},
+    "bypass": {BYPASSES},
+}
+"""What of a command does an act; of the others the act has its own name."""
+
+
+def _runs_banned(word: Word, call: Call, asked: "list[Word]") -> str:
+    if _conditional_run(word):
+        return ""
+    for one in call.runs:
+        if any(one.is_of(program) for program in word.programs):
+            return one.shown
+        if word.kind == HOW and word.likes and not word.programs and _is_rival(word.likes, one):
+            return one.shown
+    if word.kind == BAN and (found := _named_in(word, call)):
+        return found
+    for act in word.acts if word.kind == BAN else ():
+        if act == "delete":
+            if DELETES in call.acts and any(_is_inside(path) for path in call.deleted) and not word.paths:
+                return _shown(call, DELETES)
+        elif act == "install":
+            named_since = {name for one in asked if one.at > word.at for name in one.words}
+            added = next((one for one in call.runs if one.adds and not named_since & parts(" ".join(one.words))), None)
+            if added is not None:
+                return added.shown
+        elif _ACTS.get(act, {act}) & set(call.acts) and (not word.places or set(word.places) & _targets(call)):
+            return _shown(call, act)
+    return ""
+
+
+_LEAST = 3
+"""Letters of a word that a command may be known by."""
+
+
+def can_be_judged(word: Word) -> bool:
+    """Whether a call can show that a word is broken: it names paths, programs, acts, or a command by its words."""
+    if word.kind not in {BAN, HOW, ONLY} or _conditional_run(word):
+        return False
+    files = word.paths and (word.edits or word.deletes)
+    rivals = word.likes and any(word.likes in family for family in _FAMILIES)
+    return bool(word.programs or files or rivals or (word.kind == BAN and (word.acts or _names_of_command(word))))
+
+
+def _names_of_command(word: Word) -> "set[str]":
+    """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise."""
+    low = word.clause.lower()
+    if word.paths or word.programs or word.code or word.edits or word.acts:
+        return set()
+    if not re.search(table()["uses"], low) and not re.search(table()["runs"], low):
+        return set()
+    telling = {name for name in _telling(word) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
+    return telling if len(telling) <= MOST_WORDS and telling >= _telling(word) - _PLAIN_WORDS else set()
+
+
+def _named_in(word: Word, call: Call) -> str:
+    """The command that has all the telling words of a ban in it: "don't run the e2e tests" and `npm run e2e`."""
+    telling = _names_of_command(word)
+    if not telling:
+        return ""
+    return next((one.shown for one in call.runs if not one.looks and telling <= parts(" ".join(one.words))), "")
+
+
+_PLAIN_WORDS = frozenset(
+    "run running use using start execute launch trigger call test tests suite script command commands please server "
+    "dev laufen starten ausführen lance lancer exécute ejecutes ejecutar corras rode rodar execute eseguire lanciare "
+    "anything".split()
+)
+
+
+def _conditional_run(word: Word) -> bool:
+    low = word.clause.lower()
+    return bool(re.search(table()["conditions"], low)) and not re.search(table()["asking"], low)
+
+
+def _targets(call: Call) -> "set[str]":
+    return {part for path in call.touches for part in re.split(r"[:/]", path)}
+
+
+def _is_rival(likes: str, one: Ran) -> bool:
+    family = next((family for family in _FAMILIES if likes in family), None)
+    return (
+        family is not None
+        and one.program in family - {likes}
+        and one.sub in _MANAGING
+        and not (likes == "uv" and one.program == "pip")
+    )
+
+
+def _shown(call: Call, act: str) -> str:
+    names = _ACTS.get(act, {act})
+    return next((one.shown for one in call.runs if set(one.acts) & names), call.runs[0].shown if call.runs else act)
+
+
+# What is written.
+
+_MOCK = (
+    r"unittest\.mock|\bMagicMock\b|\bAsyncMock\b|\bMock\(|\bmocker\b|mock\.patch|@patch\b|\bmonkeypatch\.setattr|"
+    r"\b(?:jest|vi)\.(?:mock|fn|spyOn|doMock)\b|\bsinon\b|\bgomock\b|\bmockery\b|\btestify/mock|\bMockito\b|@Mock\b|\bmockk\b|"
+    r"\bmockall\b|#\[automock\]|\bMox\.|\bmock\(|\bnock\(|\bMockServer"
+)
+_MOCKS = re.compile(r"\bmock\w*|モック|模拟对象|打桩")
+_MANIFESTS = {
+    "package.json": (
+        r"""^\s*"(?!(?:version|name|node|npm|type|main|license|packageManager|target|engines)")[@\w/.-]+"\s*:\s*"""
+        r""""(?:[\^~]|\d+\.\d|workspace:|latest|\*)"""
+    ),
+    "cargo.toml": (
+        r"""^(?!version|edition|name|rust-version)[\w-]+\s*=\s*"""
+        r"""(?:"[\^~=]?\d|\{[^}]*(?:version|path|git)\s*=)"""
+    ),
+    "pyproject.toml": r"""^\s*"?[A-Za-z][\w.-]+(?:\[[\w,]+\])?\s*(?:[=<>~!]=|=\s*"[\^~]?\d)""",
+    "go.mod": r"""^\s*(?:require\s+)?[\w.-]+\.[\w.-]+/\S+\s+v\d""",
+    "gemfile": r"""^\s*gem\s+["']""",
+    "mix.exs": r"""\{:\w+,\s*["'](?:~>|>=|==)""",
+    "pom.xml": r"<dependency>",
+    "build.gradle": r"""^\s*(?:implementation|api|testImplementation|compileOnly|kapt)\b""",
+    "build.gradle.kts": r"""^\s*(?:implementation|api|testImplementation|compileOnly|kapt)\b""",
+    "composer.json": r"""^\s*"[\w-]+/[\w-]+"\s*:\s*"[\^~\d]""",
+    "pubspec.yaml": r"""^\s{2}[a-z_]+:\s*[\^\d]""",
+}
+_REQUIREMENT = r"^[A-Za-z][\w.-]*(?:\[[\w,]+\])?\s*(?:[=<>~!]=\s*[\d.*]+|$)"
+
+
+def _writes(word: Word, call: Call) -> str:
+    """What a write brings in that a word rules out."""
+    if "install" in word.acts and (found := _dependency(call)):
+        return found
+    if _MOCKS.search(word.clause.lower()) and (found := _brought_in(_MOCK, call)):
+        return found
+    if word.paths or word.edits or not _is_short(word):
+        return ""
+    code_file = any(is_code(path) for path in call.paths)
+    low = word.clause.lower()
+    if code_file and re.search(table()["comments"], low) and (found := _brought_in(_COMMENT, call)):
+        return found
+    if re.search(table()["emojis"], low) and (found := _brought_in("[\U0001f300-\U0001faff\u2600-\u27bf]", call)):
+        return found
+    if code_file and (found := _words_brought_in(_telling(word), call)):
+        return found
+    for code in word.code:
+        if found := _brought_in(_as_code(code), call):
+            return found
+    for name in word.words:
+        if name.isascii() and (found := _brought_in(_imports(name), call)):
+            return found
+    return ""
+
+
+_COMMENT = (
+    r"(?m)^[ \t]*(?://(?!/?\s*(?:eslint|@ts|nolint|go:))|#(?![!\[]|include|define|if|endif|pragma)|/\*|<!--)[^\n]*"
+)
+_KEYWORDS = frozenset(
+    "class goto eval var enum global lambda static switch unwrap panic print sleep console async any null".split()
+)
+
+
+def _is_short(word: Word) -> bool:
+    return len(_telling(word)) <= MOST_WORDS + 1
+
+
+def _words_brought_in(telling: "set[str]", call: Call) -> str:
+    """The first new line of code that has all the telling words of a ban in it: "no default exports"."""
+    names = {name for name in telling if name.isascii() and len(name) > 3}
+    if not names or names != telling or len(names) > MOST_WORDS or (len(names) == 1 and not names & _KEYWORDS):
+        return ""
+    old = set(map(str.strip, call.old.split("\n")))
+    stems = {name.removesuffix("s") for name in names}
+    for line in call.new.split("\n"):
+        if (
+            line.strip()
+            and line.strip() not in old
+            and stems <= {part.removesuffix("s") for part in re.findall(r"[a-z]+", line.lower())}
+        ):
+            return " ".join(line.split())[:60]
+    return ""
+
+
+def _dependency(call: Call) -> str:
+    for path in call.paths:
+        name = path.replace("\\", "/").rsplit("/", 1)[-1].lower()
+        pattern = _REQUIREMENT if re.fullmatch(r"requirements[\w.-]*\.(?:txt|in)", name) else _MANIFESTS.get(name, "")
+        if pattern and (found := _brought_in(f"(?m){pattern}", call)):
+            return found
+    return ""
+
+
+def _as_code(code: str) -> str:
+    """A pattern for a piece of code that a person has named."""
+    if is_literal(code):
+        bare = code.removesuffix("()")
+        edge = r"(?<![\w.])" if bare[0].isalnum() else ""
+        return edge + re.escape(bare) + (r"\s*\(" if code.endswith("()") else r"(?!\w)" if bare[-1].isalnum() else "")
+    return rf"(?:(?<=: )|(?<=<)|(?<=\bas )|(?<=\.)){re.escape(code)}\b|(?<![\w.]){re.escape(code)}\("
+
+
+def _imports(name: str) -> str:
+    """A pattern for the import of a module of that name."""
+    return (
+        rf"""(?mi:^\s*(?:import|from|use)\s+["'<]?{re.escape(name)}\b|\bfrom\s+["']{re.escape(name)}["'/]|"""
+        rf"""\brequire\(?\s*["']{re.escape(name)}["'/])"""
+    )
+
+
+def _brought_in(pattern: str, call: Call) -> str:
+    """The first match in what is written, where there are more of them than in what it takes the place of."""
+    found = [match[0] for match in re.finditer(pattern, call.new)]
+    if not found or len(found) <= len(re.findall(pattern, call.old)):
+        return ""
+    return " ".join(found[0].split())[:60]

@@ -1,0 +1,182 @@
+"""The clauses of a message that are the person's own: nothing that was pasted, quoted, or written in their name.
+
+What follows an announcement of the words of others ("the issue says:", a heading of a bug report) is theirs to the end.
+"""
+
+import json
+import os
+import re
+
+from insula.coding.step.person import is_of_host, strip_pasted
+from insula.coding.step.word import heads
+from insula.redaction import redact
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Table = dict[str, Any]
+
+_WORDS = "words.json"
+
+
+def table() -> "Table":
+    """The table; read once in a process."""
+    if not _READ:
+        with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
+            _READ.update(json.loads(file.read()))
+    return _READ
+
+
+_READ: "Table" = {}
+
+
+READ = 24_000
+"""Characters of a message that are looked at, from its beginning and from its end."""
+MOST = 240
+"""Clauses of a message that are read: at a twentieth of a millisecond each, they stay below what a prompt may cost."""
+ANNOUNCED = 0.9
+"""How probable it must be that a line announces the words of others."""
+SENTENCE = 1_200
+"""A longer sentence was hardly typed for an agent."""
+_WIDE = r"[\u3040-\u30ff\u3400-\u9fff]"
+
+_SENTENCE = r"(?<=[.!?…])[\s\"')\]]+|(?<=[。！？])|\n+"
+_BOLD = r"\s*(?:[-*•·]|\d+[.)])?\s*\*\*"
+"""How a line begins that a program wrote: nobody types a heading in bold into a prompt."""
+_BULLET = r"^\s*(?:[-*•·]|\d+[.)]|\(?[a-z]\))\s+"
+_TAG_WORDS = 2
+"""Words of a question behind a comma that asks for no more than a nod."""
+_MATRIX_WORDS = 5
+"""Words of what a "that …" hangs on: "it is important"."""
+_NAME_IN_BRACKETS = r"\s*[(（]([^\s()（）]+)[)）]\s*"
+"""One word in brackets is the name of what stands before it."""
+_ABBREVIATED = r"\b(?:e\.g|i\.e|z\.B|d\.h|p\.ej|p\.ex|vs|etc|bzw|ca|Nr|incl|approx)\.$"
+
+
+class Clause(Value):
+    """A clause of a person's own, and the sentence that it stands in."""
+
+    text: str
+    sentence: str
+    joined: bool = False
+    """Whether it hangs on the clause before it by an "and" or "or" without a comma."""
+    asks: bool = False
+    """Whether the sentence is a question."""
+
+
+def lowered(text: str) -> str:
+    """A text in small letters, with the words of other scripts parted from those that are written without spaces."""
+    return text.lower() if text.isascii() else re.sub(_SCRIPTS, " ", text.lower())
+
+
+_SCRIPTS = rf"(?<=[a-z0-9`./-])(?={_WIDE})|(?<={_WIDE})(?=[a-z0-9`./-])"
+
+
+def clauses(message: str) -> "tuple[Clause, ...]":
+    """The clauses of a person's own in a message, in order."""
+    found: list[Clause] = []
+    for sentence in sentences(message):
+        found += _cut(sentence)
+        if len(found) >= MOST:
+            break
+    return tuple(found[:MOST])
+
+
+def clauses_of_prose(text: str) -> "list[str]":
+    """The clauses of a text, whoever's they are: what the heads are fitted on must not hang on the heads."""
+    return [clause.text for line in text.split("\n") for sentence in _sentences(line) for clause in _cut(sentence)]
+
+
+def sentences(message: str) -> "list[str]":
+    """The sentences of a person's own in a message, in order."""
+    if is_of_host(message):
+        return []
+    text = redact(message if len(message) <= 2 * READ else f"{message[:READ]}\n\n{message[-READ:]}")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = strip_pasted(text)
+    own: list[str] = []
+    theirs = False
+    for line in text.split("\n"):
+        heading = re.match(r"#{1,6} |\*\*[^*]+\*\*:?$", line.strip())
+        if heading is not None:
+            theirs = _announces(line.strip())
+            continue
+        if theirs or not line.strip() or re.match(_BOLD, line):
+            continue
+        for part in _sentences(line):
+            before, colon, behind = _at_colon(part)
+            if colon and _announces(f"{before}:"):
+                theirs = not behind.strip()
+                break
+            own.append(part)
+    return own
+
+
+def _sentences(line: str) -> "list[str]":
+    found: list[str] = []
+    for part in map(str.strip, re.split(_SENTENCE, re.sub(_BULLET, "", line))):
+        if found and re.search(_ABBREVIATED, found[-1]):
+            found[-1] = f"{found[-1]} {part}"
+        elif part and len(part) <= SENTENCE and _is_prose(part):
+            found.append(part)
+    return found
+
+
+PROSE = 0.8
+"""The share of letters and spaces in a sentence; code has less."""
+_CODE = (
+    r":=|=>|->\s*\w+\(|;\s*$|\{\s*$|\[\"|\\n|</|==|&&|\|\||^\s*(?:func|def|class|import|const|let|var|return|if \()\b"
+)
+
+
+def _is_prose(part: str) -> bool:
+    """Whether a sentence is one, and no line of code or of a log."""
+    bare = re.sub(r"`[^`]*`?", "", part)
+    letters = sum(one.isalpha() or one in " '’,.!?、。！？，；;:-" for one in bare)
+    return any(map(str.isalpha, bare)) and letters >= PROSE * len(bare) and re.search(_CODE, bare) is None
+
+
+def _at_colon(sentence: str) -> "tuple[str, str, str]":
+    found = re.search(r"：|:(?=\s|$)|\b(?:says?|said|wrote|schreibt|steht|dit|dice|diz) (?=…)", sentence)
+    return (sentence[: found.start()], found[0], sentence[found.end() :]) if found else (sentence, "", "")
+
+
+def _announces(text: str) -> bool:
+    """Whether a line announces the words of others."""
+    if re.search(table()["next"], text.lower()):
+        return False
+    return heads.score("prompt", text)["cite"] >= ANNOUNCED
+
+
+def _cut(sentence: str) -> "list[Clause]":
+    asks = sentence.rstrip(" \"')").endswith(("?", "？", "吗", "か", "か。"))
+    found: list[Clause] = []
+    pieces = _with_subclauses(re.split(table()["clauses"], re.sub(_NAME_IN_BRACKETS, r" \1 ", sentence)))
+    if asks and len(pieces) > 1 and len(pieces[-1].split()) <= _TAG_WORDS and not re.search(_WIDE, pieces[-1]):
+        asks, sentence = False, sentence.rstrip("? \"')")  # "…, ok?" asks nothing
+    for place, piece in enumerate(pieces, 1):
+        text = piece.strip(" ,;:，、；：")
+        if not any(map(str.isalnum, text)):
+            continue
+        joins = re.match(table()["joins"], text, re.IGNORECASE) or re.fullmatch(heads.PATH, text, re.ASCII)
+        joined = bool(found) and joins is not None
+        found.append(Clause(text=text, sentence=sentence, joined=joined, asks=asks and place == len(pieces)))
+    return found
+
+
+def _with_subclauses(pieces: "list[str]") -> "list[str]":
+    """The pieces of a sentence, each "that …" with the few words that it hangs on."""
+    found: list[str] = []
+    for piece in pieces:
+        if found and len(found[-1].split()) <= _MATRIX_WORDS and _goes_on(found[-1], piece):
+            found[-1] = f"{found[-1]} {piece}"
+        else:
+            found.append(piece)
+    return found
+
+
+def _goes_on(matrix: str, piece: str) -> bool:
+    """Whether a piece says what a few words before it are about."""
+    return re.match(r"(?:that|dass|que|che) ", piece) is not None or matrix.lower().endswith("vergiss nicht")

@@ -1,0 +1,311 @@
+"""What a request demands, compared at the end with what happened: checks to run, files to bring up to date, acts.
+
+A demand is unmet where nothing that was done can have met it. What another command may have done, what the agent says
+itself that it left out, and an end that is a question or a plan, are no breach.
+"""
+
+import re
+
+from insula.coding.step import programs
+from insula.coding.step.command import COMMITS, FORCES, PUSHES
+from insula.coding.step.word import acts as acted
+from insula.coding.step.word import heads
+from insula.coding.step.word.acts import ALL_KINDS, CHECK_NAMES, Act, Done
+from insula.coding.step.word.breach import covers
+from insula.coding.step.word.clauses import lowered, table
+from insula.coding.step.word.extraction import names_nothing
+from insula.coding.step.word.word import ASKED as REQUEST
+from insula.coding.step.word.word import BAN, HOW, Word
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+LONGEST = 110
+"""Characters of a clause that demands something plainly."""
+BRIEF = 60
+"""The same of one that asks for a commit, a push or a pull request."""
+SURE_KIND = 0.8
+"""How probable it must be what a request demands."""
+NEVER, RED, STALE, UNTOUCHED = "never", "red", "stale", "untouched"
+
+
+class Demand(Value):
+    """Something that a request demands, in a form that acts can meet."""
+
+    word: Word
+    what: str
+    """The command, the kind of check, or the file."""
+    form: str
+    """`command`, `check`, `file`, `test` or `act`."""
+
+
+class Unmet(Value):
+    """A demand that nothing met."""
+
+    demand: Demand
+    why: str
+    """`never`, `red`, `stale` or `untouched`."""
+
+
+def demands(word: Word) -> "list[Demand]":
+    """What a word of the user's demands that acts can show."""
+    low = lowered(word.clause)
+    if word.kind not in {REQUEST, HOW} or not word.sure or len(low) > LONGEST or re.search(table()["pending"], low):
+        return []
+    chances = heads.score("demand", word.clause)
+    kind = max(chances, key=lambda one: chances[one])
+    if chances[kind] < SURE_KIND or kind not in _FORMS:
+        return []
+    if word.kind == HOW and not (kind == "run" and re.search(table()["ending"], low)):
+        return []
+    return [Demand(word=word, what=what, form=form) for form, what in _FORMS[kind](word, low)[:2]]
+
+
+_ACTS = {"commit": {COMMITS}, "push": {PUSHES, FORCES}, "pr": {"pr"}}
+_CHECKS = {"suite": programs.TEST, "lint": programs.LINT, "types": programs.TYPES, "build": programs.BUILD}
+_DOCUMENTS = ("changelog", "readme")
+Forms = list[tuple[str, str]]
+
+
+def _checks(word: Word, low: str) -> Forms:
+    """The commands that a clause asks to run, else the kinds of check."""
+    named = [
+        one for one in (*word.programs, word.likes) if " " in one or programs.PROGRAMS.get(one) in programs.PROVING
+    ]
+    kinds = [kind for name, kind in _CHECKS.items() if re.search(table()[name], low)]
+    return [("command", one) for one in named] or [("check", kind) for kind in kinds]
+
+
+def _files(word: Word, low: str) -> Forms:
+    """The files that a clause asks to bring up to date, else the docs."""
+    names = [name for name in _DOCUMENTS if re.search(table()[name], low)]
+    names += [
+        path
+        for path in word.paths
+        if "." in path.rsplit("/", 1)[-1] and not any(name in path.lower() for name in _DOCUMENTS)
+    ]
+    return [("file", one) for one in names or (["docs"] if re.search(table()["docs"], low) and not word.paths else [])]
+
+
+def _asks_for_act(act: str, low: str) -> bool:
+    """Whether a clause asks for an act and little else: "commit it", and not "add push notifications"."""
+    found = next(re.finditer(table()["acts"][act], low), None)
+    if found is None or len(low) > BRIEF:
+        return False
+    if act == "pr" or re.search(heads.WIDE, low):
+        return True
+    return names_nothing(re.split(table()["conditions"], low[found.end() :], maxsplit=1)[0])
+
+
+_FORMS: "dict[str, Callable[[Word, str], Forms]]" = {
+    "run": _checks,
+    "write": _files,
+    "test": lambda word, low: [("test", "test")] if re.search(table()["tests"], low) else [],
+    "act": lambda word, low: [("act", act) for act in _ACTS if act in word.acts and _asks_for_act(act, low)],
+}
+
+
+def find_unmet(words: "Sequence[Word]", done: Done, told: "Sequence[Told]") -> "Unmet | None":
+    """The first demand that nothing met and of which the agent says nothing itself, the newest request first."""
+    latest = max((word.at for word in words if word.kind == REQUEST), default=0.0)
+    if not any(act.at >= latest and (act.kind == "edit" or act.changes or act.acts) for act in done.acts):
+        return None
+    banned = {act for word in words if word.kind == BAN for act in word.acts}
+    for word in reversed(words):
+        for demand in demands(word):
+            if demand.form == "act" and demand.what in banned:
+                continue
+            why = _why(demand, done)
+            if why and not _is_admitted(demand, told):
+                return Unmet(demand=demand, why=why)
+    return None
+
+
+def _why(demand: Demand, done: Done) -> str:
+    """Why a demand is unmet; empty where it is met, or may be."""
+    since = [act for act in done.acts if act.at >= demand.word.at]
+    if demand.form in {"command", "check"}:
+        return _of_check(demand, since, done)
+    if any(acted.is_opaque(act) for act in since if demand.form != "file"):
+        return ""
+    if demand.form == "test":
+        return (
+            "" if any(act.tests or _is_test(act.path) or _may_write(act, r"test|spec") for act in since) else UNTOUCHED
+        )
+    if demand.form == "act":
+        names = _ACTS[demand.what]
+        if any(re.search(rf"\b{demand.what}\b", act.line) and act.ok for act in since):
+            return ""
+        made = any(names & {*act.acts, *(one for run in act.runs for one in run.acts)} and act.ok for act in since)
+        return "" if made or any(act.tool.startswith("mcp__") for act in since) else NEVER
+    pattern = _pattern(demand.what)
+    touched = any(
+        re.search(pattern, act.path.lower()) or covers(demand.what, act.path)
+        for act in since
+        if act.kind == "edit" and act.ok
+    )
+    if touched or any(_may_write(act, pattern) for act in since):
+        return ""
+    if _is_document(demand.what):
+        return UNTOUCHED
+    telling = "|".join(re.escape(word) for word in demand.word.words if len(word) > _SHORT)
+    met = any(act.does(pattern) or (telling and act.does(telling)) for act in since)
+    return "" if met else UNTOUCHED
+
+
+_SHORT = 4
+"""Letters up to which a word is in commands by chance."""
+
+
+def _is_document(name: str) -> bool:
+    return name in {"changelog", "readme", "docs"} or re.search(r"\.(?:md|mdx|rst|adoc)$", name.lower()) is not None
+
+
+def _pattern(name: str) -> str:
+    if name == "changelog" or "changelog" in name.lower():
+        return r"change|history|news|release|\.changeset"
+    if name == "docs":
+        return r"docs?/|\.mdx?$|\.rst$|\.adoc$|readme"
+    return re.escape(name.lower().rsplit("/", 1)[-1])
+
+
+def _may_write(act: Act, pattern: str) -> bool:
+    """Whether a command names such a file as one that it may write, or may have written any."""
+    if act.kind == "execute":
+        return any(
+            not one.looks
+            and one.kind not in programs.PROVING
+            and not acted.kinds(one)
+            and re.search(pattern, " ".join((*one.words, *one.writes)).lower())
+            for one in act.runs
+        ) or any(re.search(pattern, path.lower()) for one in act.runs for path in one.writes)
+    return act.tool.lower() in {"agent", "task"} or (act.tool.startswith("mcp__") and not act.path)
+
+
+def _is_test(path: str) -> bool:
+    return (
+        re.search(
+            r"(?:^|[/_.-])(?:tests?|specs?|stories|__tests__|e2e|cypress|playwright)(?:$|[/_.-])|test\.\w+$|tests?\.\w+$|spec\.\w+$",
+            path.lower(),
+        )
+        is not None
+    )
+
+
+def _of_check(demand: Demand, since: "list[Act]", done: Done) -> str:
+    hits = [act for act in since if _meets(demand, act)]
+    if not hits and any(_may_meet(demand, act) for act in since):
+        return ""
+    if not hits:
+        return "" if any(acted.is_opaque(act) for act in since) else NEVER
+    last = hits[-1]
+    if last.red:
+        return RED
+    changed = acted.changed_at(done)
+    return STALE if changed > last.at and (_is_last(demand.word.clause) or _is_last(demand.word.said)) else ""
+
+
+def _is_last(said: str) -> bool:
+    """Whether a demand is for the end of the work."""
+    return re.search(table()["ending"], said.lower()) is not None
+
+
+def _meets(demand: Demand, act: Act) -> bool:
+    """Whether a command is what was demanded, or may stand for it."""
+    if act.kind != "execute":
+        return False
+    if demand.form == "check":
+        return bool({demand.what, ALL_KINDS} & act.proved)
+    words = demand.what.lower().split()
+    bare = [word for word in words if not word.startswith("-")]
+    if any(one.is_of(" ".join(bare)) for one in act.runs) or demand.what.lower() in act.line.lower():
+        return True
+    script = bare[-1] if len(bare) > 1 and words[0] in programs.SCRIPTS else ""
+    if script:  # the same script by another runner
+        return any(script in one.words for one in act.runs)
+    kind = programs.PROGRAMS.get(
+        bare[0], programs.SUBCOMMANDS.get(bare[0], {}).get(bare[1] if len(bare) > 1 else "", "")
+    )
+    return bool(kind) and bool({kind, ALL_KINDS} & act.proved)
+
+
+def _may_meet(demand: Demand, act: Act) -> bool:
+    """Whether a command names what was demanded, though behind a program that nobody knows."""
+    if act.kind != "execute":
+        return False
+    wanted = re.escape(demand.what.lower().split()[-1]) if demand.form == "command" else CHECK_NAMES[demand.what]
+    return act.does(wanted)
+
+
+def _is_admitted(demand: Demand, told: "Sequence[Told]") -> bool:
+    """Whether the agent says itself that it has not done it, or that something is left."""
+    pattern = mentions(demand)
+    left = {one.sentence for one in told if one.means == NOT}
+    for one in told:
+        low, whole = one.text.lower(), one.sentence.lower()
+        if one.means != DID and re.search(pattern, low) and (one.means == NOT or re.search(table()["nothing"], low)):
+            return True
+        if re.search(pattern, whole) and one.sentence in left:
+            return True
+    return False
+
+
+def mentions(demand: Demand) -> str:
+    """A pattern for what somebody calls a demand by."""
+    words = table()
+    if demand.form == "file":
+        known = {"changelog": words["changelog"], "readme": words["readme"], "docs": words["docs"]}
+        return known.get(demand.what, re.escape(demand.what.lower()))
+    if demand.form == "act":
+        return words["acts"][demand.what]
+    if demand.form == "test":
+        return words["tests"]
+    own = re.escape(demand.what.lower()) if demand.form == "command" else ""
+    return "|".join(filter(None, (own, words["suite"], words["lint"], words["runs"])))
+
+
+DID, NOT, OTHER = "did", "not", "other"
+READ = 6_000
+MOST = 80
+SURE = 0.6
+
+
+class Told(Value):
+    """A clause of an agent's last words."""
+
+    text: str
+    means: str
+    sentence: str
+
+
+def read_last_words(said: str) -> "tuple[Told, ...]":
+    """The clauses of an agent's last words, with what each means; code, quotations and tables are none of its words."""
+    text = re.sub(r"```.*?(?:```|\Z)|(?m:^[ \t]*[|>].*$)", " ", said[-READ:], flags=re.DOTALL)
+    text = re.sub(r"\*\*|__|(?m:^#+ )", "", text)
+    found: list[Told] = []
+    for line in text.split("\n"):
+        for sentence in re.split(r"(?<=[.!?…])\s+|(?<=[。！？])", re.sub(r"^\s*(?:[-*•·✓✔✅☑]|\d+[.)])\s*", "", line)):
+            for piece in re.split(table()["told"], sentence):
+                if any(map(str.isalnum, piece)) and len(piece) <= 300:
+                    found.append(_told(piece.strip(), sentence.strip()))
+                if len(found) >= MOST:
+                    return tuple(found)
+    return tuple(found)
+
+
+def _told(text: str, sentence: str) -> Told:
+    if sentence.endswith(("?", "？")):
+        return Told(text=text, means=OTHER, sentence=sentence)
+    chances = heads.score("report", text)
+    means = max(chances, key=lambda one: chances[one])
+    return Told(text=text, means=means if chances[means] >= SURE else OTHER, sentence=sentence)
+
+
+def asks(said: str) -> bool:
+    """Whether the agent ends with a question, or says that it waits for an answer."""
+    lines = [line.strip() for line in said.strip().split("\n") if line.strip()]
+    return bool(lines) and (
+        lines[-1].rstrip("*_ )").endswith(("?", "？")) or any(line.endswith(("?", "？")) for line in lines[-3:])
+    )

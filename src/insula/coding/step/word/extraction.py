@@ -1,0 +1,408 @@
+"""What a message of the user's says, word by word: bans, ways, demands, and what it takes back.
+
+What a word names decides what a call can be held against; where it names nothing that a call shows, it is only told
+again. Where an act of version control is named, its negation is told by the form of the clause.
+"""
+
+import re
+
+from insula.coding.step.stop_words import DENIALS, LIGHT
+from insula.coding.step.word import heads
+from insula.coding.step.word.clauses import Clause, clauses, lowered, table
+from insula.coding.step.word.mentions import Named, named
+from insula.coding.step.word.word import (
+    ASKED,
+    BAN,
+    HERE,
+    HOW,
+    LIFT,
+    MOMENT,
+    NEXT,
+    ONLY,
+    SESSION,
+    SPARED,
+    STANDING,
+    TASK,
+    Word,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
+
+NAMED = 0.3
+"""The same of a ban that denies in words that a file is touched, and names it."""
+NOT_RUN = 0.4
+"""The same of a ban that denies in words that something is run."""
+POSSIBLE = 0.1
+"""How probable it must be that a clause which denies an act by its form rules anything out."""
+UNNAMED = 0.8
+"""The same of a ban that names nothing which a call could show: it may as well say what a program must not do."""
+PLAIN = 0.9
+"""The same of an "only" that says so by none of the words for it: "all your edits should be in src/"."""
+SURE = {BAN: 0.55, ONLY: 0.55, "except": 0.3, HOW: 0.9, LIFT: 0.5, ASKED: 0.45, MOMENT: 0.5}
+"""How probable a meaning must be; of those that stand, all of them together."""
+DEMANDED = 0.65
+"""How probable a request must be to be held against an end."""
+CERTAIN = 0.8
+"""How probable a request must be to be no lifting, whatever its words sound like: "don't forget to …"."""
+_RULING = (*STANDING, MOMENT)
+BRIEF = 4
+"""Words of "not npm", behind "use pnpm"."""
+SAID = 160
+"""Characters of a word that are kept."""
+
+
+def hear(message: str) -> "tuple[Word, ...]":
+    """What a message of the user's says, in order: bans, ways, demands, and what it takes back."""
+    found: list[Word] = []
+    before: Word | None = None
+    here: tuple[str, ...] = ()  # paths that a pronoun may mean: named in this sentence
+    above: tuple[str, ...] = ()  # ... and in the one before it
+    sentence = supposed = ""
+    for clause in clauses(message):
+        if clause.sentence != sentence:
+            sentence, above, here = clause.sentence, here, ()
+        word = _heard(clause, before)
+        if word is not None and word.kind == ASKED and supposed == clause.sentence:
+            word = word.replace(sure=False)  # "if you change the format, raise the version"
+        if any(re.search(table()[name], clause.text.lower()) for name in ("supposing", "pending")):
+            supposed = clause.sentence
+        if word is not None and not word.paths and _is_rest(word, clause.text):
+            word = _narrowed(found.pop(), word) if found and before is not None else None
+        elif word is not None and _points_back(word, clause):
+            word = word.replace(kind=BAN if word.kind == MOMENT else word.kind, paths=here or above)
+        if found and _is_meant(found[-1], clause, word):
+            found[-1] = found[-1].replace(paths=named(clause.text).paths)
+            continue
+        if word is not None:
+            found.append(word)
+        before = word
+        here = _spoken_of(clause, word, here)
+    if found and re.search(table()["closes"], message[:SAID].lower()):
+        found[0] = found[0].replace(closes=True)
+    return tuple(found)
+
+
+def _is_rest(word: Word, text: str) -> bool:
+    """Whether a clause says "nothing else" and no more."""
+    pattern = {ONLY: table()["rest"], BAN: table()["others"]}.get(word.kind)
+    return pattern is not None and re.search(pattern, text.lower()) is not None
+
+
+def _narrowed(before: Word, rest: Word) -> Word:
+    """What may be changed, to which "nothing else" was added: only that may be."""
+    if (before.kind == ASKED and before.edits and (before.paths or before.words)) or (
+        before.kind == LIFT and before.paths
+    ):
+        return before.replace(kind=ONLY, holds=TASK, said=rest.said, text=rest.text, edits=True)
+    return before
+
+
+def _is_meant(ban: Word, clause: Clause, word: Word | None) -> bool:
+    """Whether a clause says only which files the ban before it means: "the backend stays as it is, all of server/"."""
+    if (
+        ban.kind != BAN
+        or not ban.edits
+        or ban.paths
+        or ban.acts
+        or not " ".join(clause.sentence.split()).startswith(ban.said[: SAID // 2])
+    ):
+        return False
+    low = clause.text.lower()
+    plain = not any(re.search(table()[name], low) for name in ("denies", "touches", "frees", "reads"))
+    return plain and (word is None or word.kind == HOW) and bool(named(clause.text).paths)
+
+
+POINTING = 7
+"""Words of a clause that says of something only that it is not to be changed, and of what by a pronoun alone."""
+_WIDE_POINTING = 16
+"""The same in characters, where no words are parted."""
+
+
+def _points_back(word: Word, clause: Clause) -> bool:
+    """Whether a clause rules out that something is changed which it names by a pronoun alone."""
+    if word.kind not in {BAN, MOMENT} or not (word.edits or word.deletes) or word.paths or word.code or word.acts:
+        return False
+    low = clause.text.lower()
+    if re.search(heads.WIDE, low):
+        return len(low) <= _WIDE_POINTING
+    return len(low.split()) <= POINTING and re.search(table()["pronouns"], low) is not None
+
+
+def _spoken_of(clause: Clause, word: Word | None, before: tuple[str, ...]) -> tuple[str, ...]:
+    """The paths that a pronoun in the next clause means: those named last, unless they are to be changed."""
+    paths = named(clause.text).paths
+    if not paths:
+        return before
+    asked = word is not None and word.kind == ASKED and not re.search(table()["reads"], clause.text.lower())
+    return () if asked else paths
+
+
+def _heard(clause: Clause, before: Word | None) -> Word | None:
+    text = clause.text
+    low = lowered(text)
+    if re.search(table()["next"], low) and len(text) < 80:
+        return Word(kind=NEXT, said=text)
+    kind, chance = _meaning(text, low)
+    if kind in {*STANDING, MOMENT} and (clause.asks or clause.sentence.rstrip(" \"')").endswith(("?", "？"))):
+        return None
+    is_aside = re.search(table()["aside"], low) is not None
+    if kind in STANDING and is_aside:
+        return None
+    what = named(text)
+    formed = _by_form(clause, before, what, kind, chance, is_aside)
+    if formed is not None:
+        return formed
+    if clause.joined and before is not None and _hangs_on(before.kind, kind, low, what):
+        kind, chance = before.kind, 1.0 if before.sure else chance
+    elif _is_listed(clause, before, low):
+        kind, chance = ASKED, 1.0
+    elif kind not in SURE or chance < SURE[kind]:
+        return _in_doubt(clause, low, what)
+    elif kind == MOMENT and _may_ask(low, what):
+        kind, chance = ASKED, 0.0
+    word = _word(kind, clause, low, what)
+    if kind == BAN and chance < UNNAMED and not _names_something(word):
+        return None
+    return word.replace(sure=chance >= DEMANDED and not clause.asks) if kind == ASKED else word
+
+
+def _by_form(clause: Clause, before: Word | None, what: Named, kind: str, chance: float, is_aside: bool) -> Word | None:
+    """What a clause means by its form alone, whatever else it may mean: an exception, a denied act, a lifting."""
+    low = lowered(clause.text)
+    if before is not None and before.kind == BAN and what.paths and re.match(rf"\W*(?:{table()['except']})", low):
+        return _word(LIFT, clause, low, what)
+    open_to_form = (kind not in STANDING or chance < SURE[kind]) and not is_aside and not clause.asks
+    if open_to_form and any(_as_such(act, low) for act in denied(low)) and _may_rule(clause.text):
+        return _word(BAN, clause, low, what)
+    certain = kind == ASKED and chance >= CERTAIN
+    if kind != LIFT and not certain and (kind not in _RULING or re.search(table()["ended"], low)) and _frees(low):
+        return _word(LIFT, clause, low, what).replace(sure=False)
+    if what.unwanted and len(low.split()) <= BRIEF and before is not None and (before.likes or before.programs):
+        return _word(BAN, clause, low, what)
+    return None
+
+
+def _may_rule(text: str) -> bool:
+    """Whether a clause may rule something out at all: "the build never commits its output" tells of a program."""
+    chances = heads.score("prompt", text)
+    return sum(chances[kind] for kind in _RULING) >= POSSIBLE
+
+
+def _in_doubt(clause: Clause, low: str, what: Named) -> Word | None:
+    """What a clause may do that surely means nothing: spare something, or ask for an act."""
+    needless = len(low.split()) <= BRIEF + 1 and re.search(table()["denies"], low)
+    if needless or (re.search(table()["spares"], low) and len(low) < SAID):
+        return _word(SPARED, clause, low, what)
+    return _word(ASKED, clause, low, what).replace(sure=False) if _may_ask(low, what) else None
+
+
+def _names_something(word: Word) -> bool:
+    """Whether a ban says of an agent's own acts what is ruled out, and not of the program that it writes."""
+    low = word.clause.lower()
+    does = any(re.search(table()[name], low) for name in ("uses", "runs"))
+    return bool(word.paths or word.programs or word.acts or word.code or word.edits or word.deletes or does)
+
+
+def _meaning(text: str, low: str) -> "tuple[str, float]":
+    """The likeliest meaning of a clause, and how likely it is; whether something stands comes before what.
+
+    A head alone takes a sentence about commits for one against them; so a ban has to deny or keep something in words,
+    and what is said with "except" is read by whether it denies before that.
+    """
+    words = table()
+    chances = heads.score("prompt", _without_scope(text))
+    ruling = sum(chances[one] for one in STANDING)
+    kind = max(STANDING, key=lambda one: chances[one])
+    apart = re.search(words["except"], low)
+    if apart is not None and ruling >= SURE["except"]:
+        denied = re.search(words["denies"], low[: apart.start()] if low.isascii() or apart.start() > 4 else low)
+        kind = ONLY if denied or re.search("[不别]|ない|ません", low[apart.end() :]) else BAN
+        return kind, max(ruling, SURE[kind])
+    if ruling >= NAMED and all(re.search(words[name], low) for name in ("denies", "touches")) and _has_path(text):
+        return (ONLY if kind == ONLY and re.search(words["only"], low) else BAN), max(ruling, SURE[BAN])
+    if ruling >= NOT_RUN and all(re.search(words[name], low) for name in ("denies", "runs")):
+        return BAN, max(ruling, SURE[BAN])
+    if ruling >= SURE[BAN]:
+        if kind == BAN and not re.search(words["denies"], low) and not re.search(words["keeps"], low):
+            acts = any(re.search(pattern, low) for pattern in words["acts"].values())
+            return HOW if ruling >= SURE[HOW] and not acts else "none", ruling  # "the names stay in English"
+        if kind == ONLY and not re.search(words["alone"], low) and not (chances[ONLY] >= PLAIN and _has_path(text)):
+            return "none", ruling
+        return kind, ruling
+    kind = max(chances, key=lambda one: chances[one])
+    return kind, chances[kind]
+
+
+def _without_scope(text: str) -> str:
+    """A clause without its "for this ticket", which says nothing of what is meant."""
+    found = re.search(table()["task"], text.lower())
+    return f"{text[: found.start()]} {text[found.end() :]}" if found is not None else text
+
+
+def _has_path(text: str) -> bool:
+    return re.search(heads.PATH, text, flags=re.ASCII) is not None
+
+
+def _may_ask(low: str, what: Named) -> bool:
+    """Whether a clause names an act and denies nothing: then it is not held against an agent that does it."""
+    return bool(what.acts) and re.search(table()["denies"], low) is None
+
+
+def _is_listed(clause: Clause, before: Word | None, low: str) -> bool:
+    """Whether a clause is one of what must be so in the end: "done means: lint clean, README updated"."""
+    if before is None or before.kind != ASKED or len(low) > 60 or clause.asks or re.search(table()["denies"], low):
+        return False
+    same = " ".join(clause.sentence.split()).startswith(before.said[: SAID // 2])
+    return same and re.search(table()["ending"], before.said.lower()) is not None
+
+
+def _frees(low: str) -> bool:
+    """Whether a clause says that something may be done, or that a rule is over, whatever else it may mean: what was
+    ruled out of that is in doubt then, and what is in doubt is held against nobody."""
+    words = table()
+    if re.search(words["ended"], low):
+        return True
+    return re.search(words["frees"], low) is not None and re.search(words["denies"], low) is None
+
+
+def _hangs_on(before: str, kind: str, low: str, what: Named) -> bool:
+    """Whether a clause behind "and" or "or" has no verb of its own: it names one more thing of the same."""
+    if not (before in STANDING or (before == ASKED and re.search(table()["denies"], low) is None)):
+        return False
+    rest = re.sub(table()["joins"], "", low, count=1).split()
+    return kind in {BAN, ONLY, HOW, ASKED, "none"} and len(rest) <= 4 and bool(what.paths or what.acts or what.wanted)
+
+
+def _word(kind: str, clause: Clause, low: str, what: Named) -> Word:
+    holds = TASK if re.search(table()["task"], clause.sentence.lower()) else SESSION
+    acts = tuple(act for act in what.acts if kind not in STANDING or _as_such(act, low))
+    touches = bool(re.search(table()["touches"], low))
+    if kind == BAN and what.paths and not what.acts and not what.wanted:
+        touches = touches or bool(re.search(table()["keeps"], low)) or _stands_first(what.paths[0], low)
+    said = _shown(clause)
+    return Word(
+        kind=kind,
+        said=said,
+        text=clause.text[:SAID] if clause.text[:SAID] != said else "",
+        holds=HERE if kind == MOMENT else holds,
+        paths=what.paths,
+        programs=_banned(kind, what, low),
+        acts=acts,
+        places=_places(low) if "push" in acts else (),
+        code=what.code,
+        words=what.words,
+        edits=kind == ONLY or (touches and not _depends(low)),
+        deletes=bool(re.search(table()["deletes"], low)) and not _depends(low),
+        likes=what.wanted[0] if kind == HOW and what.wanted else "",
+    )
+
+
+def _stands_first(path: str, low: str) -> bool:
+    """Whether a path stands before what denies: "X is not to be touched", and not "import nothing from X"."""
+    denies = re.search(table()["denies"], low)
+    return denies is not None and 0 <= low.find(path.lower()) < denies.start()
+
+
+def _banned(kind: str, what: Named, low: str) -> tuple[str, ...]:
+    if kind == BAN:
+        used = re.search(table()["uses"], low) is not None
+        return (*(one for one in what.wanted if used or " " in one or _is_bare(one, low)), *what.unwanted)
+    return what.unwanted if kind in {HOW, ONLY} else what.wanted
+
+
+def _is_bare(program: str, low: str) -> bool:
+    """Whether a clause says little more than "no" and the name of a program."""
+    return len(re.findall(r"\w+", low.replace(program, " "))) <= 3
+
+
+def _places(low: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(next(filter(None, found)) for found in re.findall(table()["places"], low)))
+
+
+def _conditional(low: str) -> bool:
+    """Whether it is ruled out under a condition alone, other than that the user agrees first."""
+    return bool(re.search(table()["conditions"], low)) and not re.search(table()["asking"], low)
+
+
+def _depends(low: str) -> bool:
+    """Whether files are ruled out under a condition alone; what is ruled out until something happens, is so now."""
+    return _conditional(re.sub(table()["until"], " ", low))
+
+
+def _as_such(act: str, low: str) -> bool:
+    """Whether an act is ruled out as such, and not of one thing alone or under a condition."""
+    words = table()
+    matches = list(re.finditer(words["acts"][act], low))
+    if not matches or _conditional(low):
+        return False
+    first, found = matches[0], matches[-1]
+    if re.search(words["places"], low) or re.search(words["asking"], low[found.end() :]):
+        return True
+    about = re.split(words["reasons"], low[found.end() :], maxsplit=1)[0]
+    return re.search(words["one_thing"], low[: first.start()]) is None and names_nothing(about)
+
+
+def names_nothing(text: str) -> bool:
+    """Whether a text has only small words, so that no object is among them."""
+    if re.match(_OF_FILES, text) or re.search(_CODE, text) or not re.match(table()["tail"], re.sub(_LATIN, " ", text)):
+        return False
+    return all(map(_is_small, re.findall(_LATIN, text)))
+
+
+def _is_small(word: str) -> bool:
+    known = word in LIGHT or word in DENIALS or re.match(table()["tail"], word) is not None
+    return known or (len(word) <= _SMALL and heads.is_form_word(word))
+
+
+_SMALL = 3
+"""Letters of a word that may be none by chance: the words of form are kept as bits, and two may share one."""
+_OF_FILES = r"\s+(?:folders?|director(?:y|ies)|files?|modules?)\b"
+"""Behind the name of an act: "the migrations folder" names files and no act."""
+_CODE = r"[/\\`_]|\w\.\w"
+_LATIN = r"(?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+(?:['’-](?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+)*"
+
+
+def _shown(clause: Clause) -> str:
+    """The sentence, or the clause of it where that is long."""
+    sentence = " ".join(clause.sentence.split())
+    text = sentence if len(sentence) <= SAID else " ".join(clause.text.split())
+    return text if len(text) <= SAID else text[: SAID - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
+
+
+_NEAR, _BEHIND = 42, 24
+"""Characters between a negation and what it is about: before it, and behind it."""
+_BETWEEN = 4
+"""Words between them."""
+_ADJACENT = frozenset(("no", "kein", "keine", "keinen", "pas de", "aucun", "niente", "nessun"))
+"""Negations of nouns: "no commits" is a wish, "no condensation commit" tells what is missing."""
+_FILLING = frozenset(
+    "hagas haga hagáis hacer un ningún más new more further other neuen weiteren mehr nouveau autre package packages "
+    "dependency dependencies library libraries paket pakete abhängigkeiten bibliotheken paquets dépendances paquetes "
+    "dependencias pacotes dependências pacchetti dipendenze".split()
+)
+
+
+def denied(low: str) -> "tuple[str, ...]":
+    """The acts that a clause, in small letters, denies."""
+    acts = table()["acts"]
+    found = tuple(act for act, pattern in acts.items() if any(_denies(low, one) for one in re.finditer(pattern, low)))
+    return tuple(act for act in found if not (act == "push" and "force-push" in found))
+
+
+def _denies(low: str, act: "re.Match[str]") -> bool:
+    before, after = low[max(0, act.start() - _NEAR) : act.start()], low[act.end() : act.end() + _BEHIND]
+    if any(_stands_before(pattern, before) for pattern in table()["before"]):
+        return True
+    return any(re.match(rf"\W{{0,3}}(?:\w+\W+){{0,2}}?(?:{pattern})", after) for pattern in table()["after"])
+
+
+def _stands_before(pattern: str, before: str) -> bool:
+    last = next(reversed(list(re.finditer(pattern, before))), None)
+    if last is None or re.search(table()["existing"], before[: last.start()]):  # "there is no stash"
+        return False
+    between = before[last.end() :]
+    if last[0].strip() in _ADJACENT and not set(between.split()) <= _FILLING:
+        return False
+    return "," not in between and len(between.split()) <= _BETWEEN and re.search(table()["innocent"], between) is None

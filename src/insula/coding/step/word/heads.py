@@ -1,0 +1,165 @@
+"""What a clause means: a linear head on the n-grams of its characters, in pure Python, for the hook.
+
+What a clause names (a path, a program, a piece of code, a number) is masked first, so that the head sees how it is said
+and not of what. The weights stand in a file of bytes that `insula bench word --fit` writes.
+"""
+
+import os
+import re
+import zlib
+
+from insula.coding.step import programs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROMPT = ("ban", "only", "how", "lift", "request", "moment", "cite", "none")
+"""What a clause of a user's may be: it rules something out; allows one thing only; says how things are done; takes a
+ban back; asks for something; holds for this moment; announces the words of others; none of these."""
+REPORT = ("did", "not", "other")
+"""What a clause of an agent's last words may be: something was done or is so, it was not, or neither is said."""
+DEMAND = ("run", "write", "test", "act", "other")
+"""What a request may demand: a check or command to run; a file or the docs to bring up to date; a test; a commit, push
+or pull request; anything else, which nothing but reading can judge."""
+BUCKETS = {"prompt": 1 << 16, "report": 1 << 14, "demand": 1 << 14}
+CLASSES = {"prompt": PROMPT, "report": REPORT, "demand": DEMAND}
+FILES = {"prompt": "prompt.bin", "report": "report.bin", "demand": "demand.bin"}
+SCALE = 1 / 8
+"""A weight of 1 in the file counts so much."""
+_SIZES = (3, 4)
+LONGEST = 160
+"""Characters of a clause that are read."""
+
+PATH = (
+    r"(?:[A-Za-z]:)?[\w.@~+*-]*(?:[/\\][\w.@+*()\[\]-]+)+[/\\]?|[\w.@+*-]+/(?![\w/])"
+    r"|(?<![\w.])[\w-]+(?:\.[\w-]+)*\.(?:[a-z]{2,10}|[a-z]\d?|h|c|R)(?![\w(])|(?<![\w.])\.[a-z][\w.-]+"
+    r"|(?<!\w)(?:CHANGELOG|README|LICENSE|Makefile|Dockerfile|Jenkinsfile|Gemfile|Procfile|AGENTS|CLAUDE)(?!\w)"
+)
+"""A path or the name of a file, as it stands in a sentence."""
+COMMON = frozenset(
+    "make go node next just task time call then do if else env command which where test type file find watch "
+    "wait ping top ps dir ls tail head cat less more cut sort tr jobs hash id stat tree host exists doas nice "
+    "exec ts ag ss t rake vet flow lock ty cc bin http ava bats karma behave stack rails conda swift dart "
+    "black service python python3 ruby java git bash sh sleep ! { && [ [[ curl cmake ninja meson x i".split()
+)
+"""Programs whose names are words: they are told from those by what stands around them alone."""
+KNOWN = frozenset(
+    (*programs.PROGRAMS, *programs.SUBCOMMANDS, *programs.SCRIPTS, *programs.RUNNERS, "pip3", "npx", "sed")
+)
+PLAIN = KNOWN - COMMON
+"""Programs that a sentence names and means."""
+
+
+_POLITE = (
+    r"(?i)\b(?:please|pls|plz|kindly|bitte|s['’]il (?:te|vous) pla[iî]t|stp|svp|por favor|per favore|per piacere)\b"
+    r"|请|麻烦你?"
+)
+"""Words that ask for everything alike, and so tell nothing of what is asked."""
+
+
+def mask(text: str) -> str:
+    """A clause in small letters, with a mark for each path, program, piece of code and number in it."""
+    text = re.sub(r"`([^`\n]*)`?", _coded, text)
+    text = re.sub(PATH, " ¶p ", text, flags=re.ASCII)
+    text = re.sub(_POLITE, " ", text)
+    text = re.sub(r"(?<![\w.¶-])[a-z][\w+-]*(?![\w-])", _program, text.lower(), flags=re.ASCII)
+    text = re.sub(r"\d+", "0", text.replace("’", "'"))
+    return " ".join(text.split())[:LONGEST]
+
+
+def _coded(found: "re.Match[str]") -> str:
+    inner = found[1].strip()
+    first = inner.split(" ", 1)[0].lower()
+    if first in KNOWN:
+        return "¶k" if " " in inner else "¶t"
+    return "¶p" if re.fullmatch(PATH, inner, flags=re.ASCII) else "¶c"
+
+
+def _program(found: "re.Match[str]") -> str:
+    return "¶t" if found[0] in PLAIN else found[0]
+
+
+_SPACED, WIDE = r"[^\W_\u3040-\u30ff\u3400-\u9fff]+", r"[\u3040-\u30ff\u3400-\u9fff]"
+_PIECES = rf"¶\w|{_SPACED}(?:['-]{_SPACED})*|{WIDE}|[?!:;,.]"
+WORDS = 1 << 16
+"""Bits of the set of words that say how something is said."""
+
+
+def tokens(masked: str, form: "bytes | bytearray") -> "list[str]":
+    """The words of a masked clause; what is said of, and not how it is said, is one mark however many words it has.
+
+    Args:
+        masked: the clause.
+        form: a bit for each word that says how something is said.
+    """
+    found = ["^"]
+    for piece in re.findall(_PIECES, masked):
+        bit = zlib.crc32(piece.encode()) & (WORDS - 1)
+        known = len(piece) == 1 or piece[0] == "¶" or form[bit >> 3] >> (bit & 7) & 1
+        word = piece if known else "¶w"
+        if word != "¶w" or found[-1] != "¶w":
+            found.append(word)
+    return [*found, "$"]
+
+
+def features(masked: str, words: "Sequence[str]", buckets: int) -> "list[int]":
+    """The buckets that the n-grams of a clause fall into: of its characters, and of its words of form."""
+    crc, size = zlib.crc32, len(words)
+    data = f"^{masked}$".encode("utf-16-le", "surrogatepass")
+    found = {crc(data[at : at + 2 * n]) for n in _SIZES for at in range(0, len(data) - 2 * n + 1, 2)}
+    for count in (1, 2, 3, 4):
+        for at in range(size - count + 1):
+            found.add(crc(" ".join(words[at : at + count]).encode()))
+    for at in range(size - 2):
+        found.add(crc(f"{words[at]} * {words[at + 2]}".encode()))
+    for at in range(size - 3):
+        found.add(crc(f"{words[at]} ** {words[at + 3]}".encode()))
+    mask = buckets - 1
+    return list({one & mask for one in found})
+
+
+def score(name: str, text: str) -> "dict[str, float]":
+    """The probability of each meaning of a clause.
+
+    Args:
+        name: `prompt` for a user's, `demand` for a request of theirs, `report` for an agent's last words.
+        text: the clause.
+    """
+    classes = CLASSES[name]
+    form, rows = _read(name)
+    width = len(classes)
+    masked = mask(text)
+    found = features(masked, tokens(masked, form), BUCKETS[name])
+    sums = [0] * width
+    for bucket in found:
+        start = bucket * width
+        row = rows[start : start + width]
+        for place in range(width):
+            sums[place] += row[place]
+    return dict(zip(classes, _softmax(sums, SCALE / max(1, len(found)) ** 0.5), strict=True))
+
+
+def is_form_word(word: str) -> bool:
+    """Whether a word says how something is said and not of what: it stands outside the slots of the templates."""
+    bit = zlib.crc32(word.lower().encode()) & (WORDS - 1)
+    return bool(_read("prompt")[0][bit >> 3] >> (bit & 7) & 1)
+
+
+def _softmax(sums: "Sequence[int]", scale: float) -> "list[float]":
+    top = max(sums)
+    powers = [2.718281828459045 ** ((one - top) * scale) for one in sums]
+    total = sum(powers)
+    return [power / total for power in powers]
+
+
+def _read(name: str) -> "tuple[bytes, memoryview]":
+    """The words of form and the weights of a head."""
+    if name not in _READ:  # once in a process
+        with open(os.path.join(os.path.dirname(__file__), FILES[name]), "rb") as file:
+            data = zlib.decompress(file.read())
+        _READ[name] = data[: WORDS >> 3], memoryview(data[WORDS >> 3 :]).cast("b")
+    return _READ[name]
+
+
+_READ: "dict[str, tuple[bytes, memoryview]]" = {}

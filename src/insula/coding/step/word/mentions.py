@@ -1,0 +1,128 @@
+"""What a clause names: paths, programs, acts, code, words; told from the text alone."""
+
+import re
+
+from insula.coding.step import programs
+from insula.coding.step.stop_words import DENIALS, GENERIC, LIGHT
+from insula.coding.step.word.clauses import lowered, table
+from insula.coding.step.word.heads import COMMON, KNOWN, PATH, PLAIN
+from insula.value import Value
+
+MOST = 8
+_SUBCOMMANDS = frozenset(
+    "apply destroy migrate reset deploy publish up down install add remove run build test prune push delete upgrade "
+    "update release exec start stop restart drop rollback downgrade seed sync import plan".split()
+)
+"""Words that say what of a program is meant, where they follow its name."""
+_ADVERBS = frozenset(("just", "task", "invoke"))
+"""Programs whose names stand in any sentence before a verb: they are named in back quotes."""
+_SCRIPT = (
+    r"(?:tests?|lint|check|build|format|fmt|typecheck|types|ci|all|verify|validate|e2e|specs?|docs|run)"
+    r"(?:[:_-][\w:-]+)?"
+)
+_NO_PATH = re.compile(
+    r"(?:and/or|he/she|him/her|w/o?|n/a|i/o|ci/cd|tcp/ip|e/o|und/oder|y/o|et/ou|[\d.]+/[\d.]+|\d[\d.]*|[a-z]\.[a-z]\.?)",
+    re.IGNORECASE,
+)
+_LITERAL = re.compile(r"[@#]?[\w.-]*[@#.(){}<>\[\]!:_-][\w.(){}<>\[\]!:-]*|\w+ \w+")
+
+
+class Named(Value):
+    """What a clause names."""
+
+    paths: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = ()
+    """Programs and commands that it names, and does not set aside."""
+    unwanted: tuple[str, ...] = ()
+    """Programs that it sets against others: `pnpm, not npm`."""
+    acts: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    """What stands in back quotes, and is neither path nor program."""
+    words: tuple[str, ...] = ()
+    """Its other telling words, in small letters."""
+
+
+def named(text: str) -> Named:
+    """What a clause names."""
+    paths: list[str] = []
+    code: list[str] = []
+    commands: list[str] = []
+    bare = re.sub(r"`([^`\n]*)`?", lambda found: _sorted(found[1].strip(), paths, code, commands), text)
+    paths += [found[0] for found in re.finditer(PATH, bare, flags=re.ASCII) if not _NO_PATH.fullmatch(found[0])]
+    bare = re.sub(PATH, " ", bare, flags=re.ASCII)
+    wanted, unwanted = _programs(bare)
+    low = lowered(bare)
+    acts = [act for act, pattern in table()["acts"].items() if re.search(pattern, low)]
+    if "force-push" in acts and "push" in acts:
+        acts.remove("push")
+    return Named(
+        paths=tuple(dict.fromkeys(map(_tidy, paths)))[:MOST],
+        wanted=tuple(dict.fromkeys((*commands, *wanted)))[:MOST],
+        unwanted=tuple(dict.fromkeys(unwanted))[:MOST],
+        acts=tuple(acts)[:MOST],
+        code=tuple(dict.fromkeys(code))[:MOST],
+        words=tuple(dict.fromkeys(_words(low)))[:24],
+    )
+
+
+def _sorted(inner: str, paths: "list[str]", code: "list[str]", commands: "list[str]") -> str:
+    first = inner.split(" ", 1)[0].lower()
+    if first in KNOWN or (first.startswith("./") and " " in inner):
+        if " " in inner or first in COMMON:
+            commands.append(inner)
+            return " "
+        return f" {first} "
+    if re.fullmatch(PATH, inner, flags=re.ASCII):
+        paths.append(inner)
+    elif inner:
+        code.append(inner)
+    return " "
+
+
+def _tidy(path: str) -> str:
+    return path.replace("\\", "/").removeprefix("./").rstrip("*").rstrip("/.,") or path
+
+
+def _programs(text: str) -> "tuple[list[str], list[str]]":
+    """The programs that a text names, with the word that says what of them; and those that it sets aside."""
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    low = text.lower()
+    contrast = table()["negations"]
+    for found in re.finditer(r"(?<![\w.-])[a-z][\w+-]*(?:\.py)?(?![\w-])", low, flags=re.ASCII):
+        name = found[0]
+        behind = re.match(r"((?: [\w:./-]+){1,3})", low[found.end() :], flags=re.ASCII)
+        rest = behind[1].split() if behind else []
+        if name not in PLAIN and not (name in COMMON and rest and _is_command(name, rest[0])):
+            continue
+        taken: list[str] = []
+        for word in rest:
+            if word not in _SUBCOMMANDS and not (not taken and _is_command(name, word)):
+                break
+            taken.append(word)
+        before = low[max(0, found.start() - 24) : found.start()]
+        against = re.search(contrast["before"], before) or re.match(contrast["after"], low[found.end() :])
+        (unwanted if against else wanted).append(" ".join((name, *taken)))
+    return wanted, unwanted
+
+
+def _is_command(name: str, word: str) -> bool:
+    """Whether a word says what a program shall do, so that the two are a command: `make check`, `go test`."""
+    if word in programs.SUBCOMMANDS.get(name, ()):
+        return True
+    if name in programs.SCRIPTS:
+        plural = name == "make" and word.endswith("s")  # "make tests faster"
+        return name not in _ADVERBS and not plural and re.fullmatch(_SCRIPT, word) is not None
+    return False
+
+
+def _words(low: str) -> "list[str]":
+    found = list(re.findall(r"[^\W\d_][\w-]*\w", low))
+    return [
+        word for word in found if word not in LIGHT and word not in DENIALS and word not in GENERIC and len(word) > 2
+    ]
+
+
+def is_literal(text: str) -> bool:
+    """Whether code has a form that no prose has, so that it can be looked for as it stands."""
+    return _LITERAL.fullmatch(text) is not None

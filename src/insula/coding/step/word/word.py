@@ -1,0 +1,162 @@
+"""A word of the user's: something that they have said in a session, and what it names; the file of those that stand.
+
+The file lies beside the trace of the session, where each hook can read it, those of subagents too. What stands in it is
+told again after a compaction.
+
+    ~/.insula/sessions/<session>/words.json   {"v": 1, "words": […]}; there from the first word on
+"""
+
+import json
+import os
+
+from insula.coding.step.trace import VERSION
+from insula.value import Value, is_list
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    Record = dict[str, Any]
+
+BAN, ONLY, HOW, LIFT, ASKED, MOMENT, NEXT = "ban", "only", "how", "lift", "request", "moment", "next"
+SPARED = "spared"
+"""Said of what was asked for: it may be left out."""
+STANDING = (BAN, ONLY, HOW)
+"""What is told again."""
+SESSION, TASK, HERE, RULE = "session", "task", "here", "rule"
+"""How long a word holds: till the end, till another task begins, for this message, or as a rule of theirs."""
+
+
+class Word(Value):
+    """Something that the user has said, and what it names."""
+
+    kind: str
+    said: str
+    """Their own words, redacted."""
+    text: str = ""
+    """The clause of it that means it; empty where that is all."""
+    at: float = 0.0
+    holds: str = SESSION
+    paths: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    """Of a ban and a way: those that are not to be run; of a request: those that are."""
+    acts: tuple[str, ...] = ()
+    """Acts that are ruled out as such, or asked for."""
+    places: tuple[str, ...] = ()
+    """Branches and remotes that an act is ruled out for; empty for all."""
+    code: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    edits: bool = False
+    """Whether it rules out that what it names is changed."""
+    deletes: bool = False
+    """... or that it is deleted."""
+    sure: bool = True
+    """Of what takes something back and of a request: whether it surely does, and is one."""
+    closes: bool = False
+    """Of the first word of a message: whether it begins with thanks, or says that the last task is done."""
+    likes: str = ""
+    """The program that is wanted instead."""
+
+    @property
+    def clause(self) -> str:
+        """The clause that means it."""
+        return self.text or self.said
+
+    @property
+    def id(self) -> str:
+        """What it is known by: equal for the same words."""
+        from insula.coding.step.digests import digest
+
+        return digest(self.said, 8)
+
+
+def dump_words(words: "Iterable[Word]") -> "list[Record]":
+    """The ledger as JSON holds it."""
+    return [word.as_dict() for word in words]
+
+
+def load_words(kept: object) -> "tuple[Word, ...]":
+    """The ledger that was dumped; what is no word is left out."""
+    found: list[Word] = []
+    for fields in kept if is_list(kept) else ():
+        try:
+            found.append(Word.of(fields))
+        except (TypeError, KeyError, AttributeError):
+            continue
+    return tuple(found)
+
+
+FILE = "words.json"
+
+
+def write_ledger(folder: str, words: "Sequence[Word]") -> None:
+    """Put the ledger in place of the one before; nothing where there never was a word.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = f"{folder}/{FILE}"
+    if not words and not os.path.exists(path):
+        return
+    temporary = f"{path}.{os.getpid()}"
+    data = json.dumps({"v": VERSION, "words": [word.as_dict() for word in words]}, separators=(",", ":"))
+    with open(temporary, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(data)
+    os.replace(temporary, path)
+
+
+def has_ledger(folder: str) -> bool:
+    """Whether the user of a session has said a word."""
+    return os.path.exists(f"{folder}/{FILE}")
+
+
+def read_ledger(folder: str) -> "tuple[Word, ...]":
+    """The ledger of a session; empty where there is none."""
+    try:
+        with open(f"{folder}/{FILE}", "rb") as file:
+            kept = json.loads(file.read())
+        return load_words(kept["words"]) if kept["v"] == VERSION else ()
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return ()
+
+
+TOLD_AGAIN = "told_again"
+"""The sense that the text is of."""
+
+LONGEST = 600
+"""Characters of all that is told (P2)."""
+SHORT = 90
+"""Characters of a word where not all would fit otherwise."""
+AGAIN = "[insula] Your user said earlier in this session, and it still stands:"
+TO_OTHERS = "[insula] The user said in this session, and it holds for you, too:"
+
+
+def list_standing(words: "Sequence[Word]", opening: str = AGAIN) -> str:
+    """What stands, as a list of at most `LONGEST` characters, the newest where not all fits; empty for nothing."""
+    said = list(dict.fromkeys(screen_words(word.said) for word in words if stands(word)))
+    said = [one for one in said if one]
+    for most in (max(map(len, said), default=0), SHORT):
+        lines = [f'- "{_cut(one, most)}"' for one in said]
+        while lines and len("\n".join((opening, *lines))) > LONGEST and (most <= SHORT):
+            del lines[0]
+        if len("\n".join((opening, *lines))) <= LONGEST:
+            return "\n".join((opening, *lines)) if lines else ""
+    return ""
+
+
+def stands(word: Word) -> bool:
+    """Whether a word is one that is told again: what a rule says is told with the rules, what was of a moment never."""
+    return word.kind in STANDING and word.holds != RULE
+
+
+def screen_words(words: str) -> str:
+    """The words as one safe line; nothing where they must not reach an agent."""
+    from insula.screening import screen
+
+    safe = screen(words, 2 * SHORT)
+    return "" if safe.reasons or not safe.text.isprintable() else safe.text
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"

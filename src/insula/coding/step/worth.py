@@ -1,0 +1,122 @@
+"""What was said, and what of it is withheld by lot or silenced by a person.
+
+A text that climbs the ladder is withheld for a whole trouble, by lot, in a share of troubles that is disclosed (10 %,
+`INSULA_HOLDOUT`): only then can be known what it changes. The draw is by trouble, so that all its rungs fare alike.
+
+    trace:       {"e": "text", "id", "project", "at", "sense", "form", "rung", "key", "family", "text", "withheld"}
+                 {"e": "heeded", "id", "yes"}, {"e": "ended", "id", "turns", "seconds", "tokens"}
+    quiet.jsonl  {"project", "family", "sense"}: what a person called a false alarm; with "helped", the id of a text,
+                 that it was none: the last word on a kind counts
+"""
+
+import json
+import os
+
+from insula.coding.step import trace
+from insula.coding.step.digests import digest
+from insula.coding.step.senses import CLIMBING
+from insula.coding.step.trace import append_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from insula.coding.step.proprioception import Sensed
+
+    Record = dict[str, Any]
+
+QUIET = "quiet.jsonl"
+TEXT = "text"
+
+
+def told(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: float) -> str:
+    """The text of an outcome after it was noted; empty where it is withheld or silenced.
+
+    Raises:
+        OSError: it cannot be noted.
+    """
+    reading = sensed.said
+    if reading is None:
+        return ""
+    family = reading.goal.family if reading.goal else reading.form or reading.sense
+    if is_quiet(home, cwd, reading.sense, family):
+        return ""
+    withheld = reading.sense in CLIMBING and _withheld(home, session, reading.key)
+    note: Record = {
+        "e": TEXT,
+        "id": name(session, reading.key),
+        "project": trace.project(cwd),
+        "at": now,
+        "sense": reading.sense,
+        "form": reading.form,
+        "rung": sensed.rung,
+        "key": reading.key,
+        "family": family,
+        "text": sensed.text,
+    }
+    trace.append(trace.folder(home, session, agent), {**note, "withheld": True} if withheld else note)
+    return "" if withheld else sensed.text
+
+
+def name(session: str, key: str) -> str:
+    """The id of a trouble, as a person may type it."""
+    return digest(f"{session} {key}", 6)
+
+
+def _withheld(home: str, session: str, key: str) -> bool:
+    from insula.coding.step.digest import holdout, own_salt
+
+    share = holdout(home)
+    return share > 0 and int(digest(f"{own_salt(home)} {session} {key}", 8), 16) < share * 16**8
+
+
+def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
+    """Whether a person has called texts of this kind a false alarm in this project."""
+    if not os.path.exists(f"{home}/{QUIET}"):
+        return False
+    return (trace.project(cwd), sense, family) in false_alarms(home)
+
+
+def false_alarms(home: str) -> "set[tuple[str, str, str]]":
+    """What a person has called a false alarm, and not taken back: project, sense and family."""
+    last = {(str(one.get("project")), str(one.get("sense")), str(one.get("family"))): one for one in _quiet(home)}
+    return {kind for kind, one in last.items() if not one.get("helped")}
+
+
+def helped(home: str) -> "set[str]":
+    """The ids of the texts of which a person said that they helped."""
+    return {str(one["helped"]) for one in _quiet(home) if one.get("helped")}
+
+
+def silence(home: str, project: str, sense: str, family: str, now: float) -> None:
+    """Note that a text was a false alarm: its kind is not said again in that project.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    append_lines(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "t": now}])
+
+
+def praise(home: str, project: str, sense: str, family: str, name: str, now: float) -> None:
+    """Note that a text helped: where its kind was called a false alarm in that project, it is said again.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    append_lines(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "helped": name, "t": now}])
+
+
+def _quiet(home: str) -> "Iterator[Record]":
+    try:
+        with open(f"{home}/{QUIET}", "rb") as file:
+            lines = file.read(1 << 20).splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record
