@@ -7,7 +7,7 @@ and corroboration elsewhere.
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple, cast, get_args
 
 from insula.redaction import redact
@@ -69,21 +69,28 @@ def _cut(line: str, limit: int) -> str:
 
 def _matched(text: str) -> set[Reason]:
     plain = _folded(text)
-    found = _said(plain)
+    found = set(_said(plain))
     for view in _uncovered(text) - {plain}:
         if disguised := _said(view) - found:
             found.update(disguised, _DISGUISED)
     return found
 
 
-def _said(text: str) -> set[Reason]:
-    return {reason for reason, _, pattern in _patterns() if pattern.search(text)}
+def _said(text: str) -> frozenset[Reason]:
+    return _said_briefly(text) if len(text) <= _BRIEF else _said_briefly.__wrapped__(text)
+
+
+@lru_cache(maxsize=512)
+def _said_briefly(text: str) -> frozenset[Reason]:
+    return frozenset(reason for reason, _, pattern in _patterns() if pattern.search(text))
 
 
 # --- normal form, so that a trivial disguise does not pass -------------------------------------------------------
 
 _ORDER: tuple[Reason, ...] = get_args(Reason)
 _DISGUISED: tuple[Reason] = ("hidden",)
+_BRIEF = 500
+"""Characters of a text that a turn asks about more than once."""
 _ZERO_WIDTH = "\u200b-\u200d\u2060-\u2064\ufeff\u180e"
 _INVISIBLE = re.compile(  # format, surrogate, private-use and default-ignorable characters
     f"[\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f{_ZERO_WIDTH}"

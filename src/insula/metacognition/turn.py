@@ -28,7 +28,7 @@ from insula.language.units import units
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.relevance import ANSWERS
-from insula.memory.retrieval.embedding import embedded_all
+from insula.memory.retrieval.embedding import embedded_all, known_vectors
 from insula.memory.retrieval.encoding import encode
 from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, cue
@@ -395,6 +395,9 @@ class Turn:
         """Make the vectors of some texts at once, each of them once in a turn."""
         new = [text for text in dict.fromkeys(texts) if text and text not in self._vectors]
         if (embed := self._embed) is None or not new:
+            return
+        self._vectors.update(known := known_vectors(embed, new))
+        if not (new := [text for text in new if text not in known]):
             return
         self._unembeddable = True
         with self.kept_from_host("embed"):

@@ -5,8 +5,10 @@ compared with what the model usually takes for as many tokens, and what a host d
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from statistics import median
 from typing import Literal, NamedTuple, TypeVar
 
@@ -38,6 +40,7 @@ EDGE = 0.1
 """Share of the answers at either end beyond which what is usual for their length is not known, and taken in the model's
 favour."""
 P95 = 0.95
+_AT = attrgetter("at")
 
 Measure = Literal["first_token", "answer"]
 """What was timed: a prompt until the first token came back, or all of an answer."""
@@ -205,16 +208,16 @@ def recent_p95(latencies: Iterable[Latency], now: float, *, minimum: int = MINIM
     Returns:
         Milliseconds; None where there are fewer than `minimum` turns in the last `OLDEST_SECONDS`.
     """
-    known = _select_recent((turn for turn in latencies if math.isfinite(turn.ms)), now)
+    known = _select_recent([turn for turn in latencies if math.isfinite(turn.ms)], now)
     if not known or len(known) < minimum:
         return None
-    frequent = sum(now - turn.at <= WINDOW_SECONDS for turn in known)
-    return p95(turn.ms for turn in known[-max(frequent, minimum) :])
+    frequent = len(known) - bisect_left(known, now - WINDOW_SECONDS, key=_AT)
+    return p95([turn.ms for turn in known[-max(frequent, minimum) :]])
 
 
 def _select_recent(timed: Iterable[T], now: float) -> list[T]:
     # After a clock was put back, turns of its future would hide those that follow until it has caught up.
-    return sorted((entry for entry in timed if 0 <= now - entry.at <= OLDEST_SECONDS), key=lambda entry: entry.at)
+    return sorted([entry for entry in timed if 0 <= now - entry.at <= OLDEST_SECONDS], key=_AT)
 
 
 def _is_time(seconds: float) -> bool:

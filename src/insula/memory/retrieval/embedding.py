@@ -7,7 +7,7 @@ NumPy. It comes as a wheel, and is loaded at the first text that is embedded: 0.
 import hashlib
 import importlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -55,6 +55,13 @@ def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
         return [embedded(embed, text) for text in texts]
     with _LOCK:
         return [unit(row) for row in _encoder().encode(texts)]
+
+
+def known_vectors(embed: Embed, texts: Iterable[str]) -> dict[str, Vector]:
+    """The vectors of those of some texts that the shipped embedding has made lately: they need no thread."""
+    if embed is not use or not _encoder.cache_info().currsize:
+        return {}
+    return {text: unit(vector) for text in texts if (vector := _encoder().find(text)) is not None}
 
 
 def hands_of(embed: Embed | None) -> Hands:

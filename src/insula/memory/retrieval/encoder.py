@@ -61,6 +61,10 @@ class Encoder:
         self._place_rows: dict[bytes, int] = {}
         self._features = np.empty((PLACES, DIMENSIONS + len(BRANCHES) * CHANNELS), np.float32)
 
+    def find(self, text: str) -> Array | None:
+        """The vector of a text where it is kept; any thread may ask."""
+        return self._texts.get(text)
+
     def encode(self, texts: Sequence[str]) -> list[Array]:
         """The vectors of some texts, at unit length."""
         new = [text for text in dict.fromkeys(texts) if text not in self._texts]
