@@ -41,7 +41,10 @@ OTHER = "other"
 
 TURN: Final = "insula.turn"
 RECALL: Final = "insula.recall"
+EMBEDDING: Final = "insula.embedding"
+WRITE: Final = "insula.write"
 ASSESSMENT: Final = "insula.assessment"
+FINISH: Final = "insula.finish"
 NIGHT: Final = "insula.night"
 PHASE: Final = "insula.night.phase"
 CHAT: Final = "chat"
@@ -56,6 +59,8 @@ ATTRIBUTES: Mapping[str, str] = {
     # of recall
     "limit": "insula.recall.limit",
     "recalled": "insula.recall.memories",
+    # of the making of vectors
+    "texts": "insula.embedding.texts",
     # of an assessment
     "score": "insula.assessment.score",
     "flags": "insula.assessment.flags",

@@ -167,6 +167,14 @@ def test_that_more_was_kept_than_said_is_put_into_words(status: Status) -> None:
     assert "kept for good     all that was lately said, and some from before, at most" in said
 
 
+def test_how_long_each_stage_takes_is_said_where_the_server_tells(status: Status) -> None:
+    stages = {"recall": {"p50": 8.1, "p95": 14.9}, "model": {"p50": 640.0, "p95": 1_902.3}}
+    with answering(answers(performance={**PERFORMANCE, "stages": stages})) as url:
+        said, record = status(url=url), json.loads(status(url=url, json=True))
+    assert "of it             recall 8 ms (15 ms); the model 640 ms (1.9 s): the middle turn" in said
+    assert record["stages"] == stages
+
+
 def test_a_server_that_has_just_begun_says_that_it_does_not_know_yet(status: Status) -> None:
     performance = {**PERFORMANCE, "latency_p95_ms": None, "slowdown": None, "degraded": False, "turns": 1}
     with answering(answers(None, (), performance)) as url:

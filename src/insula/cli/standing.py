@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.client import HTTPException
 from urllib.error import HTTPError, URLError
@@ -25,6 +25,7 @@ from insula.metacognition import Metacognition, Regulator
 from insula.night.cycle import END, due
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
+from insula.session.stages import StageTime, TurnStage
 from insula.settings import Settings
 from insula.value import is_object
 
@@ -57,6 +58,8 @@ class Standing:
     """How many times longer than usual the model takes."""
     interval: int
     next_due_turn: int
+    stages: Mapping[TurnStage, StageTime] = field(default_factory=dict[TurnStage, StageTime])
+    """How long the stages of a turn take, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +126,7 @@ async def of_store(store: Store, settings: Settings) -> Standing:
         slowdown=last.performance.slowdown if last else None,
         interval=regulator.ring.schedule.interval,
         next_due_turn=regulator.ring.schedule.due,
+        stages=regulator.stages.summarize(),
     )
 
 
@@ -163,10 +167,11 @@ def gathered(user: str, url: str | None) -> tuple[Standing, Held | None, list[En
 
 def _standing(url: str, status: Object, performance: Object) -> Standing:
     rhythm = performance.get("metacog")
-    said = {
+    said: dict[str, object] = {
         **{name: performance.get(name) for name in ("turns", "latency_p95_ms", "degraded", "slowdown")},
         "snapshot": status.get("snapshot"),
         "adaptations": status.get("adaptations") or (),
+        "stages": performance.get("stages") or {},  # an older server does not say
         "interval": rhythm.get("interval") if is_object(rhythm) else None,
         "next_due_turn": rhythm.get("next_due_turn") if is_object(rhythm) else None,
     }

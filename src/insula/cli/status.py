@@ -27,8 +27,17 @@ from insula.server.page.views.says import grouped
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
 from insula.session.snapshot import Snapshot
+from insula.session.stages import StageTime, TurnStage
 
 STATUSES = {"stored": "kept", "skipped": "not kept, because the store could not be written"}
+STAGES: Mapping[TurnStage, str] = {
+    "recall": "recall",
+    "embedding": "vectors within it",
+    "write": "writing the message",
+    "model": "the model",
+    "assessment": "judging the answer",
+    "finish": "writing the answer",
+}
 UNDERSTANDING: Mapping[str, str] = {
     "off": "nothing of what you said",
     "night": "what you said, at night",
@@ -129,6 +138,8 @@ def _where(standing: Standing) -> str:
 
 def _service(standing: Standing, now: float) -> Iterator[tuple[str, str]]:
     yield "speed", _speed(standing)
+    if standing.stages:
+        yield "of it", _stages(standing.stages)
     if (last := standing.snapshot) is not None:
         yield from _figures(last)
         yield "snapshot", f"the last one at turn {last.turn_counter}, {_ago(last.ts, now)}"
@@ -146,6 +157,15 @@ def _speed(standing: Standing) -> str:
     ]
     known = "; ".join(said) or f"not known yet; it takes {MINIMUM} turns to tell"
     return f"{'slow: ' if standing.degraded else ''}{known}"
+
+
+def _stages(stages: Mapping[TurnStage, StageTime]) -> str:
+    """How long each stage of a turn takes: the middle turn, and the slowest of twenty."""
+    said = (
+        f"{STAGES[stage]} {describe_duration(times.p50)} ({describe_duration(times.p95)})"
+        for stage, times in stages.items()
+    )
+    return f"{'; '.join(said)}: the middle turn, and in brackets what 19 of 20 stay below"
 
 
 def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
@@ -210,6 +230,7 @@ def _record(standing: Standing, user: str, held: Held | None) -> dict[str, Any]:
         "turns": standing.turns,
         "snapshot": snapshot.model_dump(mode="json") if snapshot else None,
         "performance": {name: getattr(standing, name) for name in ("latency_p95_ms", "degraded", "slowdown")},
+        "stages": {stage: times._asdict() for stage, times in standing.stages.items()},
         "metacog": {"interval": standing.interval, "next_due_turn": standing.next_due_turn},
         "adaptations": [one.model_dump(mode="json") for one in standing.adaptations],
         "user": {"name": user, "held": asdict(held) if held else None},

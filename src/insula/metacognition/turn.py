@@ -64,6 +64,7 @@ from insula.session.latency import observe_turn
 from insula.session.regulator import Ended
 from insula.session.saved import Advisory, Lever, Saved, advisories
 from insula.session.snapshot import Snapshot
+from insula.session.stages import TurnStage
 from insula.telemetry import evaluated, span
 from insula.text.analysis import UNKNOWN, Analysis, analyse, clean
 from insula.text.payload import is_payload
@@ -105,6 +106,14 @@ HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
+STAGE_OF: Mapping[str, TurnStage] = {
+    "recall": "recall",
+    "embed": "embedding",
+    "write": "write",
+    "finish": "assessment",
+    "exit": "finish",
+}
+"""What is timed, by where a failure of it is kept from the host."""
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
 PASSED = {True: "pass", False: "fail"}
@@ -151,7 +160,7 @@ class Turn:
         self.engine = engine
         self.user, self.session, self.model = user, session, model
         self.troubles: list[str] = []
-        self.added = 0.0
+        self.added, self._is_timed = 0.0, False
         self.message = self.metadata = self.told = ""
         with self.kept_from_host("message"):
             self.message = clean(plain(message))
@@ -261,7 +270,7 @@ class Turn:
         return self
 
     async def _keep_message(self) -> None:
-        with self.kept_from_host("write"), on_behalf_of(self.user):
+        with self.kept_from_host("write"), span(telemetry.WRITE), on_behalf_of(self.user):
             await self._write()
 
     async def before_model(self) -> None:
@@ -400,7 +409,7 @@ class Turn:
         if not (new := [text for text in new if text not in known]):
             return
         self._unembeddable = True
-        with self.kept_from_host("embed"):
+        with self.kept_from_host("embed"), span(telemetry.EMBEDDING, texts=len(new)):
             self._vectors.update(zip(new, await asyncio.to_thread(embedded_all, embed, new), strict=True))
             self._unembeddable = False
 
@@ -541,7 +550,7 @@ class Turn:
         if self.over:
             return
         self.over = True
-        with self.kept_from_host("exit"), on_behalf_of(self.user):
+        with self.kept_from_host("exit"), span(telemetry.FINISH), on_behalf_of(self.user):
             await self._after_model()
         with self.kept_from_host("snapshot"):
             await self._account()
@@ -751,6 +760,8 @@ class Turn:
     def _count(self, seconds: float) -> None:
         count = self.engine.telemetry
         count.took(self.model, seconds)
+        if self._usage.seconds:
+            self.engine.regulator.stages.note("model", self._usage.seconds)
         count.advisories.inc(len(self.advisories))
         count.degraded.inc(self.conditions.count(DEGRADED))
         count.stm_high.inc(self.conditions.count(STM_HIGH))
@@ -822,8 +833,8 @@ class Turn:
 
     @contextmanager
     def kept_from_host(self, where: str) -> Generator[None]:
-        """The edge of law 4: a failure of ours is counted, logged and said, and goes no further."""
-        started = time.perf_counter()
+        """The edge of law 4: a failure of ours is counted, logged and said, and goes no further; and it is timed."""
+        started, is_within, self._is_timed = time.perf_counter(), self._is_timed, True
         try:
             yield
         except InsulaError as error:
@@ -835,7 +846,10 @@ class Turn:
             log.exception("Metacognition failed on %s.", where)
             self.troubles.append(f"Insula failed on {where} ({type(error).__name__}); the log says more.")
         finally:
-            self.added += time.perf_counter() - started
+            seconds, self._is_timed = time.perf_counter() - started, is_within
+            self.added += 0.0 if is_within else seconds
+            if (stage := STAGE_OF.get(where)) is not None:
+                self.engine.regulator.stages.note(stage, seconds)
 
 
 async def _uncut(work: Coroutine[Any, Any, None]) -> None:

@@ -16,6 +16,7 @@ from insula.session.ring import SIZE, Ring, restored
 from insula.session.saved import Advisory, Lever, Saved
 from insula.session.schedule import INTERVAL, Schedule
 from insula.session.snapshot import Counts, Performance, Snapshot, occupied, take, utilization
+from insula.session.stages import StageTimes
 from insula.types import Controls
 from insula.value import is_object
 
@@ -104,6 +105,7 @@ class Regulator:
     Attributes:
         ring: the last snapshots and adaptations; a new value whenever one is added.
         turns: user turns of the service so far, those before a restart included.
+        stages: how long the stages of turns take.
     """
 
     def __init__(
@@ -116,6 +118,7 @@ class Regulator:
         self.settings = settings or Controls()
         self.ring = Ring(size=size, schedule=Schedule.starting(interval))
         self.turns = 0
+        self.stages = StageTimes()
         self._sessions: OrderedDict[Hashable, _Session] = OrderedDict()
         self._models: OrderedDict[str, _Model] = OrderedDict()
         self._tally = _Tally()
@@ -197,7 +200,8 @@ class Regulator:
     def state(self) -> dict[str, Any]:
         """What is to survive a restart, as plain JSON."""
         usual = {name: write_pace(model.pace) for name, model in self._models.items()}
-        return {"ring": self.ring.model_dump(mode="json"), "turns": self.turns, "usual": usual}
+        ring = self.ring.model_dump(mode="json")
+        return {"ring": ring, "turns": self.turns, "usual": usual, "stages": self.stages.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that was written; what cannot be read of it is left out."""
@@ -206,6 +210,7 @@ class Regulator:
         self.ring, self._restored = restored(ring, self.ring.size), True
         known, last = state.get("turns"), self.ring.last
         self.turns = max(self.turns, known if isinstance(known, int) else 0, last.turn_counter if last else 0)
+        self.stages.restore(state.get("stages"))
         usual = state.get("usual")
         for name, values in usual.items() if is_object(usual) else ():
             if is_object(values):

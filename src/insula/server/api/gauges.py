@@ -14,6 +14,7 @@ from insula.server.users import caller, service_of
 from insula.session.adaptation import Adaptation
 from insula.session.ring import Ring
 from insula.session.snapshot import Snapshot
+from insula.session.stages import TurnStage
 
 router = APIRouter(tags=["service"])
 mine = [Depends(caller)]
@@ -105,6 +106,13 @@ class Rhythm(BaseModel):
     next_due_turn: int
 
 
+class Times(BaseModel):
+    """How long a stage of a turn takes, in milliseconds."""
+
+    p50: float
+    p95: float
+
+
 class Speed(BaseModel):
     """How fast turns are, and what was counted; a figure that does not exist yet is left out."""
 
@@ -115,6 +123,7 @@ class Speed(BaseModel):
                 "degraded": False,
                 "slowdown": 1.1,
                 "turns": 42,
+                "stages": {"recall": {"p50": 8.1, "p95": 14.9}, "model": {"p50": 640.0, "p95": 902.3}},
                 "counters": {"metacog_snapshots_total": 6},
                 "metacog": {"interval": 9, "next_due_turn": 45},
             }
@@ -126,6 +135,8 @@ class Speed(BaseModel):
     slowdown: float | None = None
     """How many times longer than usual the model takes for such answers."""
     turns: int
+    stages: dict[TurnStage, Times]
+    """Of the last turns, in the order of a turn; one that was not timed yet is left out."""
     counters: dict[str, float]
     metacog: Rhythm
 
@@ -143,6 +154,7 @@ async def performance(request: Request) -> Speed:
         degraded=now.degraded,
         slowdown=now.slowdown,
         turns=regulator.turns,
+        stages={stage: Times(**times._asdict()) for stage, times in regulator.stages.summarize().items()},
         counters=_counters(metacognition),
         metacog=Rhythm(interval=schedule.interval, next_due_turn=schedule.due),
     )
