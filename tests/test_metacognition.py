@@ -25,12 +25,12 @@ from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.phases import PHASES
 from insula.night.phases.lessons import reinforce
 from insula.night.phases.mistakes import learn
-from insula.solve.run import Models
 from insula.testing import ScriptedModel
 from insula.text.analysis import analyse
 from insula.turn import monitor
 from insula.turn.instructions import compose
 from insula.types import Assessment, Controls, Flag, Identity, Parts, Signal
+from insula_solve import Models
 
 pytestmark = pytest.mark.anyio
 

@@ -25,8 +25,6 @@ from insula.llm.wire import Prompt
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseName, Result, sleep_cycle
-from insula.solve.mgv import mgv
-from insula.solve.run import Models
 from insula.telemetry import (
     ASSESSMENT,
     ATTRIBUTES,
@@ -46,6 +44,8 @@ from insula.telemetry import (
     span,
 )
 from insula.testing import Request, ScriptedModel
+from insula_solve import Models
+from insula_solve.mgv import mgv
 
 pytestmark = pytest.mark.anyio
 

@@ -44,7 +44,7 @@ what a reply is worth: text/answers.* text/artefacts.* text/code_language.* text
   text/similarity.* text/structure.* turn/exchange.* turn/form.* turn/hedging.* turn/held.* turn/known.* turn/lines.*
   turn/measures.* turn/mending.* turn/monitor.* turn/rivals.* turn/substance.* turn/values.* turn/verdict.*
 all else: text/* screening* agent/guided.* night/grounding.* night/distil.*
-  night/soul/render.* solve/features.* turn/words.*
+  night/soul/render.* turn/words.*
 not declared:
 """
 """The files that decide by hand-written rules, or by coefficients of our own, what people or models mean: a

@@ -1,6 +1,6 @@
 """What must hold before anything is published; `make release-check` runs it. It needs the package registry.
 
-The wheels and source archives of both packages are made twice and must be the same to the byte; they are installed
+The wheels and source archives of all three packages are made twice and must be the same to the byte; they are installed
 bare, and with each extra alone, in environments that are thrown away.
 """
 
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = (ROOT, ROOT / "packages" / "insula")
+PACKAGES = (ROOT, ROOT / "packages" / "insula", ROOT / "packages" / "insula-solve")
 MOST_PACKAGES, MOST_MEGABYTES = 15, 60.0
 """Of the bare library; NumPy is not weighed."""
 HEAVY = {"fastapi", "uvicorn", "sqlalchemy", "alembic", "pydantic_ai", "openai", "typer", "rich", "jinja2"}
@@ -49,7 +49,7 @@ def main() -> None:
         here = Path(folder)
         made = built(here / "one")
         say("wheels and source archives are reproducible", made == built(here / "two"))
-        say("both packages have one version", len({name.split("-")[1] for name in made if name.endswith(".whl")}) == 1)
+        say("all packages have one version", len({name.split("-")[1] for name in made if name.endswith(".whl")}) == 1)
         slim = next((here / "one").glob("insula_slim-*.whl"))
         bare(here / "bare", slim)
         for extra, module in MODULES.items():
@@ -57,9 +57,13 @@ def main() -> None:
             say(f"the extra {extra} alone is enough for {module}", ran(python, f"import {module}") is not None)
         python = environment(here / "whole", "insula", "--find-links", str(here / "one"))
         say(
-            "the package insula has the command line",
-            ran(python, "import insula.cli.main, insula.server.app") is not None,
+            "the package insula has the command line and the solver",
+            ran(python, "import insula.cli.main, insula.server.app, insula_solve, insula.cli.solve") is not None,
         )
+        python = environment(
+            here / "solver", f"insula-slim @ {slim.as_uri()}", "insula-solve", "--find-links", str(here / "one")
+        )
+        say("the package insula-solve alone has the methods", ran(python, "import insula_solve") is not None)
     say("no message names a package of ours that is not published", not named())
 
 

@@ -7,12 +7,11 @@ from typing import Any
 
 from insula.errors import InputError
 from insula.llm.budget import Account, Budget
-from insula.solve.answers import is_correct
-from insula.solve.baselines import consistent
-from insula.solve.method import Method
-from insula.solve.methods import named
-from insula.solve.run import Models
-from insula.solve.solution import Attempt, Solution
+from insula_solve import Models, find_method
+from insula_solve.answers import is_correct
+from insula_solve.baselines import consistent
+from insula_solve.method import Method
+from insula_solve.solution import Attempt, Solution
 
 VERSION = 1
 MOST_CHAINS = 64
@@ -57,7 +56,7 @@ def _arm(name: str) -> Arm:
         if not 1 <= chains <= MOST_CHAINS:
             raise InputError(f"{name!r} has {chains} chains; give 1 to {MOST_CHAINS}.")
         return Arm(f"self_consistency@{chains}", consistent(chains))
-    return Arm(name.replace("-", "_"), named(name))
+    return Arm(name.replace("-", "_"), find_method(name))
 
 
 async def solved(arm: Arm, problem: Problem, models: Models, *, tokens: int, seed: int) -> Record:

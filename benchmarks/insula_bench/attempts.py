@@ -17,7 +17,6 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.solve.answers import extract, is_correct
 from insula.stats import auroc, mean_interval
 from insula_bench.arms import Record, latest
 from insula_bench.gsm8k import REPLIES, RESULTS
@@ -25,6 +24,7 @@ from insula_bench.gsm8k_figures import OURS, confidences, rounded
 from insula_bench.gsm8k_report import WIDTH
 from insula_bench.lines import kept
 from insula_bench.replays import program_of, replays, text_of, texts_of
+from insula_solve.answers import find_answer, is_correct
 
 Figures = dict[str, Any]
 Signal = Callable[[Record], float | None]
@@ -131,7 +131,7 @@ def programs(records: Sequence[Record], replies: Sequence[Record]) -> Figures:
     for record in records:
         for each in record["attempts"]:
             if (value := program_of(each, texts)) is not None:
-                said = extract(text_of(each, texts))
+                said = find_answer(text_of(each, texts))
                 right = [is_correct(one.value if one else None, record["gold"]) for one in (said, value)]
                 found[jsonlib.dumps(each["likelihood"])] = right[0], right[1]
     told = list(found.values())

@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.solve.amounts import normalised
 from insula.stats import bootstrap, ece, logistic, ranked, sigmoid
+from insula_solve.amounts import normalised
 
 if TYPE_CHECKING:
     Array = np.typing.NDArray[np.float64]

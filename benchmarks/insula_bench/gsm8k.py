@@ -20,12 +20,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from insula import settings
 from insula.errors import InputError
 from insula.llm.models import resolve
-from insula.solve.amounts import normalised
-from insula.solve.baselines import WAVES
-from insula.solve.run import CHAIN_TOKENS, Models
 from insula_bench.arms import VERSION, Arm, Problem, Record, arms, key, latest, solved
 from insula_bench.gsm8k_figures import figures
 from insula_bench.lines import FilePool, Lines, kept
+from insula_solve.amounts import normalised
+from insula_solve.baselines import WAVES
+from insula_solve.run import CHAIN_TOKENS, Models
 
 PROMPT_TOKENS = 200
 """Tokens of the prompt of a chain: those of GSM8K have 90 to 200 with a small model's tokenizer."""

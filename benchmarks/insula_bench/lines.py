@@ -2,12 +2,13 @@
 
 import json
 import lzma
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from insula.errors import InputError
 from insula.llm.client import Generation
-from insula.solve import pool
+from insula.types import Usage
 
 Record = dict[str, Any]
 
@@ -71,6 +72,50 @@ def _read(text: bytes) -> tuple[list[Record], int]:
     return records, len(lines) - len(records)
 
 
+class MemoryPool:
+    """Replies for as long as the process lives.
+
+    Attributes:
+        replies: what is kept, by key.
+        hits: how often a reply was found.
+    """
+
+    def __init__(self) -> None:
+        self.replies: dict[str, Generation] = {}
+        self.hits = 0
+
+    def get(self, key: str) -> Generation | None:
+        """The reply under a key, if there is one."""
+        found = self.replies.get(key)
+        self.hits += found is not None
+        return found
+
+    def put(self, key: str, generation: Generation) -> None:
+        """Keep a reply."""
+        self.replies[key] = generation
+
+
+def write_reply(generation: Generation) -> Record:
+    """A reply as it can be written as JSON."""
+    fields = {name: getattr(generation, name) for name in ("text", "thinking", "model", "truncated", "logprobs")}
+    return {**fields, "usage": asdict(generation.usage)}
+
+
+def read_reply(record: Record) -> Generation:
+    """The reply that was written as JSON."""
+    logprobs = record["logprobs"]
+    return Generation(
+        text=record["text"],
+        value=None,
+        thinking=record["thinking"],
+        usage=Usage(**record["usage"]),
+        logprobs=None if logprobs is None else tuple((token, value) for token, value in logprobs),
+        first_token_seconds=None,
+        model=record["model"],
+        truncated=record["truncated"],
+    )
+
+
 class FilePool:
     """Replies of models, kept between runs in a file."""
 
@@ -81,11 +126,11 @@ class FilePool:
     def get(self, key: str) -> Generation | None:
         """The reply under a key, if there is one."""
         place = self._places.get(key)
-        return None if place is None else pool.recalled(self._lines.records[place])
+        return None if place is None else read_reply(self._lines.records[place])
 
     def put(self, key: str, generation: Generation) -> None:
         """Keep a reply."""
-        self._lines.add({"key": key, **pool.record(generation)})
+        self._lines.add({"key": key, **write_reply(generation)})
         self._places[key] = len(self._lines.records) - 1
 
     def close(self) -> None:

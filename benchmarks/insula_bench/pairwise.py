@@ -20,13 +20,13 @@ from insula import settings
 from insula.errors import ModelError
 from insula.llm.client import Prompt, generate
 from insula.llm.models import resolve
-from insula.solve.answers import is_correct
-from insula.solve.solution import Attempt
 from insula.stats import auroc, mcnemar, wilson
 from insula_bench.gsm8k import REPLIES, REPLY_SECONDS, RESULTS, problems
 from insula_bench.lines import Lines, kept
 from insula_bench.progress import steps
 from insula_bench.replays import Ended, ended
+from insula_solve.answers import is_correct
+from insula_solve.solution import Attempt
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

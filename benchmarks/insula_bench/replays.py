@@ -12,17 +12,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-from insula.solve.amounts import as_number
-from insula.solve.answers import Answer, is_correct
-from insula.solve.claims import Claim
-from insula.solve.features import Features
-from insula.solve.insula import UNLIKE
-from insula.solve.likelihood import Likelihood, likelihood
-from insula.solve.programs import guessed
-from insula.solve.solution import Attempt, Kind
-from insula.solve.votes import Policy, Standing, confidence, raised, settled, standings
 from insula_bench.arms import Record
 from insula_bench.gsm8k_figures import OURS, alone, confidences, paired
+from insula_solve.amounts import as_number
+from insula_solve.answers import Answer, compute_program_in, is_correct
+from insula_solve.claims import Claim
+from insula_solve.features import Features
+from insula_solve.insula import UNLIKE
+from insula_solve.solution import Attempt, Kind, Likelihood, measure_likelihood
+from insula_solve.votes import Policy, Standing, confidence, raised, settled, standings
 
 Figures = dict[str, Any]
 Kinds = Sequence[Kind]
@@ -154,7 +152,7 @@ def texts_of(replies: Iterable[Record]) -> Texts:
     """Replies of a pool by what the lines tell of them."""
     found: dict[tuple[float, float], str] = {}
     for reply in replies:
-        known = likelihood(reply["logprobs"])
+        known = measure_likelihood(reply["logprobs"])
         if known is not None:
             found[known.mean, known.lowest] = reply["text"]
     return found
@@ -288,4 +286,6 @@ def program_of(line: Record, texts: Texts) -> Answer | None:
     """What the program in a chain comes to, where nothing else in the chain can be recomputed."""
     text = text_of(line, texts)
     is_number = line["answer"] is None or as_number(line["answer"]) is not None
-    return guessed(text) if text and is_number and line["kind"] != "program" and not line["equations"] else None
+    return (
+        compute_program_in(text) if text and is_number and line["kind"] != "program" and not line["equations"] else None
+    )

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from insula.errors import InputError
-from insula.solve.amounts import normalised
 from insula_bench import calibration
 from insula_bench.calibration import ALONE, Answer, Answers, load, measure, run
+from insula_solve.amounts import normalised
 
 
 @pytest.fixture(autouse=True)

@@ -292,7 +292,7 @@ def test_a_defect_in_a_method_does_not_end_the_benchmark(
     async def defective(*_: object, **__: object) -> None:
         raise ZeroDivisionError("no")
 
-    monkeypatch.setattr(arms_module, "named", lambda _: defective)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    monkeypatch.setattr(arms_module, "find_method", lambda _: defective)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     _, code, measured, _ = bench("direct,self_consistency@2")
     assert (code, measured["arms"]["direct"]["failed"], measured["arms"]["self_consistency@2"]["right"]) == (1, 3, 1)
     assert results(tmp_path)[0]["failed"] == "ZeroDivisionError: no"

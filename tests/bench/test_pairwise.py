@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from insula.errors import ModelUnavailable
-from insula.solve.answers import Answer
-from insula.solve.features import features
-from insula.solve.likelihood import Likelihood
-from insula.solve.solution import Attempt
-from insula.solve.votes import Policy, standings
 from insula.testing import Reply, Request, ScriptedModel
 from insula_bench.lines import Lines
 from insula_bench.pairwise import ASKED, Pair, ask, figures, pairs
 from insula_bench.replays import Ended
+from insula_solve.answers import Answer
+from insula_solve.features import features
+from insula_solve.solution import Attempt, Likelihood
+from insula_solve.votes import Policy, standings
 
 pytestmark = pytest.mark.anyio
 

@@ -2,13 +2,12 @@
 
 import pytest
 
-from insula.solve.methods import METHODS
-from insula.solve.pool import MemoryPool
-from insula.solve.run import Models
 from insula.testing import Request, ScriptedModel
 from insula_bench.arms import Arm, Problem, Record, solved
 from insula_bench.attempts import programs
+from insula_bench.lines import MemoryPool
 from insula_bench.replays import RULES, replays
+from insula_solve import METHODS, Models
 
 pytestmark = pytest.mark.anyio
 

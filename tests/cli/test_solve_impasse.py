@@ -6,9 +6,8 @@ import pytest
 
 from insula.memory.storage.store import Store
 from insula.metacognition.facade import note_impasse
-from insula.solve.methods import named
-from insula.solve.run import Models
 from insula.testing import ScriptedModel
+from insula_solve import Models, find_method
 
 
 @pytest.mark.anyio
@@ -16,7 +15,7 @@ from insula.testing import ScriptedModel
 async def test_a_problem_without_an_answer_is_noted_and_a_solved_one_is_not(
     tmp_path: Path, reply: str, kinds: list[str]
 ) -> None:
-    solution = await named("direct")("What is 12 % of 250?", Models(generator=ScriptedModel(lambda _: reply)))
+    solution = await find_method("direct")("What is 12 % of 250?", Models(generator=ScriptedModel(lambda _: reply)))
     async with await Store.open(tmp_path / "insula.db") as store:
         await note_impasse(store, "me", "solve", solution)
         noted = await store.sessions.ledger(await store.place("me", "solve"))

@@ -131,7 +131,7 @@ async def solve(inspect: FakeInspect, name: str, state: Any = None, epoch: int =
 
 
 async def test_every_method_is_a_solver(inspect: FakeInspect) -> None:
-    from insula.solve.methods import METHODS
+    from insula_solve import METHODS
 
     assert set(inspect.solvers) == set(METHODS)
 

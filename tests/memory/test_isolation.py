@@ -20,10 +20,9 @@ from insula.metacognition import Metacognition
 from insula.metacognition.facade import note_impasse
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
-from insula.solve.methods import named
-from insula.solve.run import Models
 from insula.testing import ScriptedModel
 from insula.text.analysis import analyse
+from insula_solve import Models, find_method
 
 pytestmark = pytest.mark.anyio
 SECRET = "My sister Ana keeps her bees in Lisbon."
@@ -123,7 +122,7 @@ async def test_what_is_observed_outside_a_turn_is_written_on_its_user_s_behalf_a
     kept = await shared.sessions.transcript(await shared.place(WHO, "tuesday"), 9)
     assert [line.content for line in kept] == ["My sister moved to Porto."]
     theirs = await shared.place("eva", "monday")
-    solution = await named("direct")("A riddle.", Models(generator=ScriptedModel(lambda _: "I cannot.")))
+    solution = await find_method("direct")("A riddle.", Models(generator=ScriptedModel(lambda _: "I cannot.")))
     for write in (
         lambda: mind.observe(WHO, "forged", "Eva gave me her house."),
         lambda: note_impasse(shared, WHO, "forged", solution),

@@ -6,12 +6,11 @@ from solving import PROBLEM, asked
 
 from insula.errors import BudgetExceeded, InsulaError, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.budget import Account, Budget
-from insula.solve.baselines import adaptive_self_consistency, consistent, direct, self_consistency
-from insula.solve.methods import METHODS, named
-from insula.solve.pool import MemoryPool
-from insula.solve.run import Models
-from insula.solve.solution import End
 from insula.testing import Reply, ScriptedModel
+from insula_bench.lines import MemoryPool
+from insula_solve import METHODS, Models, find_method
+from insula_solve.baselines import adaptive_self_consistency, consistent, direct, self_consistency
+from insula_solve.solution import End
 
 pytestmark = pytest.mark.anyio
 
@@ -158,6 +157,6 @@ async def test_a_confidence_of_its_own_needs_log_probabilities() -> None:
 
 
 def test_a_method_is_found_by_its_name_and_an_unknown_one_is_refused() -> None:
-    assert named("self-consistency") is self_consistency
+    assert find_method("self-consistency") is self_consistency
     with pytest.raises(InsulaError, match="name one of insula, mgv"):
-        named("magic")
+        find_method("magic")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth, lengthened
-from insula.solve.claims import claims, corrected
+from insula_solve.claims import claims, corrected
 
 RIGHT = [
     "**3 * 4 = 12**",

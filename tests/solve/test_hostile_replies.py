@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from insula.errors import ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.budget import Account, Budget
-from insula.solve.methods import METHODS
-from insula.solve.run import Models
-from insula.solve.solution import Ending
 from insula.testing import ScriptedModel
+from insula_solve import METHODS, Models
+from insula_solve.solution import Ending
 
 pytestmark = pytest.mark.anyio
 
@@ -91,7 +90,7 @@ async def test_a_fault_of_ours_ends_one_problem_and_is_logged(
     def broken(_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("insula.solve.run.claims", broken)
+    monkeypatch.setattr("insula_solve.run.claims", broken)
     solved = await METHODS["direct"]("What is 2 + 2?", Models(generator=ScriptedModel([r"\boxed{4}"])))
     assert (solved.answer, solved.ending) == (None, "failed")
     assert solved.stopped == "Insula failed on it (ZeroDivisionError); the log says more"

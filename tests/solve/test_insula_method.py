@@ -7,17 +7,15 @@ from inline_snapshot import snapshot
 from solving import PROBLEM, asked
 
 from insula.llm.budget import Account, Budget
-from insula.solve import votes
-from insula.solve.baselines import direct
-from insula.solve.features import features
-from insula.solve.insula import insula, tuned
-from insula.solve.knowledge import Knowledge, MemoryRecords
-from insula.solve.likelihood import Likelihood
-from insula.solve.pool import MemoryPool
-from insula.solve.run import Models
-from insula.solve.solution import Attempt, End
-from insula.solve.votes import Policy
 from insula.testing import Reply, Request, ScriptedModel
+from insula_bench.lines import MemoryPool
+from insula_solve import Models, votes
+from insula_solve.baselines import direct
+from insula_solve.features import features
+from insula_solve.insula import insula, tuned
+from insula_solve.knowledge import Knowledge, MemoryRecords
+from insula_solve.solution import Attempt, End, Likelihood
+from insula_solve.votes import Policy
 
 pytestmark = pytest.mark.anyio
 

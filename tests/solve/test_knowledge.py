@@ -9,8 +9,17 @@ from insula.errors import SettingsError
 from insula.memory.storage.rows import Tally
 from insula.memory.storage.store import Store
 from insula.memory.storage.strategies import StoredRecords
-from insula.solve.features import features
-from insula.solve.knowledge import Knowledge, MemoryRecords, Records, chosen, fits, posterior, repertoire, shipped
+from insula_solve.features import features
+from insula_solve.knowledge import (
+    Knowledge,
+    MemoryRecords,
+    Records,
+    draw_strategy,
+    fits,
+    posterior,
+    read_repertoire,
+    read_shipped,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -27,10 +36,10 @@ how = "My own way."
 
 
 def test_a_file_in_insulas_folder_adds_to_the_repertoire_and_replaces_in_it(home: Path) -> None:
-    assert repertoire(home) == shipped()
+    assert read_repertoire(home) == read_shipped()
     (home / "strategies.toml").write_text(OWN)
-    own = {one.name: one for one in repertoire(home)}
-    assert len(own) == len(shipped()) + 1
+    own = {one.name: one for one in read_repertoire(home)}
+    assert len(own) == len(read_shipped()) + 1
     assert own["abacus"].how == "Move the beads."
     assert own["general"].how == "My own way."
 
@@ -48,23 +57,23 @@ def test_a_file_in_insulas_folder_adds_to_the_repertoire_and_replaces_in_it(home
 def test_a_file_that_cannot_be_used_is_refused_by_its_name(home: Path, text: str) -> None:
     (home / "strategies.toml").write_text(text)
     with pytest.raises(SettingsError, match=r"strategies\.toml"):
-        repertoire(home)
+        read_repertoire(home)
 
 
 def test_every_class_that_a_strategy_fits_can_be_told_from_words() -> None:
-    from insula.solve.features import MANY_STEPS, WORDS, known_classes
+    from insula_solve.features import MANY_STEPS, WORDS, known_classes
 
-    assert {each for one in shipped() for each in one.classes} <= {*known_classes(), MANY_STEPS, WORDS}
+    assert {each for one in read_shipped() for each in one.classes} <= {*known_classes(), MANY_STEPS, WORDS}
 
 
 def test_what_fits_is_preferred_until_more_is_known() -> None:
-    drawn = Counter(chosen(shipped(), {}, ["percent"], seed).name for seed in range(300))
+    drawn = Counter(draw_strategy(read_shipped(), {}, ["percent"], seed).name for seed in range(300))
     assert set(drawn) == {"base of the percentage", "general"}
     failed = {"base of the percentage": Tally(0, 30)}
-    drawn = Counter(chosen(shipped(), failed, ["percent"], seed).name for seed in range(300))
+    drawn = Counter(draw_strategy(read_shipped(), failed, ["percent"], seed).name for seed in range(300))
     assert drawn["base of the percentage"] < 10 < drawn["general"]
     proven = {"table": Tally(300, 1)}
-    drawn = Counter(chosen(shipped(), proven, ["percent"], seed).name for seed in range(300))
+    drawn = Counter(draw_strategy(read_shipped(), proven, ["percent"], seed).name for seed in range(300))
     assert drawn["table"] > 200
 
 
@@ -72,19 +81,19 @@ def test_where_nothing_is_known_a_strategy_that_fits_is_drawn_and_not_always_the
     problems = ["Half of 12 eggs break.", "A shirt costs $20, 25% off.", "Ann is 3 years older than Bo, who is 5."]
     for problem in problems:
         classes = features(problem).classes
-        drawn = [chosen(shipped(), {}, classes, seed) for seed in range(200)]
+        drawn = [draw_strategy(read_shipped(), {}, classes, seed) for seed in range(200)]
         assert all(fits(one, classes) for one in drawn)
         assert len({one.name for one in drawn}) > 1
-    odd = [one for one in shipped() if one.name == "sketch"]
-    assert chosen(odd, {}, ["percent"], 1).name == "sketch", "where none fits, one of all"
+    odd = [one for one in read_shipped() if one.name == "sketch"]
+    assert draw_strategy(odd, {}, ["percent"], 1).name == "sketch", "where none fits, one of all"
 
 
 def test_a_draw_is_repeatable_and_leaves_out_what_it_is_told_to() -> None:
-    assert chosen(shipped(), {}, [], 3) == chosen(shipped(), {}, [], 3)
-    everything = frozenset(one.name for one in shipped())
-    assert chosen(shipped(), {}, [], -3, without=everything - {"table"}).name == "table"
-    assert chosen(shipped(), {}, [], 3, without=everything) in shipped()
-    table = next(one for one in shipped() if one.name == "table")
+    assert draw_strategy(read_shipped(), {}, [], 3) == draw_strategy(read_shipped(), {}, [], 3)
+    everything = frozenset(one.name for one in read_shipped())
+    assert draw_strategy(read_shipped(), {}, [], -3, without=everything - {"table"}).name == "table"
+    assert draw_strategy(read_shipped(), {}, [], 3, without=everything) in read_shipped()
+    table = next(one for one in read_shipped() if one.name == "table")
     assert posterior(table, Tally(2, 1), ["money"]) == (4.0, 2.0)
 
 

@@ -8,12 +8,12 @@ from solving import PROBLEM, schedule, scores
 
 from insula.llm.budget import Account, Budget
 from insula.llm.client import Generation
-from insula.solve.knowledge import Knowledge, MemoryRecords, Strategy, shipped
-from insula.solve.mgv import metastrategy_of, mgv, read_solution, temperature_for, tokens_for
-from insula.solve.run import Models
-from insula.solve.solution import End, Scores
 from insula.testing import Reply, ScriptedModel
 from insula.types import Usage
+from insula_solve import Models
+from insula_solve.knowledge import Knowledge, MemoryRecords, Strategy, read_shipped
+from insula_solve.mgv import metastrategy_of, mgv, read_solution, temperature_for, tokens_for
+from insula_solve.solution import End, Scores
 
 pytestmark = pytest.mark.anyio
 
@@ -312,6 +312,6 @@ def test_what_a_provider_keeps_apart_is_the_reasoning_too() -> None:
 
 
 def test_the_repertoire_has_twenty_strategies_and_a_general_one() -> None:
-    names = [one.name for one in shipped()]
+    names = [one.name for one in read_shipped()]
     assert len(names) == len(set(names)) == 21
     assert names[0] == "general"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from solving import scores
 
 from insula.llm.structured import parse
-from insula.solve.mgv import Plan
-from insula.solve.scores import of_hundred, read_scores
+from insula_solve.mgv import Plan
+from insula_solve.verification import of_hundred, read_scores
 
 
 @pytest.mark.parametrize(

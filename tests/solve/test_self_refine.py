@@ -4,12 +4,12 @@ import pytest
 from inline_snapshot import snapshot
 from solving import PROBLEM
 
-from insula.solve import prompts
-from insula.solve.programs import computed, program_in
-from insula.solve.run import Models
-from insula.solve.self_refine import self_refine
-from insula.solve.solution import End
 from insula.testing import ScriptedModel
+from insula_solve import Models, self_refine
+from insula_solve.answers import compute_program
+from insula_solve.programs import find_program
+from insula_solve.prompts import prompt
+from insula_solve.solution import End
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +24,9 @@ async def test_it_rewrites_until_the_critic_finds_nothing_wrong() -> None:
     assert solved.end == End("accepted", "the critic found nothing wrong")
     settings = [(request.settings["max_tokens"], request.settings["temperature"]) for request in model.requests]
     assert settings == [(300, 0.0), (600, 0.7), (600, 0.7)]
-    assert model.requests[0].prompt == prompts.program(PROBLEM).prompt, "as insula's, so that they share the reply"
+    assert model.requests[0].prompt == prompt("program", problem=PROBLEM).prompt, (
+        "as insula's, so that they share the reply"
+    )
     grown = [request.prompt.partition("Question: " + PROBLEM)[2] for request in model.requests]
     assert grown[1] == snapshot("""\
 
@@ -73,5 +75,5 @@ async def test_a_program_that_cannot_be_computed_is_an_attempt_without_an_answer
     ],
 )
 def test_the_program_in_a_reply(reply: str, value: str | None) -> None:
-    answer = computed(program_in(reply))
+    answer = compute_program(find_program(reply))
     assert (answer.value if answer else None) == value

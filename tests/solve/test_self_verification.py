@@ -5,10 +5,10 @@ from inline_snapshot import snapshot
 from solving import PROBLEM
 
 from insula.llm.budget import Account, Budget
-from insula.solve.run import Models
-from insula.solve.self_verification import masked, self_verification, verified
-from insula.solve.solution import End
 from insula.testing import Reply, Request, ScriptedModel
+from insula_solve import Models
+from insula_solve.baselines import mask_numbers, self_verification, verified_by
+from insula_solve.solution import End
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 def script(*answers: int):
     """Chains that answer so; statements; and recoveries that succeed from the answer 10 alone."""
     chains = iter(answers)
-    numbers = dict(masked(PROBLEM))
+    numbers = dict(mask_numbers(PROBLEM))
 
     def reply(request: Request) -> Reply:
         if "declarative sentence" in request.prompt:
@@ -52,19 +52,19 @@ What is the value of X? Reason step by step, and put the value within \\boxed{}.
 
 async def test_a_budget_that_ends_leaves_what_was_recovered_until_then() -> None:
     models = Models(generator=ScriptedModel(script(9, 9, 10, 9, 9)))
-    solved = await verified(2)(PROBLEM, models, Account(budget=Budget(calls=9)))
+    solved = await verified_by(2)(PROBLEM, models, Account(budget=Budget(calls=9)))
     assert (solved.answer, solved.completed) == ("10", False)
-    solved = await verified(2)(
+    solved = await verified_by(2)(
         PROBLEM, Models(generator=ScriptedModel(script(9, 9, 10, 9, 9))), Account(budget=Budget(calls=6))
     )
     assert (solved.answer, solved.completed) == ("9", False)
 
 
 def test_each_number_of_the_conditions_is_masked_once() -> None:
-    assert masked("He has 3 boxes. Each holds 1,200 pens at $2.50. What is 10 % of it?") == (
+    assert mask_numbers("He has 3 boxes. Each holds 1,200 pens at $2.50. What is 10 % of it?") == (
         ("He has X boxes. Each holds 1,200 pens at $2.50.", "3"),
         ("He has 3 boxes. Each holds X pens at $2.50.", "1200"),
         ("He has 3 boxes. Each holds 1,200 pens at $X.", "2.5"),
     )
-    assert masked("How many?") == ()
-    assert len(masked("1 " * 50)) == 8
+    assert mask_numbers("How many?") == ()
+    assert len(mask_numbers("1 " * 50)) == 8

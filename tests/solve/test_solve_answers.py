@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth, lengthened
-from insula.solve.amounts import as_number, normalised, plain
-from insula.solve.answers import Answer, extract, is_correct
+from insula_solve.amounts import as_number, normalised, plain
+from insula_solve.answers import Answer, find_answer, is_correct
 
 
 @pytest.mark.parametrize(
@@ -82,20 +82,20 @@ def test_other_answers_have_a_form_too(text: str, value: str) -> None:
     ],
 )
 def test_a_marked_answer_is_found(reply: str, value: str) -> None:
-    found = extract(reply)
+    found = find_answer(reply)
     assert found is not None
     assert (found.value, found.marked) == (value, True)
 
 
 def test_without_a_mark_the_last_number_stands_in_unless_the_reply_was_cut_off() -> None:
-    assert extract("There are 3, then 4 apples") is None
-    assert extract("There are 3 + 1 = 4 apples") == Answer("4", "4", marked=False)
-    assert extract("There are 3, then 4", truncated=True) is None
-    assert extract(r"\boxed{4} and then", truncated=True) == Answer("4", "4")
-    assert extract(r"There are 3, so \boxed{4", truncated=True) is None
-    assert extract(r"So she has \frac{1}{2}") == Answer("0.5", "1/2", marked=False)
-    assert extract("I cannot help with that.") is None
-    assert extract("") is None
+    assert find_answer("There are 3, then 4 apples") is None
+    assert find_answer("There are 3 + 1 = 4 apples") == Answer("4", "4", marked=False)
+    assert find_answer("There are 3, then 4", truncated=True) is None
+    assert find_answer(r"\boxed{4} and then", truncated=True) == Answer("4", "4")
+    assert find_answer(r"There are 3, so \boxed{4", truncated=True) is None
+    assert find_answer(r"So she has \frac{1}{2}") == Answer("0.5", "1/2", marked=False)
+    assert find_answer("I cannot help with that.") is None
+    assert find_answer("") is None
 
 
 def test_an_answer_is_right_by_the_gold_as_data_sets_have_it() -> None:
@@ -107,7 +107,7 @@ def test_an_answer_is_right_by_the_gold_as_data_sets_have_it() -> None:
 
 @given(st.text(max_size=400))
 def test_any_reply_has_an_answer_or_none_and_its_form_is_stable(text: str) -> None:
-    found = extract(text)
+    found = find_answer(text)
     if found is not None and found.marked:
         assert normalised(found.value) == found.value
 
@@ -164,7 +164,7 @@ def test_a_number_is_read_however_it_is_written(number: int) -> None:
 )
 def test_no_reply_is_too_odd_to_be_read(text: str) -> None:
     for truncated in (False, True):
-        found = extract(text, truncated=truncated)
+        found = find_answer(text, truncated=truncated)
         assert found is None or (found.number, is_correct(found.value, text)) is not None
     as_number(normalised(text))
     plain(text)
@@ -179,6 +179,6 @@ def test_no_reply_is_too_odd_to_be_read(text: str) -> None:
         *(("x", " ", "^"), ("", "\\boxed{"), ("", "1")),
     ],
 )
-@pytest.mark.parametrize("read", [extract, normalised])
+@pytest.mark.parametrize("read", [find_answer, normalised])
 def test_a_long_reply_costs_no_more_than_its_length(shape: tuple[str, ...], read: Callable[[str], object]) -> None:
     assert growth(read, lengthened(*shape), 10_000) <= LINEAR

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from insula.errors import InputError
-from insula.solve.answers import of_number
-from insula.solve.baselines import AGREED, WAVES
-from insula.solve.features import features
-from insula.solve.solution import Attempt
-from insula.solve.votes import Policy, Standing, confidence, raised, settled, standings
 from insula.stats import ranked
+from insula_solve.answers import of_number
+from insula_solve.baselines import AGREED, WAVES
+from insula_solve.features import features
+from insula_solve.solution import Attempt
+from insula_solve.votes import Policy, Standing, confidence, raised, settled, standings
 
 PROBLEM = features("Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?")
 POLICY = Policy(attempts=9)

@@ -29,14 +29,19 @@ from insula.memory.storage.strategies import StoredRecords
 from insula.metacognition.facade import note_impasse
 from insula.operations.words import counted
 from insula.settings import Settings
-from insula.solve.answers import is_correct
-from insula.solve.knowledge import Knowledge, repertoire
-from insula.solve.method import Method
-from insula.solve.methods import named
-from insula.solve.preferences import pairs
-from insula.solve.run import Models
-from insula.solve.solution import Solution, Step
 from insula.types import Usage
+from insula_solve import (
+    Knowledge,
+    Limits,
+    Method,
+    Models,
+    Solution,
+    Step,
+    find_method,
+    is_correct,
+    pair_attempts,
+    read_repertoire,
+)
 
 USER, USER_VARIABLE, SESSION = "me", "INSULA_USER", "solve"
 """Whose ledger an impasse goes on, as for `insula chat`, and of which session."""
@@ -62,8 +67,9 @@ class Asked:
     monitor: str | None
     generator: str | None
     verifier: str | None
-    tokens: int | None
-    """What a problem may cost."""
+    total: int | None
+    """Tokens that a problem may cost."""
+    limits: Limits
     json: bool
     export: Path | None
 
@@ -76,7 +82,8 @@ class _Desk:
     models: Models
     knowledge: Knowledge
     store: Store | None
-    tokens: int | None
+    total: int | None
+    limits: Limits
 
 
 def solve(  # noqa: PLR0913, PLR0917 one for each option
@@ -91,6 +98,11 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
     max_tokens_total: Annotated[
         int | None, typer.Option(min=1, help="What a problem may cost, prompts and answers together.")
     ] = None,
+    tokens: Annotated[
+        int | None, typer.Option(min=16, help="Tokens of a reply, at first; more where the model needs them.")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Of sampled replies.")] = None,
+    attempts: Annotated[int | None, typer.Option(min=1, max=100, help="Attempts at a problem, at most.")] = None,
     file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Problems: JSON Lines with `question`, or one a line.")
     ] = None,
@@ -100,19 +112,25 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
     json: Json = False,
 ) -> int:
     """Solve a problem step by step, verified, and show how; exit status 1 where there is no answer."""
+    settings = settings_module.load()
     asked = Asked(
         method=method,
         model=model,
         monitor=monitor_model,
         generator=generator_model,
         verifier=verifier_model,
-        tokens=max_tokens_total,
+        total=max_tokens_total,
+        limits=Limits(
+            tokens=settings.solve_tokens if tokens is None else tokens,
+            most_tokens=settings.solve_most_tokens,
+            temperature=settings.solve_temperature if temperature is None else temperature,
+            attempts=settings.solve_attempts if attempts is None else attempts,
+        ),
         json=json,
         export=export_preferences,
     )
-    settings = settings_module.load()
     log_to(settings_module.home() / LOG_FILE)
-    named(asked.method)
+    find_method(asked.method)
     if asked.export is not None:
         _check_export(asked.export)
     if file is not None:
@@ -169,8 +187,10 @@ async def _one(asked: Asked, settings: Settings, problem: Problem) -> int:
         waiting.add_task("waiting for the model")
         async with _desk(asked, settings) as desk:
             on_step = None if asked.json else partial(_show, columns)
-            account = _account(settings, Usage(), 0.0, desk.tokens)
-            solution = await desk.method(problem.text, desk.models, account, knowledge=desk.knowledge, on_step=on_step)
+            account = _account(settings, Usage(), 0.0, desk.total)
+            solution = await desk.method(
+                problem.text, desk.models, account, knowledge=desk.knowledge, on_step=on_step, limits=desk.limits
+            )
             await _stuck(desk, solution)
     if asked.json:
         print(jsonlib.dumps(solution.as_dict(), ensure_ascii=False))
@@ -189,8 +209,10 @@ async def _many(asked: Asked, settings: Settings, problems: Sequence[Problem]) -
             task = progress.add_task("solving", total=len(problems))
             try:
                 for problem in problems:
-                    account = _account(settings, spent, time.monotonic() - began, desk.tokens)
-                    solution = await desk.method(problem.text, desk.models, account, knowledge=desk.knowledge)
+                    account = _account(settings, spent, time.monotonic() - began, desk.total)
+                    solution = await desk.method(
+                        problem.text, desk.models, account, knowledge=desk.knowledge, limits=desk.limits
+                    )
                     await _stuck(desk, solution)
                     solved.append((problem, solution))
                     spent += solution.spent
@@ -207,18 +229,19 @@ async def _many(asked: Asked, settings: Settings, problems: Sequence[Problem]) -
 async def _desk(asked: Asked, settings: Settings) -> AsyncGenerator[_Desk]:
     async with AsyncExitStack() as stack:
         model = asked.model or settings.model
-        names = [name or asked.generator or model for name in (asked.generator, asked.monitor, asked.verifier)]
-        opened: dict[str, Model] = {}
-        for name in dict.fromkeys(names):
+        generator, *others = asked.generator or model, asked.monitor, asked.verifier
+        opened: dict[str | None, Model] = {}
+        for name in dict.fromkeys(name for name in (generator, *others) if name):
             opened[name] = await stack.enter_async_context(resolve(name, settings.weights))
-        generator, monitor, verifier = (opened[name] for name in names)
+        monitor, verifier = map(opened.get, others)
         knowledge, store = await _knowledge(stack)
         yield _Desk(
-            method=named(asked.method),
-            models=Models(generator=generator, monitor=monitor, verifier=verifier, timeout=settings.timeout),
+            method=find_method(asked.method),
+            models=Models(generator=opened[generator], monitor=monitor, verifier=verifier, timeout=settings.timeout),
             knowledge=knowledge,
             store=store,
-            tokens=asked.tokens,
+            total=asked.total,
+            limits=asked.limits,
         )
 
 
@@ -231,7 +254,7 @@ async def _stuck(desk: _Desk, solution: Solution) -> None:
 async def _knowledge(stack: AsyncExitStack) -> tuple[Knowledge, Store | None]:
     """The repertoire with its records; without records where the store cannot be used, which is said."""
     home = settings_module.home()
-    known = repertoire(home)
+    known = read_repertoire(home)
     try:
         store = await stack.enter_async_context(await Store.open(memory_of()))
     except StoreError as error:
@@ -267,6 +290,12 @@ def summary(solution: Solution) -> Iterator[str]:
         yield f"No answer: the best is too unsure ({_sure(solution)})."
     elif solution.answer is None:
         yield f"No answer: {solution.stopped}."
+    elif solution.form in {"code", "text"}:
+        known = f"  ({_sure(solution)})" if solution.confidences else ""
+        yield f"Answer, which cannot be voted on{known}:\n{solution.answer}\n"
+        yield from (f"Doubt: {doubt}" for doubt in solution.doubts)
+        if not solution.doubts:
+            yield "Nothing that is checked without a model speaks against it."
     else:
         yield f"Answer: {solution.answer}  ({_sure(solution)})"
     for stage, usage in solution.usage.items():
@@ -337,7 +366,7 @@ def _export(path: Path | None, solved: Iterable[tuple[Problem, Solution]]) -> No
     lines = [
         jsonlib.dumps(pair, ensure_ascii=False)
         for problem, solution in solved
-        for pair in pairs(solution, problem.gold)
+        for pair in pair_attempts(solution, problem.gold)
     ]
     try:
         with path.open("x", encoding="utf-8") as file:

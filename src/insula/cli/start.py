@@ -20,9 +20,10 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in {"insula", ""}:
             raise
+        wanted = "./packages/insula-solve" if error.name == "insula_solve" else "'.[all]'"
         print(
             f"insula: This command needs the package {error.name!r}, which the library alone does not bring; "
-            "in your clone of Insula, run: pip install '.[all]'",
+            f"in your clone of Insula, run: pip install {wanted}",
             file=sys.stderr,
         )
         raise SystemExit(USAGE) from error

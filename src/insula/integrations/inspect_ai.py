@@ -8,16 +8,16 @@ under `insula`.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from insula.errors import BudgetExceeded, ModelUnavailable
 from insula.integrations.extras import needed
 from insula.llm.budget import Account, Budget
 from insula.llm.callback import Answered, Asked, callback
 from insula.llm.model import Model
-from insula.solve.methods import named
-from insula.solve.run import Models
-from insula.solve.solution import Solution
+
+if TYPE_CHECKING:
+    from insula_solve import Solution
 
 NAME, RANGE = "Inspect", "inspect-ai>=0.3.285"
 _model: Any = needed("inspect_ai.model", NAME, RANGE)
@@ -34,7 +34,6 @@ MakesSolver = Callable[..., Any]
 
 def _registered(name: str) -> MakesSolver:
     """The method as a solver that Inspect knows as `insula/name`."""
-    method = named(name)
 
     def made(tokens: int | None = None, seed: int = 0) -> Any:
         """Solve each sample.
@@ -45,6 +44,8 @@ def _registered(name: str) -> MakesSolver:
         """
 
         async def solve(state: Any, generate: object) -> Any:
+            from insula_solve import Models, find_method  # a package of its own
+
             ended: list[Exception] = []
             own = _model.get_model()
             models = Models(
@@ -53,7 +54,7 @@ def _registered(name: str) -> MakesSolver:
                 verifier=_bridge(_model.get_model(role="verifier", default=own), ended),
             )
             account = Account(budget=Budget(tokens=tokens))
-            solution = await method(state.input_text, models, account, seed=seed + state.epoch - 1)
+            solution = await find_method(name)(state.input_text, models, account, seed=seed + state.epoch - 1)
             state.metadata[METADATA] = told(solution)
             state.output = _model.ModelOutput.from_content(str(state.model), written(solution))
             if ended:
@@ -126,7 +127,7 @@ def _thinking(content: Any) -> str:
     return "\n\n".join(one for one in said if one)
 
 
-def written(solution: Solution) -> str:
+def written(solution: "Solution") -> str:
     """The reply that Inspect scores: the reasoning that was chosen, and the answer in the last line."""
     if solution.answer is None:
         return f"There is no answer: {solution.stopped}."
@@ -137,7 +138,7 @@ def written(solution: Solution) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def told(solution: Solution) -> dict[str, Any]:
+def told(solution: "Solution") -> dict[str, Any]:
     """What of a solution stands in the metadata."""
     spent = solution.spent
     return {

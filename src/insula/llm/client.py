@@ -70,6 +70,7 @@ async def generate(  # noqa: PLR0913 one door, with a keyword for each thing tha
     schema: type[T] | None = None,
     on_delta: Callable[[str], None] | None = None,
     timeout: float = DEFAULT_TIMEOUT,  # noqa: ASYNC109 an `asyncio.timeout` would not say which model was slow
+    refused: set[str] | None = None,
 ) -> Generation[T]:
     """Asks the model once, and with a schema a second time if the first answer cannot be used.
 
@@ -85,6 +86,8 @@ async def generate(  # noqa: PLR0913 one door, with a keyword for each thing tha
         schema: What the answer must be.
         on_delta: Called with each new piece of text. They are provisional: only the returned text counts.
         timeout: Seconds for each attempt, from sending to the last token.
+        refused: Settings that the provider is known to refuse. Of `max_tokens`, `temperature`, `logprobs` and `seed`,
+            one that it refuses by its name is added, left out, and the request sent again.
 
     Returns:
         The answer.
@@ -107,12 +110,15 @@ async def generate(  # noqa: PLR0913 one door, with a keyword for each thing tha
         max_tokens=max_tokens,
         timeout=timeout,
         on_delta=on_delta,
+        refused=set() if refused is None else refused,
     )
     reply = await call.send()
     if form is None:
         return cast(Generation[T], call.plain(reply))
     try:
         return cast(Generation[T], call.structured(reply, form))
+    except ModelCutOff:
+        raise  # as many tokens would be spent before the first word again
     except ModelMalformed as error:
         second = await call.corrected(reply, str(error.__cause__)).send()
         both = replace(reply, response=second.response, usage=reply.usage + second.usage)
@@ -139,6 +145,7 @@ class _Call:
     max_tokens: int
     timeout: float
     on_delta: Callable[[str], None] | None
+    refused: set[str]
 
     async def send(self) -> _Reply:
         """Sends it within what the account allows, and charges what it used, also when it fails or is cancelled."""
@@ -155,15 +162,16 @@ class _Call:
         return reply
 
     async def _adapted(self, grant: Grant, bound: int) -> _Reply:
-        """The reply, asked for once more where the provider refused a setting by its name."""
-        try:
-            return await self._sent(grant, bound)
-        except ModelRefused as error:
-            settings = wire.without_refused(self.settings, str(error), grant.output_tokens)
-            if settings is None:
-                raise
-            again = self.account.allow(self.purpose, grant.output_tokens, bound)
-            return await replace(self, settings=settings)._sent(again, bound)
+        """The reply, asked for again without each setting that the provider refuses by its name."""
+        while True:
+            try:
+                return await self._sent(grant, bound)
+            except ModelRefused as error:
+                name = wire.refused_setting(str(error), self.refused)
+                if name is None:
+                    raise
+                self.refused.add(name)
+                grant = self.account.allow(self.purpose, grant.output_tokens, bound)
 
     async def _sent(self, grant: Grant, bound: int) -> _Reply:
         clock = self.account.clock
@@ -179,7 +187,8 @@ class _Call:
                 usage = wire.usage_of(piece, bound)
         finally:
             usage = self.account.charge(grant, replace(usage, seconds=clock() - began))
-        return _Reply(response=piece, usage=usage, first_token_seconds=None if wire.has_thought(piece) else first)
+        seconds = None if wire.has_thought(piece) else first
+        return _Reply(response=piece, usage=usage, first_token_seconds=seconds)
 
     async def _pieces(self, grant: Grant) -> "AsyncGenerator[str | ModelResponse]":
         """The pieces of text, where they are wanted, and then the whole response.
@@ -189,13 +198,8 @@ class _Call:
         from pydantic_ai.direct import model_request, model_request_stream
 
         seconds = self.timeout if grant.seconds is None else min(self.timeout, grant.seconds)
-        settings: OpenAIChatModelSettings = {
-            "max_tokens": grant.output_tokens,
-            **self.settings,
-            "request_timeout": seconds,
-        }
-        if "extra_body" in settings:
-            del settings["max_tokens"]
+        settings = wire.without_refused(self.settings, self.refused, grant.output_tokens)
+        settings["request_timeout"] = seconds
         parameters = wire.parameters_of(self.model, self.schema)
         with translated(self.model, seconds):
             if self.on_delta is None:
@@ -234,7 +238,8 @@ class _Call:
         try:
             value = parse(text, schema)
         except ValueError as error:
-            raise ModelMalformed(
+            cut_off = not text and reply.response.finish_reason == "length"
+            raise (ModelCutOff if cut_off else ModelMalformed)(
                 f"The model {self._name} did not answer with a usable {schema.__name__}: {quoted(error)}; "
                 "try again, or use a larger model."
             ) from error

@@ -1,6 +1,8 @@
 """Between our values and those of Pydantic AI, in both directions."""
 
+import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -77,16 +79,28 @@ def settings_of(
     return settings
 
 
+REFUSABLE = {"max_tokens": "max_tokens", "temperature": "temperature", "logprobs": "openai_logprobs", "seed": "seed"}
+"""What a provider may refuse by its name, and what that is called among our settings."""
+
+
+def refused_setting(refusal: str, refused: AbstractSet[str]) -> str | None:
+    """The setting that a refusal names, but for those that were left out already; None where it names none."""
+    return next(
+        (name for name in REFUSABLE if name not in refused and re.search(rf"\b{name}\b", refusal, re.I)),
+        None,
+    )
+
+
 def without_refused(
-    settings: "OpenAIChatModelSettings", refusal: str, max_tokens: int
-) -> "OpenAIChatModelSettings | None":
-    """The settings without the one that a provider refused by its name; None where it named none of them."""
-    if "max_tokens" in refusal and "extra_body" not in settings:
-        return {**settings, "extra_body": {"max_completion_tokens": max_tokens}}
-    if "temperature" in refusal and "temperature" in settings:
-        left = {name: value for name, value in settings.items() if name != "temperature"}
-        return cast("OpenAIChatModelSettings", left)
-    return None
+    settings: "OpenAIChatModelSettings", refused: AbstractSet[str], max_tokens: int
+) -> "OpenAIChatModelSettings":
+    """The settings but for those that the provider refuses; the cap on tokens goes by its newer name then."""
+    names = {REFUSABLE[name] for name in refused}
+    left = {name: value for name, value in settings.items() if name not in names}
+    cap = (
+        {"extra_body": {"max_completion_tokens": max_tokens}} if "max_tokens" in refused else {"max_tokens": max_tokens}
+    )
+    return cast("OpenAIChatModelSettings", left | cap)
 
 
 def parameters_of(model: "Model", schema: type[BaseModel] | None) -> "ModelRequestParameters":

@@ -54,9 +54,8 @@ if TYPE_CHECKING:
     from insula.metacognition.searching import SearchResult
     from insula.metacognition.sync import Blocking
     from insula.night.cycle import SleepReport
-    from insula.solve.run import Models
-    from insula.solve.solution import Solution
     from insula.turn.likelihood import Logprobs
+    from insula_solve import Limits, Models, Solution
 
 log = logging.getLogger(__name__)
 
@@ -273,6 +272,7 @@ class Metacognition:
         method: str = "insula",
         user: str | None = None,
         session: str = "solve",
+        limits: "Limits | None" = None,
     ) -> "Solution":
         """Solve a problem by monitoring, generating and verifying (M1–M10); strategies learn from how it went.
 
@@ -282,22 +282,29 @@ class Metacognition:
             problem: the task, in words.
             models: who monitors, generates and verifies.
             account: the caps, and where what is spent is charged.
-            method: its name, one of `insula.solve.methods.METHODS`.
+            method: its name, one of `insula_solve.METHODS`.
             user: on whose ledger it is put where the method comes to an impasse (K5); by default on nobody's.
             session: the conversation that the impasse belongs to.
+            limits: tokens, temperature and attempts; by default as the method has them.
 
         Raises:
-            InputError: there is no such method. A problem that could not be solved is no error: its answer is None.
+            InputError: there is no such method, or the package insula-solve is missing. A problem that could not
+                be solved is no error: its answer is None.
             SettingsError: the user's `strategies.toml` cannot be used; the message says why.
         """
         from insula import folders
         from insula.memory.storage.strategies import StoredRecords
-        from insula.solve.knowledge import Knowledge, repertoire
-        from insula.solve.methods import named
 
+        try:
+            from insula_solve import Knowledge, find_method, read_repertoire
+        except ModuleNotFoundError as error:
+            raise InputError(
+                "Problems are solved by the package insula-solve, which is not installed; in your clone of Insula, "
+                "run: pip install ./packages/insula-solve"
+            ) from error
         check_types(problem=problem, method=method)
-        knowledge = Knowledge(repertoire=repertoire(folders.home()), records=StoredRecords(self.store))
-        solution = await named(method)(problem, models, account, knowledge=knowledge)
+        knowledge = Knowledge(repertoire=read_repertoire(folders.home()), records=StoredRecords(self.store))
+        solution = await find_method(method)(problem, models, account, knowledge=knowledge, limits=limits)
         if user is not None and (stuck := await note_impasse(self.store, user, session, solution)):
             self.engine.notice([stuck])
         return solution

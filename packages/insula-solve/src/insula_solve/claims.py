@@ -11,8 +11,8 @@ from fractions import Fraction
 from itertools import islice
 
 from insula.errors import InputError
-from insula.solve.amounts import SCALES, plain, written
-from insula.solve.arithmetic import bounded, evaluate
+from insula_solve.amounts import SCALES, plain, written
+from insula_solve.programs import bounded, evaluate
 
 REASONING_CHARS = 20_000
 """Characters of a reasoning that are looked through; ten times what a model writes in 800 tokens."""
@@ -32,6 +32,8 @@ _SIDE = re.compile(rf"{_OPERAND}(?:[ ]*(?:\*\*|[-+*/×÷·⋅−–^])[ ]*{_OPER
 _DIGITS = re.compile(_NUMBER)
 _EQUAL = re.compile(r"[=≈]")
 _TIMES = re.compile(r"(?<=[\d)])([ ]*)[xX]([ ]*)(?=[\d($€£])")
+_PERCENT_OF = re.compile(r"(?<=\d)\s?%\s(?:of|von|de|di|do)\s(?=[$€£]?\d)")
+"""A percentage of a number, in the languages with blanks: 12 % of 250."""
 _SIGNS = str.maketrans({"×": "*", "·": "*", "⋅": "*", "÷": "/", "−": "-", "–": "-", "\xa0": " "})
 _BEGINS = re.compile(r"(?:^|[\n(\[{|\"“=≈>]|[.,:;!?)\]—→][ ]+|(?:^|\n)[ ]*(?:[-*•]|\d{1,2}[.)])[ ]+)[ ]*$")
 """What stands before an equation: a border, or the mark of an item of a list."""
@@ -84,7 +86,7 @@ def corrected(reasoning: Sequence[Claim], answer: Fraction) -> Fraction:
 
 def value_asked(problem: str) -> Fraction | None:
     """What the one expression in a problem comes to, where no number stands outside it: "What is 17 * 23?"."""
-    text = _legible(problem)
+    text = _legible(_PERCENT_OF.sub("% * ", problem))
     sides = [found[0] for found in _SIDE.finditer(text) if _is_computed(found[0])]
     if len(sides) != 1 or _DIGITS.search(text.replace(sides[0], "", 1)):
         return None

@@ -84,5 +84,5 @@ def _holds(text: str, word: str) -> bool:
 @cache
 def known_classes() -> Mapping[str, tuple[str, ...]]:
     """The classes that are told from words, each with its words."""
-    values = tomllib.loads(resources.files("insula.solve").joinpath(FILE).read_text("utf-8"))
+    values = tomllib.loads(resources.files("insula_solve").joinpath(FILE).read_text("utf-8"))
     return {name: tuple(word.casefold() for word in words) for name, words in values.items()}

@@ -1,19 +1,20 @@
-"""What solving a problem came to: the answer, how sure, every attempt, and what each stage cost."""
+"""What solving a problem came to: the answer, how sure, every attempt, what each stage cost."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-from insula.solve.answers import Answer, agree
-from insula.solve.claims import Claim
-from insula.solve.forms import Form
-from insula.solve.likelihood import Likelihood
+from insula.redaction import redact
 from insula.types import Usage
+from insula_solve.answers import Answer, Form, agree, is_correct
+from insula_solve.claims import Claim
+from insula_solve.programs import Tests
 
 Kind = Literal["plain", "chain", "program", "strategy"]
 """How an attempt was asked for: the problem alone, the prompt of every baseline, a program, or by a strategy."""
 
-StepKind = Literal["monitor", "attempt", "arithmetic", "verify", "vote", "lost", "stop"]
+StepKind = Literal["monitor", "attempt", "arithmetic", "verify", "vote", "setting", "lost", "stop"]
 
 Ending = Literal["agreed", "accepted", "done", "budget", "refused", "failed", "input"]
 """What ended a method: enough attempts agree; a verifier or critic was content; all that it may try was tried; a cap on
@@ -41,6 +42,57 @@ class Scores:
         return (self.coherence + self.plausibility + self.consistency + self.goal_conduciveness) / 4
 
 
+Logprobs = Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """How likely the model itself held what it wrote, in natural log-probabilities (M8)."""
+
+    mean: float
+    lowest: float
+    answer: float | None
+    """Mean over the tokens of the answer; None where they were not found."""
+
+    @property
+    def confidence(self) -> float:
+        """The geometric mean of the tokens' probabilities, in [0, 1]."""
+        return math.exp(self.mean)
+
+
+def measure_likelihood(logprobs: Logprobs | None, answer: str = "") -> Likelihood | None:
+    """Mean and lowest log-probability of a reply, and the mean over its answer.
+
+    Args:
+        logprobs: each token with its natural log-probability; None where the model returns none.
+        answer: the answer as it was written in the reply.
+    """
+    usable = [(token, min(0.0, value)) for token, value in logprobs or () if math.isfinite(value)]
+    if not usable:
+        return None
+    values = [value for _, value in usable]
+    mine = _within(usable, answer)
+    return Likelihood(
+        mean=sum(values) / len(values),
+        lowest=min(values),
+        answer=sum(mine) / len(mine) if mine else None,
+    )
+
+
+def _within(tokens: Logprobs, answer: str) -> list[float]:
+    """The log-probabilities of the tokens in which the answer stands for the last time."""
+    start = "".join(token for token, _ in tokens).rfind(answer) if answer else -1
+    if start < 0:
+        return []
+    found: list[float] = []
+    at = 0
+    for token, value in tokens:
+        if at < start + len(answer) and at + len(token) > start:
+            found.append(value)
+        at += len(token)
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """One reasoning, with all that is known of it."""
@@ -64,6 +116,10 @@ class Attempt:
     """Whether its answer is that of its corrected arithmetic, not the one it states."""
     computed: bool = False
     """Whether its answer is what the program in it comes to, not the one that it says the program would print."""
+    tests: Tests | None = None
+    """Of its code, where that brings some."""
+    doubts: tuple[str, ...] = ()
+    """What speaks against it, of all that can be checked without a model."""
     likelihood: Likelihood | None = None
     truncated: bool = False
 
@@ -81,6 +137,15 @@ class Attempt:
     def wrong(self) -> tuple[Claim, ...]:
         """The equations in it that do not hold."""
         return tuple(claim for claim in self.claims if not claim.holds)
+
+    @property
+    def confidences(self) -> dict[str, float]:
+        """What is known of it alone: the verifier's mean, and its likelihood."""
+        known = {
+            "prompted": self.scores and self.scores.mean,
+            "likelihood": self.likelihood and self.likelihood.confidence,
+        }
+        return {kind: value for kind, value in known.items() if value is not None}
 
 
 def grouped(attempts: Iterable[Attempt]) -> list[list[Attempt]]:
@@ -170,6 +235,15 @@ class Solution:
         return sum(self.usage.values(), Usage())
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """What speaks against the answer: what was checked without a model, and what a verifier said of it."""
+        chosen = next((attempt for attempt in self.attempts if attempt.number == self.chosen), None)
+        if chosen is None:
+            return ()
+        is_judged = chosen.scores is not None and chosen.scores.mean < ACCEPTED and chosen.evaluation
+        return (*chosen.doubts, *((chosen.evaluation,) if is_judged else ()))
+
+    @property
     def at_impasse(self) -> bool:
         """Whether the method is out of means: without an answer, cut off, or done without what it looks for (K5)."""
         return self.answer is None or not self.completed or self.end.stuck
@@ -178,6 +252,7 @@ class Solution:
         """All of it, as JSON can hold it."""
         return {
             **{name: getattr(self, name) for name in _PLAIN},
+            "doubts": list(self.doubts),
             "confidences": dict(self.confidences),
             "spent": asdict(self.spent),
             "usage": {stage: asdict(usage) for stage, usage in self.usage.items()},
@@ -187,19 +262,8 @@ class Solution:
 
 
 _PLAIN = (
-    *(
-        "method",
-        "problem",
-        "form",
-        "answer",
-        "confidence",
-        "chosen",
-        "ending",
-        "stopped",
-        "completed",
-        "abstained",
-        "unparsed",
-    ),
+    *("method", "problem", "form", "answer", "confidence", "chosen", "ending", "stopped", "completed"),
+    *("abstained", "unparsed"),
 )
 
 
@@ -209,9 +273,55 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
     return {
         **{name: getattr(attempt, name) for name in names},
         "answer": attempt.shown,
+        "doubts": list(attempt.doubts),
+        "tests": asdict(attempt.tests) if attempt.tests else None,
         "scores": asdict(attempt.scores) if attempt.scores else None,
         "likelihood": asdict(attempt.likelihood) if attempt.likelihood else None,
         "claims": [
             {"text": claim.text, "computed": str(claim.computed), "holds": claim.holds} for claim in attempt.claims
         ],
+    }
+
+
+Pair = dict[str, Any]
+
+
+def pair_attempts(solution: Solution, gold: str | None = None) -> Iterator[Pair]:
+    """Each attempt that succeeded beside each that failed, to train a Monitor elsewhere (M9: V-STaR, DPO).
+
+    Success is the right answer where it is known. Else it is the answer that the method gave by its own rule, with
+    arithmetic that holds; what is not known to have failed, an attempt without an answer, is left out then.
+
+    Args:
+        solution: what a method returned.
+        gold: the right answer, as a data set has it.
+    """
+    if gold is not None:
+        good = [one for one in solution.attempts if is_correct(one.shown, gold)]
+        bad = [one for one in solution.attempts if not is_correct(one.shown, gold)]
+    elif solution.completed and solution.answer is not None:
+        good = [one for one in solution.attempts if one.shown == solution.answer and not one.wrong]
+        bad = [one for one in solution.attempts if one.shown not in (None, solution.answer)]
+    else:
+        return
+    for chosen in good:
+        for rejected in bad:
+            yield {
+                "prompt": redact(solution.problem),
+                "chosen": redact(chosen.reasoning),
+                "rejected": redact(rejected.reasoning),
+                "chosen_plan": _plan(chosen),
+                "rejected_plan": _plan(rejected),
+                "known_by": "gold" if gold is not None else solution.method,
+            }
+
+
+def _plan(attempt: Attempt) -> Pair:
+    """What a Monitor would have had to foresee."""
+    return {
+        "kind": attempt.kind,
+        "strategy": attempt.strategy,
+        "difficulty": attempt.difficulty,
+        "features": redact(attempt.features),
+        "answer": attempt.shown,
     }

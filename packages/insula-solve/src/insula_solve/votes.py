@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from insula.errors import InputError
-from insula.solve.answers import Answer
-from insula.solve.features import Features
-from insula.solve.solution import Attempt, grouped
+from insula_solve.answers import Answer
+from insula_solve.features import Features
+from insula_solve.solution import Attempt, grouped
 
 LOGIT_CAP = 0.02
 """No attempt is held to be right or wrong with more certainty than this far from it."""

@@ -11,18 +11,18 @@ problem looks hard; below that a strategy is drawn from what is known of the str
 from collections.abc import Sequence
 from dataclasses import replace
 
-from insula.solve import prompts
-from insula.solve.answers import of_number
-from insula.solve.claims import corrected, value_asked
-from insula.solve.features import Features, features
-from insula.solve.forms import Form
-from insula.solve.knowledge import Strategy, chosen
-from insula.solve.method import Method, method
-from insula.solve.mgv import verified
-from insula.solve.programs import computed, guessed, program_in
-from insula.solve.run import Run
-from insula.solve.solution import Attempt, End, Kind, Verdict
-from insula.solve.votes import LOGIT_CAP, Policy, Standing, confidence, is_sure, raised, settled, shares, standings
+from insula_solve.amounts import satisfies
+from insula_solve.answers import compute_program, compute_program_in, of_number
+from insula_solve.claims import corrected, value_asked
+from insula_solve.features import Features, features
+from insula_solve.knowledge import Strategy, draw_strategy
+from insula_solve.method import Method, method
+from insula_solve.programs import find_program
+from insula_solve.prompts import ask_choice, ask_strategy, prompt
+from insula_solve.run import CHAIN_TOKENS, Run
+from insula_solve.solution import Attempt, End, Kind, Verdict
+from insula_solve.verification import ONCE, SURE, answer_once, conclude_once
+from insula_solve.votes import Policy, Standing, confidence, is_sure, raised, settled, shares, standings
 
 UNLIKE: tuple[Kind, ...] = ("chain", "program", "chain", "strategy", "chain", "chain", "chain", "strategy")
 """The kinds of the first attempts; then come chains. Where there is nothing to compute with, a strategy stands in for
@@ -30,8 +30,6 @@ the program. A second program is not worth its tokens: where the first had not s
 39 chains (docs/benchmarks/gsm8k.md)."""
 PROGRAM_TOKENS = 300
 """Those of the small reasoner have 160 on average."""
-ONCE: frozenset[Form] = frozenset({"code", "text"})
-"""Kinds of answers that cannot be compared."""
 SHORTLIST = 6
 """Strategies that the Monitor is shown."""
 CHOICE_TOKENS = 16
@@ -43,14 +41,12 @@ def tuned(policy: Policy) -> Method:
     def concluded(run: Run) -> Verdict:
         seen = features(run.problem)
         standing = standings(run.attempts, seen, policy)
-        if not standing:
-            return Verdict(answer=None)
-        if run.form in ONCE:
-            return _answered(run.attempts[0])
+        if run.form in ONCE or not standing:
+            return conclude_once(run)
+        if (proven := _find_proven(run, standing)) is not None:
+            return _conclude(run, proven, SURE)
         sure = confidence(standing, run.attempts, seen, policy)
-        if (computed := _stated(run, standing)) is not None:
-            return _verdict(run, computed, 1 - LOGIT_CAP)
-        return _verdict(run, standing[0], sure if len(run.attempts) == 1 else raised(sure, policy))
+        return _conclude(run, standing[0], sure if len(run.attempts) == 1 else raised(sure, policy))
 
     @method(concluded, abstain_below=policy.abstain)
     async def insula(run: Run) -> End:
@@ -64,16 +60,18 @@ def tuned(policy: Policy) -> Method:
             kind = "strategy" if kind == "program" and not seen.is_computable else kind
             await _attempt(run, kind, counts[kind], seen, policy)
             counts[kind] += 1
-            if at == 0 and run.attempts and (end := await _once(run, seen, policy)):
-                return end
+            if run.form in ONCE:
+                return await answer_once(run)
             standing = standings(run.attempts, seen, policy)
+            if _find_proven(run, standing):
+                return End("accepted", "the problem itself says that it is right")
+            if at == 0 and run.attempts and is_sure(run.attempts[0], seen, policy) and not _is_stated(run):
+                return End("accepted", "the first attempt is enough for this problem")
             if standing:
-                run.say("vote", _told(standing), **shares(standing))
-            if at and _stated(run, standing):
-                return End("accepted", "the problem itself comes to that")
+                run.say("vote", _describe_votes(standing), **shares(standing))
             if settled(standing, policy):
                 await _learn(run, seen, standing[0].answer)
-                return End("agreed", _agreement(standing[0]))
+                return End("agreed", _describe_agreement(standing[0]))
         return End("done", f"{most} attempts are made", stuck=True)
 
     return insula
@@ -84,35 +82,26 @@ insula = tuned(Policy())
 
 def _calculates(run: Run, seen: Features) -> bool:
     """Whether a problem wants a number that several others come to."""
-    return run.form == "number" and seen.is_computable and value_asked(run.problem) is None
+    return run.form == "number" and seen.is_computable and not _is_stated(run)
 
 
-def _stated(run: Run, standing: Sequence[Standing]) -> Standing | None:
-    """The answer that the expression in the problem comes to, where an attempt gave it."""
+def _is_stated(run: Run) -> bool:
+    """Whether the problem itself says what comes out: an expression with a value."""
+    return run.form == "number" and value_asked(run.problem) is not None
+
+
+def _find_proven(run: Run, standing: Sequence[Standing]) -> Standing | None:
+    """The answer that the problem itself proves: its expression comes to it, or its equation holds with it."""
     value = value_asked(run.problem) if run.form == "number" else None
-    given = ((one, one.attempts[0].answer) for one in standing)
-    return next((one for one, answer in given if answer and value is not None and answer.number == value), None)
-
-
-async def _once(run: Run, seen: Features, policy: Policy) -> End | None:
-    """Why a first attempt is enough; None where it is not."""
-    first = run.attempts[0]
-    if run.form in ONCE:
-        if run.models.verifier not in (None, run.models.generator):
-            await verified(run, first, 0)
-        return End("done", "what it wants cannot be voted on, and is answered once")
-    if first.answer is None:
-        return None
-    if (value := value_asked(run.problem)) is not None:
-        return End("accepted", "the problem itself comes to that") if first.answer.number == value else None
-    return End("accepted", "the first attempt is enough for this problem") if is_sure(first, seen, policy) else None
-
-
-def _answered(first: Attempt) -> Verdict:
-    """What is answered once: as sure as the verifier that was named for it, or as the model's own likelihood."""
-    known = {"prompted": first.scores.mean} if first.scores else {}
-    told = {"likelihood": first.likelihood.confidence} if first.likelihood else {}
-    return Verdict(answer=first.shown, confidence=known.get("prompted"), confidences=known | told, chosen=first.number)
+    for each in standing:
+        answer = each.attempts[0].answer
+        if answer is None:
+            continue
+        if value is not None and answer.number is not None and answer.number == value:
+            return each
+        if run.form == "expression" and satisfies(run.problem, answer.value):
+            return each
+    return None
 
 
 async def _attempt(run: Run, kind: Kind, index: int, seen: Features, policy: Policy) -> None:
@@ -128,24 +117,24 @@ async def _attempt(run: Run, kind: Kind, index: int, seen: Features, policy: Pol
 
 
 async def _program(run: Run) -> None:
-    made = await run.ask("program", prompts.program(run.problem), max_tokens=PROGRAM_TOKENS, temperature=0.0)
+    made = await run.ask("program", prompt("program", problem=run.problem), max_tokens=PROGRAM_TOKENS, temperature=0.0)
     if made is not None:
-        program = program_in(made.text)
-        run.attempted("program", made, computed(program), reasoning=program)
+        program = find_program(made.text)
+        run.note("program", made, compute_program(program), reasoning=program)
 
 
 async def _by_strategy(run: Run, index: int, seen: Features, policy: Policy) -> Attempt | None:
     strategy = await _strategy(run, index, seen, policy)
     made = await run.ask(
         "strategy",
-        prompts.by_strategy(run.problem, strategy),
-        max_tokens=run.limits.tokens,
-        temperature=run.limits.temperature,
+        ask_strategy(run.problem, strategy),
+        max_tokens=run.limits.tokens or CHAIN_TOKENS,
+        temperature=run.warmth(1),
         index=index,
     )
     if made is None:
         return None
-    return run.attempted("strategy", made, strategy=strategy.name, difficulty=seen.difficulty)
+    return run.note("strategy", made, strategy=strategy.name, difficulty=seen.difficulty)
 
 
 async def _strategy(run: Run, index: int, seen: Features, policy: Policy) -> Strategy:
@@ -155,13 +144,13 @@ async def _strategy(run: Run, index: int, seen: Features, policy: Policy) -> Str
     shortlist: list[Strategy] = []
     for at in range(SHORTLIST):
         without = frozenset(tried | {one.name for one in shortlist})
-        shortlist.append(chosen(run.knowledge.repertoire, tallies, seen.classes, run.lot(at), without=without))
+        shortlist.append(draw_strategy(run.knowledge.repertoire, tallies, seen.classes, run.lot(at), without=without))
     answers = list(dict.fromkeys(attempt.value for attempt in run.attempts if attempt.value is not None))
     if seen.difficulty < policy.monitor_from or len(answers) < 2:
         run.say("monitor", f'Strategy "{shortlist[0].name}", by lot among those that fit ({", ".join(seen.classes)}).')
         return shortlist[0]
-    prompt = prompts.choose(run.problem, answers, shortlist)
-    made = await run.ask("monitor", prompt, model=run.monitor, max_tokens=CHOICE_TOKENS, temperature=0.0, index=index)
+    asked = ask_choice(run.problem, answers, shortlist)
+    made = await run.ask("monitor", asked, model=run.monitor, max_tokens=CHOICE_TOKENS, temperature=0.0, index=index)
     named = replace(run.knowledge, repertoire=tuple(shortlist)).named(made.text) if made is not None else None
     picked = named or shortlist[0]
     run.say("monitor", f'Difficulty {seen.difficulty:.2f} at first sight; the Monitor chose "{picked.name}".')
@@ -173,7 +162,7 @@ def _recompute(run: Run, attempt: Attempt | None) -> None:
     if attempt is None:
         return
     is_number = attempt.answer is None or attempt.answer.number is not None
-    if is_number and not attempt.claims and (value := guessed(attempt.reasoning)) is not None:
+    if is_number and not attempt.claims and (value := compute_program_in(attempt.reasoning)) is not None:
         run.change(replace(attempt, answer=value, computed=True))
         run.say("arithmetic", f"The program in attempt {attempt.number} comes to {value.value}.")
     else:
@@ -198,7 +187,7 @@ async def _learn(run: Run, seen: Features, answer: str) -> None:
         await run.knowledge.learn(model, seen.kind, attempt.strategy, attempt.shown == answer)
 
 
-def _verdict(run: Run, best: Standing, sure: float) -> Verdict:
+def _conclude(run: Run, best: Standing, sure: float) -> Verdict:
     confidences = {"combined": sure, "agreement": len(best.attempts) / len(run.attempts)}
     likelihoods = [one.likelihood.confidence for one in best.attempts if one.likelihood is not None]
     if likelihoods:
@@ -211,10 +200,10 @@ def _verdict(run: Run, best: Standing, sure: float) -> Verdict:
     )
 
 
-def _told(standing: tuple[Standing, ...]) -> str:
+def _describe_votes(standing: tuple[Standing, ...]) -> str:
     return "Votes so far: " + ", ".join(f"{one.answer} with {one.share:.2f}" for one in standing[:4]) + "."
 
 
-def _agreement(best: Standing) -> str:
+def _describe_agreement(best: Standing) -> str:
     kinds = list(dict.fromkeys(attempt.strategy or attempt.kind for attempt in best.attempts))
     return f"{len(best.attempts)} attempts agree ({', '.join(kinds)}), with {best.share:.2f} of the votes"

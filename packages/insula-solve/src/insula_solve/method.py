@@ -7,12 +7,13 @@ from typing import Protocol
 
 from insula.errors import BudgetExceeded, InsulaError, ModelRefused
 from insula.llm.budget import Account
-from insula.solve.forms import form_of
-from insula.solve.knowledge import Knowledge
-from insula.solve.run import Limits, Models, OnStep, Run
-from insula.solve.solution import End, Solution, Verdict
 from insula.text.analysis import clean
 from insula.types import Usage
+from insula_solve.answers import ONCE, form_of
+from insula_solve.knowledge import Knowledge
+from insula_solve.run import Limits, Models, OnStep, Run
+from insula_solve.solution import End, Solution, Verdict
+from insula_solve.verification import answer_once, conclude_once, fall_back
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +58,8 @@ Conclude = Callable[[Run], Verdict]
 def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work], Method]:
     """Makes a method of a function that makes attempts and says why it ended.
 
+    What cannot be voted on (code, prose, lists) is answered once, whatever the method.
+
     Args:
         conclude: makes a verdict of the attempts, also of those that there are when a cap or a failure ends the work.
         abstain_below: confidence below which no answer is given.
@@ -78,9 +81,12 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
             before = account.by_purpose
             text = clean(problem).strip()
             run = Run(text, models, account, seed, knowledge or Knowledge(), on_step, limits or Limits())
-            run.form = form_of(text) if work.__name__ not in NUMERIC else "number"
-            end = await _worked(run, work)
-            verdict = conclude(run)
+            run.form = form_of(text)
+            if run.form not in ONCE and work.__name__ in NUMERIC:
+                run.form = "number"
+            end = await _finish(run, answer_once if run.form in ONCE else work)
+            fall_back(run)
+            verdict = conclude_once(run) if run.form in ONCE else conclude(run)
             abstains = verdict.answer is not None and (verdict.confidence or 1.0) < abstain_below
             said = {"ending": end.ending, "answer": verdict.answer, "confidence": verdict.confidence}
             run.say("stop", f"Stopped: {end.why}.", **said)
@@ -105,7 +111,7 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
     return made
 
 
-async def _worked(run: Run, work: Work) -> End:
+async def _finish(run: Run, work: Work) -> End:
     """Does the work, and says why it ended."""
     if not run.problem:
         return End("input", "the problem is empty")

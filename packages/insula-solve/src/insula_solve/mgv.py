@@ -11,7 +11,6 @@ cycle scores 0.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Literal
 
@@ -19,16 +18,14 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from insula.llm.client import Generation
 from insula.memory.storage.rows import Tally
-from insula.solve import prompts
-from insula.solve.answers import Answer, extract
-from insula.solve.features import Features, features
-from insula.solve.forms import Form
-from insula.solve.knowledge import Knowledge, Strategy, chosen
-from insula.solve.method import method
-from insula.solve.run import Run
-from insula.solve.scores import of_hundred, read_scores
-from insula.solve.solution import ACCEPTED, Attempt, End, Scores, Verdict
-from insula.telemetry import evaluated
+from insula_solve.answers import Answer, Form, find_answer
+from insula_solve.features import Features, features
+from insula_solve.knowledge import Knowledge, Strategy, draw_strategy
+from insula_solve.method import method
+from insula_solve.prompts import ask_monitor, ask_solution
+from insula_solve.run import Run
+from insula_solve.solution import ACCEPTED, Attempt, End, Scores, Verdict
+from insula_solve.verification import of_hundred, verify_attempt
 
 CYCLES = 3
 """T of the paper."""
@@ -37,8 +34,6 @@ BASE_TOKENS, MORE_TOKENS = 400, 400
 BASE_TEMPERATURE, MORE_TEMPERATURE = 0.3, 0.2
 """`temperature = 0.3 + 0.2 · difficulty` (seed 001)."""
 PLAN_TOKENS = 200
-VERIFY_TOKENS = 300
-"""Four numbers and two to three sentences come to 150 tokens."""
 FEATURES_CHARS = 300
 
 Metastrategy = Literal["accept", "revise", "switch"]
@@ -61,9 +56,7 @@ def best_scored(run: Run) -> Verdict:
     if not answered:
         return Verdict(answer=None)
     best = max(answered, key=lambda attempt: (_mean(attempt), -attempt.number))
-    confidences = {"prompted": best.scores.mean} if best.scores else {}
-    if best.likelihood is not None:
-        confidences["likelihood"] = best.likelihood.confidence
+    confidences = best.confidences
     return Verdict(
         answer=best.shown, confidence=confidences.get("prompted"), confidences=confidences, chosen=best.number
     )
@@ -75,20 +68,21 @@ async def mgv(run: Run) -> End:
     seen = features(run.problem)
     generator = run.models.generator.model_name
     previous: Attempt | None = None
-    for cycle in range(CYCLES):
+    cycles = run.limits.attempts or CYCLES
+    for cycle in range(cycles):
         tallies = await run.knowledge.tallies(generator, seen.kind)
         metastrategy = metastrategy_of(previous.scores) if previous else "switch"
         plan = await _monitor(run, tallies, previous, metastrategy, cycle)
-        draw = partial(chosen, run.knowledge.repertoire, tallies, seen.classes, run.lot(cycle))
+        draw = partial(draw_strategy, run.knowledge.repertoire, tallies, seen.classes, run.lot(cycle))
         strategy = select(run.knowledge, plan, previous, metastrategy, draw)
         attempt = await _generate(run, plan or _blind(seen), strategy, previous, cycle)
-        attempt = await verified(run, attempt, cycle) if attempt.answer is not None else attempt
+        attempt = await verify_attempt(run, attempt, cycle) if attempt.answer is not None else attempt
         accepted = attempt.scores is not None and attempt.scores.mean >= ACCEPTED
         await run.knowledge.learn(generator, seen.kind, strategy.name, accepted)
         if accepted and attempt.answer is not None:
             return End("accepted", f"the verifier accepted cycle {cycle + 1}, with {_mean(attempt):.2f} of {ACCEPTED}")
         previous = attempt
-    return End("done", f"{CYCLES} cycles are over without a score of {ACCEPTED}", stuck=True)
+    return End("done", f"{cycles} cycles are over without a score of {ACCEPTED}", stuck=True)
 
 
 def metastrategy_of(scores: Scores | None) -> Metastrategy:
@@ -115,7 +109,7 @@ def temperature_for(difficulty: float) -> float:
 def read_solution(made: Generation, form: Form = "number", problem: str = "") -> tuple[str, Answer] | None:
     """Reasoning and answer of a reply, whether or not its tags are there, closed, or in order."""
     tagged = _ANSWER_TAG.search(made.text)
-    answer = extract(made.text, truncated=made.truncated, form=form, problem=problem)
+    answer = find_answer(made.text, truncated=made.truncated, form=form, problem=problem)
     if answer is None:
         return None
     thought = _THINK.search(made.text)
@@ -146,8 +140,9 @@ def _blind(seen: Features) -> Plan:
 async def _monitor(
     run: Run, tallies: Mapping[str, Tally], previous: Attempt | None, metastrategy: Metastrategy, cycle: int
 ) -> Plan | None:
-    advice = prompts.REVISE if metastrategy == "revise" else prompts.SWITCH
-    prompt = prompts.monitor(run.problem, run.knowledge, tallies, previous, advice)
+    prompt = ask_monitor(
+        run.problem, run.knowledge, tallies, previous, "revise" if metastrategy == "revise" else "switch"
+    )
     plan = await run.fill("monitor", prompt, Plan, model=run.monitor, max_tokens=PLAN_TOKENS, index=cycle)
     if plan is not None:
         run.say("monitor", f"Difficulty {plan.difficulty / 100:.2f}: {plan.task_features}", chosen=plan.strategy)
@@ -159,15 +154,15 @@ async def _generate(run: Run, plan: Plan, strategy: Strategy, previous: Attempt 
     run.say("monitor", f'Strategy "{strategy.name}", which fits problems {strategy.when}.', strategy=strategy.name)
     solved, made = await run.read(
         "generate",
-        prompts.execute(run.problem, strategy, previous),
+        ask_solution(run.problem, strategy, previous),
         lambda made: read_solution(made, run.form, run.problem),
-        max_tokens=tokens_for(difficulty),
-        temperature=temperature_for(difficulty),
+        max_tokens=run.limits.tokens or tokens_for(difficulty),
+        temperature=temperature_for(difficulty) if run.limits.temperature is None else run.limits.temperature,
         index=cycle,
         form="the number in <answer> tags",
     )
     reasoning, answer = solved or ("", None)
-    return run.attempted(
+    return run.note(
         "strategy",
         made,
         answer,
@@ -176,28 +171,6 @@ async def _generate(run: Run, plan: Plan, strategy: Strategy, previous: Attempt 
         difficulty=difficulty,
         features=plan.task_features,
     )
-
-
-async def verified(run: Run, attempt: Attempt, cycle: int) -> Attempt:
-    """An attempt with the four scores of the verifier, where they could be read."""
-    solution = f"{attempt.reasoning}\n\nAnswer: {attempt.answer.raw if attempt.answer else 'none'}"
-    read, _ = await run.read(
-        "verify",
-        prompts.verify(run.problem, solution),
-        lambda made: read_scores(made.text),
-        model=run.verifier,
-        max_tokens=VERIFY_TOKENS,
-        temperature=0.0,
-        index=cycle,
-        form="one of the four scores from 0 to 1",
-    )
-    if read is None:
-        return attempt
-    scores, evaluation = read
-    parts = ", ".join(f"{name.replace('_', '-')} {value:.2f}" for name, value in asdict(scores).items())
-    run.say("verify", f"Attempt {attempt.number} scores {scores.mean:.2f}: {parts}. {evaluation}".strip())
-    evaluated("verification", scores.mean, "pass" if scores.mean >= ACCEPTED else "fail")
-    return run.change(replace(attempt, scores=scores, evaluation=evaluation))
 
 
 def _mean(attempt: Attempt) -> float:

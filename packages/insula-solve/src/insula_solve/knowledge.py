@@ -62,13 +62,13 @@ class Strategy:
 
 
 @cache
-def shipped() -> tuple[Strategy, ...]:
+def read_shipped() -> tuple[Strategy, ...]:
     """The repertoire of twenty strategies and the general one."""
-    text = resources.files("insula.solve").joinpath(FILE).read_text("utf-8")
+    text = resources.files("insula_solve").joinpath(FILE).read_text("utf-8")
     return _strategies(tomllib.loads(text), FILE)
 
 
-def repertoire(home: Path) -> tuple[Strategy, ...]:
+def read_repertoire(home: Path) -> tuple[Strategy, ...]:
     """The shipped repertoire with what a person's own file adds to it or replaces.
 
     Raises:
@@ -78,10 +78,10 @@ def repertoire(home: Path) -> tuple[Strategy, ...]:
     try:
         own = _strategies(tomllib.loads(path.read_text("utf-8")), str(path))
     except FileNotFoundError:
-        return shipped()
+        return read_shipped()
     except (OSError, ValueError) as error:
         raise SettingsError(f"The strategies in {str(path)!r} cannot be read ({error}); mend the file.") from error
-    return tuple({one.name: one for one in (*shipped(), *own)}.values())
+    return tuple({one.name: one for one in (*read_shipped(), *own)}.values())
 
 
 def _strategies(values: Mapping[str, Any], source: str) -> tuple[Strategy, ...]:
@@ -109,7 +109,7 @@ def _strategy(entry: Any, source: str) -> Strategy:
 class Knowledge:
     """The repertoire, and the records of it where they are kept."""
 
-    repertoire: tuple[Strategy, ...] = field(default_factory=shipped)
+    repertoire: tuple[Strategy, ...] = field(default_factory=read_shipped)
     records: Records | None = None
 
     async def tallies(self, model: str, kind: str) -> Mapping[str, Tally]:
@@ -132,7 +132,7 @@ class Knowledge:
         return max(found, key=lambda one: len(one.name), default=None)
 
 
-def chosen(
+def draw_strategy(
     repertoire: Sequence[Strategy],
     tallies: Mapping[str, Tally],
     classes: Sequence[str],

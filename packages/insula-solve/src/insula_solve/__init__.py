@@ -1,0 +1,61 @@
+"""Problems solved by monitoring, generating and verifying: the methods of `insula solve`, what they need and return.
+
+solution = await METHODS["insula"]("What is 12 % of 250?", Models(generator=model))
+"""
+
+from collections.abc import Mapping
+
+from insula.errors import InputError
+from insula_solve.answers import is_correct
+from insula_solve.baselines import (
+    adaptive_self_consistency,
+    direct,
+    self_consistency,
+    self_refine,
+    self_verification,
+)
+from insula_solve.insula import insula
+from insula_solve.knowledge import Knowledge, Records, read_repertoire
+from insula_solve.method import Method
+from insula_solve.mgv import mgv
+from insula_solve.run import Limits, Models, Pool
+from insula_solve.solution import Attempt, Solution, Step, pair_attempts
+
+__all__ = [
+    "METHODS",
+    "Attempt",
+    "Knowledge",
+    "Limits",
+    "Method",
+    "Models",
+    "Pool",
+    "Records",
+    "Solution",
+    "Step",
+    "find_method",
+    "is_correct",
+    "pair_attempts",
+    "read_repertoire",
+]
+
+METHODS: Mapping[str, Method] = {
+    "insula": insula,
+    "mgv": mgv,
+    "direct": direct,
+    "self_consistency": self_consistency,
+    "adaptive_self_consistency": adaptive_self_consistency,
+    "self_refine": self_refine,
+    "self_verification": self_verification,
+}
+"""The methods by name."""
+
+
+def find_method(name: str) -> Method:
+    """The method of a name; `-` and `_` are one.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    if (found := METHODS.get(name.replace("-", "_"))) is None:
+        raise InputError(f"There is no method called {name[:40]!r}; name one of {', '.join(METHODS)}.")
+    return found
