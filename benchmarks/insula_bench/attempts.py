@@ -23,12 +23,14 @@ from insula_bench.gsm8k import REPLIES, RESULTS
 from insula_bench.gsm8k_figures import OURS, confidences, rounded
 from insula_bench.gsm8k_report import WIDTH
 from insula_bench.lines import kept
-from insula_bench.replays import program_of, replays, text_of, texts_of
+from insula_bench.replays import halves, program_of, replays, text_of, texts_of
 from insula_solve.answers import find_answer, is_correct
+from insula_solve.baselines import AGREED
 
 Figures = dict[str, Any]
 Signal = Callable[[Record], float | None]
 
+COOL, WARM = "self_verification", "self_consistency"
 SHIFTS = (0.0, 0.25, 0.5, 0.75)
 """Added to the log-odds of the confidence that was recorded."""
 
@@ -76,6 +78,8 @@ def figures(records: Sequence[Record], replies: Sequence[Record] = ()) -> Figure
         "signals": {kind: signals(records, kind) for kind in ("chain", "strategy")},
         "programs": programs(records, replies),
         "replays": replays(records, replies),
+        "halves": halves(records, replies),
+        "temperatures": temperatures(records),
         "shifts": {str(shift): _shifted(ours, shift) for shift in SHIFTS},
     }
 
@@ -119,6 +123,39 @@ def kinds(ours: Sequence[Record]) -> Figures:
         for number, each in enumerate(one["attempts"]):
             found["first chain" if number == 0 else each["kind"]].append(each["correct"])
     return {kind: {"n": len(right), "right": rounded(mean(right))} for kind, right in found.items()}
+
+
+def temperatures(records: Sequence[Record]) -> Figures:
+    """Five chains at 0.3 (of Self-Verification) and five of the common series, the first at 0 and four at 0.7.
+
+    On the problems that have both: how many of the sampled ones are right, how many votes of two, four and five are and
+    the chains that they take, and in how many problems a chain is right.
+    """
+    lines = {arm: {one["problem"]: one for one in records if one["arm"] == arm} for arm in (COOL, WARM)}
+    problems = sorted(lines[COOL].keys() & lines[WARM].keys())
+    found: Figures = {"problems": len(problems)}
+    for arm, first in ((COOL, 0), (WARM, 1)):
+        chains = [[each for each in lines[arm][one]["attempts"] if each["kind"] == "chain"] for one in problems]
+        votes = [_vote(each) for each in chains]
+        found[arm] = {
+            "sampled": sum(len(each[first:]) for each in chains),
+            "right": sum(one["correct"] for each in chains for one in each[first:]),
+            "votes": sum(correct for correct, _ in votes),
+            "chains": rounded(mean(asked for _, asked in votes), 2) if votes else None,
+            "among": sum(any(one["correct"] for one in each) for each in chains),
+        }
+    return found
+
+
+def _vote(chains: Sequence[Record]) -> tuple[bool, int]:
+    """Whether the answer of most chains is right when three quarters agree, and how many that took."""
+    asked, best = 0, ""
+    for asked in (2, 4, len(chains)):
+        votes = Counter(one["answer"] for one in chains[:asked] if one["answer"] is not None).most_common(1)
+        best, most = votes[0] if votes else ("", 0)
+        if most >= AGREED * asked:
+            break
+    return any(one["correct"] for one in chains if one["answer"] == best), asked
 
 
 def programs(records: Sequence[Record], replies: Sequence[Record]) -> Figures:
@@ -212,6 +249,21 @@ def _show(found: Figures) -> None:
         )
     console.print("\nThe same attempts, decided by other rules")
     console.print(_table(_HEAD, [_row(one) for one in found["replays"]]))
+    console.print("\nChosen on one half of the problems, counted on the other, beside adaptive self-consistency")
+    console.print(
+        _table(
+            ("chosen on", "rule", "right", "its right", "tokens", "its tokens", "points", "tokens over it"),
+            [_half(one) for one in found["halves"]],
+        )
+    )
+    if (cool := found["temperatures"])["problems"]:
+        console.print(f"\nFive chains each at {cool['problems']} problems, at 0.3 and at 0 and 0.7")
+        console.print(
+            _table(
+                ("", "sampled", "right", "votes right", "of chains", "right among"),
+                [(arm, *map(str, cool[arm].values())) for arm in (COOL, WARM)],
+            )
+        )
     console.print("\nThe confidence, with something added to its log-odds")
     shifts = [(k, f"{v['auroc']:.3f}", f"{v['ece']:.3f}", f"{v['mean']:.2f}") for k, v in found["shifts"].items()]
     console.print(_table(("added", "AUROC", "ECE", "mean"), shifts))
@@ -233,6 +285,15 @@ def _row(one: Figures) -> tuple[str, ...]:
         points,
         _gap(beside["tokens_difference"], beside["tokens_interval"], 1, "+.0f"),
         *sure,
+    )
+
+
+def _half(one: Figures) -> tuple[str, ...]:
+    return (
+        *(one["chosen_on"], one["rule"], f"{one['right']} of {one['n']}", str(one["adaptive_right"])),
+        *(f"{tokens:.0f}" for tokens in one["tokens"]),
+        _gap(one["difference"], one["interval"], 100, "+.1f"),
+        _gap(one["tokens_difference"], one["tokens_interval"], 1, "+.0f"),
     )
 
 

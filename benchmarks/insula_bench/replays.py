@@ -20,7 +20,7 @@ from insula_solve.claims import Claim
 from insula_solve.features import Features
 from insula_solve.insula import UNLIKE
 from insula_solve.solution import Attempt, Kind, Likelihood, measure_likelihood
-from insula_solve.votes import Policy, Standing, confidence, raised, settled, standings
+from insula_solve.votes import Policy, Standing, confidence, is_sure, raised, settled, standings
 
 Figures = dict[str, Any]
 Kinds = Sequence[Kind]
@@ -37,11 +37,12 @@ IN_DOUBT = -0.001
 12 of 49, those above it in 305 of 495."""
 CHAINS: Kinds = tuple[Kind, ...](CHAIN if kind == "strategy" else kind for kind in ORDER)
 _UNKNOWN = Features(
-    classes=("words",), numbers=2, sentences=1, difficulty=0.0, is_computable=True, is_quantity=False, is_count=False
+    classes=("words",), numbers=2, sentences=1, difficulty=1.0, is_computable=True, is_quantity=False, is_count=False
 )
 SEEN = (_UNKNOWN, replace(_UNKNOWN, is_quantity=True), replace(_UNKNOWN, is_quantity=True, is_count=True))
 _CLOSE = 1e-6
 _DOES_NOT_HOLD = Claim(text="", left="", computed=Fraction(0), stated=Fraction(1), holds=False)
+_HOLDS = replace(_DOES_NOT_HOLD, holds=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class Rule:
     order: Kinds = ORDER
     computes: bool = True
     """Whether a program in a chain is computed; only replies that are kept can be."""
+    once: bool = False
+    """Whether a first attempt that the model was sure of is enough. How hard a problem looks is not in the lines."""
     silent: Callable[[Record], bool] = lambda line: False
     """Attempts that speak for no answer."""
 
@@ -101,6 +104,7 @@ RULES = (
     Rule("an answer that can hardly be counts in full", replace(POLICY, implausible=1 - 1e-9)),
     *(Rule(f"at most {most} attempts", replace(POLICY, attempts=most)) for most in (11, 10, 8, 7, 6, 5)),
     *(Rule(f"it ends at {stop} of the votes", replace(POLICY, stop=stop)) for stop in (0.75, 0.8, 0.9)),
+    Rule("one attempt where the model was sure", once=True),
     Rule("likelihood is not weighed", replace(POLICY, slope=0.0)),
     Rule("likelihood has 2 times the weight", replace(POLICY, slope=2 * POLICY.slope, most_shift=1.5)),
 )
@@ -125,6 +129,55 @@ def replays(records: Sequence[Record], replies: Iterable[Record] = ()) -> list[F
         first = first or ends
         found.append(_told(rule, ends, first, adaptive))
     return found
+
+
+CHOICES = tuple(
+    Rule(
+        f"{most} attempts, to {stop} of the votes{', one where it was sure' * once}",
+        replace(POLICY, attempts=most, stop=stop),
+        once=once,
+    )
+    for most in (5, 6, 7, 8, 9)
+    for stop in (0.75, 0.8, 0.85, 0.9)
+    for once in (False, True)
+)
+"""Rules from which the cheapest is chosen that is as often right as adaptive self-consistency."""
+
+
+def halves(records: Sequence[Record], replies: Iterable[Record] = ()) -> list[Figures]:
+    """What the rule of `CHOICES` comes to on one half of the problems that was chosen on the other; both ways.
+
+    It is the cheapest there that is right as often as adaptive self-consistency.
+    """
+    texts = texts_of(replies)
+    known = [
+        _known(lines, texts) for lines in _problems(records).values() if any(line["arm"] == OURS for line in lines)
+    ]
+    adaptive = {(line["problem"], line["seed"]): line for line in records if line["arm"] == ADAPTIVE}
+    ends = {
+        rule.name: {(one.ours["problem"], one.ours["seed"]): _ended(rule, one) for one in known} for rule in CHOICES
+    }
+    found: list[Figures] = []
+    for half in (0, 1):
+        chosen = min(CHOICES, key=lambda rule, half=half: _cost_of(ends[rule.name], adaptive, half))
+        tried = {key: line for key, line in ends[chosen.name].items() if key[0] % 2 != half}
+        found.append(
+            {
+                "chosen_on": ("even", "odd")[half],
+                "rule": chosen.name,
+                "right": sum(line["correct"] for line in tried.values()),
+                "adaptive_right": sum(adaptive[key]["correct"] for key in tried),
+                **paired("", "", tried, {key: adaptive[key] for key in tried}),
+            }
+        )
+    return found
+
+
+def _cost_of(ended: Mapping[Any, Record], adaptive: Mapping[Any, Record], half: int) -> tuple[bool, float]:
+    """Whether a rule is right less often on a half, and the tokens that it takes there."""
+    keys = [key for key in ended if key[0] % 2 == half]
+    worse = sum(ended[key]["correct"] for key in keys) < sum(adaptive[key]["correct"] for key in keys)
+    return worse, sum(ended[key]["input_tokens"] for key in keys)
 
 
 def _told(
@@ -217,6 +270,8 @@ def _made(rule: Rule, known: _Known) -> tuple[list[Attempt], float]:
     for attempt, cost in _taken(rule, known):
         made.append(replace(attempt, number=len(made) + 1))
         spent += cost
+        if rule.once and len(made) == 1 and is_sure(made[0], known.seen, rule.policy):
+            break
         if settled(standings(made, known.seen, rule.policy), rule.policy):
             break
     return made, spent
@@ -267,7 +322,7 @@ def _attempt(line: Record, texts: Texts = {}) -> Attempt:  # noqa: B006 it is on
         kind=line["kind"],
         reasoning=text_of(line, texts),
         answer=None if line["answer"] is None else Answer(line["answer"], line["answer"]),
-        claims=(_DOES_NOT_HOLD,) * line["wrong_equations"],
+        claims=(_DOES_NOT_HOLD,) * line["wrong_equations"] + (_HOLDS,) * (line["equations"] - line["wrong_equations"]),
         repaired=line["repaired"],
         computed=line.get("computed", False),
         likelihood=Likelihood(**told) if told else None,
