@@ -271,7 +271,7 @@ LIBRARIES = {
     "openai_agents": ("agents", "openai-agents>=0.20,<1"),
     "inspect_ai": ("inspect_ai", "inspect-ai>=0.3.285"),
     "pydantic_ai": ("pydantic_ai.capabilities", "pydantic-ai-slim>=2.60,<3"),
-    "claude_agent_sdk": ("claude_agent_sdk", "claude-agent-sdk>=0.2,<1"),
+    "claude_agent_sdk": ("claude_agent_sdk", "claude-agent-sdk>=0.2.110,<1"),
 }
 
 

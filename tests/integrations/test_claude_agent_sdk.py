@@ -195,7 +195,7 @@ async def test_switched_off_it_does_nothing(home: Path, monkeypatch: pytest.Monk
 
 def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
-    with pytest.raises(ImportError, match=r"pip install 'claude-agent-sdk>=0\.2,<1'"):
+    with pytest.raises(ImportError, match=r"pip install 'claude-agent-sdk>=0\.2\.110,<1'"):
         hooks()
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["hooks", "talking"]
 
-NAME, RANGE = "the Claude Agent SDK", "claude-agent-sdk>=0.2,<1"
+NAME, RANGE = "the Claude Agent SDK", "claude-agent-sdk>=0.2.110,<1"
 HOST = "claude-code"  # which the SDK runs: its callbacks get what the hooks of that get
 EVENTS = (
     "UserPromptSubmit",

@@ -9,7 +9,7 @@ case $1 in
 	langchain) needs='langchain>=1,<2 langchain-openai>=1,<2' ;;
 	pydantic-ai) needs='pydantic-ai-slim[openai]>=2.60,<3' ;;
 	openai-agents) needs='openai-agents>=0.20,<1' ;;
-	claude-agent-sdk) needs='claude-agent-sdk>=0.2,<1' alone="sh $root/tests/e2e/alone.sh" ;; # it brings a real client
+	claude-agent-sdk) needs='claude-agent-sdk>=0.2.110,<1' alone="sh $root/tests/e2e/alone.sh" ;; # it brings a real client
 	clients) needs='openai>=2,<4 anthropic>=1,<3' ;;
 	*) echo "insula: there is no integration $1" >&2; exit 2 ;;
 esac
