@@ -1,4 +1,4 @@
-"""What Insula costs may not double unseen: the CPU of a turn, a recall, a hook, the help and the first request.
+"""What Insula costs may not double unseen: CPU of a turn, also through the server, a recall, a hook, the help, a start.
 
 Each figure is what `python tools/costs.py` printed on 2 shared cores (Debian 12, CPython 3.11); it says how they are
 measured. Where a figure falls, it is lowered here, so that what was gained is kept.
@@ -12,11 +12,17 @@ from pathlib import Path
 import costs
 import pytest
 
-FIGURES = {"turn": 2.0, "recall": 0.42, "help": 0.25, "hook": 0.45, "first": 1.37}
+FIGURES = {"turn": 1.3, "recall": 0.42, "load": 2.5, "help": 0.25, "hook": 0.45, "first": 0.9}
 TIMES = 2.0
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(name for name in FIGURES if name != "load"),
+        pytest.param("load", marks=pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")),
+    ],
+)
 def test_what_it_costs_has_not_doubled(name: str, tmp_path: Path) -> None:
     command = [sys.executable, str(Path(costs.__file__)), name]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ HOOKS = 10
 STARTS = 2
 LOOPS = 60_000
 """Rounds of the plain loop: a third of a turn's time."""
+SESSIONS, TALKS = 10, 6
+"""Sessions that say something to the server at once, and how often."""
 HEAVY = (
     "alembic.context",
     "asyncio",
@@ -134,6 +137,31 @@ async def _measure_recall() -> float:
     return statistics.median(costs) / statistics.median(loops)
 
 
+def measure_load() -> float:
+    """CPU of the server for a turn over HTTP, its model in another process, over that of a plain loop in between."""
+    sys.path.append(str(BENCHMARKS))
+    from insula_bench import load_processes
+    from insula_bench.load_sessions import Session, people
+
+    async def talk(server: load_processes.Running, sessions: Sequence[Session]) -> float:
+        turns: list[float] = []
+        loops: list[float] = []
+        for _ in range(1 + TALKS):
+            before = server.cost().cpu
+            said = await asyncio.gather(*(one.say() for one in sessions))
+            if failures := [turn.failure for turn in said if turn.failure]:
+                raise RuntimeError(f"The server failed: {failures[0]}")
+            turns.append((server.cost().cpu - before) / len(said))
+            loops.append(run_loop())
+        return statistics.median(turns[1:]) / statistics.median(loops[1:])
+
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        home = Path(folder)
+        model = stack.enter_context(load_processes.running([load_processes.HERE, "model"], home))
+        server = stack.enter_context(load_processes.serving(home, model.port))
+        return asyncio.run(talk(server, people(server.port, SESSIONS)))
+
+
 def measure_hook() -> float:
     """CPU of a healthy call of the installed hook beyond its interpreter, over that of an interpreter with `json`."""
     with tempfile.TemporaryDirectory() as folder:
@@ -210,6 +238,7 @@ def spend_cpu(command: Sequence[str], folder: Path, given: bytes = b"") -> float
 MEASURED: Mapping[str, Callable[[], float]] = {
     "turn": measure_turn,
     "recall": measure_recall,
+    "load": measure_load,
     "help": measure_help,
     "hook": measure_hook,
     "first": measure_first_request,

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.models.openai import OpenAIChatModelSettings
 
+NO_KEY = "api-key-not-set"
+"""What is sent where there is no key: OpenAI's client would take the one for OpenAI out of the environment."""
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 600.0
 """As long as OpenAI's own client waits between two bytes; the deadline of a call is the caller's."""
@@ -32,6 +34,8 @@ async def connected(
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
+    from insula.llm.untransformed import UntransformedOpenAI
+
     profile = OpenAIModelProfile(
         # A stream that ends without saying so was cut off: then it must not pass for an answer.
         openai_chat_streaming_requires_finish_reason=True,
@@ -41,9 +45,8 @@ async def connected(
     timeout = httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
     # A proxy of the environment is for other hosts: what stays on this machine must not be sent through it.
     async with httpx2.AsyncClient(timeout=timeout, trust_env=not is_loopback(base_url)) as client:
-        provider = OpenAICompatibleProvider(
-            "insula", base_url=base_url, api_key=key, http_client=client, profile=profile
-        )
+        asked = UntransformedOpenAI(base_url=base_url, api_key=key or NO_KEY, http_client=client)
+        provider = OpenAICompatibleProvider("insula", openai_client=asked, profile=profile)
         yield OpenAIChatModel(name, provider=provider, settings=settings)
 
 
