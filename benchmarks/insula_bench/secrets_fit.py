@@ -7,6 +7,8 @@ which is what the head is measured on.
 
 import json
 import random
+import re
+import sysconfig
 from binascii import crc32
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from insula.redaction import head
+from insula_bench.other_hands import is_held_out
 from insula_bench.secret_lines import NONE, SECRETS, Case, fill, read_lines
 
 TIMES = 24
@@ -24,7 +27,7 @@ HEAVY = 1.5
 """What a false alarm weighs against a miss."""
 COMPOSED = 3
 """How often each noun is put into each form."""
-OWNED = 0.5
+OWNED, CAMEL = 0.5, 0.3
 KINDS = (
     ("«{pw}»",),
     ("«{pin}»", "«{c6}»"),
@@ -32,11 +35,24 @@ KINDS = (
     ("{id}", "{ref}", "{n4}", "{n5}", "{n6}", "{n3}", "{word}{n2}"),
 )
 """What stands for a value behind the nouns of each column."""
+QUESTIONS = ("", "", "what is the ", "your ", "qual è ", "¿cuál es ", "quel est ", "wie lautet ", "qual é ")
+BACK = ("Which", "what is it", "¿Cuál es", "Qual è", "Qual é", "lequel", "Welches denn", "no idea", "どれ", "哪个")
+"""How an assistant asks for what was named, and asks back."""
+KEYS = (
+    ("{KIND}password {KIND}passwd {KIND}pwd {KIND}pass {KIND}passphrase {KIND}pin", ("«{pw}»", "«{pw}»", "«{word}»")),
+    ("{KIND}secret {KIND}token {KIND}key {KIND}auth {KIND}credential {KIND}api_key", ("«{tok}»", "«{hex}»", "«{tok}»")),
+    (
+        "name title user host region theme mode label color path version keyboard keyword key_name token_count"
+        " password_hint secret_name auth_type public_key_id",
+        ("{word}", "{word}{n2}", "{ver}", "{id}", "{word}-{word}", "{path}", "{word}_{word}"),
+    ),
+)
+"""What the forms of gitleaks assign to: names of secrets, and names of what is none, with what stands for a value."""
 EPOCHS, RATE, BATCH = 6, 0.15, 512
 FOLDS = 5
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-MOST_CODE = 9_000
+MOST_CODE = 20_000
 PIECE = 6
 """Lines of code that are read together."""
 
@@ -93,6 +109,25 @@ def compose(chance: random.Random) -> Iterator[Case]:
                     subject = chance.choice(owners).replace("X", name) if chance.random() < OWNED else name
                     said = form.replace("X", "\0").replace("Y", chance.choice(kind)).replace("\0", subject)
                     yield fill(said, chance)
+                value = chance.choice(kind)
+                yield fill(f"assistant: {chance.choice(QUESTIONS)}{name}?\\nuser: {value}", chance)
+                yield fill(f"user: {name}\\nassistant: {chance.choice(BACK)}?\\nuser: {value}", chance)
+                yield fill(f"{name.replace(' ', '_')}{chance.choice(('=', ': ', ' = '))}{value}", chance)
+
+
+def assign(chance: random.Random) -> Iterator[Case]:
+    """Assignments in the forms of many languages, of secrets and of what is none."""
+    owners = ("", "", "db_", "my_", "app_", "user_", "admin_")
+    for form in read_lines("forms"):
+        for names, kinds in KEYS:
+            for name in names.split():
+                key = name.replace("{KIND}", chance.choice(owners))
+                if chance.random() < CAMEL:
+                    first, *rest = key.split("_")
+                    key = first + "".join(map(str.capitalize, rest))
+                line = re.sub(r"\{i\}_?[Tt]oken", lambda _, key=key: key, form)
+                line = re.sub(r"\{[iI]\}_TOKEN", lambda _, key=key: key.upper(), line)
+                yield fill(line.replace("{s}", chance.choice(kinds)), chance)
 
 
 def _rows(fold: int | None) -> Iterator[Row]:
@@ -104,6 +139,9 @@ def _rows(fold: int | None) -> Iterator[Row]:
                 yield from _read(_vary(fill(line, chance), chance, ordinary), cost)
     for _ in range(COMPOSED):
         for case in compose(chance):
+            yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
+    for _ in range(COMPOSED):
+        for case in assign(chance):
             yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
     pieces = list(_code())
     for text in (*ordinary, *chance.sample(pieces, min(MOST_CODE, len(pieces)))):
@@ -119,13 +157,14 @@ def _read(case: Case, cost: float) -> Iterator[Row]:
         start = text.find(secret, spans[-1][1] if spans else 0)
         spans += [(start, start + len(secret))] if start >= 0 else []
     pieces: dict[int, int] = {}
+    names = head.find_names(lower)
     for start, end in head.candidates(text, [(0, len(text))]):
         held = [(first, last) for first, last in spans if start < last and end > first]
         is_whole = any(
             start <= first + 1 and last <= end + 1 and end - start <= last - first + 1 for first, last in held
         )
         if not held or is_whole or not any(start >= first and end <= last for first, last in held):
-            yield head.features(text, lower, start, end, pieces), int(is_whole), cost
+            yield head.features(text, lower, (start, end), names, pieces), int(is_whole), cost
 
 
 def _vary(case: Case, chance: random.Random, ordinary: list[str]) -> Case:
@@ -160,8 +199,16 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _code() -> Iterator[str]:
-    for pattern in ("src/**/*.py", "docs/**/*.md", "tests/**/*.py"):
-        for path in sorted(ROOT.glob(pattern)):
-            if "redact" not in str(path) and "secret" not in str(path):
-                lines = path.read_text("utf-8").splitlines()
-                yield from ("\n".join(lines[start : start + PIECE]) for start in range(0, len(lines), PIECE))
+    patterns = ("src/**/*.py", "docs/**/*.md", "tests/**/*.py")
+    own = [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+    for path in (*own, *(path for path in library_files() if not is_held_out(path.name))):
+        if "redact" not in str(path) and "secret" not in str(path):
+            lines = path.read_text("utf-8", "replace").splitlines()
+            yield from ("\n".join(lines[start : start + PIECE]) for start in range(0, len(lines), PIECE))
+
+
+def library_files() -> list[Path]:
+    """The files of Python's own library, without its tests."""
+    folder = Path(sysconfig.get_paths()["stdlib"])
+    names = ("asyncio", "email", "http", "urllib", "json", "logging", "unittest", "xml", ".")
+    return [path for name in names for path in sorted((folder / name).glob("*.py"))]

@@ -31,6 +31,9 @@ def test_there_is_much_that_means_harm_and_every_command_meets_it() -> None:
     things = [*repositories.repositories(), *events.payloads(), *messages.talks()]
     assert len({thing[0] for thing in things}) >= 150
     assert {line.split()[0] for line in commands.lines().values()} >= {"chat", "doctor", "replay", "serve", "mcp"}
+    assert {"memory erase", "guidance rules import", "guidance soul", "token new", "user restore"} <= {
+        *commands.lines()
+    }
 
 
 def test_a_repository_gets_nothing_of_a_command_or_a_hook(site: Site) -> None:

@@ -13,8 +13,8 @@ from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
-SECRETS = ("tokens", "tokens_more", "shapes", "commands", "talk")
-NONE = ("none_shapes", "none_commands", "none_talk")
+SECRETS = ("tokens", "tokens_more", "shapes", "commands", "talk", "gitleaks")
+NONE = ("none_shapes", "none_commands", "none_talk", "none_gitleaks")
 ALPHABETS = {
     "a": ascii_letters + digits,
     "u": ascii_uppercase + digits,

@@ -1,19 +1,19 @@
 """Secrets out of a text before it is stored, shown or sent: each becomes `[REDACTED:kind]`.
 
-Three tables: tokens with a shape of their own, values that a place gives away (a URL, a header), and values that a
-name gives away (`password = …`, "my password is …"). The hook of a coding agent pays for every import and every
+Tokens of providers have a shape of their own (gitleaks' rules), a place gives a value away (a URL, a header, a column),
+and what no rule names a small fitted head judges by its look and by what stands around it. The
+hook of a coding agent pays for every import and every
 compiled pattern, so a pattern is compiled when one of its literal marks first stands in a text. All of it is linear:
 what repeats is bounded or possessive, or ends where the next match could begin.
 """
 
 import re
-from functools import cache
+from functools import cache, partial
 
-from insula.redaction.head import find_likely
-from insula.redaction.labels import ANSWER_WORDS, VERSIONED, find_answers, find_labelled
-from insula.redaction.shapes import NAMES, PLACES, TOKENS
+from insula.redaction.head import find_likely, find_names
+from insula.redaction.shapes import PLACES, TOKENS
 from insula.redaction.tables import find_in_tables
-from insula.redaction.values import VALUES, compiled, decoded, is_coined, is_token
+from insula.redaction.values import VALUES, compiled, decoded, is_coined, is_dense_in, is_token
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
@@ -29,8 +29,10 @@ _MARKER = r"\[REDACTED:([a-z_]+)\]"
 _SHORT = 4_000
 """Characters up to which it is quicker to look for each mark than to leave out the short words first."""
 _LONG = r"\S{16,}"
-_ANSWER = 400
-"""Characters of a message that may be an answer, and of the lines before it that are read."""
+_ANSWER, _ANSWER_WORDS = 400, 6
+"""Characters and words of a message that may be an answer and little else."""
+_BEFORE, _LINES = 80, 2
+"""Characters of a line before an answer, and how many lines, that are read with it."""
 _TOLD = 6
 """Characters of a secret that is looked for elsewhere: a shorter one may stand in any word."""
 _LONG_VALUE = 16
@@ -71,7 +73,7 @@ def take_secrets(text: str) -> "tuple[str, dict[str, str]]":
 
 def may_answer(text: str) -> bool:
     """Whether a message is as short as an answer that is a secret and little else."""
-    return len(text) <= _ANSWER and len(text.split()) <= ANSWER_WORDS
+    return len(text) <= _ANSWER and len(text.split()) <= _ANSWER_WORDS
 
 
 def take_answer(text: str, before: "Iterable[tuple[bool, str]]") -> "tuple[str, dict[str, str]]":
@@ -81,12 +83,11 @@ def take_answer(text: str, before: "Iterable[tuple[bool, str]]") -> "tuple[str, 
         text: the message.
         before: the lines said before it, oldest first, each with whether the user said it.
     """
-    said = [f"{'user' if own else 'assistant'}: {' '.join(line[-_ANSWER:].split())}\n" for own, line in before]
-    talk = "".join((*said, "user: ", text.replace("\n", " ")))
+    said = [f"{'user' if own else 'assistant'}: {' '.join(line[-_BEFORE:].split())}\n" for own, line in before]
+    talk = "".join((*said[-_LINES:], "user: ", text.replace("\n", " ")))
     start = len(talk) - len(text)
-    answers = {
-        talk[begin:end]: kind for begin, end, kind in find_answers(talk, talk.lower()) if said and begin >= start
-    }
+    spans = _merged(_found_in_readings(talk)) if said else []
+    answers = {talk[begin:end]: kind for begin, end, _, kind in spans if begin >= start}
     for answer, kind in answers.items():
         text = text.replace(answer, f"[REDACTED:{kind}]")
     clean, taken = take_secrets(text)
@@ -136,7 +137,7 @@ def _continued(text: str, spans: "list[Span]") -> "Iterator[Span]":
     """The dense words, each alone on its line, that a long secret at the end of its line goes on with."""
     for _, last, rank, kind in _merged(spans):
         end = last
-        while (goes_on := compiled(_GOES_ON).match(text, end)) and not compiled(VERSIONED).match(goes_on["s"]):
+        while (goes_on := compiled(_GOES_ON).match(text, end)) and not compiled(_VERSIONED).match(goes_on["s"]):
             start, end = goes_on.span("s")
             yield start, end, rank, kind
 
@@ -160,7 +161,7 @@ def _without(pattern: str, text: str) -> "tuple[str, list[int] | None]":
 def _found_tokens(text: str) -> "Iterator[Span]":
     dense = text if len(text) < _SHORT else " ".join(compiled(_LONG).findall(text))  # no token is a short word
     ranks = _present(_TOKEN_MARKS, dense) | {rank for mark, rank in _KEY_MARKS if mark in text}
-    for rank in sorted(ranks):
+    for rank in sorted(ranks | _present(_PROVIDER_MARKS, text.lower())):
         yield from _shaped(text, text, rank)
     if max(map(len, dense.split()), default=0) >= _ENCODED:
         for match in compiled(_BASE64).finditer(text):
@@ -178,13 +179,11 @@ def _found(text: str) -> "Iterator[Span]":
         places.add(_CARD_RANK)
     for rank in sorted(places):
         yield from _shaped(text, lower, rank)
-    for start, end, kind in _found_by_names(text, lower):
-        yield start, end, len(_RULES), kind
-
     for start, end in _found_seeds(lower):
         yield start, end, len(_RULES), "seed"
 
-    for start, end in find_likely(text, lower):
+    names = find_names(lower)
+    for start, end in (*find_in_tables(text, lower, names), *find_likely(text, lower, names)):
         yield start, end, len(_RULES) + 1, _kind_of(text[start:end])
 
 
@@ -215,22 +214,11 @@ def _seed_words() -> "frozenset[str]":
         return frozenset(loads(file.read()).split())
 
 
-def _found_by_names(text: str, lower: str) -> "Iterator[tuple[int, int, str]]":
-    yield from find_labelled(text, lower)
-    if "\n" in text or any(mark in text for mark in ("|", "\t", ";", ",", "  ")):
-        for marks, names in NAMES:
-            if any(mark in lower for mark in marks):
-                yield from find_in_tables(text, lower, names)
-    if "\n" in text:
-        yield from find_answers(text, lower)
-
-
 def _shaped(text: str, haystack: str, rank: int) -> "Iterator[Span]":
     kind, marks, pattern, test = _RULES[rank]
     rule = compiled(pattern, marks)
-    group = rule.groupindex.get("s", 0)
     for match in rule.finditer(haystack):
-        start, end = match.span(group)
+        start, end = match.span("s" if "s" in rule.groupindex and match["s"] else 0)
         if test is None or test(text[start:end]):
             yield start, end, rank, kind
 
@@ -271,6 +259,7 @@ _GOES_ON = (
     r"""(?<=[\w+/=.~\\^`-]{10})["']?[ \t]*[+\\=^`⏎↵↩…|]?[ \t]*\r?\n[ \t>|+#]*["']?"""
     r"""(?P<s>(?=[\w+/.~-]*(?:\d|=|[a-z][A-Z]))[\w+/.~-]{2,}={0,2})["']?[;,]?[ \t]*[+\\=^`⏎↵↩…|]?[ \t]*(?=\r?\n|\Z)"""
 )
+_VERSIONED = r"[A-Z]?[a-z]+\d{1,3}$|[A-Z]{1,5}-?\d+$"  # `Windows11`, `TS2345`
 _SEED = 12
 """Words of the shortest phrase of a wallet."""
 _DISTINCT = 8
@@ -309,14 +298,29 @@ def _present(marks: "dict[str, list[tuple[str, int]]]", text: str) -> set[int]:
     return {rank for char in marks.keys() & set(text) for mark, rank in marks[char] if mark in text}
 
 
+def _read_providers() -> "list[Rule]":
+    """The rules of gitleaks: tokens of some two hundred providers, each with the bits of entropy that it asks for."""
+    from json import load
+
+    with open(__file__.replace("__init__.py", "providers.json"), encoding="utf-8") as file:  # noqa: PTH123
+        return [
+            (kind, ",".join(marks), pattern, partial(is_dense_in, bits) if bits else None)
+            for kind, marks, bits, pattern in load(file)
+        ]
+
+
 _SHAPES = [line.split(None, 3) for line in TOKENS.strip().splitlines()]
-_RULES: "tuple[Rule, ...]" = (
+_OWN: "tuple[Rule, ...]" = (
     *((kind, marks, pattern, None) for kind, marks, _, pattern in _SHAPES),
     *((kind, marks, pattern, VALUES.get(test)) for kind, marks, _, pattern, test in PLACES),
 )
+_RULES = (*_OWN, *_read_providers())
 _MARKS = [(mark, rank) for rank, rule in enumerate(_RULES) for mark in rule[1].split(",")]
 _KEY_MARKS = [(mark, rank) for mark, rank in _MARKS if mark == "PRIVATE"]  # it stands between blanks
 _TOKEN_MARKS = _by_rarest(((mark, rank) for mark, rank in _MARKS if rank < len(_SHAPES) and mark != "PRIVATE"))
-_PLACE_MARKS = _by_rarest(((mark, rank) for mark, rank in _MARKS if rank >= len(_SHAPES) and mark != "CARD"))
-_CARD_RANK, _CARD_DIGITS = len(_RULES) - 1, 13
+_PLACE_MARKS = _by_rarest(
+    ((mark, rank) for mark, rank in _MARKS if len(_OWN) > rank >= len(_SHAPES) and mark != "CARD")
+)
+_PROVIDER_MARKS = _by_rarest(((mark, rank) for mark, rank in _MARKS if rank >= len(_OWN)))
+_CARD_RANK, _CARD_DIGITS = len(_OWN) - 1, 13
 """A card has no mark but its digits, of which the shortest has so many."""

@@ -8,6 +8,7 @@ hook runs it.
 
 import re
 from binascii import crc32
+from bisect import bisect_right
 from functools import cache
 
 from insula.redaction.values import is_trivial
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 BITS = 16
 SCALE = 16
 """Weights are kept as whole numbers of sixteenths, each in a byte."""
-POINT, POINT_LONG = 1.25, 3.0
+POINT, POINT_LONG = 0.75, 3.0
 """Log-odds from which a word is taken for a secret, in what is as short as a message, and in code and logs."""
 SHORT = 400
 """Characters of a message, in which words far from any name are read, too."""
@@ -59,29 +60,33 @@ _LEAST, _MOST = 4, 256
 _MASK = (1 << BITS) - 1
 
 
-def find_likely(text: str, lower: str) -> "Iterator[tuple[int, int]]":
+def find_likely(text: str, lower: str, names: "list[tuple[int, int]] | None" = None) -> "Iterator[tuple[int, int]]":
     """Where words stand that are likely secrets; of two that overlap the likelier.
 
     Args:
         text: the text.
         lower: the same in small letters, as long as it.
+        names: the names of secrets in it, where they are known.
     """
+    names = find_names(lower) if names is None else names
     taken: list[Span] = []
-    for start, end, odds in sorted(_judged(text, lower), key=lambda span: -span[2]):
+    for start, end, odds in sorted(_judged(text, lower, names), key=lambda span: -span[2]):
         if all(end <= first or start >= last for first, last, _ in taken):
             taken.append((start, end, odds))
             yield start, end
 
 
-def _judged(text: str, lower: str) -> "Iterator[Span]":
+def _judged(text: str, lower: str, names: "list[tuple[int, int]]") -> "Iterator[Span]":
     point = POINT if len(text) <= SHORT else POINT_LONG
-    near = _near(lower)
-    if not near and (len(text) > SHORT or not _pattern(_ODD).search(text)):
+    if not names and (len(text) > SHORT or not _pattern(_ODD).search(text)):
         return
     weights = read_weights()
     pieces: dict[int, int] = {}
-    for start, end in candidates(text, near):
-        found = features(text, lower, start, end, pieces)
+    is_long = len(text) > SHORT
+    for start, end in candidates(text, _near(names)):
+        if is_long and text[start + 1 : end].islower() and text[start:end].isalpha():
+            continue  # beyond a message, a plain word is one
+        found = features(text, lower, (start, end), names, pieces)
         odds = (sum(map(weights.__getitem__, found)) - 128 * len(found)) / SCALE
         if odds > point and not _is_no_value(text, start, end):
             yield start, end, odds
@@ -99,16 +104,21 @@ def read_weights() -> bytes:
         return file.read()
 
 
-def _near(lower: str) -> "list[tuple[int, int]]":
-    """The parts of a text that stand near a name."""
-    parts: list[tuple[int, int]] = []
+def find_names(lower: str) -> "list[tuple[int, int]]":
+    """Where the names of secrets stand in a text, in the order of their ends."""
+    names: list[tuple[int, int]] = []
     for name in _NAMES:
         at = lower.find(name)
         while at >= 0:
-            parts.append((at - BEFORE, at + AFTER))
+            names.append((at + len(name), at))
             at = lower.find(name, at + 1)
+    return sorted(names)
+
+
+def _near(names: "list[tuple[int, int]]") -> "list[tuple[int, int]]":
+    """The parts of a text that stand near a name."""
     merged: list[tuple[int, int]] = []
-    for start, end in sorted(parts):
+    for start, end in sorted((begin - BEFORE, begin + AFTER) for _, begin in names):
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
@@ -173,26 +183,50 @@ def _trimmed(text: str, start: int, end: int) -> "tuple[int, int]":
     return start, end
 
 
-def features(text: str, lower: str, start: int, end: int, pieces: "dict[int, int]") -> "set[int]":
+def features(
+    text: str, lower: str, span: "tuple[int, int]", names: "list[tuple[int, int]]", pieces: "dict[int, int]"
+) -> "set[int]":
     """What is known of a word, each feature as the number of its weight.
 
     Args:
         text: the text.
-        lower: the same in small letters.
-        start: where the word begins.
-        end: where it has ended.
+        lower: the text in small letters.
+        span: where the word begins, and where it has ended.
+        names: the names of secrets in the text.
         pieces: the features of the pieces of the text by where they begin; words that are near each other share them.
     """
+    start, end = span
     left, right = lower[max(0, start - LEFT) : start], lower[end : end + RIGHT]
     form, found = _look(text[start:end], lower[start:end])
     found += _before(left, form)
     found += _behind(right, form)
+    found += _named(lower, span, names, form)
     numbers = {crc32(feature.encode("utf-8", "replace")) & _MASK for feature in found}
     for at in range(max(0, start - LEFT), start - PIECE + 1):
         if at not in pieces:
             pieces[at] = crc32(f"L{lower[at : at + PIECE]}".encode("utf-8", "replace")) & _MASK
         numbers.add(pieces[at])
     return numbers
+
+
+def _named(lower: str, span: "tuple[int, int]", names: "list[tuple[int, int]]", form: str) -> list[str]:
+    """How far before a word, or behind it, a name stands, whatever its language, and what stands between."""
+    last = bisect_right(names, (span[0], span[0])) - 1
+    end = names[last][0] if last >= 0 else -1
+    distance = span[0] - end
+    if end < 0 or distance > AFTER:
+        found = ["N-"]
+    else:
+        between = lower[end : span[0]]
+        signs = "".join(sorted({char for char in between if not char.isalnum() and not char.isspace()}))[:3]
+        step = min(6, distance.bit_length())
+        count = min(4, len(between.split()))
+        found = [f"N{step}", f"N{step}{form}", f"Nc{count}{form}", f"Ns{signs}", f"Ns{signs}{form}"]
+        name = lower[names[last][1] : end]
+        found += (f"Nn{name}{signs}", f"Nn{name}{step}", f"Nn{name}{form}", f"Nn{name}{signs}{form}")
+    if last + 1 < len(names) and names[last + 1][1] - span[1] < RIGHT and names[last + 1][1] >= span[1]:
+        found += ("Nr", f"Nr{form}")
+    return found
 
 
 def _look(value: str, plain: str) -> "tuple[str, list[str]]":

@@ -97,20 +97,6 @@ def is_token(value: str) -> bool:
     return value.lower() != value.upper() and (digits or (len(value) >= 20 and is_coded(value)))
 
 
-def is_key(value: str) -> bool:
-    """`key` alone names many things: only a long, dense value that is no hash or identifier counts."""
-    return len(value) >= 16 and len(set(value)) >= 10 and is_token(value) and not compiled(_HEX).match(value)
-
-
-def is_lone(value: str) -> bool:
-    """Whether a value is a token, or words with a number that stand where only a secret does."""
-    return is_token(value) or (len(value) >= 12 and " " not in value and has_digit(value) and not is_trivial(value))
-
-
-def is_quoted(value: str) -> bool:
-    return len(value) >= 6 and " " not in value and not is_trivial(value)
-
-
 def is_filled_in(value: str) -> bool:
     return value[0] not in "$<{*%([" and f" {value.lower()} " not in _EMPTY_WORDS
 
@@ -139,10 +125,6 @@ def is_pin(value: str) -> bool:
     return not (len(value) == 4 and value[:2] in ("19", "20"))
 
 
-def is_number(value: str) -> bool:
-    return value.isdigit() and 4 <= len(value) <= 8
-
-
 def is_said(value: str) -> bool:
     """Whether words in quotes are what a form says of a passphrase: every other sentence may be one."""
     words = value.lower().replace("-", " ").split()
@@ -168,10 +150,12 @@ def is_dense(value: str) -> bool:
     )
 
 
-def is_words(value: str) -> bool:
-    """Whether words in quotes are no sentence: no one of them is a function word, or names a secret."""
-    words = value.lower().replace("-", " ").split()
-    return not any(f" {word} " in SENTENCES or f" {word} " in FORMS or f" {word} " in _EMPTY_WORDS for word in words)
+def is_dense_in(bits: float, value: str) -> bool:
+    """Whether a value has so many bits of entropy a character (Shannon 1948): a placeholder has few."""
+    from math import log2
+
+    shares = [value.count(char) / len(value) for char in set(value)]
+    return -sum(share * log2(share) for share in shares) >= bits
 
 
 def is_card(value: str) -> bool:
@@ -205,6 +189,7 @@ VALUES = {
     "digit": has_digit,
     "in_url": is_filled_in,
     "luhn": is_card,
+    "mixed": is_opaque,
     "path": is_guarded_path,
     "phrase": is_phrase,
     "pin": is_pin,

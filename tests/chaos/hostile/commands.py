@@ -32,16 +32,15 @@ COMMANDS: dict[str, str] = {
     "worth": "worth",
     "worth wrong": "worth wrong src/a.py",
     "worth helped": "worth helped src/a.py",
-    "rules": "rules",
-    "rules export": "rules export {home}/rules.json",
-    "rules import": "rules import talk.jsonl",
-    "lessons": "lessons",
-    "lessons edit": "lessons edit 1 x",
-    "soul": "soul",
-    "memory": "memory",
+    "guidance edit": "guidance edit 1 x",
+    "guidance rules export": "guidance rules export {home}/rules.json",
+    "guidance rules import": "guidance rules import talk.jsonl",
+    "memory import": "memory import talk.jsonl",
     "memory correct": "memory correct 1 x",
     "memory edit": "memory edit 1 x",
     "memory erase": "memory erase 1",
+    "config set": "config set holdout off",
+    "config unset": "config unset holdout",
     "user export": "user export me {home}/me.jsonl",
     "user import": "user import me talk.jsonl",
     "user erase": "user erase nobody --yes",
@@ -65,16 +64,18 @@ TO_A_MODEL = frozenset(("mcp",))
 
 
 def leaves() -> Iterator[tuple[str, bool]]:
-    """The names of all commands, each with whether it needs an argument; benchmarks aside."""
-    from insula.cli.main import app
+    """The names of all commands, each with whether it needs an argument; benchmarks and old names aside."""
+    from insula.cli.main import COMMANDS as NAMES
+    from insula.cli.main import OLD, app
 
-    yield from (found for found in _below(typer.main.get_command(app), "") if not found[0].startswith("bench"))
+    aside = {"bench", *(name for name, entry in NAMES.items() if entry.panel == OLD)}
+    yield from (found for found in _below(typer.main.get_command(app), "") if found[0].split(" ")[0] not in aside)
 
 
 def _below(command: object, name: str) -> Iterator[tuple[str, bool]]:
     below: dict[str, object] = getattr(command, "commands", {})
-    for word, each in below.items():
-        yield from _below(each, f"{name} {word}".strip())
+    for word in below:
+        yield from _below(below.get(word), f"{name} {word}".strip())  # loaded when it is asked for
     if not below or getattr(command, "invoke_without_command", False):
         yield name, any(one.required for one in getattr(command, "params", ()) if one.param_type_name == "argument")
 

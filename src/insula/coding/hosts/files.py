@@ -111,7 +111,11 @@ def _writable(target: Path) -> os.stat_result | None:
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Generator[None]:
-    """Wait until no other process of ours changes what the folder holds."""
+    """Wait until no other process of ours changes what the folder holds.
+
+    Raises:
+        SettingsError: nothing may be written in the folder.
+    """
     try:
         import fcntl
     except ImportError:
@@ -123,6 +127,11 @@ def alone(folder: Path) -> Generator[None]:
             file = os.open(private_folder(folder) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except FileNotFoundError:  # the folder went away at this very moment
             continue
+        except OSError as error:
+            raise SettingsError(
+                f"Nothing can be written in {str(folder)!r} ({foreign.why(error)}); allow it, or point INSULA_HOME "
+                "elsewhere, and try again."
+            ) from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             if _is_still(folder / LOCK, file):  # the one before us may have tidied it away
