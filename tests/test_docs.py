@@ -15,7 +15,7 @@ import typed
 
 import insula
 from insula import senses, testing
-from insula.coding.hosts import hook, registry, switch
+from insula.coding.hosts import dialects, hook, switch
 from insula.coding.step import senses as felt
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -92,14 +92,16 @@ def test_the_sense_speaks_once_it_is_switched_on(monkeypatch: pytest.MonkeyPatch
         return json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
 
     assert not read("x" * 200_000)
-    switch.turn_sense(home, flood.NAME, True)
+    switch.switch_sense(home, flood.NAME, True)
     assert not read("x" * 1_000)
     assert read("x" * 200_001) == f"[insula] {flood.fact(SimpleNamespace(count=200))} {flood.ADVICE[0][0]}"
 
 
 def test_the_host_is_told(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    monkeypatch.setitem(sys.modules, registry.module("acme"), part("acme"))
-    monkeypatch.setattr(registry, "NAMES", (*registry.NAMES, "acme"))
+    monkeypatch.setitem(sys.modules, dialects.get_module("acme"), part("acme"))
+    events = {"begun": "start", "asked": "prompt", "called": "action", "done": "stop", "left": "end"}
+    monkeypatch.setattr(dialects, "EVENTS", {**dialects.EVENTS, "acme": events})
+    monkeypatch.setattr(dialects, "NAMES", (*dialects.NAMES, "acme"))
     monkeypatch.setenv("INSULA_HOLDOUT", "off")
     said: list[str] = []
     for number in range(5):
@@ -122,17 +124,17 @@ async def test_the_phase_is_in_the_report_of_the_night(store: Store) -> None:
 
 HALVES: Mapping[str, tuple[str, str]] = {
     "flood": ("def fact(", "def facts("),
-    "acme": ("turn = None", ""),
+    "acme": ("class Dialect(", "class Half("),
     "volume": ("(night: Night)", "(night: Night, more: int)"),
 }
 """By part: what is taken out of it, and what stands there instead."""
 ENTRIES = """
 import {0}flood, {0}acme, {0}volume
-from insula.coding.hosts.dialect import Dialect
+from insula.coding.hosts.dialects import BaseDialect
 from insula.night.cycle import Phase
 from insula.coding.step.senses.protocol import Sense
 sense: Sense = {0}flood
-dialect: Dialect = {0}acme
+dialect: BaseDialect = {0}acme.Dialect({{}})
 phase: Phase = {0}volume.count
 """
 

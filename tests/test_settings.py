@@ -83,7 +83,7 @@ def test_a_home_that_would_be_another_in_each_folder_is_refused(named: str, monk
     monkeypatch.delenv("INSULA_HOME")
     monkeypatch.setenv("HOME", named)
     with pytest.raises(SettingsError, match="point INSULA_HOME at an absolute path"):
-        places.home()
+        places.find_home()
     assert settings.home().is_absolute()
 
 

@@ -62,11 +62,11 @@ def test_two_commands_that_change_settings_wait_for_each_other(tmp_path: Path, m
     order: list[str] = []
 
     def second() -> None:
-        with files.alone(tmp_path):
+        with files.lock_folder(tmp_path):
             order.append("second")
 
     with ThreadPoolExecutor(1) as thread:
-        with files.alone(tmp_path):
+        with files.lock_folder(tmp_path):
             waiting = thread.submit(second)
             order.append("first")
         waiting.result(timeout=60)

@@ -66,7 +66,7 @@ def measure(rounds: int = 60) -> Report:
         command = _installed(home)
         for length in LENGTHS:
             _session(home, length)
-        floor = [runtime.interpreter(), "-I", "-S", "-c", "import json,sys"]
+        floor = [runtime.find_interpreter(), "-I", "-S", "-c", "import json,sys"]
         series: dict[str, list[float]] = {"floor": [], "short": [], "long": [], "failing": []}
         runs = {
             "floor": (floor, b""),
@@ -93,8 +93,8 @@ def measure(rounds: int = 60) -> Report:
 
 
 def _installed(home: Path) -> list[str]:
-    python = runtime.interpreter()
-    runtime.write(home, python)
+    python = runtime.find_interpreter()
+    runtime.write_code(home, python)
     return ["/bin/sh", "-c", str(Command(python, str(home), "claude-code"))]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-from insula.coding.hosts.fields import fields, objects, said, text
+from insula.coding.hosts.payload import collect_text, get_object, get_objects, get_text
 from insula.coding.replay import claude_code, codex
 from insula.coding.replay.events import Row, time
 from insula.coding.step import trace
@@ -103,7 +103,7 @@ def recordings(data: str) -> Iterator[Recording]:
 def _lines(file: Path) -> Iterator[Recording]:
     for row in _rows(_read(file)):
         if isinstance(row.get("events"), list):
-            yield Recording(file.parent.name, text(row, "session_id"), CLAUDE_CODE, row["events"])
+            yield Recording(file.parent.name, get_text(row, "session_id"), CLAUDE_CODE, row["events"])
 
 
 def _read(file: Path) -> str:
@@ -125,7 +125,7 @@ def _rows(content: str) -> list[Row]:
 
 def _host(rows: Iterable[Row]) -> str:
     """Which client wrote the lines; empty for one that is not driven here."""
-    kinds = {text(row, "type") for row in rows}
+    kinds = {get_text(row, "type") for row in rows}
     if kinds & {"session_meta", "response_item"}:
         return CODEX
     return CLAUDE_CODE if "assistant" in kinds and "user" in kinds else ""
@@ -174,15 +174,15 @@ class _Turns:
 def _claude_code(rows: list[Row]) -> Iterator[Event]:
     turns, last = _Turns(), 0.0
     seen: set[str] = set()
-    place = next((number for number, row in enumerate(rows) if text(row, "cwd")), 0)
+    place = next((number for number, row in enumerate(rows) if get_text(row, "cwd")), 0)
     yield Event("SessionStart", time(rows[place].get("timestamp")), place, {"source": "startup"})
     for number, row in enumerate(rows):
-        at, line = time(row.get("timestamp")) or last, text(row, "uuid")
+        at, line = time(row.get("timestamp")) or last, get_text(row, "uuid")
         last = max(last, at)
         if line and line in seen:
             continue
         seen.add(line)
-        match text(row, "type"):
+        match get_text(row, "type"):
             case "system" if str(row.get("subtype")).endswith("compact_boundary"):
                 yield Event("SessionStart", at, number, {"source": "compact"})
             case "assistant":
@@ -208,16 +208,16 @@ def _about(agent: str) -> dict[str, Any]:
 
 def _asked(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
     agent = claude_code.who(row)
-    message = text(fields(row, "message"), "id") or text(row, "uuid")
+    message = get_text(get_object(row, "message"), "id") or get_text(row, "uuid")
     if batch := turns.ended(agent, message):
         yield Event("PostToolBatch", at, number, {**_about(agent), "tool_calls": batch})
     for block in claude_code.blocks(row):
         if block.get("type") == "text" and not agent:
-            turns.said = text(block, "text")
+            turns.said = get_text(block, "text")
         elif block.get("type") == "tool_use":
             turns.said = turns.said if agent else ""
-            call = {"tool_name": text(block, "name"), "tool_input": block.get("input")}
-            call["tool_use_id"] = text(block, "id")
+            call = {"tool_name": get_text(block, "name"), "tool_input": block.get("input")}
+            call["tool_use_id"] = get_text(block, "id")
             turns.ask(agent, message, call, at)
             yield Event("PreToolUse", at, number + 1, {**_about(agent), **call})
 
@@ -226,8 +226,8 @@ def _given(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
     typed: list[str] = []
     for block in claude_code.blocks(row):
         if block.get("type") == "text":
-            typed.append(text(block, "text").lstrip())
-        elif block.get("type") == "tool_result" and text(block, "tool_use_id") in turns.uses:
+            typed.append(get_text(block, "text").lstrip())
+        elif block.get("type") == "tool_result" and get_text(block, "tool_use_id") in turns.uses:
             yield from _result(row, block, number, at, turns)
     own = [one for one in typed if one.startswith(NOTIFICATION) or (one and not one.startswith(claude_code.NOT_TYPED))]
     if own and not claude_code.who(row) and not row.get("isMeta") and not row.get("isCompactSummary"):
@@ -236,20 +236,22 @@ def _given(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
 
 
 def _result(row: Row, block: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
-    name = text(block, "tool_use_id")
+    name = get_text(block, "tool_use_id")
     agent, _, call = turns.uses[name]
     about = _about(agent)
     content = block.get("content")
     output = (
-        content if isinstance(content, str) else "\n".join(text(each, "text") for each in objects(block, "content"))
+        content
+        if isinstance(content, str)
+        else "\n".join(get_text(each, "text") for each in get_objects(block, "content"))
     )
     turned_down = output.startswith(("<tool_use_error>", "Permission to use ", *claude_code.NEVER_RAN))
     about["duration_ms"] = int(1_000 * max(0.0, at - turns.began.pop(name)))
     if not turned_down and block.get("is_error"):
         yield Event("PostToolUseFailure", at, number, {**about, **call, "error": output})
     elif not turned_down:
-        told = fields(row, "toolUseResult") if len(claude_code.blocks(row)) == 1 else {}
-        response = told if said(told).strip() else output
+        told = get_object(row, "toolUseResult") if len(claude_code.blocks(row)) == 1 else {}
+        response = told if collect_text(told).strip() else output
         yield Event("PostToolUse", at, number, {**about, **call, "tool_response": response})
     turns.answer(name, output)
 
@@ -258,30 +260,30 @@ def _codex(rows: list[Row]) -> Iterator[Event]:
     uses: dict[str, dict[str, Any]] = {}
     last, began, answered, said_last = 0.0, False, False, ""
     for number, row in enumerate(rows):
-        payload = fields(row, "payload") if "payload" in row else row
+        payload = get_object(row, "payload") if "payload" in row else row
         at = time(row.get("timestamp")) or last
-        last, kind = max(last, at), text(payload, "type")
-        if not began and text(payload, "cwd"):
+        last, kind = max(last, at), get_text(payload, "type")
+        if not began and get_text(payload, "cwd"):
             began = True
             yield Event("SessionStart", at, number, {"source": "startup"})
         if kind in {"function_call", "custom_tool_call", "local_shell_call"}:
             tool, given = codex.use_of(payload)
-            name = text(payload, "call_id") or text(payload, "id")
+            name = get_text(payload, "call_id") or get_text(payload, "id")
             given = {"command": given["command"]} if tool == "apply_patch" and is_object(given) else given
             uses[name] = {"tool_name": tool, "tool_input": given, "tool_use_id": name}
             said_last = ""
             yield Event("PreToolUse", at, number + 1, uses[name])
-        elif kind in {"function_call_output", "custom_tool_call_output"} and text(payload, "call_id") in uses:
+        elif kind in {"function_call_output", "custom_tool_call_output"} and get_text(payload, "call_id") in uses:
             output, _, _ = codex.outcome_of(payload.get("output"))
-            yield Event("PostToolUse", at, number, {**uses.pop(text(payload, "call_id")), "tool_response": output})
+            yield Event("PostToolUse", at, number, {**uses.pop(get_text(payload, "call_id")), "tool_response": output})
         elif kind == "agent_message":
-            said_last, answered = text(payload, "message"), True
+            said_last, answered = get_text(payload, "message"), True
         elif kind == "task_complete" and answered:
             answered = False
-            stop = {"last_assistant_message": text(payload, "last_agent_message") or said_last}
+            stop = {"last_assistant_message": get_text(payload, "last_agent_message") or said_last}
             yield Event("Stop", at, number, {**stop, "stop_hook_active": False})
         elif kind == "user_message":
-            yield Event("UserPromptSubmit", at, number, {"prompt": text(payload, "message")})
+            yield Event("UserPromptSubmit", at, number, {"prompt": get_text(payload, "message")})
         elif kind == "context_compacted":
             yield Event("SessionStart", at, number, {"source": "compact"})
 
@@ -327,7 +329,7 @@ def _moved(recording: Recording, project: str) -> Recording:
 def _root(rows: Iterable[Row]) -> str:
     """The folder that a session began in."""
     for row in rows:
-        if cwd := text(row, "cwd") or text(fields(row, "payload"), "cwd"):
+        if cwd := get_text(row, "cwd") or get_text(get_object(row, "payload"), "cwd"):
             return cwd.rstrip("/\\") if len(cwd) > 3 else ""
     return ""
 
@@ -341,7 +343,7 @@ def _told(recording: Recording, home: str, project: str, transcript: str, file: 
     cwd = project if _root(recording.rows) else ""
     for event in events(recording):
         for row in recording.rows[written : event.rows]:
-            cwd = text(row, "cwd") or cwd
+            cwd = get_text(row, "cwd") or cwd
             file.write(json.dumps(row, separators=(",", ":")) + "\n")
         file.flush()
         written = max(written, event.rows)

@@ -69,13 +69,13 @@ def program(path: Path, canary: Path) -> None:
 
 def lines_of(host: str, clone: Path, house: Path) -> list[str]:
     """Command lines that pass for Insula's own, each in another way."""
-    script, ours = "hook/run.py", str(Command(runtime.interpreter(), str(house), host))
+    script, ours = "hook/run.py", str(Command(runtime.find_interpreter(), str(house), host))
     return [
         f"./evil -I -S ./x/{script} {host}",
         f"./evil -I -S ./x/{script} {host} || true",
         f"evil -I -S x/{script} {host} || true",
         f"{clone}/evil -I -S {clone}/x/{script} {host} || true",
-        f"{runtime.interpreter()} -I -S {clone}/x/{script} {host} || true",
+        f"{runtime.find_interpreter()} -I -S {clone}/x/{script} {host} || true",
         f"python3 -I -S ./x/{script} {host} || true",
         f"./evil -I -S {house}/{script} {host} || true",
         f"{clone}/evil -I -S {house}/{script} {host} || true",
@@ -114,7 +114,7 @@ def hostile(host: Host, folder: Path, lines: list[str]) -> None:
     first = host.settings(folder)
     first.parent.mkdir(parents=True, exist_ok=True)
     if host.script:
-        for path, line in zip(scripts.paths(host, first), lines * 3, strict=False):
+        for path, line in zip(scripts.list_scripts(host, first), lines * 3, strict=False):
             text = (Path(scripts.__file__).with_name(host.script)).read_text("utf-8")
             path.write_text(text.replace('"$command"', json.dumps(line)).replace("$command", line))
             path.chmod(0o755)

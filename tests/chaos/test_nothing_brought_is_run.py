@@ -15,7 +15,7 @@ from clones import all_at_once, hostile, lines_of, made
 from harness import Ran, run_insula
 
 from insula import settings
-from insula.coding.hosts import doctor, install, present, probe, records, runtime, scripts
+from insula.coding.hosts import doctor, install, present, records, runtime, scripts, trials
 from insula.coding.hosts.places import HOSTS, Command, Host
 from insula.settings import FILE
 
@@ -60,7 +60,7 @@ def clone(tmp_path: Path, canary: Path) -> Path:
 
 
 def strangers(host: Host, folder: Path) -> set[str]:
-    found = present.find(host, folder).strange
+    found = present.find_hooks(host, folder).strange
     return {line for lines in found.values() for line in lines} | {
         str(path) for path, lines in found.items() if not lines
     }
@@ -76,14 +76,14 @@ def test_no_line_but_the_one_on_record_is_run(
     """Whatever a clone says that Insula's hook is; and a genuine one beside it is tried as ever."""
     tried: list[str] = []
 
-    def attempt(command: records.Installed, *_: object) -> probe.Trial:
+    def attempt(command: records.Installed, *_: object) -> trials.Trial:
         tried.append(command)
-        return probe.Trial([], [probe.Answer("", 0, b"", 0.0)])
+        return trials.Trial([], [trials.Answer("", 0, b"", 0.0)])
 
-    monkeypatch.setattr(probe, "attempt", attempt)
+    monkeypatch.setattr(trials, "try_command", attempt)
     monkeypatch.setenv("PATH", f".::{clone}:{os.environ['PATH']}")
     monkeypatch.chdir(clone)
-    host, ours = HOSTS[name], str(Command(runtime.interpreter(), str(user / ".insula"), name))
+    host, ours = HOSTS[name], str(Command(runtime.find_interpreter(), str(user / ".insula"), name))
     if installed:
         install.install(host)
     lines = lines_of(name, clone, user / ".insula")
@@ -92,7 +92,7 @@ def test_no_line_but_the_one_on_record_is_run(
         checks = list(doctor.examine(host, clone))
         assert any(SAYS in check.says for check in checks), some
         assert strangers(host, clone) == (
-            {*map(str, scripts.paths(host, host.settings(clone)))} if host.script else {*lines}
+            {*map(str, scripts.list_scripts(host, host.settings(clone)))} if host.script else {*lines}
         )
         assert all(
             len(check.says) < 1_000 and "\x1b" not in check.says and "\u202e" not in check.says for check in checks

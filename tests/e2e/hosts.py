@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from insula.coding.hosts import places, plugins
-from insula.coding.hosts.live import CLIENTS, QUESTION, Run, Stage, failing, prove
+from insula.coding.hosts.live import CLIENTS, QUESTION, Run, Stage, prove, script_errors
 from insula.coding.step.wording import SIGN
 from insula.llm.fake_agents import Edit, FakeModel, Read, Shell
 
@@ -52,7 +52,7 @@ def staged(tmp_path: Path) -> Staged:
     def make(host: str, *, hooks: bool = True) -> Stage:
         folder = tmp_path / "stage"
         shutil.rmtree(folder, ignore_errors=True)
-        stage = Stage(host, PROGRAMS / places.host(host).binary, folder)
+        stage = Stage(host, PROGRAMS / places.get_host(host).binary, folder)
         if hooks:
             installed = stage.insula("install", host)
             assert installed.status == 0, installed.errors
@@ -116,7 +116,7 @@ def trust(stage: Stage) -> None:
 @pytest.mark.parametrize("host", HOSTS)
 def test_four_similar_errors_bring_the_question_to_the_model_once(host: str, staged: Staged) -> None:
     stage = staged(host)
-    with FakeModel(failing(5)) as model:
+    with FakeModel(script_errors(5)) as model:
         assert finished(stage, model, stage.play(model))
     assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
     assert stage.actions() == 5
@@ -157,7 +157,7 @@ def test_the_same_call_with_the_same_result_is_noticed_though_nothing_fails(host
 
 def test_claude_puts_it_behind_the_result(staged: Staged) -> None:
     stage = staged("claude-code")
-    with FakeModel(failing(4)) as model:
+    with FakeModel(script_errors(4)) as model:
         stage.play(model)
     result: Json = model.dialogue[3]["messages"][-1]["content"][0]
     assert "missing-3.txt: No such file or directory" in result["content"]
@@ -168,7 +168,7 @@ def test_claude_puts_it_behind_the_result(staged: Staged) -> None:
 
 def test_codex_puts_it_into_a_message_of_the_developer(staged: Staged) -> None:
     stage = staged("codex")
-    with FakeModel(failing(4)) as model:
+    with FakeModel(script_errors(4)) as model:
         stage.play(model)
     items: list[Json] = model.dialogue[4]["input"]
     told = [item for item in items if QUESTION in str(item)]
@@ -178,7 +178,7 @@ def test_codex_puts_it_into_a_message_of_the_developer(staged: Staged) -> None:
 
 def test_gemini_puts_it_behind_the_output_of_the_tool(staged: Staged) -> None:
     stage = staged("gemini")
-    with FakeModel(failing(4)) as model:
+    with FakeModel(script_errors(4)) as model:
         stage.play(model)
     part: Json = model.dialogue[4]["contents"][-1]["parts"][0]
     output: str = part["functionResponse"]["response"]["output"]
@@ -195,7 +195,7 @@ def behind(model: FakeModel) -> tuple[Json, Json]:
 
 def test_copilot_puts_it_behind_the_result_of_the_tool(staged: Staged) -> None:
     stage = staged("copilot")
-    with FakeModel(failing(4)) as model:
+    with FakeModel(script_errors(4)) as model:
         stage.play(model)
     told, _ = behind(model)
     assert told["role"] == "tool"
@@ -209,7 +209,7 @@ def test_copilot_puts_it_behind_the_result_of_the_tool(staged: Staged) -> None:
 def test_qwen_and_opencode_put_it_behind_the_result_of_the_tool(staged: Staged) -> None:
     for host in ("qwen", "opencode"):
         stage = staged(host)
-        with FakeModel(failing(4)) as model:
+        with FakeModel(script_errors(4)) as model:
             stage.play(model)
         told, _ = behind(model)
         said = "\n".join(part["text"] for part in told["content"]) if host == "qwen" else told["content"]
@@ -219,7 +219,7 @@ def test_qwen_and_opencode_put_it_behind_the_result_of_the_tool(staged: Staged) 
 
 def test_cline_puts_it_into_a_message_after_the_result_of_the_tool(staged: Staged) -> None:
     stage = staged("cline")
-    with FakeModel(failing(4)) as model:
+    with FakeModel(script_errors(4)) as model:
         stage.play(model)
     told, before = behind(model)
     assert (told["role"], before["role"]) == ("user", "tool")
@@ -231,7 +231,7 @@ def test_copilot_with_two_hooks_is_told_once(staged: Staged) -> None:
     file = stage.home / ".copilot/hooks/insula.json"
     file.with_name("again.json").write_text(file.read_text().replace(" -I -S ", " -S -I "))
     assert stage.insula("install", "claude-code", "--project").status == 0
-    with FakeModel(failing(5)) as model:
+    with FakeModel(script_errors(5)) as model:
         assert finished(stage, model, stage.play(model))
     assert stage.actions() == 10, "each hook has told each call"
     assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
@@ -260,7 +260,7 @@ def test_the_agent_sdk_brings_the_question_from_its_own_process(tmp_path: Path, 
     program.chmod(0o755)
     stage = Stage("claude-code", program, tmp_path / "stage")
     assert not installed or stage.insula("install", "claude-code").status == 0
-    with FakeModel(failing(5)) as model:
+    with FakeModel(script_errors(5)) as model:
         run = stage.play(model)
         assert finished(stage, model, run)
     assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
@@ -321,7 +321,7 @@ def test_hooks_without_their_library_are_silent_and_the_doctor_counts_them(host:
     stage = staged(host)
     for library in (stage.home / ".insula/hook").glob("lib-*"):
         shutil.rmtree(library)
-    with FakeModel(failing(5)) as model:
+    with FakeModel(script_errors(5)) as model:
         run = stage.play(model)
     went_on(model, run)
     assert "hook" not in run.errors.lower(), "the user is told"
@@ -333,13 +333,13 @@ def test_hooks_without_their_library_are_silent_and_the_doctor_counts_them(host:
 def test_hooks_whose_folder_is_gone_leave_the_run_alone(host: str, staged: Staged) -> None:
     stage = staged(host)
     shutil.rmtree(stage.home / ".insula")
-    with FakeModel(failing(5)) as model:
+    with FakeModel(script_errors(5)) as model:
         went_on(model, stage.play(model))
 
 
 def test_codex_skips_hooks_that_nobody_trusts_and_the_doctor_says_so(staged: Staged) -> None:
     stage = staged("codex")
-    with FakeModel(failing(5)) as model:
+    with FakeModel(script_errors(5)) as model:
         went_on(model, stage.play(model, trusting=False))
     assert stage.actions() == 0
     assert doctor(stage, "codex")["trust"] == "idle"
@@ -348,7 +348,7 @@ def test_codex_skips_hooks_that_nobody_trusts_and_the_doctor_says_so(staged: Sta
 def test_codex_runs_hooks_once_they_are_trusted_and_the_doctor_is_content(staged: Staged) -> None:
     stage = staged("codex")
     trust(stage)
-    with FakeModel(failing(5)) as model:
+    with FakeModel(script_errors(5)) as model:
         assert finished(stage, model, stage.play(model, trusting=False))
     assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
     assert set(doctor(stage, "codex").values()) == {"ok"}
@@ -356,7 +356,7 @@ def test_codex_runs_hooks_once_they_are_trusted_and_the_doctor_is_content(staged
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_proof_is_found_and_quotes_what_the_model_saw(host: str) -> None:
-    proof = prove(host, PROGRAMS / places.host(host).binary)
+    proof = prove(host, PROGRAMS / places.get_host(host).binary)
     assert proof.reached, proof.reason
     assert f"{SIGN}{QUESTION}" in proof.text
     assert ("trust" in proof.reason) == (host == "codex")
@@ -383,11 +383,11 @@ VALIDATED = {
 @pytest.mark.parametrize("host", VALIDATED)
 def test_the_client_itself_accepts_the_plugin(host: str, tmp_path: Path) -> None:
     folder = tmp_path / "plugin"
-    plugins.build(places.host(host), folder)
+    plugins.build_plugin(places.get_host(host), folder)
     env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     for words in VALIDATED[host]:
         said = [word.replace("$folder", str(folder)) for word in words]
-        program = [PROGRAMS / places.host(host).binary, *said]
+        program = [PROGRAMS / places.get_host(host).binary, *said]
         done = subprocess.run(program, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         assert re.search(r"(?i)passed|success", done.stdout + done.stderr)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from insula.coding.hosts import doctor, places, probe, runtime
+from insula.coding.hosts import doctor, places, runtime, trials
 from insula.coding.hosts.places import Host
-from insula.coding.hosts.probe import Trial
 from insula.coding.hosts.records import Installed
+from insula.coding.hosts.trials import Trial
 
 Attempt = Callable[[Installed, Host, str, str, Mapping[str, str]], Trial]
 _UNREAD = {"sessions", "failures.jsonl", "installed.json", "lock"}
@@ -20,7 +20,7 @@ _KNOWN: dict[tuple[object, ...], Trial] = {}
 @pytest.fixture
 def attempt() -> Attempt:
     """Tries a hook, however often it was tried."""
-    return probe.attempt
+    return trials.try_command
 
 
 @pytest.fixture(autouse=True)
@@ -30,14 +30,14 @@ def tried_once(attempt: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
     def known(command: Installed, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
         if not session.startswith(doctor.TRIAL):
             return attempt(command, host, session, cwd, env)
-        if (state := (host.id, *_state(command, places.home()))) in _KNOWN:
+        if (state := (host.id, *_state(command, places.find_home()))) in _KNOWN:
             return _KNOWN[state]
         trial = attempt(command, host, session, cwd, env)
         if trial.failing[-1].output:
             _KNOWN[state] = trial
         return trial
 
-    monkeypatch.setattr(probe, "attempt", known)
+    monkeypatch.setattr(trials, "try_command", known)
 
 
 def _state(command: str, house: Path) -> tuple[object, ...]:

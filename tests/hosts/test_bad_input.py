@@ -10,19 +10,11 @@ from typing import Any
 import pytest
 from payloads import call, failing, recorded, spawn
 
-from insula.coding.hosts import claude_code, cline, codex, copilot, cursor, droid, gemini, opencode, qwen
+from insula.coding.hosts.dialects import NAMES, load_dialect
 from insula.hosts.hook import respond
 
-HOSTS = {
-    "claude-code": claude_code,
-    "codex": codex,
-    "gemini": gemini,
-    "copilot": copilot,
-    "qwen": qwen,
-    "opencode": opencode,
-    "cline": cline,
-}
-UNRECORDED = {"cursor": cursor, "droid": droid}
+UNRECORDED = ("cursor", "droid")
+HOSTS = tuple(name for name in NAMES if name not in UNRECORDED)
 FUZZED = 12_000
 
 
@@ -112,9 +104,9 @@ def fuzzed(seed: int, count: int) -> Iterator[tuple[str, Any]]:
 def test_generated_payloads_break_no_dialect() -> None:
     events = 0
     for host, payload in fuzzed(1, FUZZED):
-        event = HOSTS[host].event(payload, 1.0)
+        event = load_dialect(host).read_event(payload, 1.0)
         events += event is not None
-        others = (dialect.event(payload, 1.0) for dialect in UNRECORDED.values())
+        others = (load_dialect(name).read_event(payload, 1.0) for name in UNRECORDED)
         for told in filter(None, (event, *others)):
             for action in told.actions:
                 json.dumps(action.as_dict())

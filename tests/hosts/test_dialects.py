@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from payloads import Payload, again, call, failing, recorded, told
 
-from insula.coding.hosts import cline, copilot, cursor, droid, opencode, qwen
+from insula.coding.hosts.dialects import copilot, load_dialect
 from insula.coding.step import trace
 from insula.hosts.hook import respond
 
@@ -48,14 +48,14 @@ def test_copilot_gives_calls_no_id_so_one_that_comes_twice_is_known_by_its_time(
     ],
 )
 def test_copilot_tells_the_exit_code_in_the_last_line(output: str, code: int | None, said: str) -> None:
-    assert copilot._shell(output) == (said, code)  # pyright: ignore[reportPrivateUsage]
+    assert copilot.split_exit_code(output) == (said, code)
 
 
 def test_a_tool_that_copilot_s_user_refused_did_not_run_and_one_that_asks_how_it_goes_waits() -> None:
     payload = failing(recorded("copilot"))
     refused = payload | {"toolResult": {"resultType": "denied", "textResultForLlm": "The user denied it."}}
-    assert did(copilot.event(refused, 1.0)).ran is False
-    assert did(copilot.event(payload | {"toolName": "read_bash"}, 1.0)).waits is True
+    assert did(load_dialect("copilot").read_event(refused, 1.0)).ran is False
+    assert did(load_dialect("copilot").read_event(payload | {"toolName": "read_bash"}, 1.0)).waits is True
 
 
 @pytest.mark.parametrize("name", ["copilot-claude-style"])
@@ -76,16 +76,16 @@ def test_what_cursor_sends_to_the_hooks_of_claude_code_is_left_to_its_own(tmp_pa
 def test_a_round_of_tools_is_no_message_of_qwen_s_user() -> None:
     prompt = next(p for p in recorded("qwen") if p["hook_event_name"] == "UserPromptSubmit")
     after_tools = {name: value for name, value in prompt.items() if name != "submitted_prompt"} | {"prompt": ""}
-    assert qwen.event(prompt, 1.0) is not None
-    assert qwen.event(after_tools, 1.0) is None
+    assert load_dialect("qwen").read_event(prompt, 1.0) is not None
+    assert load_dialect("qwen").read_event(after_tools, 1.0) is None
 
 
 def test_the_frame_that_qwen_puts_round_an_output_is_no_part_of_an_error() -> None:
-    action = did(qwen.event(failing(recorded("qwen")), 1.0))
+    action = did(load_dialect("qwen").read_event(failing(recorded("qwen")), 1.0))
     assert action.error == "cat: <quoted>: no such file or directory"
     found = "Command: grep x a\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: 1\nSignal: (none)"
     call = failing(recorded("qwen")) | {"tool_input": {"command": "grep x a"}, "error": found}
-    assert did(qwen.event(call, 1.0)).ok is True, "grep found nothing"
+    assert did(load_dialect("qwen").read_event(call, 1.0)).ok is True, "grep found nothing"
 
 
 # OpenCode.
@@ -94,13 +94,13 @@ def test_the_frame_that_qwen_puts_round_an_output_is_no_part_of_an_error() -> No
 def test_the_exit_code_of_opencode_s_shell_decides() -> None:
     payload = failing(recorded("opencode"))
     fine = payload | {"output": {"output": MISSING, "metadata": {"exit": 0}}}
-    assert [did(opencode.event(each, 1.0)).ok for each in (payload, fine)] == [False, True]
+    assert [did(load_dialect("opencode").read_event(each, 1.0)).ok for each in (payload, fine)] == [False, True]
 
 
 def test_a_tool_of_opencode_s_that_threw_failed() -> None:
     call = {"tool": "read", "callID": "call_1", "args": {"filePath": "/a"}}
     threw = failing(recorded("opencode")) | {"event": "tool.error", "input": call, "output": {"error": "Not found"}}
-    action = did(opencode.event(threw, 1.0))
+    action = did(load_dialect("opencode").read_event(threw, 1.0))
     assert (action.ok, action.target, action.error) == (False, "/a", "not found")
 
 
@@ -108,14 +108,16 @@ def test_a_tool_of_opencode_s_that_threw_failed() -> None:
 
 
 def test_cline_tells_several_commands_in_one_call_and_a_failure_within_the_result() -> None:
-    action = did(cline.event(failing(recorded("cline")), 1.0))
+    action = did(load_dialect("cline").read_event(failing(recorded("cline")), 1.0))
     assert (action.target, action.ok) == ("cat /nonexistent-dir", False)
     assert action.error == "cat: <quoted>: no such file or directory"
 
 
 def test_a_subagent_of_cline_s_is_one_of_the_session_that_started_it() -> None:
     payload = failing(recorded("cline"))
-    event = cline.event(payload | {"taskId": "other", "parent_agent_id": "agent_1", "agent_id": "agent_2"}, 1.0)
+    event = load_dialect("cline").read_event(
+        payload | {"taskId": "other", "parent_agent_id": "agent_1", "agent_id": "agent_2"}, 1.0
+    )
     assert event is not None
     assert (event.session, event.agent) == (payload["sessionContext"]["rootSessionId"], "agent_2")
 
@@ -134,7 +136,7 @@ def test_cursor_reads_its_own_form_and_tells_the_exit_code_in_a_text(tmp_path: P
     assert answers[2] is not None
     assert list(answers[2]) == ["additional_context"] and ALIKE in told(answers[2])
     fine = cursor_call(9, tool_output='{"exitCode": 0, "stdout": "error: in a text"}')
-    assert did(cursor.event(fine, 1.0)).ok is True
+    assert did(load_dialect("cursor").read_event(fine, 1.0)).ok is True
 
 
 def test_what_cursor_may_not_hear_after_a_failed_tool_is_held_for_the_next(tmp_path: Path) -> None:
@@ -147,5 +149,5 @@ def test_what_cursor_may_not_hear_after_a_failed_tool_is_held_for_the_next(tmp_p
 def test_a_failure_in_factory_droid_is_told_by_its_words(tmp_path: Path) -> None:
     base = {"session_id": "d", "cwd": "/p", "hook_event_name": "PostToolUse", "tool_name": "Execute"}
     calls = [base | {"tool_input": {"command": f"cat m-{n}"}, "tool_response": MISSING} for n in range(4)]
-    assert did(droid.event(calls[0], 1.0)).ok is False
+    assert did(load_dialect("droid").read_event(calls[0], 1.0)).ok is False
     assert ALIKE in told([call(tmp_path, "droid", each) for each in calls][2])

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from insula.cli import lines
 from insula.cli.main import app
-from insula.coding.hosts import doctor, entries, install, jsonc, live, probe, records, runtime, switch
+from insula.coding.hosts import doctor, install, jsonc, present, records, runtime, switch, trials
 from insula.coding.hosts.consent import Check
 from insula.coding.hosts.live import Proof
 from insula.coding.hosts.places import HOSTS, Host
@@ -70,9 +70,9 @@ def trust(project: Path | None = None) -> None:
 
 @pytest.mark.parametrize("name", ["codex", "opencode"])
 def test_a_fresh_installation_is_well_and_the_trial_leaves_no_trace(
-    name: str, house: Path, attempt: Callable[..., probe.Trial], monkeypatch: pytest.MonkeyPatch
+    name: str, house: Path, attempt: Callable[..., trials.Trial], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "attempt", attempt)
+    monkeypatch.setattr(trials, "try_command", attempt)
     install.install(HOSTS[name])
     if name == "codex":
         trust()
@@ -95,8 +95,8 @@ def test_it_says_which_senses_speak_and_why_the_others_do_not(house: Path) -> No
     o2 = next(row for row in MEASURED if row.sense == "o2")
     figures = f"{o2.useful} of {o2.texts} useful, {o2.false} false"
     assert f"o2 ({figures}; too few to decide)" in off and "spatial (no text judged)" in off
-    switch.turn_sense(house, "o2", True)
-    switch.turn_sense(house, "bypass", False)
+    switch.switch_sense(house, "o2", True)
+    switch.switch_sense(house, "bypass", False)
     on, off = (check.says for check in found("senses", examine()))
     assert f"o2 ({figures}; too few to decide; switched by you)" in on
     assert "bypass" not in on and "o2" not in off
@@ -109,7 +109,7 @@ def test_without_hooks_it_says_how_to_get_them() -> None:
 
 
 def lib(house: Path) -> Path:
-    return house / "hook" / runtime.installed_lib(house)
+    return house / "hook" / runtime.find_lib(house)
 
 
 def lose_all(house: Path) -> None:
@@ -148,8 +148,8 @@ def test_a_broken_installation_is_found(damage: Callable[[Path], None], name: st
 
 def test_code_of_another_version_is_found(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install.install(HOSTS["claude-code"])
-    contents = {**runtime.modules(), "insula/__init__.py": b"__version__ = '9'"}
-    monkeypatch.setattr(runtime, "modules", lambda: contents)
+    contents = {**runtime.collect_modules(), "insula/__init__.py": b"__version__ = '9'"}
+    monkeypatch.setattr(runtime, "collect_modules", lambda: contents)
     assert "another version" in troubles(examine())["code"]
 
 
@@ -189,7 +189,7 @@ def test_a_settings_file_that_broke_is_found() -> None:
 def test_an_interpreter_that_is_gone_is_found() -> None:
     install.install(HOSTS["claude-code"])
     file = HOSTS["claude-code"].settings()
-    file.write_text(file.read_text().replace(f"{runtime.interpreter()} -I", "/gone/python3 -I"))
+    file.write_text(file.read_text().replace(f"{runtime.find_interpreter()} -I", "/gone/python3 -I"))
     check = found("interpreter", examine())[0]
     assert check.state == "broken" and "/gone/python3" in check.says and check.remedy == "insula install claude-code"
 
@@ -207,8 +207,8 @@ def test_hooks_that_the_record_does_not_know_are_named_and_not_tried_until_they_
     for lost in (json.dumps(record), "{}"):
         (house / records.FILE).write_text(lost)
         with monkeypatch.context() as patched:
-            patched.setattr(probe, "attempt", None)
-            patched.setattr(probe, "version", None)
+            patched.setattr(trials, "try_command", None)
+            patched.setattr(trials, "read_version", None)
             check = found("foreign", examine())[0]
         assert check.state == "warn" and "did not install and does not run" in check.says
         assert f"insula install {name}" in check.remedy
@@ -435,7 +435,7 @@ def test_hooks_that_gemini_does_not_run_are_found() -> None:
     file.write_text(text.replace("{", '{"hooksConfig": {"enabled": false},', 1))
     assert "turns hooks off" in troubles(examine())["allowed"]
     root = jsonc.parse(text)
-    command = next(entries.handlers(root, HOSTS["gemini"], Path(os.environ["INSULA_HOME"]))).node.value
+    command = next(present.list_our_hooks(root, HOSTS["gemini"], Path(os.environ["INSULA_HOME"]))).node.value
     file.write_text(text.replace("{", '{"hooksConfig": ' + json.dumps({"disabled": [command]}) + ",", 1))
     assert "by name" in troubles(examine())["allowed"]
 
@@ -470,12 +470,12 @@ def test_the_trust_of_codex_is_by_the_place_of_a_hook() -> None:
 # Whether it runs.
 
 
-def answer(text: str, event: str = "PostToolUse") -> probe.Answer:
+def answer(text: str, event: str = "PostToolUse") -> trials.Answer:
     value = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-    return probe.Answer("PostToolUse", 0, json.dumps(value).encode(), 0.01)
+    return trials.Answer("PostToolUse", 0, json.dumps(value).encode(), 0.01)
 
 
-QUIET = probe.Answer("PostToolUse", 0, b"", 0.01)
+QUIET = trials.Answer("PostToolUse", 0, b"", 0.01)
 
 
 @pytest.mark.parametrize(
@@ -486,17 +486,17 @@ QUIET = probe.Answer("PostToolUse", 0, b"", 0.01)
         ([QUIET], [QUIET], "said nothing"),
         ([QUIET], [answer("")], "not the form"),
         ([QUIET], [answer("a note", "Stop")], "not the form"),
-        ([QUIET], [probe.Answer("PostToolUse", 0, b"a note", 0.01)], "not the form"),
-        ([QUIET], [probe.Answer("PostToolUse", 0, b'{"systemMessage": "a note"}', 0.01)], "not the form"),
+        ([QUIET], [trials.Answer("PostToolUse", 0, b"a note", 0.01)], "not the form"),
+        ([QUIET], [trials.Answer("PostToolUse", 0, b'{"systemMessage": "a note"}', 0.01)], "not the form"),
         ([QUIET], [answer("x" * 3000)], "more than 2000"),
-        ([probe.Answer("PostToolUse", 2, b"", 0.01)], [answer("a note")], "ended with 2"),
+        ([trials.Answer("PostToolUse", 2, b"", 0.01)], [answer("a note")], "ended with 2"),
     ],
 )
 def test_an_answer_that_its_host_would_not_take_is_found(
-    healthy: list[probe.Answer], failing: list[probe.Answer], said: str
+    healthy: list[trials.Answer], failing: list[trials.Answer], said: str
 ) -> None:
-    trial = probe.Trial(healthy, failing + [QUIET] * 4)
-    check = doctor._judged(HOSTS["codex"], trial)  # pyright: ignore[reportPrivateUsage]
+    trial = trials.Trial(healthy, failing + [QUIET] * 4)
+    check = doctor._judge_trial(HOSTS["codex"], trial)  # pyright: ignore[reportPrivateUsage]
     assert (check.state, said in check.says) == ("broken" if said else "ok", True)
 
 
@@ -521,7 +521,7 @@ def test_the_real_client_is_asked_only_where_there_is_one(user: Path, monkeypatc
 
     checks = examine(prove=prove)
     assert "not on PATH" in troubles(checks)["live"]
-    assert doctor.status(checks) == 1  # a proof was asked for, and there is none
+    assert doctor.summarize(checks) == 1  # a proof was asked for, and there is none
     (user / "bin").mkdir()
     (user / "bin/claude").write_text("#!/bin/sh\n")
     (user / "bin/claude").chmod(0o755)
@@ -550,13 +550,9 @@ def test_a_client_that_the_working_folder_brought_is_not_run(
     assert "not on PATH" in troubles(examine(prove=prove))["live"]
 
 
-def test_the_doctor_knows_whose_real_client_can_be_run() -> None:
-    assert set(live.CLIENTS) == doctor.LIVE
-
-
 def test_the_payloads_of_a_trial_are_those_of_each_host() -> None:
     for host in HOSTS.values():
-        healthy, failing = probe.payloads(host, "session", "/folder")
+        healthy, failing = trials.fill_payloads(host, "session", "/folder")
         events = {on.event for on in host.events}
-        assert {probe.event(host, one) for one in (*healthy, *failing)} <= events
-        assert len({json.dumps(one) for one in failing}) == probe.ERRORS
+        assert {trials.name_event(host, one) for one in (*healthy, *failing)} <= events
+        assert len({json.dumps(one) for one in failing}) == trials.ERRORS

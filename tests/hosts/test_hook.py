@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from payloads import PYTHON, Payload, again, call, failing, recorded, shim, spawn, told
 
-from insula.coding.hosts import claude_code, codex, gemini
+from insula.coding.hosts.dialects import load_dialect
 from insula.coding.step import trace
 from insula.hosts.hook import respond
 
@@ -118,10 +118,11 @@ def test_the_host_s_own_count_of_tokens_is_read_from_its_transcript(tmp_path: Pa
         '{"payload":{"type":"token_count","info":{"total_token_usage":{"total_tokens":9},'
         '"last_token_usage":{"input_tokens":40,"total_tokens":50},"model_context_window":272000}}}'
     )
-    assert claude_code.context(usage.replace('": ', '":')) == (2112, 0)
-    assert codex.context(codex_line) == (50, 272_000)
-    assert gemini.context('{"tokens":{"input":10,"output":2,"cached":0,"total":12}}') == (12, 0)
-    assert claude_code.context("") == codex.context("") == gemini.context("") == (0, 0)
+    claude_code, codex, gemini = map(load_dialect, ("claude-code", "codex", "gemini"))
+    assert claude_code.read_context(usage.replace('": ', '":')) == (2112, 0)
+    assert codex.read_context(codex_line) == (50, 272_000)
+    assert gemini.read_context('{"tokens":{"input":10,"output":2,"cached":0,"total":12}}') == (12, 0)
+    assert claude_code.read_context("") == codex.read_context("") == gemini.read_context("") == (0, 0)
     transcript = tmp_path / "t.jsonl"
     transcript.write_text(f"{'x' * 100_000}\n{usage}\n")
     call(tmp_path, "claude-code", failing(recorded("claude-code")) | {"transcript_path": str(transcript)})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from payloads import recorded
 
-from insula.coding.hosts.transcripts import tail
+from insula.coding.hosts.dialects import read_tail
 from insula.hosts.hook import respond
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
@@ -25,7 +25,7 @@ def test_the_end_of_a_transcript_is_that_of_a_plain_file(tmp_path: Path) -> None
     (tmp_path / "plain").write_text('{"a": 1}')
     (tmp_path / "link").symlink_to("plain")
     (tmp_path / "zero").symlink_to("/dev/zero")
-    assert [tail(str(tmp_path / name)) for name in ("plain", "link", "zero", "", "nowhere", "a\0b")] == [
+    assert [read_tail(str(tmp_path / name)) for name in ("plain", "link", "zero", "", "nowhere", "a\0b")] == [
         '{"a":1}',
         '{"a":1}',
         *[""] * 4,

@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import grimp
 import pytest
 from typer.testing import CliRunner
 
 import mortal
 from insula.cli.main import app, main
-from insula.coding.hosts import entries, files, install, jsonc, places, records, runtime
+from insula.coding.hosts import files, install, jsonc, places, present, records, runtime
 from insula.coding.hosts.places import HOSTS
-from insula.coding.step.senses import EVERY
 from insula.errors import InputError, InsulaError, SettingsError
 
 NAMES = sorted(HOSTS)
@@ -100,7 +100,7 @@ def test_a_comment_above_our_hooks_does_not_keep_them_from_being_taken_out(after
     code, output = insula("uninstall", "codex")
     assert code == 0 and "taken out" in output
     assert "// my hooks\n" in file.read_text()
-    assert not list(entries.handlers(jsonc.parse(file.read_text()), HOSTS["codex"], home))
+    assert not list(present.list_our_hooks(jsonc.parse(file.read_text()), HOSTS["codex"], home))
 
 
 def test_a_byte_order_mark_and_the_ends_of_lines_survive() -> None:
@@ -223,13 +223,13 @@ def test_a_folder_in_the_place_of_the_file_is_named() -> None:
 
 def test_a_program_that_writes_at_the_same_time_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     file = settings("claude-code")
-    back_up = install._back_up  # pyright: ignore[reportPrivateUsage]
+    back_up = install._back_up_file  # pyright: ignore[reportPrivateUsage]
 
     def slow(*arguments: Any) -> None:
         back_up(*arguments)
         file.write_text('{"model": "theirs"}')
 
-    monkeypatch.setattr(install, "_back_up", slow)
+    monkeypatch.setattr(install, "_back_up_file", slow)
     code, output = insula("install", "claude-code")
     assert code == 1 and "changed by another program" in output
     assert file.read_text() == '{"model": "theirs"}'
@@ -252,7 +252,7 @@ def test_installs_at_the_same_time_lose_nothing(home: Path) -> None:
     assert [process.exitcode for process in running] == [0] * len(running)
     for name in EDITED:
         root = jsonc.parse(HOSTS[name].settings().read_text())
-        assert len(list(entries.handlers(root, HOSTS[name], home))) == len(HOSTS[name].events)
+        assert len(list(present.list_our_hooks(root, HOSTS[name], home))) == len(HOSTS[name].events)
     assert set(json.loads((home / records.FILE).read_text())["files"]) == {
         str(HOSTS[name].settings()) for name in NAMES
     }
@@ -277,7 +277,7 @@ def test_a_changed_interpreter_changes_our_commands_alone(home: Path) -> None:
     file = settings("claude-code")
     install.install(HOSTS["claude-code"])
     now = file.read_text()
-    python = shlex.quote(runtime.interpreter())
+    python = shlex.quote(runtime.find_interpreter())
     file.write_text(now.replace(f"{python} -I", "/old/python3 -I"))
     assert insula("install", "claude-code")[0] == 0
     assert file.read_text() == now
@@ -430,68 +430,73 @@ def test_a_command_that_makes_no_sense_says_what_would(words: list[str]) -> None
 def package(tmp_path: Path) -> Path:
     """A small package with a hook, to be broken at will."""
     folder = tmp_path / "source" / "insula"
-    (folder / "coding/hosts").mkdir(parents=True)
-    (folder / "coding/step/senses").mkdir(parents=True)
-    senses = [f"coding/step/senses/{name}" for name in ("__init__", *EVERY)]
-    dialects = [host.dialect.replace("insula.", "").replace(".", "/") for host in HOSTS.values()]
-    packages = [f"{part}__init__" for part in ("", "coding/", "coding/hosts/", "coding/step/")]
-    for name in (*packages, *senses, *dialects, "helper", "typed"):
-        (folder / f"{name}.py").write_text("")
+    for part in (*runtime.CODE, "redaction/helper.py", "coding/step/senses/__init__.py", "typed.py"):
+        file = folder / part if part.endswith(".py") else folder / part / "__init__.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
     (folder / "coding/hosts/hook.py").write_text(
-        "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    import insula.typed\n"
-        "def main(home, argv):\n    from insula import helper\n    print('answer')\n"
+        "def main(home, argv):\n    from insula.redaction import helper\n    print('answer')\n"
     )
     return folder
 
 
-def test_what_the_hook_imports_anywhere_is_copied_and_nothing_else(package: Path) -> None:
-    copied = set(runtime.modules(package))
-    assert {"insula/helper.py", "insula/coding/hosts/hook.py", "insula/__init__.py"} <= copied
+def test_the_hook_s_half_of_the_package_is_copied_and_nothing_else(package: Path) -> None:
+    copied = set(runtime.collect_modules(package))
+    assert {"insula/redaction/helper.py", "insula/coding/hosts/hook.py", "insula/__init__.py"} <= copied
     assert "insula/typed.py" not in copied
 
 
-def test_a_missing_module_is_found_before_anything_is_installed(package: Path, home: Path) -> None:
-    (package / "coding/hosts/hook.py").write_text("def main(home, argv):\n    import insula.gone\n")
-    with pytest.raises(SettingsError, match=r"'insula\.gone', which the hook needs"):
-        runtime.write(home, sys.executable, package)
+def test_that_half_holds_whatever_it_imports_anywhere() -> None:
+    graph = grimp.build_graph("insula", exclude_type_checking_imports=True)
+    half = {path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in runtime.collect_modules()}
+    imported = {each for module in half & graph.modules for each in graph.find_modules_directly_imported_by(module)}
+    assert imported - half == set()
+
+
+def test_a_missing_part_is_found_before_anything_is_installed(package: Path, home: Path) -> None:
+    (package / "worth.py").unlink()
+    with pytest.raises(SettingsError, match=r"'worth\.py', which the hook needs"):
+        runtime.write_code(home, sys.executable, package)
     assert not list(home.iterdir())
 
 
 def test_every_copied_module_needs_the_standard_library_alone(home: Path) -> None:
-    runtime.write(home, runtime.interpreter())
-    lib = home / "hook" / runtime.installed_lib(home)
-    files = [path for path in runtime.modules() if path.endswith(".py")]
+    runtime.write_code(home, runtime.find_interpreter())
+    lib = home / "hook" / runtime.find_lib(home)
+    files = [path for path in runtime.collect_modules() if path.endswith(".py")]
     names = [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in files]
     assert "insula.coding.hosts.hook" in names
     code = f"import sys; sys.path.insert(0, {str(lib)!r}); print([__import__(name) for name in {names!r}][0].__file__)"
-    done = subprocess.run([runtime.interpreter(), "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [runtime.find_interpreter(), "-I", "-S", "-c", code], capture_output=True, text=True, check=False
+    )
     assert done.stderr == "" and done.stdout.startswith(str(lib))
 
 
 def test_the_copy_is_compiled_and_for_its_owner_alone(home: Path) -> None:
-    runtime.write(home, runtime.interpreter())
-    lib = home / "hook" / runtime.installed_lib(home)
-    assert len(list(lib.rglob("*.pyc"))) == sum(path.endswith(".py") for path in runtime.modules())
+    runtime.write_code(home, runtime.find_interpreter())
+    lib = home / "hook" / runtime.find_lib(home)
+    assert len(list(lib.rglob("*.pyc"))) == sum(path.endswith(".py") for path in runtime.collect_modules())
     assert {stat.S_IMODE(path.stat().st_mode) for path in (home / "hook").rglob("*")} == {0o700, 0o600}
 
 
 def test_an_upgrade_keeps_the_command_and_the_code_of_hooks_that_run(home: Path, package: Path) -> None:
     libs: list[str] = []
     for version in range(3):
-        (package / "helper.py").write_text(f"version = {version}")
-        runtime.write(home, sys.executable, package)
-        libs.append(runtime.installed_lib(home))
+        (package / "redaction/helper.py").write_text(f"version = {version}")
+        runtime.write_code(home, sys.executable, package)
+        libs.append(runtime.find_lib(home))
     assert len(set(libs)) == 3
     assert sorted(path.name for path in (home / "hook").iterdir()) == sorted(["run.py", *libs[1:]])
     assert shim(home, "codex").stdout == b"answer\n"
 
 
 def test_a_damaged_copy_is_mended(home: Path, package: Path) -> None:
-    runtime.write(home, sys.executable, package)
-    lib = home / "hook" / runtime.installed_lib(home)
-    (lib / "insula/helper.py").write_text("broken(")
-    runtime.write(home, sys.executable, package)
-    assert (lib / "insula/helper.py").read_text() == ""
+    runtime.write_code(home, sys.executable, package)
+    lib = home / "hook" / runtime.find_lib(home)
+    (lib / "insula/redaction/helper.py").write_text("broken(")
+    runtime.write_code(home, sys.executable, package)
+    assert (lib / "insula/redaction/helper.py").read_text() == ""
     assert sorted(path.name for path in (home / "hook").iterdir()) == sorted(["run.py", lib.name])
 
 
@@ -506,9 +511,9 @@ def test_a_damaged_copy_is_mended(home: Path, package: Path) -> None:
     ],
 )
 def test_whatever_fails_in_a_hook_its_host_notices_nothing(hook: str, kind: str, home: Path, package: Path) -> None:
-    runtime.write(home, sys.executable, package)
-    (home / "hook" / runtime.installed_lib(home) / "insula/coding/hosts/hook.py").write_text(hook)
-    shutil.rmtree(home / "hook" / runtime.installed_lib(home) / "insula/coding/hosts/__pycache__")
+    runtime.write_code(home, sys.executable, package)
+    (home / "hook" / runtime.find_lib(home) / "insula/coding/hosts/hook.py").write_text(hook)
+    shutil.rmtree(home / "hook" / runtime.find_lib(home) / "insula/coding/hosts/__pycache__")
     done = shim(home, "codex")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     noted = json.loads((home / "failures.jsonl").read_text())
@@ -517,7 +522,7 @@ def test_whatever_fails_in_a_hook_its_host_notices_nothing(hook: str, kind: str,
 
 def test_the_count_of_failures_goes_on_when_its_file_is_full(home: Path, package: Path) -> None:
     (package / "coding/hosts/hook.py").write_text("def main(home, argv):\n    1 / 0\n")
-    runtime.write(home, sys.executable, package)
+    runtime.write_code(home, sys.executable, package)
     (home / "failures.jsonl").write_text("x" * 262144)
     shim(home, "codex")
     assert (home / "failures.1.jsonl").stat().st_size == 262144
@@ -526,7 +531,7 @@ def test_the_count_of_failures_goes_on_when_its_file_is_full(home: Path, package
 
 def test_a_hook_that_ends_itself_keeps_its_answer(home: Path, package: Path) -> None:
     (package / "coding/hosts/hook.py").write_text("import sys\ndef main(home, argv):\n    print(*argv); sys.exit(3)\n")
-    runtime.write(home, sys.executable, package)
+    runtime.write_code(home, sys.executable, package)
     done = shim(home, "codex")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"codex\n", b"")
     assert not (home / "failures.jsonl").exists()
@@ -536,7 +541,7 @@ def test_the_installed_hook_answers_from_a_folder_with_blanks(tmp_path: Path, mo
     home = tmp_path / "a folder's name"
     monkeypatch.setenv("INSULA_HOME", str(home))
     install.install(HOSTS["codex"])
-    handler = next(entries.handlers(jsonc.parse(HOSTS["codex"].settings().read_text()), HOSTS["codex"], home))
+    handler = next(present.list_our_hooks(jsonc.parse(HOSTS["codex"].settings().read_text()), HOSTS["codex"], home))
     done = subprocess.run(["sh", "-c", str(handler.node.value)], input=b"no json", capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"")
     assert json.loads((home / "failures.jsonl").read_text())["host"] == "codex"
@@ -555,7 +560,7 @@ def fake_python(path: Path, said: str) -> Path:
 @pytest.fixture
 def staying(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests themselves live in a passing folder; look at the names of folders alone."""
-    monkeypatch.setattr(runtime, "passing", list[Path])
+    monkeypatch.setattr(runtime, "list_passing_folders", list[Path])
 
 
 @pytest.mark.usefixtures("staying")
@@ -572,28 +577,28 @@ def staying(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_an_interpreter_that_will_not_do_is_refused(tmp_path: Path, folder: str, said: str, why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        runtime.proven(fake_python(tmp_path / folder / "python3", said))
+        runtime.check_interpreter(fake_python(tmp_path / folder / "python3", said))
 
 
 def test_an_interpreter_in_a_temporary_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="passing folder"):
-        runtime.proven(fake_python(tmp_path / "python3", "echo 3 12"))
+        runtime.check_interpreter(fake_python(tmp_path / "python3", "echo 3 12"))
 
 
 @pytest.mark.usefixtures("staying")
 def test_the_steadiest_name_of_the_interpreter_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = fake_python(tmp_path / "bin/python3.11", "echo 3 11")
     monkeypatch.setattr(sys, "_base_executable", str(base))
-    assert runtime.interpreter() == str(base)
+    assert runtime.find_interpreter() == str(base)
     other = fake_python(tmp_path / "bin/python3", "echo 3 13")
-    assert runtime.interpreter() == str(base)
+    assert runtime.find_interpreter() == str(base)
     other.unlink()
     other.symlink_to(base)
-    assert runtime.interpreter() == str(other)
+    assert runtime.find_interpreter() == str(other)
 
 
 def test_a_hook_is_no_part_of_the_environment_that_it_was_installed_from() -> None:
-    assert not Path(runtime.interpreter()).is_relative_to(sys.prefix)
+    assert not Path(runtime.find_interpreter()).is_relative_to(sys.prefix)
 
 
 def test_a_file_of_ours_that_is_damaged_is_as_none(home: Path) -> None:

@@ -8,10 +8,10 @@ from hypothesis import settings as limited
 from hypothesis import strategies as st
 
 from insula.coding.hosts import jsonc
-from insula.coding.hosts.entries import handlers
-from insula.coding.hosts.install import hooked, unhooked
+from insula.coding.hosts.install import add_hooks, remove_hooks
 from insula.coding.hosts.jsonc import JsonError, Node
 from insula.coding.hosts.places import HOSTS, Command
+from insula.coding.hosts.present import list_our_hooks
 
 COMMANDS = {name: Command("/usr/bin/python3", "/home/dev/.insula", name) for name in HOSTS}
 HOUSE = Path("/home/dev/.insula")
@@ -88,9 +88,9 @@ def test_a_file_with_comments_is_read_as_what_it_says(file: tuple[str, dict[str,
 def test_what_is_put_in_is_taken_out_to_the_byte(file: tuple[str, dict[str, Any]], name: str) -> None:
     text, _ = file
     host, command = HOSTS[name], COMMANDS[name]
-    after, made = hooked(text, host, command)
-    assert hooked(after, host, command) == (after, [])
-    assert unhooked(after, host, HOUSE, made) == text
+    after, made = add_hooks(text, host, command)
+    assert add_hooks(after, host, command) == (after, [])
+    assert remove_hooks(after, host, HOUSE, made) == text
 
 
 @limited(max_examples=40)
@@ -100,7 +100,7 @@ def test_hooks_are_added_behind_what_is_there_and_nothing_else_changes(
 ) -> None:
     text, content = file
     host, command = HOSTS[name], COMMANDS[name]
-    after: Any = jsonc.parse(hooked(text, host, command)[0]).plain()
+    after: Any = jsonc.parse(add_hooks(text, host, command)[0]).plain()
     before = content.get("hooks", {})
     assert {key: one for key, one in after.items() if key != "hooks"} == {
         key: one for key, one in content.items() if key != "hooks"
@@ -115,9 +115,9 @@ def test_hooks_are_added_behind_what_is_there_and_nothing_else_changes(
 def test_what_a_person_adds_in_between_survives(file: tuple[str, dict[str, Any]], addition: object) -> None:
     text, content = file
     host, command = HOSTS["codex"], COMMANDS["codex"]
-    after, made = hooked(text, host, command)
+    after, made = add_hooks(text, host, command)
     edited = jsonc.append(after, jsonc.parse(after), addition, "theirs")
-    restored = unhooked(edited, host, HOUSE, made)
+    restored = remove_hooks(edited, host, HOUSE, made)
     assert jsonc.parse(restored).plain() == {**content, "theirs": addition}
     for mark in ("// note", "/* a */", "// b, c }"):
         assert restored.count(mark) == edited.count(mark)
@@ -138,7 +138,7 @@ def hooks_of(text: str, name: str) -> set[int]:
     """Where our hooks begin in a file."""
     root = jsonc.parse(text)
     starts: set[int] = set()
-    for found in handlers(root, HOSTS[name], HOUSE):
+    for found in list_our_hooks(root, HOSTS[name], HOUSE):
         group = root.get("hooks").get(found.event).members[found.group].node  # type: ignore[union-attr]
         inner = group.get("hooks")
         starts.add(inner.members[found.index].node.start if inner else group.start)
@@ -151,7 +151,7 @@ def test_whatever_a_person_writes_in_between_stays_and_all_of_ours_goes(
     file: tuple[str, dict[str, Any]], name: str, data: st.DataObject
 ) -> None:
     host = HOSTS[name]
-    text, made = hooked(file[0], host, COMMANDS[name])
+    text, made = add_hooks(file[0], host, COMMANDS[name])
     added: list[str] = []
     for number in range(data.draw(st.integers(1, 4))):
         at, box = data.draw(st.sampled_from(boundaries(text, jsonc.parse(text), hooks_of(text, name))))
@@ -162,7 +162,7 @@ def test_whatever_a_person_writes_in_between_stays_and_all_of_ours_goes(
         text = text[:at] + new + text[at:]
         added += [f"mine{number}"] if "mine" in new else []
     kept = data.draw(st.sampled_from([made, None]))
-    after = unhooked(text, host, HOUSE, kept)
+    after = remove_hooks(text, host, HOUSE, kept)
     assert not hooks_of(after, name)
     for mark in (*added, "// note", "/* a */", "// b, c }", "node /x/hook.js", "insula doctor"):
         assert after.count(mark) == text.count(mark)
@@ -185,7 +185,7 @@ def test_whatever_a_person_writes_in_between_stays_and_all_of_ours_goes(
 )
 def test_a_line_comment_never_swallows_what_follows(text: str, kept: list[str] | None) -> None:
     host, command = HOSTS["codex"], COMMANDS["codex"]
-    after = unhooked(hooked(text, host, command)[0], host, HOUSE, kept)
+    after = remove_hooks(add_hooks(text, host, command)[0], host, HOUSE, kept)
     assert jsonc.parse(after) and "// c\n" in after
 
 
@@ -233,5 +233,5 @@ def test_a_comment_at_the_end_of_a_line_stays_with_what_it_is_about() -> None:
 def test_of_a_key_that_stands_there_twice_the_last_one_counts() -> None:
     host, command = HOSTS["codex"], COMMANDS["codex"]
     text = '{"hooks": {"Stop": []}, "hooks": {"Stop": [], "Stop": [1]}}'
-    after, made = hooked(text, host, command)
-    assert unhooked(after, host, HOUSE, made) == text
+    after, made = add_hooks(text, host, command)
+    assert remove_hooks(after, host, HOUSE, made) == text

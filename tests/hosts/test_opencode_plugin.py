@@ -45,7 +45,7 @@ def plugin(home: Path) -> Path:
     """The plugin as it is installed, running the hook of this source."""
     shim(home)
     file = home / "insula.mjs"
-    file.write_bytes(scripts.wanted(HOSTS["opencode"], Command(PYTHON, str(home), "opencode")))
+    file.write_bytes(scripts.render_script(HOSTS["opencode"], Command(PYTHON, str(home), "opencode")))
     return file
 
 

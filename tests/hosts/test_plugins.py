@@ -32,7 +32,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_claude_code_finds_a_marketplace_and_in_it_the_plugin(tmp_path: Path) -> None:
-    plugins.build(places.host("claude-code"), tmp_path / "out")
+    plugins.build_plugin(places.get_host("claude-code"), tmp_path / "out")
     market = read(tmp_path / "out", ".claude-plugin/marketplace.json")
     (offered,) = market["plugins"]
     plugin = read(tmp_path / "out" / offered["source"], ".claude-plugin/plugin.json")
@@ -45,7 +45,7 @@ def test_claude_code_finds_a_marketplace_and_in_it_the_plugin(tmp_path: Path) ->
 
 
 def test_gemini_finds_an_extension(tmp_path: Path) -> None:
-    plugins.build(places.host("gemini"), tmp_path / "out")
+    plugins.build_plugin(places.get_host("gemini"), tmp_path / "out")
     extension = read(tmp_path / "out", "gemini-extension.json")
     assert NAME.fullmatch(extension["name"])
     assert VERSION.match(extension["version"])
@@ -53,8 +53,8 @@ def test_gemini_finds_an_extension(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_a_plugin_has_the_events_of_the_settings_and_no_path_of_this_machine(name: str, tmp_path: Path) -> None:
-    host, form = places.host(name), FORMS[name]
-    files = plugins.build(host, tmp_path / "out")
+    host, form = places.get_host(name), FORMS[name]
+    files = plugins.build_plugin(host, tmp_path / "out")
     hooks = read(tmp_path / "out", form.within + plugins.HOOKS)["hooks"]
     assert list(hooks) == [on.event for on in host.events]
     for on in host.events:
@@ -70,7 +70,7 @@ def test_a_plugin_has_the_events_of_the_settings_and_no_path_of_this_machine(nam
 def test_a_relative_home_which_a_project_would_bring_is_not_the_plugins(
     named: str, tmp_path: Path, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plugins.build(places.host("gemini"), tmp_path / "out")
+    plugins.build_plugin(places.get_host("gemini"), tmp_path / "out")
     project = tmp_path / "project"
     project.mkdir()
     command = [sys.executable, "-I", "-S", str(tmp_path / "out/hook/run.py"), "gemini"]
@@ -84,12 +84,12 @@ def test_a_relative_home_which_a_project_would_bring_is_not_the_plugins(
 
 def test_nothing_is_overwritten_and_an_unknown_host_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    plugins.build(places.host("gemini"), tmp_path / "mine")
+    plugins.build_plugin(places.get_host("gemini"), tmp_path / "mine")
     for taken in (tmp_path / "mine", tmp_path / "mine" / "gemini-extension.json"):
         with pytest.raises(InputError, match="name a new folder"):
-            plugins.build(places.host("gemini"), taken)
+            plugins.build_plugin(places.get_host("gemini"), taken)
     with pytest.raises(InputError, match="No plugin is made for Codex, only for claude-code, gemini"):
-        plugins.build(places.host("codex"), tmp_path / "codex")
+        plugins.build_plugin(places.get_host("codex"), tmp_path / "codex")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name not in {"home", "user"}) == ["mine"]
 
 

@@ -28,7 +28,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files(name: str) -> list[Path]:
-    return list(scripts.paths(HOSTS[name], HOSTS[name].settings()))
+    return list(scripts.list_scripts(HOSTS[name], HOSTS[name].settings()))
 
 
 def insula(*words: str) -> tuple[int, str]:
@@ -79,13 +79,13 @@ def test_what_a_person_changed_stays_and_is_named(name: str, home: Path) -> None
 @pytest.mark.parametrize("name", SCRIPTED)
 @pytest.mark.parametrize("then", ["install", "uninstall"])
 def test_what_an_earlier_version_wrote_is_ours(name: str, then: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = scripts.wanted
+    now = scripts.render_script
 
     def before(host: Host, command: Command) -> bytes:
         return now(host, command) + b"\n"
 
     with monkeypatch.context() as earlier:
-        earlier.setattr(scripts, "wanted", before)
+        earlier.setattr(scripts, "render_script", before)
         insula("install", name)
     old = files(name)[0].read_text()
     assert insula(then, name)[0] == 0
@@ -98,7 +98,7 @@ def test_what_an_earlier_version_wrote_is_ours(name: str, then: str, monkeypatch
 def test_scripts_are_found_and_taken_out_when_our_records_are_lost(name: str, home: Path) -> None:
     insula("install", name)
     (home / "installed.json").unlink()
-    assert len(present.find(HOSTS[name], Path.cwd()).here) == 1
+    assert len(present.find_hooks(HOSTS[name], Path.cwd()).here) == 1
     insula("uninstall", name)
     assert not any(path.exists() for path in files(name))
 

@@ -62,24 +62,24 @@ def test_a_switch_that_does_not_suffice_says_so() -> None:
 
 
 def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path) -> None:
-    assert "o2" not in switch.senses(home)
+    assert "o2" not in switch.list_senses(home)
     said = insula("on", "o2")[1]
     assert said.startswith("o2 is on;") and "against_words, bypass, nociception, o2, told_again" in said
     insula("off", "bypass")
     insula("off")
     insula("on")
     install.install(HOSTS["codex"])
-    assert switch.senses(home) == {"nociception", "vestibular", "against_words", "told_again", "unmet", "o2"}
+    assert switch.list_senses(home) == {"nociception", "vestibular", "against_words", "told_again", "unmet", "o2"}
     insula("off", "o2")
     insula("on", "bypass")
     assert json.loads((home / "hook.json").read_text())["senses"] == {"o2": False, "bypass": True}
-    assert "o2" not in switch.senses(home)
+    assert "o2" not in switch.list_senses(home)
 
 
 def test_a_sense_is_named_with_a_hyphen_as_well(home: Path) -> None:
     record = json.loads(insula("off", "against-words", "--json")[1])
     assert record["sense"] == "against_words" and "against_words" not in record["speaking"]
-    assert "against_words" not in switch.senses(home)
+    assert "against_words" not in switch.list_senses(home)
 
 
 def test_what_is_no_sense_and_a_sense_of_one_project_are_refused(home: Path) -> None:
@@ -204,7 +204,7 @@ def test_that_the_code_was_removed_is_said_where_the_settings_were_gone_already(
 
 def switched(home: str, erases: bool) -> None:
     """Switch the hooks off, or erase what they wrote, in a process of its own."""
-    switch.purge(Path(home)) if erases else switch.turn(Path(home), True)
+    switch.purge(Path(home)) if erases else switch.switch_hooks(Path(home), True)
 
 
 def test_a_lock_that_was_tidied_away_holds_nobody(home: Path) -> None:

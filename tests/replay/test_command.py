@@ -66,7 +66,7 @@ def test_it_shows_what_the_hook_would_say_and_so_no_sense_that_is_off(tmp_path: 
 
     readings, moments, page = told()
     assert readings == {"bypass": 1} and "bypass" in moments and "goes round a check" in page
-    switch.turn_sense(home, "bypass", False)
+    switch.switch_sense(home, "bypass", False)
     readings, moments, page = told()
     assert readings == {} and moments == [] and "goes round a check" not in page
 

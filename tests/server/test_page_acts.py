@@ -144,7 +144,7 @@ def _preference(page: Page, user: str) -> None:
 
 def _rules(page: Page, user: str) -> None:
     """A rule of the machine's coding agents, that a person imported."""
-    home = str(places.home())
+    home = str(places.find_home())
     Path(home).mkdir(parents=True, exist_ok=True)
     words = {"advice": "Read the error to its end.", "pattern": "stale-edit", "source": "friend"}
     rule = f"stale-edit-{user}"

@@ -208,7 +208,7 @@ def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site) -> 
             "tool_use_id": f"toolu_{number}",
             "error": "Exit code 1\nno rule for <i>deploy</i>",
         }
-        respond(str(places.home()), "claude-code", payload, now + number)
+        respond(str(places.find_home()), "claude-code", payload, now + number)
     _, text, _ = ask(running, "/agents")
     section = text.partition("What the hook was worth")[2]
     assert "not enough evidence" in section
@@ -220,7 +220,7 @@ def test_a_word_on_a_text_of_the_hook_ends_its_kind_there_and_another_brings_it_
     running: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INSULA_HOLDOUT", "0")
-    home, times = str(places.home()), iter(range(100))
+    home, times = str(places.find_home()), iter(range(100))
 
     def fails(session: str) -> str:
         """What the agent is told when the same command fails five times."""

@@ -35,7 +35,7 @@ def fails_alike(session: Session) -> None:
 def test_a_sense_that_is_switched_on_in_a_session_knows_what_went_before(tmp_path: Path) -> None:
     session = Session(tmp_path)
     works_long_alone(session, 40)
-    switch.turn_sense(tmp_path, "chronos", True)
+    switch.switch_sense(tmp_path, "chronos", True)
     session.act(reads("/home/dev/project/last.py", "the end\n"))
     assert "since the user's last message" in session.said[0]
 
@@ -43,7 +43,7 @@ def test_a_sense_that_is_switched_on_in_a_session_knows_what_went_before(tmp_pat
 def test_what_a_sense_said_before_it_was_switched_off_does_not_count_as_heeded(tmp_path: Path) -> None:
     session = Session(tmp_path)
     fails_alike(session)
-    switch.turn_sense(tmp_path, "nociception", False)
+    switch.switch_sense(tmp_path, "nociception", False)
     fails_alike(session)
     session.follow(reads(f"/home/dev/project/{n}.py", f"x = {n}\n") for n in range(6))
     records = trace.read(trace.folder(str(tmp_path), "s"))[0]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -16,6 +16,9 @@ from insula.coding.hosts import doctor as examination
 from insula.coding.hosts import places
 from insula.coding.hosts.consent import Check
 from insula.coding.hosts.places import HOSTS
+
+if TYPE_CHECKING:
+    from insula.coding.hosts.live import Proof
 
 _MARKS = {
     "ok": ("✓", "green"),
@@ -41,11 +44,11 @@ def doctor(
     not installed, switched off, or not trusted by the host.
     """
     console = Console(highlight=False)
-    checks = examination.examine(places.host(host) if host else None, prove=_prover(console) if live else None)
+    checks = examination.examine(places.get_host(host) if host else None, prove=_prover(console) if live else None)
     if not json:
-        return examination.status(_printed(checks, console))
+        return examination.summarize(_printed(checks, console))
     found = list(checks)
-    status = examination.status(found)
+    status = examination.summarize(found)
     lines.print_json({"ok": status == 0, "status": status, "checks": [asdict(check) for check in found]})
     return status
 
@@ -53,7 +56,7 @@ def doctor(
 def _prover(console: Console) -> examination.Prover:
     from insula.coding.hosts.live import prove
 
-    def proven(host: str, client: Path) -> examination.Proof:
+    def proven(host: str, client: Path) -> "Proof":
         if not console.is_terminal:
             return prove(host, client)
         with console.status(f"running {client} against a model on this machine"):

@@ -11,10 +11,10 @@ from insula.cli import lines
 from insula.cli.lines import print_json, warn
 from insula.cli.options import Json, Yes
 from insula.coding.hosts import install as hosts
-from insula.coding.hosts import places, present, projects, switch
+from insula.coding.hosts import places, present, switch
+from insula.coding.hosts.dialects import EXPERIMENTAL, NAMES
 from insula.coding.hosts.install import Outcome
 from insula.coding.hosts.places import Host as Agent
-from insula.coding.hosts.registry import EXPERIMENTAL, NAMES
 from insula.coding.step.senses import EVERY
 from insula.errors import InputError
 
@@ -52,8 +52,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would ch
 
 def install(host: Host = None, project: Project = False, dry_run: DryRun = False, json: Json = False) -> None:
     """Put the hooks into a coding agent."""
-    agent = places.host(host)
-    outcome = hosts.install(agent, projects.checked(projects.root()) if project else None, dry_run)
+    agent = places.get_host(host)
+    outcome = hosts.install(agent, places.check_project(places.find_root()) if project else None, dry_run)
     if json:
         return print_json(_record(outcome, dry_run))
     if dry_run:
@@ -70,16 +70,16 @@ def _news(outcome: Outcome) -> Iterator[str]:
     if was not in (None, share):
         former = lines.percent(was) if isinstance(was, int | float) else f"{was!r}"
         yield f"The holdout is now {lines.percent(share)} (was {former})."
-    house = places.home()
-    if switch.read(house)["off"]:
+    house = places.find_home()
+    if switch.read_switches(house)["off"]:
         yield "The hooks are switched off at present: insula on"
     elif switch.is_off(house, Path.cwd()):
         yield "The hooks are switched off in this project at present: insula on --project"
 
 
 def _notes(outcome: Outcome, project: bool) -> Sequence[str]:
-    host, house = outcome.host, places.home()
-    share = switch.read(house)["holdout"]
+    host, house = outcome.host, places.find_home()
+    share = switch.read_switches(house)["holdout"]
     notes = [
         f"They run from {house / 'hook'} and stay until `insula uninstall {host.id}{' --project' if project else ''}`.",
         f"What is observed is kept in {house}, on this machine alone; `insula purge` erases it.",
@@ -90,7 +90,7 @@ def _notes(outcome: Outcome, project: bool) -> Sequence[str]:
             "(setting `holdout`)."
         )
     if project:
-        notes += [f"The project is {projects.described(projects.root())}.", *_IN_PROJECT.get(host.id, ())]
+        notes += [f"The project is {places.describe_project(places.find_root())}.", *_IN_PROJECT.get(host.id, ())]
     if project and outcome.shared:
         notes.append("The command names a path of this machine: do not commit this file.")
     elif project:
@@ -116,8 +116,8 @@ def uninstall(
         if host or project or dry_run:
             raise InputError("--all takes the hooks out of everything; name no host and no other option with it.")
         return _uninstall_all(json)
-    agent = places.host(host)
-    outcome = hosts.uninstall(agent, projects.root() if project else None, dry_run)
+    agent = places.get_host(host)
+    outcome = hosts.uninstall(agent, places.find_root() if project else None, dry_run)
     if json:
         print_json(_record(outcome, dry_run))
         return 0
@@ -128,20 +128,20 @@ def uninstall(
     _print_kept(outcome)
     if not outcome.changed and not outcome.kept:
         _print_others(agent, outcome.file)
-    if outcome.changed and not hosts.in_use(places.home()):
+    if outcome.changed and not hosts.has_hooks(places.find_home()):
         print("  No hooks are left; `insula uninstall --all` removes their code, `insula purge` what they learned.")
     return 0
 
 
 def _print_others(host: Agent, looked: Path) -> None:
     """Where the hooks are instead."""
-    for file in present.find(host, Path.cwd()).here:
+    for file in present.find_hooks(host, Path.cwd()).here:
         if file == looked:
             continue
         if file == host.settings():
             print(f"  There are some for all your projects: insula uninstall {host.id}")
         else:
-            root = projects.project_of(host, file)
+            root = places.get_project(host, file)
             print(f"  In this project ({root}) there are: insula uninstall {host.id} --project")
 
 
@@ -151,9 +151,9 @@ def _print_kept(outcome: Outcome) -> None:
 
 
 def _uninstall_all(json: bool) -> int:
-    house = places.home()
+    house = places.find_home()
     had_code = (house / "hook").exists()
-    outcomes, failures = hosts.uninstall_all(projects.root())
+    outcomes, failures = hosts.uninstall_all(places.find_root())
     if json:
         print_json({"changed": [str(one.file) for one in outcomes], "failures": [str(one) for one in failures]})
         return 1 if failures else 0
@@ -171,8 +171,8 @@ def _uninstall_all(json: bool) -> int:
     if had_code and not (house / "hook").exists():
         print(f"The code that they ran, in {house / 'hook'}, was removed.")
     left = [
-        *(["what was learned"] if switch.learned(house) else ()),
-        *(["backups of your settings"] if switch.backed_up(house) else ()),
+        *(["what was learned"] if switch.has_learned(house) else ()),
+        *(["backups of your settings"] if switch.has_backups(house) else ()),
     ]
     if left:
         print(f"Still in {house}: {' and '.join(left)}; `insula purge` erases that.")
@@ -192,13 +192,13 @@ def off(sense: Sense = None, project: Project = False, json: Json = False) -> No
 def _turn(on: bool, sense: str | None, project: bool, json: bool) -> None:
     if sense is not None:
         return _turn_sense(on, sense, project, json)
-    house, here = places.home(), Path.cwd()
-    switch.turn(house, on, here if project else None)
+    house, here = places.find_home(), Path.cwd()
+    switch.switch_hooks(house, on, here if project else None)
     off = switch.is_off(house, here)
     if json:
-        root = str(projects.root(here)) if project else None
+        root = str(places.find_root(here)) if project else None
         return print_json({"on": on, "project": root, "off_here": off})
-    where = f"in the project {projects.described(projects.root(here))}" if project else "everywhere"
+    where = f"in the project {places.describe_project(places.find_root(here))}" if project else "everywhere"
     print(f"The hooks are {'on' if on else 'off'} {where}; this holds from the next event on.")
     if on and off:
         other = "insula on" if project else "insula on --project"
@@ -212,9 +212,9 @@ def _turn_sense(on: bool, sense: str, project: bool, json: bool) -> None:
         raise InputError(f"{sense!r} is no sense; the senses are {known}.")
     if project:
         raise InputError("A sense is switched for all projects; leave out --project.")
-    house = places.home()
-    switch.turn_sense(house, name, on)
-    speaking = sorted(switch.senses(house))
+    house = places.find_home()
+    switch.switch_sense(house, name, on)
+    speaking = sorted(switch.list_senses(house))
     if json:
         return print_json({"on": on, "sense": name, "speaking": speaking})
     print(f"{name} is {'on' if on else 'off'}; this holds from the next event on. On are {', '.join(speaking)}.")
@@ -225,7 +225,7 @@ def _turn_sense(on: bool, sense: str, project: bool, json: bool) -> None:
 
 def purge(yes: Yes = False, json: Json = False) -> int:
     """Erase all that the hooks observed and learned, and the backups of your settings from before each change."""
-    house = places.home()
+    house = places.find_home()
     what = f"all that the hooks observed and learned, with backups of settings, in {house}"
     if not lines.confirm(f"Erase {what}? It cannot be undone.", yes, "erased"):
         return 1
@@ -234,7 +234,7 @@ def purge(yes: Yes = False, json: Json = False) -> int:
         print_json({"home": str(house), "erased": list(erased)})
         return 0
     print(f"Erased in {house}: {', '.join(erased)}." if erased else f"There was nothing to erase in {house}.")
-    if hosts.in_use(house):
+    if hosts.has_hooks(house):
         print("The hooks stay installed and begin anew; `insula uninstall --all` removes them.")
     return 0
 

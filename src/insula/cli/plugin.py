@@ -19,9 +19,9 @@ def build(
     json: Json = False,
 ) -> None:
     """Write the plugin to a folder, from which the agent installs it."""
-    known = places.host(host)
-    files = plugins.build(known, folder)
-    install = plugins.form(known).install.format(folder=folder)
+    known = places.get_host(host)
+    files = plugins.build_plugin(known, folder)
+    install = plugins.get_form(known).install.format(folder=folder)
     if json:
         return print_json({"host": host, "folder": str(folder), "files": len(files), "install": install})
     print(f"{known.name}: a plugin of {len(files)} files in {folder}\n  Install it with: {install}")

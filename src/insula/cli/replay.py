@@ -52,7 +52,7 @@ def replay(
     gathered = _read(found)
     if html is not None:
         _page(html, gathered)
-    planned = learning.plan(str(places.home()), gathered.scores, time.time()) if learn else None
+    planned = learning.plan(str(places.find_home()), gathered.scores, time.time()) if learn else None
     if json:
         _print_json(gathered.totals, planned, trust)
     else:
@@ -92,7 +92,7 @@ def _read(found: Found) -> Gathered:
     """Read everything, with a bar where somebody looks."""
     console = Console(stderr=True)
     size = sum(source.size for sources in found.sessions for source in sources)
-    on = switch.senses(places.home())
+    on = switch.list_senses(places.find_home())
     if not console.is_terminal:
         return gather(found, on=on)
     columns = (TextColumn("Looking back"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
@@ -139,7 +139,7 @@ def _print_json(totals: Totals, planned: Plan | None, trust: bool) -> None:
     if not totals.sessions:
         record["error"] = "Nothing could be read; `passed_over` and `incomplete` say why."
     if planned is not None:
-        learning.write(str(places.home()), planned)
+        learning.write(str(places.find_home()), planned)
         record["learned"] = _learned(planned, trust)
     say(jsonlib.dumps(record, indent=2) + "\n")
 
@@ -183,6 +183,6 @@ def _learn(planned: Plan, yes: bool, trust: bool) -> None:
     if not yes and not lines.confirmed("Learn from them?"):
         say("Nothing was learned.\n")
         return
-    learning.write(str(places.home()), planned)
+    learning.write(str(places.find_home()), planned)
     many = f"{planned.sessions} session{'' if planned.sessions == 1 else 's'}"
     say(f"Learned from {many}. See: insula guidance rules. To undo for a rule: insula guidance rules forget ID\n")

@@ -53,7 +53,7 @@ def rules_here() -> Rules:
         project = trace.project(os.getcwd())  # noqa: PTH109 the hook asks the same way
     except OSError:
         project = ""
-    return Rules(str(places.home()), project)
+    return Rules(str(places.find_home()), project)
 
 
 @app.callback(invoke_without_command=True)
@@ -329,5 +329,5 @@ def _describe_holdout(known: Rules) -> list[str]:
 def _install() -> str:
     """The command that hands the holdout to the hooks."""
     with suppress(InsulaError, OSError):  # the folder is gone, or a host's settings cannot be read: it names any host
-        return doctor.again(Path.cwd())
+        return doctor.name_install_command(Path.cwd())
     return f"insula install {next(iter(places.HOSTS))}"

@@ -159,7 +159,7 @@ def gathered(user: str, url: str | None) -> tuple[Standing, Held | None, list[En
     settings, live = settings_module.load(), of_server(url)
 
     async def read(store: Store) -> tuple[Standing, Held | None, list[Entry]]:
-        said = await register_of(store, user, switched(settings.claims), str(places.home()))
+        said = await register_of(store, user, switched(settings.claims), str(places.find_home()))
         return live or await of_store(store, settings), await held(store, user, settings), said
 
     return with_store(read)

@@ -78,9 +78,9 @@ def _show_hooks(console: Console, hooks: Worth, verbose: bool) -> None:
 
 def _hooks() -> Worth | None:
     """What the hooks of coding agents were worth; None where they have seen no session."""
-    if not (places.home() / "sessions").is_dir():
+    if not (places.find_home() / "sessions").is_dir():
         return None
-    found = worth(str(places.home()), DAYS, time.time())
+    found = worth(str(places.find_home()), DAYS, time.time())
     return found if found.sessions else None
 
 

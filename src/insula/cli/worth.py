@@ -14,7 +14,7 @@ from insula.cli.common import is_memory, with_store
 from insula.cli.lines import print_json, tell
 from insula.cli.options import All, User
 from insula.coding.hosts import switch
-from insula.coding.hosts.places import home
+from insula.coding.hosts.places import find_home
 from insula.coding.replay.figures import many, number, tokens, when
 from insula.coding.replay.visible import visible
 from insula.coding.replay.worth import (
@@ -57,7 +57,7 @@ def show(
     """What was said to agents, whether they heeded it, what it cost and whether it helps: five lines, or all of it."""
     if context.invoked_subcommand is not None:
         return
-    found = worth(str(home()), days, time.time())
+    found = worth(str(find_home()), days, time.time())
     found.effects += of_talk(user)
     if json:
         print_json(asdict(found) | {"tokens": found.cost, "senses": of_senses()})
@@ -67,7 +67,7 @@ def show(
 
 def of_senses() -> dict[str, str]:
     """Which senses are on and which off, each with why."""
-    on = switch.senses(home())
+    on = switch.list_senses(find_home())
     return {"on": reasons(on, True), "off": reasons(on, False)}
 
 
@@ -88,14 +88,14 @@ def of_talk(user: str) -> list[Row]:
 @app.command()
 def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
     """Say that a text was a false alarm: its kind is not said again in that project."""
-    one = hear(str(home()), name, right=False, now=time.time())
+    one = hear(str(find_home()), name, right=False, now=time.time())
     print(f"Noted as a false alarm. Nothing more is said in that project about: {one.family}.")
 
 
 @app.command()
 def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
     """Say that a text helped; where its kind was called a false alarm in that project, it is said again."""
-    hear(str(home()), name, right=True, now=time.time())
+    hear(str(find_home()), name, right=True, now=time.time())
     print("Noted. Its kind is said in that project as before.")
 
 

@@ -19,9 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from insula.coding.hosts import hook, places, registry
-from insula.coding.hosts.fields import text
-from insula.coding.hosts.files import private_folder
+from insula.coding.hosts import hook, places
+from insula.coding.hosts.dialects import load_dialect
+from insula.coding.hosts.files import make_private_folder
+from insula.coding.hosts.payload import get_text
 from insula.integrations.extras import needed
 from insula.integrations.guest import TALKS, USER, Guest, Told, talking
 from insula.metacognition import Blocking, Metacognition
@@ -70,7 +71,7 @@ def hooks(
         ImportError: the SDK is not installed.
     """
     matcher = _matcher()
-    sensing = _callback(str(private_folder(home or places.home())), frozenset(exempt))
+    sensing = _callback(str(make_private_folder(home or places.find_home())), frozenset(exempt))
     parts = [(sensing, EVENTS), *([(Turns(Guest(mind, user=user)).tell, TURN_EVENTS)] if mind is not None else ())]
     heard = dict.fromkeys(event for _, events in parts for event in events)
     found = {event: [callback for callback, events in parts if event in events] for event in heard}
@@ -92,24 +93,24 @@ class Turns:
             with move_on_after(hook.PATIENCE):
                 return await self._answered(dict(payload))
         except Exception as error:
-            hook.count(str(places.home()), HOST, error)
+            hook.count_failure(str(places.find_home()), HOST, error)
         return {}
 
     async def _answered(self, payload: dict[str, Any]) -> dict[str, Any]:
-        session, name = text(payload, "session_id"), text(payload, "hook_event_name")
+        session, name = get_text(payload, "session_id"), get_text(payload, "hook_event_name")
         before = self._told.get(session, Told())
         if name == "PreCompact":  # what stood in the conversation may be gone from it
             self._told[session] = before._replace(system="")
         elif name == "Stop":
-            await self._guest.awaited(self._guest.answer(before, text(payload, "last_assistant_message")))
-        elif said := text(payload, "prompt").strip():
+            await self._guest.awaited(self._guest.answer(before, get_text(payload, "last_assistant_message")))
+        elif said := get_text(payload, "prompt").strip():
             told = self._told[session] = await self._guest.awaited(self._guest.heard(said, session=session or None))
             self._told.move_to_end(session)
             if len(self._told) > TALKS:
                 self._told.popitem(last=False)
             new = told.system if told.system != before.system else ""
             behind = "\n\n".join(filter(None, (new, told.behind)))
-            return registry.dialect(HOST).answer(name, behind) if behind else {}
+            return load_dialect(HOST).write_answer(name, behind) if behind else {}
         return {}
 
 
@@ -133,7 +134,7 @@ def _callback(home: str, exempt: Collection[str]) -> Callback:
                 work = partial(_answer, home, payload, running, exempt)
                 return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter)
         except Exception as error:  # such as no thread to be had
-            hook.count(home, HOST, error)
+            hook.count_failure(home, HOST, error)
         return {}
 
     return tell
@@ -146,7 +147,7 @@ def _answer(home: str, payload: Mapping[str, Any], running: set[object], exempt:
     running.add(call)
     try:
         given = dict(payload)
-        if hook.off(home, os.environ.get("INSULA_OFF", "")) or given.get("tool_name") in exempt:
+        if hook.is_switched_off(home, os.environ.get("INSULA_OFF", "")) or given.get("tool_name") in exempt:
             return {}
         if given.get("hook_event_name") == "PreToolUse":  # a question refuses the call where the program asks nobody
             given["permission_mode"] = UNASKED
@@ -155,7 +156,7 @@ def _answer(home: str, payload: Mapping[str, Any], running: set[object], exempt:
             raise TimeoutError  # nobody waits for it any more
         return json.loads(told) if told else {}
     except Exception as error:  # the edge of law 4: counted, and told by `insula doctor`
-        hook.count(home, HOST, error)
+        hook.count_failure(home, HOST, error)
         return {}
     finally:
         running.discard(call)

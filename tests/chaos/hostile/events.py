@@ -9,7 +9,7 @@ from payloads import recorded
 
 from hostile.repositories import ORDER
 from hostile.trial import TOKEN, Site
-from insula.coding.hosts import probe
+from insula.coding.hosts import trials
 from insula.coding.hosts.places import HOSTS
 
 Payload = dict[str, Any]
@@ -131,7 +131,7 @@ def events(host: str) -> Iterator[Payload]:
 
 def form(host: str, name: str, **given: str) -> Payload:
     """A payload of a host's, as the doctor tries its hook with it."""
-    forms = probe._FORMS[host]  # pyright: ignore[reportPrivateUsage]
+    forms = json.loads(trials.FORMS.read_text())[host]
     text = json.dumps({**forms["all"], **forms[name]})
     for key, value in {"session": "s-1", "cwd": "/nowhere", "n": "1", **given}.items():
         text = text.replace(f"${key}", json.dumps(value)[1:-1])

@@ -13,7 +13,7 @@ import pytest
 import stories
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, query
 
-from insula.coding.hosts.live import CLIENTS, QUESTION, failing
+from insula.coding.hosts.live import CLIENTS, QUESTION, script_errors
 from insula.coding.step.wording import SIGN
 from insula.integrations.claude_agent_sdk import hooks
 from insula.llm.fake_agents import FakeModel, Read, Shell
@@ -101,7 +101,7 @@ def test_what_memory_holds_stands_behind_the_question_and_the_last_words_are_ass
 
 
 def test_similar_errors_bring_one_note_behind_the_result(mind: Blocking, tmp_path: Path, heard: list[Any]) -> None:
-    with SlowModel(failing(5)) as model:
+    with SlowModel(script_errors(5)) as model:
         Agent(tmp_path, mind).say(model, "Look at the files.")
     assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
     assert heard
@@ -129,7 +129,7 @@ def test_over_ten_turns_four_fifths_of_what_is_sent_was_sent_before(mind: Blocki
 
 
 def test_an_exempt_tool_is_not_felt(mind: Blocking, tmp_path: Path, heard: list[Any]) -> None:
-    with SlowModel(failing(5)) as model:
+    with SlowModel(script_errors(5)) as model:
         Agent(tmp_path, mind, exempt={"Bash"}).say(model, "Look at the files.")
     assert not any(SIGN in text for text in model.texts())
     assert heard

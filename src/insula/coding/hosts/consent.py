@@ -10,11 +10,10 @@ from typing import Any, Literal, cast
 
 from insula import foreign
 from insula.coding.hosts import jsonc, places, records
-from insula.coding.hosts.entries import Handler, hooks_in
 from insula.coding.hosts.files import MOST_BYTES
 from insula.coding.hosts.jsonc import Node
-from insula.coding.hosts.places import HOSTS, Host
-from insula.coding.hosts.projects import project_of
+from insula.coding.hosts.places import HOSTS, Host, get_project
+from insula.coding.hosts.present import Handler, list_hooks
 
 State = Literal["ok", "note", "idle", "warn", "broken"]
 """`idle`: nothing is broken, and yet the hooks do not run here. `note`: nothing to do."""
@@ -32,30 +31,30 @@ class Check:
     remedy: str = ""
 
 
-def leave(host: Host, file: Path, root: Node, handlers: Sequence[Handler], here: Path) -> Iterable[Check]:
+def check_consent(host: Host, file: Path, root: Node, handlers: Sequence[Handler], here: Path) -> Iterable[Check]:
     """Whether the host runs these hooks of ours in a project, as far as its files tell."""
     if not handlers:
         return ()
     looks: Mapping[str, Callable[[], Iterable[Check]]] = {
-        "claude-code": lambda: _claude(host, here),
-        "codex": lambda: _codex(host, file, handlers),
-        "gemini": lambda: _gemini(host, file, root, handlers),
-        "qwen": lambda: _all_disabled(host, [host.settings(), host.settings(here)]),
-        "copilot": lambda: _copilot(host, here),
-        "cursor": lambda: _reads_claude(host, {HOSTS["claude-code"].settings(): None}),
-        "droid": lambda: _droid(host, file),
+        "claude-code": lambda: _check_claude(host, here),
+        "codex": lambda: _check_codex(host, file, handlers),
+        "gemini": lambda: _check_gemini(host, file, root, handlers),
+        "qwen": lambda: _check_disabled(host, [host.settings(), host.settings(here)]),
+        "copilot": lambda: _check_copilot(host, here),
+        "cursor": lambda: _check_shared(host, {HOSTS["claude-code"].settings(): None}),
+        "droid": lambda: _check_droid(host, file),
     }
     return looks[host.id]() if host.id in looks else ()
 
 
-def _claude(host: Host, project: Path) -> Iterator[Check]:
+def _check_claude(host: Host, project: Path) -> Iterator[Check]:
     managed = {
         "Darwin": Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
         "Windows": Path("C:/ProgramData/ClaudeCode/managed-settings.json"),
     }.get(platform.system(), Path("/etc/claude-code/managed-settings.json"))
     here = project / host.folder
     for file in (host.settings(), here / "settings.json", here / "settings.local.json", managed):
-        values = _values(file, project if file.parent == here else None)
+        values = _read_values(file, project if file.parent == here else None)
         if values.get("disableAllHooks") is True:
             yield Check(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
         if file == managed and values.get("allowManagedHooksOnly") is True:
@@ -63,7 +62,7 @@ def _claude(host: Host, project: Path) -> Iterator[Check]:
             yield Check(host.id, "allowed", "broken", f"{file} allows managed hooks only", remedy)
 
 
-def _codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Check]:
+def _check_codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Check]:
     """Codex runs what its user has trusted, by the place and a digest of each hook."""
     config = host.settings().parent / "config.toml"
     try:
@@ -73,16 +72,16 @@ def _codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Chec
     except (OSError, ValueError, RecursionError) as error:
         yield Check(host.id, "trust", "warn", f"{config} cannot be read ({error})", "mend it")
         return
-    features = _table(values, "features")
+    features = _get_table(values, "features")
     if False in (features.get("hooks"), features.get("codex_hooks")):
         yield Check(host.id, "allowed", "broken", f"{config} turns hooks off", "remove hooks = false under [features]")
-    if (folder := project_of(host, file)) and not _is_trusted(values, folder):
+    if (folder := get_project(host, file)) and not _is_trusted(values, folder):
         yield Check(
             host.id, "project", "idle", f"Codex does not trust the project {folder} and skips its hooks",
             f"run `codex` in {folder} once and trust the folder",
         )  # fmt: skip
-    states = _table(_table(values, "hooks"), "state")
-    found = {handler.event: _trusted(states, file, handler) for handler in handlers}
+    states = _get_table(_get_table(values, "hooks"), "state")
+    found = {handler.event: _read_trust(states, file, handler) for handler in handlers}
     untrusted = [event for event, state in found.items() if state != "trusted"]
     if not untrusted:
         yield Check(host.id, "trust", "ok", "Codex has trusted these hooks; if it asks again, they have changed")
@@ -94,15 +93,15 @@ def _codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Chec
 
 
 def _is_trusted(values: Mapping[str, Any], project: Path) -> bool:
-    entries = _table(values, "projects")
+    entries = _get_table(values, "projects")
     names = {str(project), os.path.realpath(project)}
-    return any(_table(entries, name).get("trust_level") == "trusted" for name in names)
+    return any(_get_table(entries, name).get("trust_level") == "trusted" for name in names)
 
 
-def _trusted(states: Mapping[str, Any], file: Path, handler: Handler) -> str:
+def _read_trust(states: Mapping[str, Any], file: Path, handler: Handler) -> str:
     event = "".join("_" + letter.lower() if letter.isupper() else letter for letter in handler.event).strip("_")
     for path in (str(file), os.path.realpath(file)):  # Codex resolves links in CODEX_HOME, not in the usual folder
-        state = _table(states, f"{path}:{event}:{handler.group}:{handler.index}")
+        state = _get_table(states, f"{path}:{event}:{handler.group}:{handler.index}")
         if state.get("enabled") is False:
             return "disabled"
         if state.get("trusted_hash"):
@@ -110,7 +109,7 @@ def _trusted(states: Mapping[str, Any], file: Path, handler: Handler) -> str:
     return "unknown"
 
 
-def _gemini(host: Host, file: Path, root: Node, handlers: Sequence[Handler]) -> Iterator[Check]:
+def _check_gemini(host: Host, file: Path, root: Node, handlers: Sequence[Handler]) -> Iterator[Check]:
     config = root.get("hooksConfig")
     values = cast(dict[str, Any], config.plain()) if config and config.kind == "object" else {}
     if values.get("enabled") is False:
@@ -122,43 +121,43 @@ def _gemini(host: Host, file: Path, root: Node, handlers: Sequence[Handler]) -> 
         yield Check(host.id, "allowed", "broken", f"{file} disables our hooks by name", "enable them: /hooks in Gemini")
 
 
-def _all_disabled(host: Host, settings: Iterable[Path]) -> Iterator[Check]:
+def _check_disabled(host: Host, settings: Iterable[Path]) -> Iterator[Check]:
     for file in settings:
-        if _values(file, project_of(host, file)).get("disableAllHooks") is True:
+        if _read_values(file, get_project(host, file)).get("disableAllHooks") is True:
             yield Check(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
 
 
-def _copilot(host: Host, here: Path) -> Iterator[Check]:
-    yield from _all_disabled(host, [host.settings(), host.settings(here)])
+def _check_copilot(host: Host, here: Path) -> Iterator[Check]:
+    yield from _check_disabled(host, [host.settings(), host.settings(here)])
     settings = (here / ".claude" / name for name in ("settings.json", "settings.local.json"))
-    yield from _reads_claude(host, dict.fromkeys(settings, here))
+    yield from _check_shared(host, dict.fromkeys(settings, here))
 
 
-def _reads_claude(host: Host, settings: Mapping[Path, Path | None]) -> Iterator[Check]:
+def _check_shared(host: Host, settings: Mapping[Path, Path | None]) -> Iterator[Check]:
     """Some hosts run the hooks in Claude Code's settings, too; those of ours know it, and are silent there."""
-    installed = records.installed(places.home(), "claude-code")
+    installed = records.list_installed(places.find_home(), "claude-code")
     for file, project in settings.items():
-        root = _parsed(file, project)
-        if root and any(hook.command in installed for hook in hooks_in(root)):
+        root = _parse_file(file, project)
+        if root and any(hook.command in installed for hook in list_hooks(root)):
             yield Check(
                 host.id, "shared", "ok", f"{host.name} also runs the hooks in {file}; those of Insula are silent"
             )
 
 
-def _droid(host: Host, file: Path) -> Iterator[Check]:
-    yield from _all_disabled(host, [host.settings(), file])
+def _check_droid(host: Host, file: Path) -> Iterator[Check]:
+    yield from _check_disabled(host, [host.settings(), file])
     if (other := file.with_name("hooks.json")).exists():
         says = f"Factory's documents say that {file} is not read for hooks where {other} is"
         yield Check(host.id, "allowed", "warn", says, f"copy the hooks of {file} there")
 
 
-def _values(file: Path, project: Path | None = None) -> dict[str, Any]:
+def _read_values(file: Path, project: Path | None = None) -> dict[str, Any]:
     """A settings file as values; empty where it cannot be used, which is said elsewhere."""
-    root = _parsed(file, project)
+    root = _parse_file(file, project)
     return cast(dict[str, Any], root.plain()) if root else {}
 
 
-def _parsed(file: Path, project: Path | None) -> Node | None:
+def _parse_file(file: Path, project: Path | None) -> Node | None:
     """A settings file, read; with the project that brought it, if one did."""
     try:
         return jsonc.parse(foreign.read(file, MOST_BYTES, project).decode())
@@ -166,6 +165,6 @@ def _parsed(file: Path, project: Path | None) -> Node | None:
         return None
 
 
-def _table(values: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _get_table(values: Mapping[str, Any], key: str) -> dict[str, Any]:
     found: object = values.get(key)
     return cast(dict[str, Any], found) if isinstance(found, dict) else {}

@@ -13,32 +13,32 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import insula
 from insula.coding.hosts import (
-    entries,
     jsonc,
-    others,
     places,
     present,
-    probe,
-    projects,
     records,
-    registry,
     runtime,
     scripts,
     switch,
+    trials,
 )
-from insula.coding.hosts.consent import Check, State, leave
-from insula.coding.hosts.entries import Handler
+from insula.coding.hosts.consent import Check, State, check_consent
+from insula.coding.hosts.dialects import PROVEN
 from insula.coding.hosts.jsonc import JsonError, Node
 from insula.coding.hosts.places import HOSTS, Host
-from insula.coding.hosts.present import Present
+from insula.coding.hosts.present import Handler, Present, list_hooks, list_our_hooks
 from insula.coding.hosts.records import Installed
 from insula.coding.step.senses.register import reasons
 from insula.errors import InsulaError
 from insula.foreign import search_path
+from insula.redaction import redact
+
+if TYPE_CHECKING:  # it loads a server of models
+    from insula.coding.hosts.live import Proof
 
 DAYS = 7
 """How far back failures are counted."""
@@ -46,12 +46,12 @@ ROOM = 10 * 1024 * 1024
 """Bytes that should be free: less than a month of traces takes."""
 LONGEST = 2000
 """Characters of an answer; hosts put longer ones into a file."""
+MOST_NAMED = 3
+"""Hooks of one file that are not Insula's and are named."""
+QUOTED = 160
+"""Characters of their command lines that are shown."""
 TRIAL = "insula-doctor-"
 """How the session of a trial begins; no host makes such an id."""
-
-
-LIVE = registry.PROVEN
-"""Hosts whose real client can be run for a proof; `live` has the same, and much to import."""
 
 
 LEFT = 3600
@@ -59,19 +59,10 @@ LEFT = 3600
 FAILURES = ("failures.1.jsonl", "failures.jsonl")
 
 
-class Proof(Protocol):
-    """What a run of the real client proved."""
-
-    @property
-    def reached(self) -> bool: ...
-    @property
-    def reason(self) -> str: ...
+Prover = Callable[[str, Path], "Proof"]
 
 
-Prover = Callable[[str, Path], Proof]
-
-
-def status(checks: Iterable[Check]) -> int:
+def summarize(checks: Iterable[Check]) -> int:
     """0 where all is well, 1 where something is broken, 2 where nothing is and yet the hooks do not run here."""
     states = {check.state for check in checks}
     return 1 if "broken" in states else 2 if "idle" in states else 0
@@ -85,60 +76,61 @@ def examine(host: Host | None = None, folder: Path | None = None, prove: Prover 
         folder: from where to look; the present one by default.
         prove: runs the real client of a host, and says whether a signal reached its model.
     """
-    house, here = places.home(), folder or Path.cwd()
-    _sweep(house)
-    found = _found(here, host)
-    failures = _failures(house, host)
-    ours = {one.id for one, files in found.items() if files.here}
-    if why := records.distrust(house):
+    house, here = places.find_home(), folder or Path.cwd()
+    _remove_trials(house)
+    found = _find_all(here, host)
+    failures = _count_failures(house, host)
+    ours = {agent.id for agent, files in found.items() if files.here}
+    if why := records.explain_distrust(house):
         yield Check("", "record", "broken", f"nothing that is installed is run: {why}")
     if ours:
-        yield from (*_house(house, _again(found)), *_code(house, _again(found)), *_switches(house, here))
-        yield from _senses(switch.senses(house))
-        yield from _failed("", failures, ours, _again(found))
+        command = _name_install(found)
+        yield from (*_check_house(house, command), *_check_code(house, command), *_check_switches(house, here))
+        yield from _list_senses(switch.list_senses(house))
+        yield from _check_failures("", failures, ours, command)
     else:
         wanted = host.id if host else f"HOST, where HOST is one of {', '.join(HOSTS)}"
         yield Check(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
-    elsewhere = [*_elsewhere(host.id if host else "", found)]
+    elsewhere = [*_note_elsewhere(host.id if host else "", found)]
     yield from () if host else elsewhere
-    for one, files in found.items():
+    for agent, files in found.items():
         if files.here:  # of a check that two files lead to, one is enough
-            yield from _once(_examine_host(one, files.here, house, projects.root(here), prove))
-            yield from _failed(one.id, failures, ours, _again({one: files}))
-        yield from others.checks(one, files)
+            yield from _drop_repeated(_check_host(agent, files.here, house, places.find_root(here), prove))
+            yield from _check_failures(agent.id, failures, ours, _name_install({agent: files}))
+        yield from _check_foreign(agent, files)
     yield from elsewhere if host else ()
 
 
-def again(folder: Path) -> str:
+def name_install_command(folder: Path) -> str:
     """The command that puts the hooks in once more, as a person would type it in a folder.
 
     Raises:
         SettingsError: a settings file cannot be read.
     """
-    return _again(_found(folder))
+    return _name_install(_find_all(folder))
 
 
-def _found(folder: Path, host: Host | None = None) -> dict[Host, Present]:
-    return {one: present.find(one, folder) for one in ([host] if host else HOSTS.values())}
+def _find_all(folder: Path, host: Host | None = None) -> dict[Host, Present]:
+    return {agent: present.find_hooks(agent, folder) for agent in ([host] if host else HOSTS.values())}
 
 
-def _again(found: Mapping[Host, Present]) -> str:
+def _name_install(found: Mapping[Host, Present]) -> str:
     """Into the first host that has the hooks; where none has, into the first of all."""
     where = ((host, file) for host, files in found.items() for file in files.here)
     host, file = next(where, (next(iter(HOSTS.values())), None))
-    return f"insula install {host.id}{_in_project(host, file) if file else ''}"
+    return f"insula install {host.id}{_name_option(host, file) if file else ''}"
 
 
-def _in_project(host: Host, file: Path) -> str:
-    return " --project" if projects.project_of(host, file) else ""
+def _name_option(host: Host, file: Path) -> str:
+    return " --project" if places.get_project(host, file) else ""
 
 
-def _elsewhere(section: str, found: Mapping[Host, Present]) -> Iterator[Check]:
-    if others := [str(file) for one in found.values() for file in one.elsewhere]:
+def _note_elsewhere(section: str, found: Mapping[Host, Present]) -> Iterator[Check]:
+    if others := [str(file) for files in found.values() for file in files.elsewhere]:
         yield Check(section, "elsewhere", "note", f"other projects have hooks of their own: {', '.join(others)}")
 
 
-def _sweep(house: Path) -> None:
+def _remove_trials(house: Path) -> None:
     """Remove the sessions of trials that were ended half way."""
     for session in (house / "sessions").glob(f"{TRIAL}*"):
         with contextlib.suppress(OSError):
@@ -146,7 +138,7 @@ def _sweep(house: Path) -> None:
                 shutil.rmtree(session, ignore_errors=True)
 
 
-def _once(checks: Iterable[Check]) -> Iterator[Check]:
+def _drop_repeated(checks: Iterable[Check]) -> Iterator[Check]:
     seen: set[Check] = set()
     for check in checks:
         if check not in seen:
@@ -154,33 +146,33 @@ def _once(checks: Iterable[Check]) -> Iterator[Check]:
             yield check
 
 
-def _examine_host(
+def _check_host(
     host: Host, files: Mapping[Path, bytes], house: Path, here: Path, prove: Prover | None
 ) -> Iterator[Check]:
-    installed = records.installed(house, host.id)
+    installed = records.list_installed(house, host.id)
     commands: dict[Installed, None] = {}
     allowed = True
     active = 0
     if host.unproven:
-        yield Check(host.id, "experimental", "warn", host.unproven, _canary(host))
+        yield Check(host.id, "experimental", "warn", host.unproven, _name_canary(host))
     for file, data in files.items():
         if host.script:
-            found = list(scripts.commands(host, file, house))
+            found = list(scripts.list_commands(host, file, house))
         else:
-            root, problem = _parsed(host, file, data)
+            root, problem = _parse(host, file, data)
             if root is None:
                 yield problem
                 continue
-            handlers = [hook for hook in entries.hooks_in(root) if hook.command in installed]
+            handlers = [hook for hook in list_hooks(root) if hook.command in installed]
             found = [(hook.event, line) for hook in handlers for line in installed if line == hook.command]
-            ours = entries.handlers(root, host, house)
-            yield from _gone(host, (hook for hook in ours if hook.command not in installed))
-            consent = list(leave(host, file, root, handlers, here))
+            ours = list_our_hooks(root, host, house)
+            yield from _check_missing(host, (hook for hook in ours if hook.command not in installed))
+            consent = list(check_consent(host, file, root, handlers, here))
             allowed = allowed and not any(check.state == "broken" for check in consent)
             yield from consent
         commands |= dict.fromkeys(command for _, command in found)
         active += bool(found)
-        yield _entries(host, file, {event for event, _ in found})
+        yield _check_entries(host, file, {event for event, _ in found})
     if active > 1:
         yield Check(
             host.id, "twice", "warn",
@@ -188,19 +180,19 @@ def _examine_host(
             f"insula uninstall {host.id} --project, in the project that need not have it",
         )  # fmt: skip
     for command in commands:
-        yield from _command(host, command, house)
+        yield from _check_command(host, command, house)
     if prove is not None:
-        yield _live(host, prove, allowed)
+        yield _check_live(host, prove, allowed)
 
 
-def _canary(host: Host) -> str:
+def _name_canary(host: Host) -> str:
     """How its user sees whether a signal reaches the model."""
-    if host.id in LIVE:
+    if host.id in PROVEN:
         return f"insula doctor {host.id} --live"
     return f"let {host.name} run `cat missing-1` to `cat missing-5`, and ask it what [insula] said"
 
 
-def _parsed(host: Host, file: Path, data: bytes) -> tuple[Node | None, Check]:
+def _parse(host: Host, file: Path, data: bytes) -> tuple[Node | None, Check]:
     fine = Check(host.id, "settings", "ok", str(file))
     try:
         return jsonc.parse(data.decode()), fine
@@ -209,18 +201,18 @@ def _parsed(host: Host, file: Path, data: bytes) -> tuple[Node | None, Check]:
         return None, Check(host.id, "settings", "broken", f"{str(file)!r} is no JSON ({error})", remedy)
 
 
-def _entries(host: Host, file: Path, there: Set[str]) -> Check:
+def _check_entries(host: Host, file: Path, there: Set[str]) -> Check:
     missing = [on.event for on in host.events if on.event not in there]
     if not missing:
         return Check(host.id, "settings", "ok", f"{len(there)} events in {file}")
     says = f"{file} lacks {', '.join(missing)}" if there else f"{file} has no hook of Insula's any more"
-    return Check(host.id, "settings", "broken", says, f"insula install {host.id}{_in_project(host, file)}")
+    return Check(host.id, "settings", "broken", says, f"insula install {host.id}{_name_option(host, file)}")
 
 
 # What all hooks share.
 
 
-def _house(house: Path, again: str) -> Iterator[Check]:
+def _check_house(house: Path, again: str) -> Iterator[Check]:
     """Whether the folder of hook state can be written, by its owner alone."""
     try:
         about = house.stat()
@@ -245,14 +237,14 @@ def _house(house: Path, again: str) -> Iterator[Check]:
 def _open_to_others(house: Path) -> list[str]:
     ours = [house, *(house / name for name in ("hook", switch.FILE, records.FILE, *switch.ERASED))]
     with contextlib.suppress(OSError):
-        return ["it" if one == house else one.name for one in ours if one.exists() and one.stat().st_mode & 0o077]
+        return ["it" if path == house else path.name for path in ours if path.exists() and path.stat().st_mode & 0o077]
     return []
 
 
-def _code(house: Path, again: str) -> Iterator[Check]:
+def _check_code(house: Path, again: str) -> Iterator[Check]:
     """Whether the hook's code is there, whole, and that of this version."""
     remedy = f"run {again} again"
-    lib, condition = runtime.installed_lib(house), runtime.condition(house)
+    lib, condition = runtime.find_lib(house), runtime.check_code(house)
     where = house / "hook" / lib if lib else house / places.SHIM
     if condition == "whole":
         yield Check("", "code", "ok", f"version {insula.__version__}, in {where}")
@@ -262,39 +254,39 @@ def _code(house: Path, again: str) -> Iterator[Check]:
         yield Check("", "code", "broken", f"{where} is {condition}", remedy)
 
 
-def _switches(house: Path, here: Path) -> Iterator[Check]:
+def _check_switches(house: Path, here: Path) -> Iterator[Check]:
     if os.environ.get("INSULA_OFF", "") not in ("", "0"):
         yield Check("", "switch", "idle", "switched off by INSULA_OFF", "unset INSULA_OFF")
     if not switch.is_readable(house):
         says = f"{house / switch.FILE} cannot be read, so the hooks are off"
         yield Check("", "switch", "broken", says, "run insula on or insula off")
-    elif switch.read(house)["off"]:
+    elif switch.read_switches(house)["off"]:
         yield Check("", "switch", "idle", "switched off", "insula on")
     elif switch.is_off(house, here):
-        yield Check("", "switch", "idle", f"switched off in {projects.root(here)}", "insula on --project")
+        yield Check("", "switch", "idle", f"switched off in {places.find_root(here)}", "insula on --project")
     else:
         yield Check("", "switch", "ok", "on")
 
 
-def _senses(on: frozenset[str]) -> Iterator[Check]:
+def _list_senses(on: frozenset[str]) -> Iterator[Check]:
     """Which senses speak and which do not, by what was judged of their texts on foreign projects."""
     yield Check("", "senses", "ok", f"on, by their texts on foreign projects: {reasons(on, True)}")
     yield Check("", "senses", "ok", f"off, by the same: {reasons(on, False)}; insula on SENSE switches one on")
 
 
-def _failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
+def _count_failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
     """What the hook noted of its own failures lately: how often which kind, and in which host."""
     since = time.time() - DAYS * 86400
     kinds: Counter[tuple[str, str]] = Counter()
-    for line in (line for name in FAILURES for line in _lines(house / name)):
+    for line in (line for name in FAILURES for line in _read_lines(house / name)):
         with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
-            at, failed, kind = _failure(line)
+            at, failed, kind = _parse_failure(line)
             if at >= since and (host is None or failed == host.id):
                 kinds[kind, failed] += 1
     return kinds
 
 
-def _failed(section: str, kinds: Counter[tuple[str, str]], ours: Set[str], again: str) -> Iterator[Check]:
+def _check_failures(section: str, kinds: Counter[tuple[str, str]], ours: Set[str], again: str) -> Iterator[Check]:
     """The failures of a host that has a section of its own; in the general one those of all others, or that none is."""
     if not kinds and not section:
         yield Check("", "failures", "ok", f"none in {DAYS} days")
@@ -307,12 +299,12 @@ def _failed(section: str, kinds: Counter[tuple[str, str]], ours: Set[str], again
         )  # fmt: skip
 
 
-def _failure(line: str) -> tuple[float, str, str]:
+def _parse_failure(line: str) -> tuple[float, str, str]:
     record = cast(dict[str, Any], json.loads(line))
     return float(record["t"]) if "t" in record else 0.0, str(record.get("host", "")), str(record.get("kind", ""))
 
 
-def _lines(path: Path) -> Iterable[str]:
+def _read_lines(path: Path) -> Iterable[str]:
     try:
         return path.read_text("utf-8", "replace").splitlines()
     except OSError:
@@ -322,11 +314,11 @@ def _lines(path: Path) -> Iterable[str]:
 # Whether it runs.
 
 
-def _command(host: Host, command: Installed, house: Path) -> Iterator[Check]:
+def _check_command(host: Host, command: Installed, house: Path) -> Iterator[Check]:
     parts = places.read_command(command)
     if parts is None:
         return
-    version = probe.version(command)
+    version = trials.read_version(command)
     again = f"insula install {host.id}"
     if not version:
         yield Check(host.id, "interpreter", "broken", f"{parts.python} does not run", again)
@@ -337,11 +329,11 @@ def _command(host: Host, command: Installed, house: Path) -> Iterator[Check]:
     if os.path.realpath(parts.home) != os.path.realpath(house):
         says = f"the hook keeps its state in {parts.home}, and this command looks at {house}"
         yield Check(host.id, "folder", "warn", says, f"insula install {host.id}, or set INSULA_HOME to the former")
-    elif not switch.read(house)["off"]:
-        yield _trial(host, command, house)
+    elif not switch.read_switches(house)["off"]:
+        yield _try_command(host, command, house)
 
 
-def _gone(host: Host, hooks: Iterable[Handler]) -> Iterator[Check]:
+def _check_missing(host: Host, hooks: Iterable[Handler]) -> Iterator[Check]:
     """Interpreters that are not there; they are only looked for, as the hooks may be anybody's."""
     for hook in hooks:
         parts = places.read_command(hook.command)
@@ -350,22 +342,22 @@ def _gone(host: Host, hooks: Iterable[Handler]) -> Iterator[Check]:
             yield Check(host.id, "interpreter", "broken", says, f"insula install {host.id}")
 
 
-def _trial(host: Host, command: Installed, house: Path) -> Check:
+def _try_command(host: Host, command: Installed, house: Path) -> Check:
     """Run the command on a recorded session, which leaves no trace."""
     session = TRIAL + secrets.token_hex(8)
     env = {name: value for name, value in os.environ.items() if name != "INSULA_OFF"}
     try:
         with tempfile.TemporaryDirectory(prefix=TRIAL) as cwd:
-            trial = probe.attempt(command, host, session, cwd, env)
+            trial = trials.try_command(command, host, session, cwd, env)
     finally:
         shutil.rmtree(house / "sessions" / session, ignore_errors=True)
-    return _judged(host, trial)
+    return _judge_trial(host, trial)
 
 
-def _judged(host: Host, trial: probe.Trial) -> Check:
+def _judge_trial(host: Host, trial: trials.Trial) -> Check:
     remedy = f"run insula install {host.id}, then insula doctor again"
     answers = [*trial.healthy, *trial.failing]
-    texts = [probe.text(host, answer) for answer in trial.failing]
+    texts = [trials.read_answer(host, answer) for answer in trial.failing]
     wrong = [answer for answer, text in zip(trial.failing, texts, strict=True) if answer.output and not text]
     if bad := [answer for answer in answers if answer.code]:
         says = f"the hook ended with {bad[0].code} at {bad[0].event}"
@@ -374,7 +366,7 @@ def _judged(host: Host, trial: probe.Trial) -> Check:
     elif wrong:
         says = f"the answer at {wrong[0].event} has not the form that {host.name} reads"
     elif not any(texts):
-        says = f"the hook said nothing after {probe.ERRORS} similar errors"
+        says = f"the hook said nothing after {trials.ERRORS} similar errors"
     elif max(map(len, texts)) > LONGEST:
         says = f"an answer has more than {LONGEST} characters"
     else:
@@ -385,10 +377,10 @@ def _judged(host: Host, trial: probe.Trial) -> Check:
     return Check(host.id, "command", "broken", says, remedy)
 
 
-def _live(host: Host, prove: Prover, allowed: bool) -> Check:
-    if host.id not in LIVE:
+def _check_live(host: Host, prove: Prover, allowed: bool) -> Check:
+    if host.id not in PROVEN:
         says = f"{host.name} cannot be run without a person, so nothing was proven"
-        return Check(host.id, "live", "warn", says, _canary(host))
+        return Check(host.id, "live", "warn", says, _name_canary(host))
     client = shutil.which(host.binary, path=search_path())
     if client is None:
         says = f"{host.binary} is not on PATH, so nothing was proven"
@@ -401,3 +393,39 @@ def _live(host: Host, prove: Prover, allowed: bool) -> Check:
         return Check(host.id, "live", "broken", proof.reason, "run insula doctor without --live")
     forbidden = "" if allowed else "in an empty home, as your own settings forbid hooks: "
     return Check(host.id, "live", "ok", forbidden + proof.reason)
+
+
+# Hooks that are not Insula's: they are named, and never run.
+
+
+def _check_foreign(host: Host, found: Present) -> Iterator[Check]:
+    """Each hook that Insula did not install, and each file that nobody can read."""
+    for why in found.unread.values():
+        yield Check(host.id, "settings", "broken", why.removesuffix("."))
+    for file, lines in found.strange.items():
+        yield from _check_foreign_file(host, file, lines)
+
+
+def _check_foreign_file(host: Host, file: Path, lines: tuple[str, ...]) -> Iterator[Check]:
+    first = sorted(lines, key=present.passes_for_ours, reverse=True)
+    for line in first[:MOST_NAMED]:
+        yield _name_foreign(host, f"{file} names a hook", f": {_quote(line)}", present.passes_for_ours(line))
+    if more := first[MOST_NAMED:]:
+        many = f"{len(more)} more hooks" if len(more) > 1 else "one more hook"
+        yield _name_foreign(host, f"{file} names {many}", "", any(map(present.passes_for_ours, more)))
+    if not lines:
+        yield _name_foreign(host, f"{file} is a hook", "", True)
+
+
+def _name_foreign(host: Host, what: str, line: str, passes: bool) -> Check:
+    says = f"{what} that Insula did not install and does not run{line}"
+    if not passes:
+        return Check(host.id, "foreign", "note", says)
+    remedy = f"take it out unless you know it; insula install {host.id} puts in Insula's own"
+    return Check(host.id, "foreign", "warn", says, remedy)
+
+
+def _quote(line: str) -> str:
+    """A command line of anybody's, as it may be shown: cut, without secrets, and with nothing that deceives the eye."""
+    shown = repr(redact(line[: 10 * QUOTED])[:QUOTED])
+    return f"{shown}…" if len(line) > QUOTED else shown

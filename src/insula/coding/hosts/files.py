@@ -17,7 +17,7 @@ MOST_BYTES = 1_000_000
 """Bytes of a settings file: a thousand times what one has."""
 
 
-def private_folder(path: Path) -> Path:
+def make_private_folder(path: Path) -> Path:
     """The folder, made for nobody else's eyes where it is missing.
 
     Raises:
@@ -33,7 +33,7 @@ def private_folder(path: Path) -> Path:
     return path
 
 
-def read(path: Path, within: Path | None = None) -> bytes | None:
+def read_file(path: Path, within: Path | None = None) -> bytes | None:
     """The bytes of a file; None where there is none.
 
     Args:
@@ -60,7 +60,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return {}
 
 
-def replace(path: Path, data: bytes, mode: int | None = None) -> None:
+def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
     """Put `data` in the place of a file in one step; a link stays a link, and an existing file keeps its mode.
 
     Raises:
@@ -75,7 +75,7 @@ def replace(path: Path, data: bytes, mode: int | None = None) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        _dress(Path(temporary), old, mode)
+        _copy_mode(Path(temporary), old, mode)
         Path(temporary).replace(target)
     except OSError as error:
         if temporary is not None:
@@ -86,7 +86,7 @@ def replace(path: Path, data: bytes, mode: int | None = None) -> None:
         ) from error
 
 
-def _dress(path: Path, old: os.stat_result | None, mode: int | None) -> None:
+def _copy_mode(path: Path, old: os.stat_result | None, mode: int | None) -> None:
     """Give the new file the mode and owner of the old one."""
     path.chmod(stat.S_IMODE(old.st_mode) if old and mode is None else mode or 0o600)
     if old and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
@@ -110,7 +110,7 @@ def _writable(target: Path) -> os.stat_result | None:
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Generator[None]:
+def lock_folder(folder: Path) -> Generator[None]:
     """Wait until no other process of ours changes what the folder holds.
 
     Raises:
@@ -119,12 +119,12 @@ def alone(folder: Path) -> Generator[None]:
     try:
         import fcntl
     except ImportError:
-        with windows.held(private_folder(folder) / LOCK, wait=True):
+        with windows.held(make_private_folder(folder) / LOCK, wait=True):
             yield
         return
     while True:
         try:
-            file = os.open(private_folder(folder) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            file = os.open(make_private_folder(folder) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except FileNotFoundError:  # the folder went away at this very moment
             continue
         except OSError as error:

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from insula.coding.hosts import files, jsonc, places, present, records, runtime, scripts, switch
-from insula.coding.hosts.entries import Handler, handlers
 from insula.coding.hosts.jsonc import JsonError, Node
 from insula.coding.hosts.places import HOSTS, Command, Host
+from insula.coding.hosts.present import Handler, list_our_hooks
 from insula.errors import InsulaError, SettingsError
 
 BACKUPS = "backups"
@@ -48,7 +48,7 @@ class Outcome:
     """The share that stood in our file before, None for none; and that of the settings, which stands there now."""
 
 
-def hooked(text: str, host: Host, command: Command) -> tuple[str, list[str]]:
+def add_hooks(text: str, host: Host, command: Command) -> tuple[str, list[str]]:
     """The settings with our hooks in them, and the containers that had to be made for it.
 
     Ours stand after those of others: a host may know a hook by its place.
@@ -58,15 +58,15 @@ def hooked(text: str, host: Host, command: Command) -> tuple[str, list[str]]:
     """
     house, wanted = Path(command.home), str(command)
     made: list[str] = []
-    for stale in _stale(text, host, house, wanted):
+    for stale in _list_stale(text, host, house, wanted):
         text = jsonc.replace(text, stale.node, wanted)
     entries = {on.event: host.entry(on, wanted, host.scale) for on in host.events}
-    root = _checked(text, host)
+    root = _parse_settings(text, host)
     if root.get("hooks") is None:
         return jsonc.append(text, root, {event: [entry] for event, entry in entries.items()}, "hooks"), ["hooks"]
-    there = {handler.event for handler in handlers(root, host, house)}
-    for event in (one for one in entries if one not in there):
-        hooks = _checked(text, host).get("hooks")
+    there = {handler.event for handler in list_our_hooks(root, host, house)}
+    for event in (name for name in entries if name not in there):
+        hooks = _parse_settings(text, host).get("hooks")
         assert hooks is not None  # noqa: S101 it was there above, and nothing was taken out
         if (box := hooks.get(event)) is not None:
             text = jsonc.append(text, box, entries[event])
@@ -76,13 +76,13 @@ def hooked(text: str, host: Host, command: Command) -> tuple[str, list[str]]:
     return text, made
 
 
-def _stale(text: str, host: Host, house: Path, wanted: str) -> list[Handler]:
+def _list_stale(text: str, host: Host, house: Path, wanted: str) -> list[Handler]:
     """Ours with another command, last first, so that a change does not move the places of those to come."""
-    found = [one for one in handlers(_checked(text, host), host, house) if one.node.value != wanted]
-    return sorted(found, key=lambda one: -one.node.start)
+    found = [hook for hook in list_our_hooks(_parse_settings(text, host), host, house) if hook.node.value != wanted]
+    return sorted(found, key=lambda hook: -hook.node.start)
 
 
-def unhooked(text: str, host: Host, house: Path, made: Sequence[str] | None) -> str:
+def remove_hooks(text: str, host: Host, house: Path, made: Sequence[str] | None) -> str:
     """The settings without our hooks, and without the containers that we made for them.
 
     Args:
@@ -95,14 +95,14 @@ def unhooked(text: str, host: Host, house: Path, made: Sequence[str] | None) -> 
         JsonError: the text is no settings file.
     """
     order = [on.event for on in host.events]
-    while found := list(handlers(_checked(text, host), host, house)):
+    while found := list(list_our_hooks(_parse_settings(text, host), host, house)):
         # What was put in last is taken out first: then each step meets the text that its counterpart left.
-        last = max(found, key=lambda one: (order.index(one.event) if one.event in order else -1, one.node.start))
-        text = jsonc.remove(text, *_widest(text, last, made))
+        last = max(found, key=lambda hook: (order.index(hook.event) if hook.event in order else -1, hook.node.start))
+        text = jsonc.remove(text, *_find_widest(text, last, made))
     return text
 
 
-def _widest(text: str, found: Handler, made: Sequence[str] | None) -> tuple[Node, int]:
+def _find_widest(text: str, found: Handler, made: Sequence[str] | None) -> tuple[Node, int]:
     """The largest part that holds our hook and nothing else: the hook, its group, the event, or all hooks."""
     root = jsonc.parse(text)
     hooks = cast(Node, root.get("hooks"))
@@ -115,7 +115,7 @@ def _widest(text: str, found: Handler, made: Sequence[str] | None) -> tuple[Node
             return inner, found.index
     box, index = event, found.group  # a group without a hook does nothing, and it was ours
     for outer, key in reversed(place):
-        above = max(number for number, one in enumerate(outer.members) if one.key == key)
+        above = max(number for number, member in enumerate(outer.members) if member.key == key)
         alone = jsonc.holds_only(text, box, index) and jsonc.is_plain(text, outer.members[above])
         if not alone or not (made is None or key in made or "hooks" in made):
             break
@@ -128,7 +128,7 @@ def _is_as_made(text: str, group: Node) -> bool:
     return {member.key for member in group.members} <= {"matcher", "hooks"} and jsonc.is_bare(text, group)
 
 
-def _checked(text: str, host: Host) -> Node:
+def _parse_settings(text: str, host: Host) -> Node:
     """The settings, read.
 
     Raises:
@@ -155,34 +155,34 @@ def install(host: Host, project: Path | None = None, dry_run: bool = False) -> O
     Raises:
         SettingsError: no interpreter will do, or a file cannot be read or written. Nothing is changed then.
     """
-    house, file = places.home(), host.settings(project)
-    command = Command(runtime.interpreter(), str(house), host.id)
+    house, file = places.find_home(), host.settings(project)
+    command = Command(runtime.find_interpreter(), str(house), host.id)
     shared = project is not None and host.shared
-    changes, _ = _planned(house, host, file, command)
+    changes, _ = _plan_install(house, host, file, command)
     if dry_run:
-        return _outcome(host, file, changes, shared)
-    with files.alone(house):
-        changes, made = _planned(house, host, file, command)  # again: another process may have been at work
-        code = runtime.condition(house)
-        runtime.write(house, command.python)
-        holdout = switch.refresh(house)
-        if changes or records.of(house, file).get("command") != str(command):
-            _remember(house, host, file, command, changes, made)
+        return _make_outcome(host, file, changes, shared)
+    with files.lock_folder(house):
+        changes, made = _plan_install(house, host, file, command)  # again: another process may have been at work
+        code = runtime.check_code(house)
+        runtime.write_code(house, command.python)
+        holdout = switch.refresh_holdout(house)
+        if changes or records.get_record(house, file).get("command") != str(command):
+            _save_record(house, host, file, command, changes, made)
         for path, change in changes.items():
-            _change(house, host, path, *change)
-    return replace(_outcome(host, file, changes, shared), code=code, holdout=holdout)
+            _apply(house, host, path, *change)
+    return replace(_make_outcome(host, file, changes, shared), code=code, holdout=holdout)
 
 
-def _planned(house: Path, host: Host, file: Path, command: Command) -> tuple[Changes, list[str]]:
+def _plan_install(house: Path, host: Host, file: Path, command: Command) -> tuple[Changes, list[str]]:
     """What an installation changes, and the containers that it makes."""
     if host.script:
-        after = scripts.wanted(host, command)
-        there = scripts.with_ours(host, file, command, records.digests(house, file))
+        after = scripts.render_script(host, command)
+        there = scripts.plan_scripts(host, file, command, records.get_digests(house, file))
         return {path: (data, after) for path, data in there.items()}, []
-    before = present.read(host, file)
-    with _named(file, host):
+    before = present.read_settings(host, file)
+    with _naming_file(file, host):
         text = (before or b"").decode()
-        new, made = hooked(text if text.strip("\ufeff \t\r\n") else host.empty, host, command)
+        new, made = add_hooks(text if text.strip("\ufeff \t\r\n") else host.empty, host, command)
     return {file: (before, new.encode())} if new.encode() != before else {}, made
 
 
@@ -198,26 +198,26 @@ def uninstall(host: Host, project: Path | None = None, dry_run: bool = False, fi
     Raises:
         SettingsError: a file cannot be read or written.
     """
-    house, file = places.home(), file or host.settings(project)
-    changes, kept = _undone(house, host, file)
+    house, file = places.find_home(), file or host.settings(project)
+    changes, kept = _plan_uninstall(house, host, file)
     if dry_run or not (changes or house.exists()):
-        return _outcome(host, file, changes, kept=kept)
-    with files.alone(house):
-        changes, kept = _undone(house, host, file)
+        return _make_outcome(host, file, changes, kept=kept)
+    with files.lock_folder(house):
+        changes, kept = _plan_uninstall(house, host, file)
         for path, change in changes.items():
-            _change(house, host, path, *change)
+            _apply(house, host, path, *change)
         if not kept and all(after is None for _, after in changes.values()):
-            _remove_folders(records.of(house, file).get("folders", []))
-        records.forget(house, file)
-    return _outcome(host, file, changes, kept=kept)
+            _remove_folders(records.get_record(house, file).get("folders", []))
+        records.forget_record(house, file)
+    return _make_outcome(host, file, changes, kept=kept)
 
 
-def _undone(house: Path, host: Host, file: Path) -> tuple[Changes, tuple[Path, ...]]:
+def _plan_uninstall(house: Path, host: Host, file: Path) -> tuple[Changes, tuple[Path, ...]]:
     """What an uninstallation changes, and what it leaves because somebody else has changed it."""
     if host.script:
-        whole, kept = scripts.without_ours(host, file, house, records.digests(house, file))
+        whole, kept = scripts.plan_removal(host, file, house, records.get_digests(house, file))
         return {path: (data, None) for path, data in whole.items()}, kept
-    before, after = _without(house, host, file)
+    before, after = _without_ours(house, host, file)
     return {file: (before, after)} if before != after else {}, ()
 
 
@@ -228,23 +228,23 @@ def _remove_folders(made: Sequence[str]) -> None:
             Path(folder).rmdir()
 
 
-def _without(house: Path, host: Host, file: Path) -> tuple[bytes | None, bytes | None]:
+def _without_ours(house: Path, host: Host, file: Path) -> tuple[bytes | None, bytes | None]:
     """The file as it is and as it was before us; None where there is none."""
-    if (before := present.read(host, file)) is None:
+    if (before := present.read_settings(host, file)) is None:
         return None, None
-    known = records.of(house, file)
-    with _named(file, host):
+    known = records.get_record(house, file)
+    with _naming_file(file, host):
         text = before.decode()
         if not text.strip("\ufeff \t\r\n"):
             return before, before
-        after = unhooked(text, host, house, known.get("made"))
+        after = remove_hooks(text, host, house, known.get("made"))
     if after == host.empty and after != text and "before" in known:
         return before, None if known["before"] is None else str(known["before"]).encode()
     return before, after.encode()
 
 
 @contextlib.contextmanager
-def _named(file: Path, host: Host) -> Generator[None]:
+def _naming_file(file: Path, host: Host) -> Generator[None]:
     """Says which file cannot be used, and what to do."""
     try:
         yield
@@ -260,8 +260,12 @@ def uninstall_all(project: Path) -> tuple[list[Outcome], list[InsulaError]]:
 
     What was learned stays. If a file cannot be mended, the code that its hooks run stays, too.
     """
-    house = places.home()
-    known = [(HOSTS[one["host"]], Path(path)) for path, one in records.read(house).items() if one.get("host") in HOSTS]
+    house = places.find_home()
+    known = [
+        (HOSTS[record["host"]], Path(path))
+        for path, record in records.read_records(house).items()
+        if record.get("host") in HOSTS
+    ]
     usual = [(host, host.settings(where)) for host in HOSTS.values() for where in (None, project)]
     outcomes: list[Outcome] = []
     failures: list[InsulaError] = []
@@ -271,33 +275,35 @@ def uninstall_all(project: Path) -> tuple[list[Outcome], list[InsulaError]]:
         except InsulaError as error:
             failures.append(error)
     if not failures and house.exists() and not any(outcome.kept for outcome in outcomes):
-        with files.alone(house):
+        with files.lock_folder(house):
             shutil.rmtree(house / "hook", ignore_errors=True)
             (house / records.FILE).unlink(missing_ok=True)
-            switch.tidy(house)
+            switch.remove_empty_home(house)
     return [outcome for outcome in outcomes if outcome.changed or outcome.kept], failures
 
 
-def in_use(house: Path) -> bool:
+def has_hooks(house: Path) -> bool:
     """Whether any settings file is on record."""
-    return bool(records.read(house))
+    return bool(records.read_records(house))
 
 
-def _outcome(host: Host, file: Path, changes: Changes, shared: bool = False, kept: tuple[Path, ...] = ()) -> Outcome:
-    diff = "\n".join(line for path, change in changes.items() for line in _diff(path, *change))
+def _make_outcome(
+    host: Host, file: Path, changes: Changes, shared: bool = False, kept: tuple[Path, ...] = ()
+) -> Outcome:
+    diff = "\n".join(line for path, change in changes.items() for line in _make_diff(path, *change))
     return Outcome(host, file, bool(changes), diff, shared, kept)
 
 
-def _diff(path: Path, before: bytes | None, after: bytes | None) -> Iterator[str]:
+def _make_diff(path: Path, before: bytes | None, after: bytes | None) -> Iterator[str]:
     old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (before, after))
     return difflib.unified_diff(old, new, str(path), str(path), lineterm="")
 
 
-def _change(house: Path, host: Host, file: Path, before: bytes | None, after: bytes | None) -> None:
+def _apply(house: Path, host: Host, file: Path, before: bytes | None, after: bytes | None) -> None:
     """Keep a copy, then put the new text in its place, unless somebody else has been faster."""
     if before is not None:
-        _back_up(house, file, before)
-    if files.read(file) != before:
+        _back_up_file(house, file, before)
+    if files.read_file(file) != before:
         raise SettingsError(f"{str(file)!r} was changed by another program just now; try again.")
     try:
         if after is None:
@@ -306,41 +312,43 @@ def _change(house: Path, host: Host, file: Path, before: bytes | None, after: by
         Path(os.path.realpath(file)).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"{str(file)!r} cannot be written ({error.strerror}); allow it and try again.") from error
-    files.replace(file, after, 0o700 if host.per_event else None)  # what is run by its name must be a program
+    files.replace_file(file, after, 0o700 if host.per_event else None)  # what is run by its name must be a program
 
 
-def _back_up(house: Path, file: Path, data: bytes) -> None:
-    folder = files.private_folder(house / BACKUPS)
-    name = f"{file.parent.name.strip('.')}-{file.name}-{sha256(records.key(file).encode()).hexdigest()[:8]}"
-    files.replace(folder / f"{name}-{time.time_ns()}", data, 0o600)
+def _back_up_file(house: Path, file: Path, data: bytes) -> None:
+    folder = files.make_private_folder(house / BACKUPS)
+    name = f"{file.parent.name.strip('.')}-{file.name}-{sha256(records.get_key(file).encode()).hexdigest()[:8]}"
+    files.replace_file(folder / f"{name}-{time.time_ns()}", data, 0o600)
     for old in sorted(folder.glob(f"{name}-*"))[:-KEPT]:
         old.unlink(missing_ok=True)
 
 
-def _remember(house: Path, host: Host, file: Path, command: Command, changes: Changes, made: list[str]) -> None:
+def _save_record(house: Path, host: Host, file: Path, command: Command, changes: Changes, made: list[str]) -> None:
     """Write down what is put there, and what there was, so that it can be so again."""
-    old = records.of(house, file)
-    fresh: dict[str, Any] = {"folders": old.get("folders") or _missing(file.parent)}
+    old = records.get_record(house, file)
+    fresh: dict[str, Any] = {"folders": old.get("folders") or _list_missing_folders(file.parent)}
     if host.script:
-        written = {path.name: scripts.digest(after or b"") for path, (_, after) in changes.items()}
-        fresh["digests"] = {**records.digests(house, file), **written}
+        written = {path.name: scripts.hash_script(after or b"") for path, (_, after) in changes.items()}
+        fresh["digests"] = {**records.get_digests(house, file), **written}
     elif file in changes:
-        fresh |= _as_before(house, host, changes[file][0], made, old)
+        fresh |= _describe_before(house, host, changes[file][0], made, old)
     else:
         fresh |= old
     fresh |= {"host": host.id, "command": str(command)}
-    records.keep(house, file, fresh)
+    records.save_record(house, file, fresh)
 
 
-def _as_before(house: Path, host: Host, before: bytes | None, made: list[str], old: dict[str, Any]) -> dict[str, Any]:
+def _describe_before(
+    house: Path, host: Host, before: bytes | None, made: list[str], old: dict[str, Any]
+) -> dict[str, Any]:
     text = (before or b"").decode()
     if before is None or not text.strip("\ufeff \t\r\n"):
         return {"made": made, "before": None if before is None else text}
-    if any(handlers(jsonc.parse(text), host, house)):  # an upgrade: what was true before us is on record already
+    if any(list_our_hooks(jsonc.parse(text), host, house)):  # an upgrade: what was true before us is on record already
         return {**old, **({"made": [*old["made"], *made]} if "made" in old else {})}
     return {"made": made}
 
 
-def _missing(folder: Path) -> list[str]:
+def _list_missing_folders(folder: Path) -> list[str]:
     """The folders that there are not yet, the innermost first."""
-    return [str(one) for one in (folder, *folder.parents) if not one.exists()]
+    return [str(path) for path in (folder, *folder.parents) if not path.exists()]

@@ -65,7 +65,7 @@ class _Reader:
     def skip(self, at: int) -> int:
         """The first character that is neither white space nor comment."""
         while True:
-            at = _end(_SPACE, self.text, at)
+            at = _find_end(_SPACE, self.text, at)
             if not self.text.startswith("/", at):
                 return at
             if (comment := _COMMENT.match(self.text, at)) is None:
@@ -136,18 +136,18 @@ def parse(text: str) -> Node:
 
 def append(text: str, box: Node, value: object, key: str = "") -> str:
     """`text` with one more value at the end of an array, or under `key` at the end of an object."""
-    line = _newline(text)
-    inside = _margin(text, box.start)
+    line = _find_newline(text)
+    inside = _find_margin(text, box.start)
     if not box.members:
-        first = _end(_SPACE, text, box.start + 1)
+        first = _find_end(_SPACE, text, box.start + 1)
         close = line if "\n" in text[box.start + 1 : first] else line + inside
-        new = _printed(text, value, key, inside + _unit(text))
-        new = new if _is_one_line(text) else line + inside + _unit(text) + new + close
+        new = _print_value(text, value, key, inside + _find_unit(text))
+        new = new if _is_one_line(text) else line + inside + _find_unit(text) + new + close
         return text[: box.start + 1] + new + text[box.start + 1 :]
     last = box.members[-1]
     before = text[text.rfind("\n", 0, last.start) + 1 : last.start]
-    indent = inside + _unit(text) if before.strip(" \t") else before
-    new = _printed(text, value, key, indent)
+    indent = inside + _find_unit(text) if before.strip(" \t") else before
+    new = _print_value(text, value, key, indent)
     new = new if _is_one_line(text) else line + indent + new
     if last.comma >= 0:
         at = _after_comments(text, last.comma + 1)
@@ -163,16 +163,16 @@ def remove(text: str, box: Node, index: int) -> str:
     """
     member = box.members[index]
     previous = box.members[index - 1] if index else None
-    gap, line = _gap(text, previous.comma + 1 if previous else box.start + 1, member.start)
+    gap, line = _find_gap(text, previous.comma + 1 if previous else box.start + 1, member.start)
     end = member.node.end
     if member.comma >= 0:
-        return _joined(text[:gap], line, text[end : member.comma] + text[member.comma + 1 :])
+        return _join(text[:gap], line, text[end : member.comma] + text[member.comma + 1 :])
     if previous is not None:
-        return _joined(text[: previous.comma] + text[previous.comma + 1 : gap], line, text[end:])
-    return _joined(text[:gap], line, text[end if line else end + _closing(text, box, end) :])
+        return _join(text[: previous.comma] + text[previous.comma + 1 : gap], line, text[end:])
+    return _join(text[:gap], line, text[end if line else end + _count_closing(text, box, end) :])
 
 
-def _joined(before: str, line: str, after: str) -> str:
+def _join(before: str, line: str, after: str) -> str:
     """Both parts; the end of a line comment before the second, which would become part of the comment without it."""
     return before + ("" if after.lstrip(" \t").startswith(("\n", "\r")) else line) + after
 
@@ -206,30 +206,30 @@ def _before_value(text: str, member: Member) -> str:
     return text[_Reader(text).string(member.start)[1] : member.node.start] if named else ""
 
 
-def _closing(text: str, box: Node, end: int) -> int:
+def _count_closing(text: str, box: Node, end: int) -> int:
     """Characters after an only member that `append` put there to bring the closing bracket to its own line."""
-    line = _newline(text)
-    space = text[end : _end(_SPACE, text, end)]
+    line = _find_newline(text)
+    space = text[end : _find_end(_SPACE, text, end)]
     if not space.startswith(line):
         return 0
     if space.count("\n") > 1:
         return len(line)
-    margin = line + _margin(text, box.start)
+    margin = line + _find_margin(text, box.start)
     return len(margin) if space.startswith(margin) else 0
 
 
-def _gap(text: str, start: int, end: int) -> tuple[int, str]:
+def _find_gap(text: str, start: int, end: int) -> tuple[int, str]:
     """Where the white space before `end` begins: after the last comment; and what ends that, where it is of a line."""
     line = ""
     for comment in _comments(text, start, end):
         start = comment.end()
-        line = _newline(text) if comment.group().startswith("//") else ""
+        line = _find_newline(text) if comment.group().startswith("//") else ""
     return start, line
 
 
 def _comments(text: str, start: int, end: int) -> "list[re.Match[str]]":
     found: list[re.Match[str]] = []
-    while (comment := _COMMENT.match(text, _end(_SPACE, text, start), end)) is not None:
+    while (comment := _COMMENT.match(text, _find_end(_SPACE, text, start), end)) is not None:
         found.append(comment)
         start = comment.end()
     return found
@@ -244,12 +244,12 @@ def _after_comments(text: str, at: int) -> int:
     return at
 
 
-def _printed(text: str, value: object, key: str, indent: str) -> str:
+def _print_value(text: str, value: object, key: str, indent: str) -> str:
     name = json.dumps(key, ensure_ascii=False) + ": " if key else ""
     if _is_one_line(text):
         return name + json.dumps(value, ensure_ascii=False)
-    printed = json.dumps(value, ensure_ascii=False, indent=_unit(text))
-    return name + printed.replace("\n", _newline(text) + indent)
+    printed = json.dumps(value, ensure_ascii=False, indent=_find_unit(text))
+    return name + printed.replace("\n", _find_newline(text) + indent)
 
 
 def _is_one_line(text: str) -> bool:
@@ -257,23 +257,23 @@ def _is_one_line(text: str) -> bool:
     return bool(root.members) and not {"\n", "\r"} & set(text[root.start : root.end])
 
 
-def _unit(text: str) -> str:
+def _find_unit(text: str) -> str:
     """One step of indentation, as the file has it."""
     found = re.match(r"\{[ \t]*\r?\n([ \t]+)[\"/]", text[parse(text).start :])
     return found.group(1) if found else "  "
 
 
-def _margin(text: str, at: int) -> str:
+def _find_margin(text: str, at: int) -> str:
     """The white space at the beginning of the line."""
     begin = text.rfind("\n", 0, at) + 1
     found = re.compile(r"\ufeff?([ \t]*)").match(text, begin)
     return found.group(1) if found else ""
 
 
-def _newline(text: str) -> str:
+def _find_newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _end(pattern: "re.Pattern[str]", text: str, at: int) -> int:
+def _find_end(pattern: "re.Pattern[str]", text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at

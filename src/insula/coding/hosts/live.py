@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,7 @@ _NOWHERE = "http://127.0.0.1:9"
 class Client:
     """How a coding agent is run without a person; `$url` stands for the fake model."""
 
-    argv: tuple[str, ...]
+    argv: Sequence[str]
     env: Mapping[str, str]
     file: str
     """Its settings, below the home."""
@@ -52,158 +53,12 @@ class Client:
     """What a proof does not show."""
 
 
-CLIENTS: Mapping[str, Client] = {
-    "claude-code": Client(
-        argv=(
-            *("-p", "Look at the files.", "--output-format", "json", "--model", "claude-sonnet-4-5"),
-            *("--permission-mode", "acceptEdits", "--allowedTools", "Bash,Read,Edit"),
-        ),
-        env={
-            "ANTHROPIC_API_KEY": "dummy",
-            "ANTHROPIC_BASE_URL": "$url",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "IS_SANDBOX": "1",
-        },
-        file=".claude/settings.json",
-        settings="{}",
-    ),
-    "codex": Client(
-        argv=(
-            *("exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
-            *("--dangerously-bypass-hook-trust", "-c", 'model_providers.fake.base_url="$url/v1"', "Look at the files."),
-        ),
-        env={"FAKE_KEY": "dummy"},
-        file=".codex/config.toml",
-        settings="""\
-model = "gpt-5.5"
-model_provider = "fake"
-check_for_update_on_startup = false
+def _read_clients() -> Mapping[str, Client]:
+    table = tomllib.loads(Path(__file__).with_name("clients.toml").read_text("utf-8"))
+    return {host: Client(**client) for host, client in table.items()}
 
-[analytics]
-enabled = false
 
-[model_providers.fake]
-name = "fake"
-env_key = "FAKE_KEY"
-wire_api = "responses"
-supports_websockets = false
-request_max_retries = 0
-stream_max_retries = 0
-""",
-        trust="--dangerously-bypass-hook-trust",
-        note=" The proof trusted the hooks for its one run; in your home that is yours to do, with /hooks in Codex.",
-    ),
-    "gemini": Client(
-        argv=(
-            *("-p", "Look at the files.", "--output-format", "json", "-m", "gemini-2.5-flash"),
-            *("--approval-mode", "yolo"),
-        ),
-        env={
-            "GEMINI_API_KEY": "dummy",
-            "GOOGLE_GEMINI_BASE_URL": "$url",
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            "NO_BROWSER": "1",
-        },
-        file=".gemini/settings.json",
-        settings="""\
-{
-  "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
-  "telemetry": {"enabled": false},
-  "privacy": {"usageStatisticsEnabled": false},
-  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}
-}
-""",
-    ),
-    "copilot": Client(
-        argv=("-p", "Look at the files.", "--allow-all-tools", "--allow-all-paths", "--no-color"),
-        env={
-            "COPILOT_OFFLINE": "true",
-            "COPILOT_PROVIDER_BASE_URL": "$url/v1",
-            "COPILOT_PROVIDER_TYPE": "openai",
-            "COPILOT_PROVIDER_API_KEY": "dummy",
-            "COPILOT_PROVIDER_WIRE_API": "completions",
-            "COPILOT_MODEL": "gpt-5",
-            "COPILOT_AUTO_UPDATE": "false",
-        },
-        file=".copilot/config.json",
-        settings="{}",
-    ),
-    "qwen": Client(
-        argv=("--approval-mode", "yolo", "--output-format", "json", "-p", "Look at the files."),
-        env={
-            "OPENAI_API_KEY": "dummy",
-            "OPENAI_BASE_URL": "$url/v1",
-            "OPENAI_MODEL": "fake-model",
-            "NO_BROWSER": "1",
-        },
-        file=".qwen/settings.json",
-        settings="""\
-{
-  "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}},
-  "tools": {"shell": {"enableInteractiveShell": false}},
-  "telemetry": {"enabled": false},
-  "privacy": {"usageStatisticsEnabled": false},
-  "general": {"enableAutoUpdate": false, "disableAutoUpdate": true}
-}
-""",
-    ),
-    "opencode": Client(
-        argv=("run", "--format", "json", "Look at the files."),
-        env={
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-            "DO_NOT_TRACK": "1",
-            "npm_config_fetch_retries": "0",  # it asks a registry for its types of plugins, for 70 seconds
-        },
-        file=".config/opencode/opencode.json",
-        settings="""\
-{
-  "autoupdate": false,
-  "share": "disabled",
-  "permission": "allow",
-  "model": "fake/fake-model",
-  "small_model": "fake/fake-model",
-  "provider": {
-    "fake": {
-      "npm": "@ai-sdk/openai-compatible",
-      "name": "fake",
-      "options": {"baseURL": "$url/v1", "apiKey": "dummy"},
-      "models": {
-        "fake-model": {"name": "fake-model", "tool_call": true, "limit": {"context": 200000, "output": 8000}}
-      }
-    }
-  }
-}
-""",
-    ),
-    "cline": Client(
-        argv=("--json", "-P", "openai-compatible", "-m", "fake-model", "-t", "60", "Look at the files."),
-        env={"CLINE_SESSION_BACKEND_MODE": "local", "CLINE_TELEMETRY_DISABLED": "1", "DO_NOT_TRACK": "1"},
-        file=".cline/data/settings/providers.json",
-        settings="""\
-{
-  "version": 1,
-  "lastUsedProvider": "openai-compatible",
-  "providers": {
-    "openai-compatible": {
-      "settings": {
-        "provider": "openai-compatible",
-        "apiKey": "dummy",
-        "model": "fake-model",
-        "baseUrl": "$url/v1"
-      },
-      "updatedAt": "2026-11-20T09:49:43.993Z",
-      "tokenSource": "manual"
-    }
-  }
-}
-""",
-        note=" Cline's editor was not run.",
-    ),
-}
+CLIENTS = _read_clients()
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +104,10 @@ class Stage:
     """
 
     def __init__(self, host: str, program: Path, folder: Path, *, wrap: Sequence[str] = ()) -> None:
-        self.client = _client(host)
-        self.name = places.host(host).name
+        if host not in CLIENTS:
+            raise InputError(f"There is no automatic proof for {host!r}; there is one for {', '.join(CLIENTS)}.")
+        self.client = CLIENTS[host]
+        self.name = places.get_host(host).name
         self.home, self.project, self._temporary = (folder / name for name in ("home", "project", "tmp"))
         self._program = program.absolute()
         self._wrap = wrap
@@ -263,7 +120,7 @@ class Stage:
         """Runs the command `insula` in this home, with the client on its path."""
         env = self._env()
         path = {"PATH": os.pathsep.join([str(self._program.parent), env["PATH"]])}
-        return _run([sys.executable, "-m", "insula.cli", *arguments], env | path, self.project)
+        return _run_program([sys.executable, "-m", "insula.cli", *arguments], env | path, self.project)
 
     def play(self, model: FakeModel, *, trusting: bool = True) -> Run:
         """Has the client do what the fake model says, to the end; without trust, in hooks that nobody has seen."""
@@ -272,7 +129,7 @@ class Stage:
         said = [value for value in self.client.argv if trusting or value != self.client.trust]
         argv = [Template(value).substitute(url=model.url) for value in said]
         given = {name: Template(value).substitute(url=model.url) for name, value in self.client.env.items()}
-        return _run([*self._wrap, str(self._program), *argv], self._env() | given, self.project)
+        return _run_program([*self._wrap, str(self._program), *argv], self._env() | given, self.project)
 
     def actions(self) -> int:
         """How many actions the hooks have recorded."""
@@ -311,25 +168,25 @@ def prove(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:
         installed = stage.insula("install", host)
         if installed.status:
             return Proof(False, f"`insula install {host}` failed in an empty home: {installed.complaint}.")
-        with FakeModel(failing(ERRORS)) as model:
+        with FakeModel(script_errors(ERRORS)) as model:
             run = stage.play(model)
-        return _judged(stage, model, run)
+        return _judge_run(stage, model, run)
 
 
-def failing(errors: int) -> list[Shell]:
+def script_errors(errors: int) -> list[Shell]:
     """A script of so many similar errors; they take their time, because Qwen Code loses what quick commands say."""
     return [Shell(f"cat missing-{number}.txt || (sleep 0.5; exit 1)") for number in range(1, errors + 1)]
 
 
-def _judged(stage: Stage, model: FakeModel, run: Run) -> Proof:
+def _judge_run(stage: Stage, model: FakeModel, run: Run) -> Proof:
     """What a run proves."""
     told = next(((number, text) for number, text in enumerate(model.texts(), 1) if QUESTION in text), None)
     if told:
         where = f"The signal reached the model in request {told[0]} of {len(model.dialogue)}, after similar errors."
-        return Proof(True, where + stage.client.note, _line(told[1]))
+        return Proof(True, where + stage.client.note, _find_line(told[1]))
     name = stage.name
     if run.status:
-        return Proof(False, f"{name} {_ended(run)} before the signal was due: {run.complaint}.")
+        return Proof(False, f"{name} {_describe_end(run)} before the signal was due: {run.complaint}.")
     if len(model.dialogue) <= ERRORS:
         return Proof(False, f"{name} asked its model {len(model.dialogue)} times; the proof needs {ERRORS + 1}.")
     if kinds := stage.failures():
@@ -340,21 +197,15 @@ def _judged(stage: Stage, model: FakeModel, run: Run) -> Proof:
     return Proof(False, f"{name} played the script and {recorded}, but the signal is in no request to the model.")
 
 
-def _line(text: str) -> str:
+def _find_line(text: str) -> str:
     return next(line.strip() for line in text.splitlines() if QUESTION in line)
 
 
-def _ended(run: Run) -> str:
+def _describe_end(run: Run) -> str:
     return f"was stopped after {PATIENCE:.0f} seconds" if run.seconds >= PATIENCE else f"ended with status {run.status}"
 
 
-def _client(host: str) -> Client:
-    if host not in CLIENTS:
-        raise InputError(f"There is no automatic proof for {host!r}; there is one for {', '.join(CLIENTS)}.")
-    return CLIENTS[host]
-
-
-def _run(argv: Sequence[str], env: Mapping[str, str], folder: Path) -> Run:
+def _run_program(argv: Sequence[str], env: Mapping[str, str], folder: Path) -> Run:
     """Runs a program to its end, or ends it and all that it started."""
     began = time.monotonic()
     with subprocess.Popen(  # noqa: S603 the program is the one that the caller names

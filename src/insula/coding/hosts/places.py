@@ -1,4 +1,4 @@
-"""Where hooks live: Insula's folder of hook state, and one line per coding agent about its settings file."""
+"""Where hooks live: Insula's folder of hook state, each coding agent's settings file, the project that it is for."""
 
 import os
 import shlex
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from insula import folders
-from insula.coding.hosts import registry
+from insula.coding.hosts.dialects import EVENTS
 from insula.errors import InputError
 
 HOME = ".insula"
@@ -18,6 +18,9 @@ LONGEST = 10_000
 """Characters of a command line that is looked at: two paths, quoted."""
 SECONDS = 5
 """What a host may wait for a hook; it takes a hundredth of that."""
+
+
+_SECONDS = {("codex", "SessionEnd"): 1}  # clamped to 3; above its own default it warns
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +62,18 @@ def read_command(text: object) -> Command | None:
     return Command(python, script.removesuffix(f"/{SHIM}"), host)
 
 
-def grouped(on: On, command: str, scale: int) -> object:
+def write_in_group(on: On, command: str, scale: int) -> object:
     """A hook as Claude Code has it: in a group under a matcher."""
     handler = {"type": "command", "command": command, "timeout": on.seconds * scale}
     return {**({"matcher": on.matcher} if on.matcher else {}), "hooks": [handler]}
 
 
-def flat(on: On, command: str, scale: int) -> object:
+def write_flat(on: On, command: str, scale: int) -> object:
     """A hook as Copilot has it: alone, under the shell that runs it."""
     return {"type": "command", "bash": command, "timeoutSec": on.seconds * scale}
 
 
-def bare(on: On, command: str, scale: int) -> object:
+def write_bare(on: On, command: str, scale: int) -> object:
     """A hook as Cursor has it: the command alone.
 
     Without a timeout, as documents and programs disagree whether one is in seconds; the hook ends itself in time.
@@ -95,7 +98,10 @@ class Host:
     """Its folder in the home of the user, and in a project."""
     file: str
     project_file: str
-    events: tuple[On, ...]
+    matchers: tuple[tuple[str, str], ...] = ()
+    """Events that are of some tools alone, and of which."""
+    called_for: tuple[str, ...] = ()
+    """The events that a script of ours takes in, where those are not the ones that it tells the hook."""
     project_folder: str = ""
     """Its folder in a project, where that has another name."""
     below: str = ""
@@ -104,7 +110,7 @@ class Host:
     """Units of its timeouts in a second."""
     shared: bool = True
     """Whether its project file is one that people commit."""
-    entry: Callable[[On, str, int], object] = grouped
+    entry: Callable[[On, str, int], object] = write_in_group
     empty: str = "{}\n"
     """A settings file in which nothing stands yet."""
     script: str = ""
@@ -116,11 +122,6 @@ class Host:
     note: str = ""
     """What else the user should know."""
 
-    @property
-    def dialect(self) -> str:
-        """The module that knows its payloads and answers."""
-        return registry.module(self.id)
-
     def settings(self, project: Path | None = None) -> Path:
         """Its settings file, or the first of its scripts: the user's own, or that of a project."""
         if project is not None:
@@ -130,6 +131,13 @@ class Host:
         else:
             path = Path.home() / self.folder / self.file
         return path.with_name(path.name.replace(EVENT, self.events[0].event))
+
+    @property
+    def events(self) -> tuple[On, ...]:
+        """The events that the hook is called for."""
+        names = self.called_for or EVENTS[self.id]
+        matchers = dict(self.matchers)
+        return tuple(On(name, matchers.get(name), _SECONDS.get((self.id, name), SECONDS)) for name in names)
 
     @property
     def per_event(self) -> bool:
@@ -151,16 +159,10 @@ HOSTS = {
             file="settings.json",
             project_file="settings.local.json",
             shared=False,
-            events=(
-                On("SessionStart"),
-                On("UserPromptSubmit"),
-                On("PreToolUse", "Bash|Edit|Write|MultiEdit|NotebookEdit"),
-                On("SubagentStart"),
-                On("PostToolUse", "*"),
-                On("PostToolUseFailure", "*"),  # without it, no failure is ever seen
-                On("PostToolBatch"),  # without it, no edit that the host turned down
-                On("Stop"),
-                On("SessionEnd"),
+            matchers=(
+                ("PreToolUse", "Bash|Edit|Write|MultiEdit|NotebookEdit"),
+                ("PostToolUse", "*"),
+                ("PostToolUseFailure", "*"),
             ),
         ),
         Host(
@@ -171,16 +173,8 @@ HOSTS = {
             folder=".codex",
             file="hooks.json",
             project_file="hooks.json",
-            events=(
-                On("SessionStart"),
-                On("UserPromptSubmit"),
-                On("PreToolUse", "Bash|apply_patch"),
-                On("SubagentStart"),
-                On("PostToolUse"),
-                On("Stop"),
-                On("SessionEnd", seconds=1),  # clamped to 3; above its own default it warns
-            ),
             trust="Open Codex and run /hooks to trust them: until then it skips them without a word.",
+            matchers=(("PreToolUse", "Bash|apply_patch"),),
         ),
         Host(
             id="gemini",
@@ -192,13 +186,7 @@ HOSTS = {
             file="settings.json",
             project_file="settings.json",
             scale=1000,
-            events=(
-                On("SessionStart"),
-                On("BeforeAgent"),
-                On("AfterTool", "*"),
-                On("AfterAgent"),
-                On("SessionEnd"),
-            ),
+            matchers=(("AfterTool", "*"),),
         ),
         Host(
             id="copilot",
@@ -209,16 +197,8 @@ HOSTS = {
             file="hooks/insula.json",
             project_folder=".github",
             project_file="hooks/insula.json",
-            entry=flat,
+            entry=write_flat,
             empty=VERSIONED,
-            events=(
-                On("sessionStart"),
-                On("userPromptSubmitted"),
-                On("postToolUse"),
-                On("postToolUseFailure"),
-                On("agentStop"),
-                On("sessionEnd"),
-            ),
         ),
         Host(
             id="qwen",
@@ -229,14 +209,7 @@ HOSTS = {
             file="settings.json",
             project_file="settings.json",
             scale=1000,
-            events=(
-                On("SessionStart"),
-                On("UserPromptSubmit"),
-                On("PostToolUse", "*"),
-                On("PostToolUseFailure", "*"),
-                On("Stop"),
-                On("SessionEnd"),
-            ),
+            matchers=(("PostToolUse", "*"), ("PostToolUseFailure", "*")),
         ),
         Host(
             id="opencode",
@@ -249,7 +222,7 @@ HOSTS = {
             project_folder=".opencode",
             project_file="plugins/insula.js",
             script="opencode.js",
-            events=(On("chat.message"), On("tool.execute.after"), On("event")),
+            called_for=("chat.message", "tool.execute.after", "event"),
         ),
         Host(
             id="cline",
@@ -261,7 +234,6 @@ HOSTS = {
             project_folder=".clinerules",
             project_file="hooks/{event}",
             script="cline.sh",
-            events=(On("PostToolUse"), On("UserPromptSubmit"), On("TaskComplete")),
             unproven="its editor was never run, and its command line told no prompt of the user's; learned rules are "
             "not told at the start of a task, because its model does not get to see what is said there",
         ),
@@ -273,16 +245,8 @@ HOSTS = {
             folder=".cursor",
             file="hooks.json",
             project_file="hooks.json",
-            entry=bare,
+            entry=write_bare,
             empty=VERSIONED,
-            events=(
-                On("sessionStart"),
-                On("beforeSubmitPrompt"),
-                On("postToolUse"),
-                On("postToolUseFailure"),
-                On("stop"),
-                On("sessionEnd"),
-            ),
             unproven="nothing of it was run: payloads and answers are those of its documents, and people report that "
             "its editor drops what hooks say to the model",
         ),
@@ -295,20 +259,14 @@ HOSTS = {
             file="settings.json",
             project_file="settings.local.json",
             shared=False,
-            events=(
-                On("SessionStart"),
-                On("UserPromptSubmit"),
-                On("PostToolUse", "*"),
-                On("Stop"),
-                On("SessionEnd"),
-            ),
             unproven="nothing of it was run: payloads and answers are those of its documents",
+            matchers=(("PostToolUse", "*"),),
         ),
     )
 }
 
 
-def host(name: str | None) -> Host:
+def get_host(name: str | None) -> Host:
     """The coding agent of that name.
 
     Raises:
@@ -321,7 +279,7 @@ def host(name: str | None) -> Host:
     return HOSTS[name]
 
 
-def home() -> Path:
+def find_home() -> Path:
     """The folder of hook state: `INSULA_HOME`, else `~/.insula`, as an absolute path.
 
     Raises:
@@ -333,3 +291,53 @@ def home() -> Path:
 def is_ours(command: Command, host_id: str, house: Path) -> bool:
     """Whether a command has the form of Insula's hook for this host, from this folder or the usual one."""
     return command.host == host_id and command.home in {str(house), str(Path.home() / HOME)}
+
+
+# The project that a settings file is for.
+
+
+def find_root(folder: Path | None = None) -> Path:
+    """The project that a folder is in, as the hook sees it: the nearest folder above with a `.git`, else itself.
+
+    Args:
+        folder: the present one by default.
+    """
+    start = folder or Path.cwd()
+    return next((above for above in (start, *start.parents) if (above / ".git").exists()), start)
+
+
+def get_project(host: Host, file: Path) -> Path | None:
+    """The folder of the project that a settings file is for; None for the user's own."""
+    if file == host.settings():
+        return None
+    depth = len(host.settings(Path()).parts)
+    folder = file.parents[depth - 1] if len(file.parents) >= depth else None
+    return folder if folder and host.settings(folder) == file else None
+
+
+def describe_project(folder: Path) -> str:
+    """Its path, with what should give pause about it."""
+    name = str(folder) if str(folder).isprintable() else repr(str(folder))
+    if no_project := _explain_no_project(folder):
+        return f"{name}, {no_project}"
+    return name if (folder / ".git").exists() else f"{name}, which is no git repository: this folder alone"
+
+
+def check_project(folder: Path) -> Path:
+    """The folder, after a look whether it can be a project.
+
+    Raises:
+        InputError: it is the home folder, or the root of all.
+    """
+    if no_project := _explain_no_project(folder):
+        raise InputError(
+            f"The project here would be {str(folder)!r}, {no_project}; go into the folder of a project (`git init` "
+            "makes one), or leave --project out to install for all of them."
+        )
+    return folder
+
+
+def _explain_no_project(folder: Path) -> str:
+    if folder.resolve() == Path.home().resolve():
+        return "which is your home folder"
+    return "which is the root of all folders" if folder == folder.parent else ""

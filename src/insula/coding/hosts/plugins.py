@@ -73,7 +73,7 @@ FORMS: Mapping[str, Form] = {
 }
 
 
-def form(host: Host) -> Form:
+def get_form(host: Host) -> Form:
     """How that host has its plugins.
 
     Raises:
@@ -86,28 +86,28 @@ def form(host: Host) -> Form:
     return FORMS[host.id]
 
 
-def contents(host: Host) -> Mapping[str, bytes]:
+def render_plugin(host: Host) -> Mapping[str, bytes]:
     """The files of the plugin, by their path.
 
     Raises:
         InputError: none is made for that host.
         SettingsError: a part of the hook's code is missing.
     """
-    made = form(host)
-    code = runtime.modules()
-    lib = runtime.lib_name(code)
+    made = get_form(host)
+    code = runtime.collect_modules()
+    lib = runtime.name_lib(code)
     command = f'{PYTHON} -I -S "{made.root}/{RUN}" {host.id} || true'
     hooks = {"hooks": {on.event: [host.entry(on, command, host.scale)] for on in host.events}}
     return {
         **{path: _json(value) for path, value in made.manifests(insula.__version__).items()},
         made.within + "README.md": README.encode(),
         made.within + HOOKS: _json(hooks),
-        made.within + RUN: runtime.script(lib, shared=True),
+        made.within + RUN: runtime.render_runner(lib, shared=True),
         **{f"{made.within}hook/{lib}/{path}": data for path, data in code.items()},
     }
 
 
-def build(host: Host, folder: Path) -> tuple[Path, ...]:
+def build_plugin(host: Host, folder: Path) -> tuple[Path, ...]:
     """Write the plugin to a folder that is not there yet, whole or not at all; returns its files.
 
     Args:
@@ -118,7 +118,7 @@ def build(host: Host, folder: Path) -> tuple[Path, ...]:
         InputError: no plugin is made for that host, or the folder holds something.
         SettingsError: it cannot be written.
     """
-    files = contents(host)
+    files = render_plugin(host)
     folder = folder.expanduser().absolute()
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{str(folder)!r} is not empty, and nothing is overwritten; name a new folder.")

@@ -18,9 +18,9 @@ Installed = NewType("Installed", str)
 """A command line that Insula itself put into a settings file, as its record has it. Only `installed` makes one."""
 
 
-def installed(house: Path, host_id: str) -> frozenset[Installed]:
+def list_installed(house: Path, host_id: str) -> frozenset[Installed]:
     """The command lines that were put into the settings of a host; none where the record is not to be trusted."""
-    lines = [one.get("command") for one in read(house).values() if one.get("host") == host_id]
+    lines = [record.get("command") for record in read_records(house).values() if record.get("host") == host_id]
     return frozenset(Installed(line) for line in lines if isinstance(line, str) and _is_whole(line, host_id))
 
 
@@ -30,7 +30,7 @@ def _is_whole(line: str, host_id: str) -> bool:
     return command is not None and command.host == host_id and line == str(command)
 
 
-def distrust(house: Path) -> str:
+def explain_distrust(house: Path) -> str:
     """Why the record is not taken for the user's own, as a sentence; empty where it is, or where there is none.
 
     What it says is run. So it must be theirs alone, and not in a folder that they have gone into.
@@ -42,9 +42,9 @@ def distrust(house: Path) -> str:
         return ""
     if stat.S_ISLNK(about[1].st_mode):
         return f"{path} is a link, and a record of Insula's is a file; take it away"
-    if hasattr(os, "geteuid") and any(one.st_uid != os.geteuid() for one in about):
+    if hasattr(os, "geteuid") and any(state.st_uid != os.geteuid() for state in about):
         return f"{path} or its folder belongs to another user; take it away"
-    if os.name == "posix" and any(_others_write(one) for one in about):
+    if os.name == "posix" and any(_others_write(state) for state in about):
         return f"others may write to {path}; take that from them with: chmod go-w {house} {path}"
     if folder := _folder_around(house):
         return (
@@ -56,68 +56,68 @@ def distrust(house: Path) -> str:
 
 def _folder_around(house: Path) -> Path | None:
     """The working folder, or a repository above it, in which our folder lies; none where it holds the user's home."""
-    own, home = (Path(os.path.realpath(one)) for one in (house, Path.home()))
+    own, home = (Path(os.path.realpath(path)) for path in (house, Path.home()))
     try:
         here = Path.cwd()
     except OSError:  # it is gone
         return None
     if own == home / places.HOME:
         return None
-    around = (one for one in (here, *here.parents) if one == here or (one / ".git").exists())
-    return next((one for one in around if own.is_relative_to(one) and not home.is_relative_to(one)), None)
+    around = (path for path in (here, *here.parents) if path == here or (path / ".git").exists())
+    return next((path for path in around if own.is_relative_to(path) and not home.is_relative_to(path)), None)
 
 
 def _others_write(about: os.stat_result) -> bool:
     return bool(about.st_mode & stat.S_IWOTH or (about.st_mode & stat.S_IWGRP and about.st_gid != about.st_uid))
 
 
-def read(house: Path) -> dict[str, dict[str, Any]]:
+def read_records(house: Path) -> dict[str, dict[str, Any]]:
     """What is remembered of each, by its path; nothing where the record is not to be trusted."""
-    listed: object = {} if distrust(house) else files.read_json(house / FILE).get("files")
+    listed: object = {} if explain_distrust(house) else files.read_json(house / FILE).get("files")
     found = cast(dict[str, object], listed) if isinstance(listed, dict) else {}
-    return {path: cast(dict[str, Any], one) for path, one in found.items() if isinstance(one, dict)}
+    return {path: cast(dict[str, Any], record) for path, record in found.items() if isinstance(record, dict)}
 
 
-def of(house: Path, file: Path) -> dict[str, Any]:
+def get_record(house: Path, file: Path) -> dict[str, Any]:
     """What is remembered of one; empty where that is nothing."""
-    return read(house).get(key(file), {})
+    return read_records(house).get(get_key(file), {})
 
 
-def digests(house: Path, file: Path) -> dict[str, str]:
+def get_digests(house: Path, file: Path) -> dict[str, str]:
     """Of the scripts of a host: the digest of what was written last, by the name of the file."""
-    found: object = of(house, file).get("digests")
+    found: object = get_record(house, file).get("digests")
     return (
         {name: str(value) for name, value in cast(dict[str, object], found).items()} if isinstance(found, dict) else {}
     )
 
 
-def keep(house: Path, file: Path, record: dict[str, Any]) -> None:
+def save_record(house: Path, file: Path, record: dict[str, Any]) -> None:
     """Remember this of a file.
 
     Raises:
         SettingsError: it cannot be written.
     """
-    _write(house, {**read(house), key(file): record})
+    _write(house, {**read_records(house), get_key(file): record})
 
 
-def forget(house: Path, file: Path) -> None:
+def forget_record(house: Path, file: Path) -> None:
     """Remember nothing of a file any more.
 
     Raises:
         SettingsError: it cannot be written.
     """
-    known = read(house)
-    if known.pop(key(file), None) is not None:
+    known = read_records(house)
+    if known.pop(get_key(file), None) is not None:
         _write(house, known)
 
 
-def key(file: Path) -> str:
+def get_key(file: Path) -> str:
     """The name that a file has here."""
     return str(file.absolute())
 
 
 def _write(house: Path, known: dict[str, dict[str, Any]]) -> None:
-    if why := distrust(house):
+    if why := explain_distrust(house):
         raise SettingsError(f"What is installed cannot be noted: {why}.")
     data = json.dumps({"v": 1, "files": known}, indent=1).encode()
-    files.replace(files.private_folder(house) / FILE, data, 0o600)
+    files.replace_file(files.make_private_folder(house) / FILE, data, 0o600)

@@ -5,7 +5,6 @@ A hook must outlive the environment that Insula was installed from (law 4). So `
 beside the old one and then changes one line of the script.
 """
 
-import ast
 import hashlib
 import os
 import re
@@ -13,19 +12,23 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 import insula
 from insula.coding.hosts import files
-from insula.coding.hosts.places import HOSTS, SHIM
-from insula.coding.step.senses import EVERY
+from insula.coding.hosts.places import SHIM
 from insula.errors import SettingsError
 
 PACKAGE = Path(insula.__file__).parent
-ENTRY = "insula.coding.hosts.hook"
+CODE = (
+    *("__init__.py", "foreign.py", "guidance.py", "screening.py", "screening_patterns.py", "value.py", "worth.py"),
+    *("redaction", "coding/__init__.py", "coding/step"),
+    *(f"coding/hosts/{part}" for part in ("__init__.py", "hook.py", "payload.py", "dialects")),
+)
+"""The half of the package that needs the standard library alone: what the hook imports, and nothing else."""
+_KINDS = frozenset((".py", ".json", ".bin"))
 Condition = Literal["whole", "missing", "damaged", "other"]
 OLDEST = (3, 11)
 """What the package asks for, hence the copy too."""
@@ -87,88 +90,23 @@ compileall.compile_dir(sys.argv[1], ddir=sys.argv[2], quiet=2, invalidation_mode
 # backup with other file times does not make each call compile anew.
 
 
-def modules(package: Path = PACKAGE) -> Mapping[str, bytes]:
-    """The files that the hook needs, by their path: what its imports tell, and what it loads by name.
+def collect_modules(package: Path = PACKAGE) -> Mapping[str, bytes]:
+    """The files that the hook needs, by their path: modules, and the tables and weights that these read.
 
     Raises:
-        SettingsError: one that is imported is not there.
+        SettingsError: a part of it is not there.
     """
     found: dict[str, bytes] = {}
-    known: set[str] = set()
-    senses = (f"insula.coding.step.senses.{name}" for name in EVERY)
-    waiting = [ENTRY, *(host.dialect for host in HOSTS.values()), *senses]
-    while waiting:
-        for name in {*_parents(waiting.pop())} - known:
-            known.add(name)
-            if (path := _path(package, name)) is None:
-                raise SettingsError(
-                    f"The module {name!r}, which the hook needs, is not in {str(package)!r}; install insula again."
-                )
-            relative = path.relative_to(package.parent).as_posix()
-            found[relative] = path.read_bytes()
-            waiting += _imports(found[relative], package)
-    return dict(sorted({**found, **_data(package, found)}.items()))
+    for part in CODE:
+        place = package / part
+        if not place.exists():
+            raise SettingsError(f"{part!r}, which the hook needs, is not in {str(package)!r}; install insula again.")
+        files = (path for path in place.rglob("*") if path.suffix in _KINDS) if place.is_dir() else (place,)
+        found |= {path.relative_to(package.parent).as_posix(): path.read_bytes() for path in files}
+    return dict(sorted(found.items()))
 
 
-def _data(package: Path, found: Mapping[str, bytes]) -> dict[str, bytes]:
-    """What the modules read: the tables and weights that stand beside one that names them."""
-    folders = {(package.parent / path).parent for path in found}
-    tables = (
-        table for folder in sorted(folders) for end in ("json", "bin") for table in sorted(folder.glob(f"*.{end}"))
-    )
-    named = b"\n".join(found.values())
-    return {
-        table.relative_to(package.parent).as_posix(): table.read_bytes()
-        for table in tables
-        if f'"{table.name}"'.encode() in named
-    }
-
-
-def _parents(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[: end + 1]) for end in range(len(parts))]
-
-
-def _path(package: Path, name: str) -> Path | None:
-    path = package.parent.joinpath(*name.split("."))
-    return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None)
-
-
-def _imports(source: bytes, package: Path) -> Iterator[str]:
-    """Modules of this package that a file imports anywhere, but for a type checker."""
-    for module, names in _statements(source):
-        yield module
-        yield from (name for name in names if _path(package, name))
-
-
-@cache
-def _statements(source: bytes) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each import of our package in a source: the module, and what is taken from it, which may be modules too."""
-    found: list[tuple[str, tuple[str, ...]]] = []
-    for node in _executed(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found += [(alias.name, ()) for alias in node.names if _of_insula(alias.name)]
-        elif isinstance(node, ast.ImportFrom) and node.module and _of_insula(node.module):
-            found.append((node.module, tuple(f"{node.module}.{alias.name}" for alias in node.names)))
-    return tuple(found)
-
-
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
-            for other in child.orelse:
-                yield other
-                yield from _executed(other)
-            continue
-        yield child
-        yield from _executed(child)
-
-
-def _of_insula(name: str) -> bool:
-    return name.partition(".")[0] == "insula"
-
-
-def lib_name(contents: Mapping[str, bytes]) -> str:
+def name_lib(contents: Mapping[str, bytes]) -> str:
     """The folder's name: a digest of all that it holds."""
     total = hashlib.sha256()
     for path, data in contents.items():
@@ -176,7 +114,7 @@ def lib_name(contents: Mapping[str, bytes]) -> str:
     return f"lib-{total.hexdigest()[:16]}"
 
 
-def installed_lib(home: Path) -> str:
+def find_lib(home: Path) -> str:
     """The name of the folder that the script runs; empty where there is no script of ours."""
     try:
         found = _LIB.search((home / SHIM).read_text("utf-8"))
@@ -194,17 +132,17 @@ def is_whole(home: Path, lib: str, contents: Mapping[str, bytes]) -> bool:
         return False
 
 
-def condition(home: Path) -> Condition:
+def check_code(home: Path) -> Condition:
     """In what state the installed code is, against that of this package."""
-    lib, contents = installed_lib(home), modules()
+    lib, contents = find_lib(home), collect_modules()
     if not lib or not (home / "hook" / lib).is_dir():
         return "missing"
-    if lib != lib_name(contents):
+    if lib != name_lib(contents):
         return "other"
     return "whole" if is_whole(home, lib, contents) else "damaged"
 
 
-def script(lib: str, shared: bool = False) -> bytes:
+def render_runner(lib: str, shared: bool = False) -> bytes:
     """What a host runs.
 
     Args:
@@ -219,20 +157,20 @@ def script(lib: str, shared: bool = False) -> bytes:
     return _SCRIPT.format(lib=lib, home=_HOMES[shared], origin=origin).encode()
 
 
-def write(home: Path, python: str, package: Path = PACKAGE) -> None:
+def write_code(home: Path, python: str, package: Path = PACKAGE) -> None:
     """Put the hook's code in place; the caller holds the lock of `home`.
 
     Raises:
         SettingsError: it cannot be written.
     """
-    contents = modules(package)
-    lib, before = lib_name(contents), installed_lib(home)
-    hook = files.private_folder(home / "hook")
+    contents = collect_modules(package)
+    lib, before = name_lib(contents), find_lib(home)
+    hook = files.make_private_folder(home / "hook")
     if not is_whole(home, lib, contents):
         _write_lib(hook / lib, contents, python)
-    wanted = script(lib)
-    if files.read(home / SHIM) != wanted:
-        files.replace(home / SHIM, wanted, 0o600)
+    wanted = render_runner(lib)
+    if files.read_file(home / SHIM) != wanted:
+        files.replace_file(home / SHIM, wanted, 0o600)
     for old in hook.glob("lib-*"):  # but for the previous one: a hook that runs now may still import from it
         if old.name not in (lib, before):
             shutil.rmtree(old, ignore_errors=True)
@@ -261,7 +199,7 @@ def _write_lib(lib: Path, contents: Mapping[str, bytes], python: str) -> None:
         raise SettingsError(f"{str(lib)!r} cannot be written ({error.strerror}); make room or allow it.") from error
 
 
-def interpreter() -> str:
+def find_interpreter() -> str:
     """An interpreter that will still be there: the one behind the virtual environment, by its steadiest name.
 
     Raises:
@@ -270,19 +208,19 @@ def interpreter() -> str:
     base = Path(getattr(sys, "_base_executable", "") or sys.executable)
     steady = base.with_name("python3")
     chosen = steady if steady.exists() and base.exists() and steady.samefile(base) else base
-    return proven(chosen)
+    return check_interpreter(chosen)
 
 
-def proven(python: Path) -> str:
+def check_interpreter(python: Path) -> str:
     """The path of an interpreter, after it has been seen to work and found not to be a passing one.
 
     Raises:
         SettingsError: it is missing, too old, or will not stay.
     """
     remedy = "install Insula with an interpreter that stays (the system's, uv's or pyenv's own) and try again"
-    if _will_pass(python):
+    if _is_passing(python):
         raise SettingsError(f"The interpreter {str(python)!r} lies in a passing folder and would vanish; {remedy}.")
-    said = version(str(python))
+    said = read_version(str(python))
     if not said:
         raise SettingsError(f"The interpreter {str(python)!r} does not run; {remedy}.")
     if said < OLDEST:
@@ -291,20 +229,21 @@ def proven(python: Path) -> str:
     return str(python)
 
 
-def version(python: str) -> tuple[int, ...]:
+def read_version(python: str) -> tuple[int, ...]:
     """Its version as it tells when run as a hook is; empty where it does not run."""
     said = _run(python, "-c", "import json, sys; print(*sys.version_info[:2])")
     return tuple(int(word) for word in said.split() if word.isdigit())
 
 
-def passing() -> list[Path]:
+def list_passing_folders() -> list[Path]:
     """Folders that are emptied."""
     return [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm")]  # noqa: S108 refused
 
 
-def _will_pass(python: Path) -> bool:
+def _is_passing(python: Path) -> bool:
+    emptied = [Path(place) for folder in list_passing_folders() for place in (folder, os.path.realpath(folder))]
     for path in (python.absolute(), Path(os.path.realpath(python))):
-        if any(path.is_relative_to(os.path.realpath(one)) or path.is_relative_to(one) for one in passing()):
+        if any(map(path.is_relative_to, emptied)):
             return True
         if _PASSING & set(path.parts) or {"pipx", ".cache"} <= set(path.parts):
             return True

@@ -29,7 +29,7 @@ ERASED = (
 """What `purge` takes away: all that was observed, learned or kept. The hooks and their switches stay."""
 
 
-def read(home: Path) -> dict[str, Any]:
+def read_switches(home: Path) -> dict[str, Any]:
     """The settings of the hook as they stand in its file, whole; off where that cannot be read, as the hook has it."""
     found = files.read_json(home / FILE) if is_readable(home) else {"off": True}
     listed: object = found.get("projects_off")
@@ -39,7 +39,7 @@ def read(home: Path) -> dict[str, Any]:
     return {
         "v": 1,
         "off": found.get("off") is True,
-        "projects_off": [one for one in here if isinstance(one, str)],
+        "projects_off": [project for project in here if isinstance(project, str)],
         "holdout": found.get("holdout", Settings.model_fields["holdout"].default),
         **({"senses": kept} if (kept := {name: yes for name, yes in senses.items() if isinstance(yes, bool)}) else {}),
     }
@@ -55,7 +55,7 @@ def is_readable(home: Path) -> bool:
         return False
 
 
-def refresh(home: Path) -> tuple[object, float]:
+def refresh_holdout(home: Path) -> tuple[object, float]:
     """Write the file anew with the holdout of the settings, and all else as it is; tells the former holdout and this.
 
     The settings have the only word on the holdout: what they do not name is at its default.
@@ -63,47 +63,47 @@ def refresh(home: Path) -> tuple[object, float]:
     Raises:
         SettingsError: the settings cannot be used, or the file cannot be written.
     """
-    before, holdout = read(home), load().holdout
+    before, holdout = read_switches(home), load().holdout
     known = (home / FILE).exists() and is_readable(home)
     _write(home, {**before, "holdout": holdout})
     return before["holdout"] if known else None, holdout
 
 
-def turn(home: Path, on: bool, cwd: Path | None = None) -> None:
+def switch_hooks(home: Path, on: bool, cwd: Path | None = None) -> None:
     """Switch the hooks on or off; with `cwd`, in its project alone.
 
     Raises:
         SettingsError: the file cannot be written.
     """
-    with files.alone(home):
-        now = read(home)
+    with files.lock_folder(home):
+        now = read_switches(home)
         if cwd is None:
             now["off"] = not on
         else:
             here = project(str(cwd))
-            now["projects_off"] = [one for one in now["projects_off"] if one != here] + ([] if on else [here])
+            now["projects_off"] = [name for name in now["projects_off"] if name != here] + ([] if on else [here])
         _write(home, now)
 
 
-def turn_sense(home: Path, name: str, on: bool) -> None:
+def switch_sense(home: Path, name: str, on: bool) -> None:
     """Switch one sense on or off; what a person has said holds whatever is the default.
 
     Raises:
         SettingsError: the file cannot be written.
     """
-    with files.alone(home):
-        now = read(home)
+    with files.lock_folder(home):
+        now = read_switches(home)
         _write(home, {**now, "senses": {**now.get("senses", {}), name: on}})
 
 
-def senses(home: Path) -> frozenset[str]:
+def list_senses(home: Path) -> frozenset[str]:
     """The senses that speak: those that do so by default, but for what a person has switched."""
-    return switched(read(home).get("senses"))
+    return switched(read_switches(home).get("senses"))
 
 
 def is_off(home: Path, cwd: Path) -> bool:
     """Whether a file switches the hooks off here."""
-    now = read(home)
+    now = read_switches(home)
     return now["off"] or project(str(cwd)) in now["projects_off"]
 
 
@@ -113,20 +113,20 @@ def purge(home: Path) -> Sequence[str]:
     Raises:
         SettingsError: a part of it cannot be erased.
     """
-    with files.alone(home):
+    with files.lock_folder(home):
         there = [name for name in ERASED if (home / name).exists() or (home / name).is_symlink()]
         for name in there:
             _erase(home / name)
-        tidy(home)
+        remove_empty_home(home)
     return there
 
 
-def learned(home: Path) -> bool:
+def has_learned(home: Path) -> bool:
     """Whether anything is there that was observed or learned, apart from backups."""
     return any(_is_something(home / name) for name in ERASED if name != BACKUPS)
 
 
-def backed_up(home: Path) -> bool:
+def has_backups(home: Path) -> bool:
     """Whether there are backups of settings."""
     return _is_something(home / BACKUPS)
 
@@ -135,7 +135,7 @@ def _is_something(path: Path) -> bool:
     return any(path.iterdir()) if path.is_dir() else path.exists()
 
 
-def tidy(home: Path) -> None:
+def remove_empty_home(home: Path) -> None:
     """Remove the folder where nothing is left in it but a switch for hooks that are gone; under the lock."""
     for name in ERASED:
         with contextlib.suppress(OSError):
@@ -159,6 +159,6 @@ def _erase(path: Path) -> None:
 
 def _write(home: Path, values: dict[str, Any]) -> None:
     data = json.dumps(values, separators=(",", ":")).encode() + b"\n"
-    if files.read(home / FILE) != data:
-        files.private_folder(home)
-        files.replace(home / FILE, data, 0o600)
+    if files.read_file(home / FILE) != data:
+        files.make_private_folder(home)
+        files.replace_file(home / FILE, data, 0o600)

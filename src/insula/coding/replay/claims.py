@@ -91,7 +91,7 @@ def entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: Worth | Non
         talk: how often each was made in the user's turns.
         hooks: what the hooks of coding agents said; None where they have seen no session.
     """
-    senses = switch.senses(places.home())
+    senses = switch.list_senses(places.find_home())
     return [
         Entry(claim=claim, on=sense in senses, yours=_of_sense(sense, hooks) if hooks else None)
         if (sense := claim.id.partition(SENSE)[2])

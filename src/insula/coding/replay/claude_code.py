@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from insula.coding.hosts.fields import fields, objects, text
+from insula.coding.hosts.payload import get_object, get_objects, get_text
 from insula.coding.replay.events import (
     Asked,
     Call,
@@ -83,13 +83,13 @@ class _Reader:
 
     def told(self, row: Row) -> Iterator[Event]:
         """The events of one line."""
-        kind = text(row, "type")
-        if not self._cwd and (cwd := text(row, "cwd")):
+        kind = get_text(row, "type")
+        if not self._cwd and (cwd := get_text(row, "cwd")):
             self._cwd = cwd
             yield Place(cwd)
         if kind not in {"user", "assistant"}:
             yield _aside(row, kind)
-        elif (line := text(row, "uuid")) and not self._seen.add(line):
+        elif (line := get_text(row, "uuid")) and not self._seen.add(line):
             yield Skipped(REPEATED)
         elif kind == "assistant":
             yield from self._answer(row, who(row) or self._agent)
@@ -97,25 +97,25 @@ class _Reader:
             yield from self._given(row, who(row) or self._agent)
 
     def _answer(self, row: Row, agent: str) -> Iterator[Event]:
-        at, message = time(row.get("timestamp")), fields(row, "message")
+        at, message = time(row.get("timestamp")), get_object(row, "message")
         yield from self._cost(message, at, agent)
-        for block in objects(message, "content"):
+        for block in get_objects(message, "content"):
             if block.get("type") == "tool_use":
-                self._wait(block, agent, text(message, "id"))
+                self._wait(block, agent, get_text(message, "id"))
                 yield Asked(at, agent)
             else:
-                told = text(block, "text") or text(block, "thinking")
+                told = get_text(block, "text") or get_text(block, "thinking")
                 self._thoughts[agent] = told or self._thoughts.get(agent, "")
 
     def _wait(self, block: Row, agent: str, turn: str) -> None:
-        use = _Use(text(block, "name"), block.get("input"), self._thoughts.get(agent, ""), turn)
-        self.waiting[text(block, "id")] = use
+        use = _Use(get_text(block, "name"), block.get("input"), self._thoughts.get(agent, ""), turn)
+        self.waiting[get_text(block, "id")] = use
         if len(self.waiting) > WAITING:
             del self.waiting[next(iter(self.waiting))]
 
     def _cost(self, message: Row, at: float, agent: str) -> Iterator[Event]:
         """One request may stand in several lines, among those of others; of each, only what is new is paid."""
-        usage, request = fields(message, "usage"), (agent, text(message, "id"))
+        usage, request = get_object(message, "usage"), (agent, get_text(message, "id"))
         new = sum(_count(usage, part) for part in ("input_tokens", "cache_creation_input_tokens", "output_tokens"))
         paid = self._paid.pop(request, 0) if request[1] else 0
         self._paid[request] = max(new, paid)
@@ -131,7 +131,7 @@ class _Reader:
                 any_result = True
                 yield from self._result(block, at, agent)
             elif block.get("type") == "text":
-                said.append(text(block, "text").lstrip())
+                said.append(get_text(block, "text").lstrip())
         if any(one.startswith(INTERRUPTED) for one in said):
             yield Interrupt(at, agent)
         if not agent and is_typed(row, said):
@@ -142,7 +142,7 @@ class _Reader:
 
     def _result(self, block: Row, at: float, agent: str) -> Iterator[Event]:
         thought, self._thoughts[agent] = self._thoughts.get(agent, ""), ""
-        use = self.waiting.pop(text(block, "tool_use_id"), None) or _Use("", None, thought)
+        use = self.waiting.pop(get_text(block, "tool_use_id"), None) or _Use("", None, thought)
         output, lost = _output(block.get("content")), not use.tool
         if (remark := rejection(output, target_of(use.input))) is not None:
             yield Rejected(at, agent, own_words(remark.words), remark.about)
@@ -154,7 +154,7 @@ class _Reader:
             ok=not block.get("is_error"),
             thought=use.thought,
             refused=output.startswith("<tool_use_error>"),
-            id=text(block, "tool_use_id"),
+            id=get_text(block, "tool_use_id"),
             agent=agent,
             turn=use.turn,
             lost=lost,
@@ -173,7 +173,7 @@ def _aside(row: Row, kind: str) -> Event:
 
 def who(row: Row) -> str:
     """The subagent that a line is of; empty for the main one."""
-    return text(row, "agentId") or ("sidechain" if row.get("isSidechain") else "")
+    return get_text(row, "agentId") or ("sidechain" if row.get("isSidechain") else "")
 
 
 def is_typed(row: Row, said: Iterable[str]) -> bool:
@@ -185,7 +185,7 @@ def is_typed(row: Row, said: Iterable[str]) -> bool:
 
 def blocks(row: Row) -> list[Row]:
     """The parts of a message; a text alone is one of them."""
-    content = fields(row, "message").get("content")
+    content = get_object(row, "message").get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [block for block in content if is_object(block)] if is_list(content) else []
@@ -195,7 +195,7 @@ def _output(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if is_list(content) else []
-    return "\n".join(text(part, "text") for part in parts if is_object(part))
+    return "\n".join(get_text(part, "text") for part in parts if is_object(part))
 
 
 def _count(usage: Row, part: str) -> int:

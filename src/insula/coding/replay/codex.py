@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from insula.coding.hosts.fields import fields, said, text
+from insula.coding.hosts.payload import collect_text, get_object, get_text
 from insula.coding.replay.claude_code import NO_CALL, NO_RESULT, NOT_BY_THE_USER, REPEATED, WAITING
 from insula.coding.replay.events import (
     Asked,
@@ -86,13 +86,13 @@ class _Reader:
 
     def told(self, row: Row) -> Iterator[Event]:
         """The events of one line."""
-        kind = text(row, "type")
-        payload = fields(row, "payload") if "payload" in row else row
+        kind = get_text(row, "type")
+        payload = get_object(row, "payload") if "payload" in row else row
         self._at = time(row.get("timestamp")) or self._at
-        if not self._cwd and (cwd := text(payload, "cwd")) and kind in {"session_meta", "turn_context"}:
+        if not self._cwd and (cwd := get_text(payload, "cwd")) and kind in {"session_meta", "turn_context"}:
             self._cwd = cwd
             yield Place(cwd)
-        if text(payload, "type") in _ONCE and not self._seen.add(_line(row, payload)):
+        if get_text(payload, "type") in _ONCE and not self._seen.add(_line(row, payload)):
             yield Skipped(REPEATED)
         elif kind == "response_item" or kind in _BARE:
             yield from self._item(payload)
@@ -104,7 +104,7 @@ class _Reader:
             yield _aside(row, kind)
 
     def _item(self, item: Row) -> Iterator[Event]:
-        kind = text(item, "type")
+        kind = get_text(item, "type")
         if kind in {"function_call", "custom_tool_call", "local_shell_call"}:
             yield self._wait(item)
         elif kind in {"function_call_output", "custom_tool_call_output"}:
@@ -115,7 +115,7 @@ class _Reader:
     def _wait(self, item: Row) -> Event:
         if self._answered:  # the model asks again: another turn of it
             self._turn, self._answered = self._turn + 1, False
-        call = text(item, "call_id") or text(item, "id")
+        call = get_text(item, "call_id") or get_text(item, "id")
         self.waiting[call] = use_of(item)
         self._turns[call] = f"turn {self._turn}"
         if len(self.waiting) > WAITING:
@@ -125,7 +125,7 @@ class _Reader:
         return Asked(self._at, self._agent)
 
     def _result(self, item: Row) -> Iterator[Event]:
-        call = text(item, "call_id")
+        call = get_text(item, "call_id")
         tool, arguments = self.waiting.pop(call, ("", None))
         output, ok, code = outcome_of(item.get("output"))
         turn, self._answered = self._turns.get(call, ""), True
@@ -135,17 +135,17 @@ class _Reader:
             yield Skipped(NO_CALL)
 
     def _message(self, event: Row) -> Iterator[Event]:
-        kind = text(event, "type")
+        kind = get_text(event, "type")
         if kind == "token_count":
-            yield from self._cost(fields(event, "info"))
+            yield from self._cost(get_object(event, "info"))
         elif kind == "turn_aborted":
             yield Interrupt(self._at, self._agent)
         elif kind == "context_compacted":
             yield Compacted(self._at, self._agent)
         elif kind == "user_message":
-            yield self._typed(text(event, "message"))
-        elif kind == "item_completed" and fields(event, "item").get("type") == "UserMessage":
-            yield self._typed(said(fields(event, "item").get("content")))
+            yield self._typed(get_text(event, "message"))
+        elif kind == "item_completed" and get_object(event, "item").get("type") == "UserMessage":
+            yield self._typed(collect_text(get_object(event, "item").get("content")))
         else:
             yield Skipped(f"event_msg: {name(kind)}")
 
@@ -158,7 +158,7 @@ class _Reader:
         return Prompt(self._at, words=own_words(prompt))
 
     def _cost(self, info: Row) -> Iterator[Event]:
-        usage, context_window = fields(info, "last_token_usage"), info.get("model_context_window")
+        usage, context_window = get_object(info, "last_token_usage"), info.get("model_context_window")
         total, cached = (usage.get(part) for part in ("total_tokens", "cached_input_tokens"))
         if not isinstance(total, int) or total <= 0:
             yield Skipped("event_msg: token_count")
@@ -174,19 +174,19 @@ def _aside(row: Row, kind: str) -> Event:
 
 def _line(row: Row, payload: Row) -> str:
     """What tells a line from all others; empty where it may be told by its place alone."""
-    at, call = text(row, "timestamp"), text(payload, "call_id")
+    at, call = get_text(row, "timestamp"), get_text(payload, "call_id")
     told = call or repr([payload.get(part) for part in ("id", "message", "item", "info")])
     if len(call) >= _RANDOM:
         at = "any"  # a copy may be dated anew
-    return f"codex {at} {text(payload, 'type')} {told}" if at else ""
+    return f"codex {at} {get_text(payload, 'type')} {told}" if at else ""
 
 
 def use_of(item: Row) -> tuple[str, object]:
     """Tool and arguments as the hook would be told them: a shell is `Bash`, a patch goes by its file."""
-    tool = text(item, "name") or ("local_shell" if item.get("type") == "local_shell_call" else "nameless")
+    tool = get_text(item, "name") or ("local_shell" if item.get("type") == "local_shell_call" else "nameless")
     given = _arguments(item)
     if tool == "apply_patch":
-        patch = given if isinstance(given, str) else text(given, "input") if is_object(given) else ""
+        patch = given if isinstance(given, str) else get_text(given, "input") if is_object(given) else ""
         return tool, {"path": next(iter(patched(patch)), ""), "command": patch}
     if tool in _SHELLS and is_object(given):
         return "Bash", {"command": _command(given.get("cmd") or given.get("command"))}
@@ -195,7 +195,7 @@ def use_of(item: Row) -> tuple[str, object]:
 
 def _arguments(item: Row) -> object:
     if item.get("type") == "local_shell_call":
-        return fields(item, "action")
+        return get_object(item, "action")
     written = item.get("arguments", item.get("input"))
     try:
         return json.loads(written) if isinstance(written, str) and written.startswith("{") else written
@@ -216,8 +216,8 @@ def outcome_of(output: object) -> tuple[str, bool | None, int | None]:
     if isinstance(output, str) and output.startswith('{"output"'):
         output = _arguments({"input": output})
     ok = output.get("success") if is_object(output) else None
-    code = fields(output, "metadata").get("exit_code") if is_object(output) else None
-    told = said(output)
+    code = get_object(output, "metadata").get("exit_code") if is_object(output) else None
+    told = collect_text(output)
     if frame := _FRAME.match(told):
         code = frame["code"] or frame["early"] or code
         told = told[frame.end() :]

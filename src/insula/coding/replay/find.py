@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from insula.coding.hosts import places
-from insula.coding.hosts.fields import fields, text
+from insula.coding.hosts.payload import get_object, get_text
 from insula.coding.replay import lines
 from insula.coding.replay.events import Row
 from insula.coding.replay.opening import opened
@@ -91,7 +91,8 @@ def _is_known(path: Path, known: set[tuple[int, int]]) -> bool:
 
 def folders() -> dict[str, list[Path]]:
     """Where each host keeps its transcripts."""
-    return {host: [places.host(host).settings().parent / name for name in names] for host, names in _FOLDERS.items()}
+    homes = {host: places.get_host(host).settings().parent for host in _FOLDERS}
+    return {host: [homes[host] / name for name in names] for host, names in _FOLDERS.items()}
 
 
 def foreign(found: Found) -> list[Path]:
@@ -212,7 +213,7 @@ def _known(rows: list[Row], stem: str) -> tuple[str, str, str] | str:
     for row in rows:
         if named := _codex(row) or _gemini(row):
             return named
-    if any(text(row, "type") in _KINDS and ("uuid" in row or _is_aside(row)) for row in rows):
+    if any(get_text(row, "type") in _KINDS and ("uuid" in row or _is_aside(row)) for row in rows):
         return CLAUDE_CODE, *_claude_code(rows, stem)
     return "it holds no session of Claude Code, Codex or Gemini CLI, and no runs with steps"
 
@@ -222,25 +223,25 @@ def _is_aside(row: Row) -> bool:
 
 
 def _claude_code(rows: list[Row], stem: str) -> tuple[str, str]:
-    named = [text(row, "sessionId") for row in rows if text(row, "sessionId")]
-    agents = [text(row, "agentId") for row in rows if text(row, "agentId")]
+    named = [get_text(row, "sessionId") for row in rows if get_text(row, "sessionId")]
+    agents = [get_text(row, "agentId") for row in rows if get_text(row, "agentId")]
     session = stem if stem in named or not named else named[0]
     return session, agents[0] if agents and len(agents) == sum("uuid" in row for row in rows) else ""
 
 
 def _codex(row: Row) -> tuple[str, str, str] | None:
-    if row.get("type") == "session_meta" and (meta := fields(row, "payload")):
-        own, root = text(meta, "id"), text(meta, "session_id")
-        spawned = fields(fields(fields(meta, "source"), "subagent"), "thread_spawn")
-        root = text(spawned, "parent_thread_id") or root or own
+    if row.get("type") == "session_meta" and (meta := get_object(row, "payload")):
+        own, root = get_text(meta, "id"), get_text(meta, "session_id")
+        spawned = get_object(get_object(get_object(meta, "source"), "subagent"), "thread_spawn")
+        root = get_text(spawned, "parent_thread_id") or root or own
         return CODEX, root or own, own if own != root else ""
-    if "type" not in row and "instructions" in row and "timestamp" in row and text(row, "id"):
-        return CODEX, text(row, "id"), ""
+    if "type" not in row and "instructions" in row and "timestamp" in row and get_text(row, "id"):
+        return CODEX, get_text(row, "id"), ""
     return None
 
 
 def _gemini(row: Row) -> tuple[str, str, str] | None:
     if "projectHash" not in row or "sessionId" not in row:
         return None
-    agent = text(row, "kind") if text(row, "kind") != "main" else ""
-    return GEMINI, text(row, "sessionId"), agent
+    agent = get_text(row, "kind") if get_text(row, "kind") != "main" else ""
+    return GEMINI, get_text(row, "sessionId"), agent

@@ -6,8 +6,8 @@ session of an earlier version that is opened again is written anew as lines, and
 
 from collections.abc import Iterable, Iterator
 
-from insula.coding.hosts.fields import fields, objects, said, text
-from insula.coding.hosts.gemini import SHELL, unframed
+from insula.coding.hosts.dialects.gemini import SHELL, strip_frame
+from insula.coding.hosts.payload import collect_text, get_object, get_objects, get_text
 from insula.coding.replay.claude_code import NO_RESULT, NOT_BY_THE_USER
 from insula.coding.replay.events import Asked, Call, Event, Interrupt, Prompt, Row, Skipped, Spent, name, time
 from insula.coding.replay.seen import Seen
@@ -44,7 +44,7 @@ def read(
 
 def document(whole: Row) -> list[Row]:
     """The lines that a transcript in one JSON document would have had."""
-    return [{**whole, "messages": None}, *objects(whole, "messages")]
+    return [{**whole, "messages": None}, *get_objects(whole, "messages")]
 
 
 class _Reader:
@@ -61,9 +61,9 @@ class _Reader:
 
     def told(self, row: Row) -> Iterator[Event]:
         """The events of one line."""
-        if changed := fields(row, "$set"):
+        if changed := get_object(row, "$set"):
             yield Skipped("$set")
-            for message in objects(changed, "messages"):
+            for message in get_objects(changed, "messages"):
                 yield from self._message(message)
         elif "$rewindTo" in row:
             yield Skipped("$rewindTo")
@@ -73,17 +73,17 @@ class _Reader:
             yield from self._message(row)
 
     def _message(self, row: Row) -> Iterator[Event]:
-        kind, at = text(row, "type"), time(row.get("timestamp"))
-        which = text(row, "id") or text(row, "timestamp")
+        kind, at = get_text(row, "type"), time(row.get("timestamp"))
+        which = get_text(row, "id") or get_text(row, "timestamp")
         new = self._new("message", which)
         if kind == "gemini":
-            yield from self._cost(fields(row, "tokens"), at) if new else (Skipped(AGAIN),)
-            for number, call in enumerate(objects(row, "toolCalls")):
-                yield from self._call(call, text(call, "id") or f"{which} {number}", at, which)
+            yield from self._cost(get_object(row, "tokens"), at) if new else (Skipped(AGAIN),)
+            for number, call in enumerate(get_objects(row, "toolCalls")):
+                yield from self._call(call, get_text(call, "id") or f"{which} {number}", at, which)
         elif kind == "user":
             yield self._typed(row, at) if new else Skipped(AGAIN)
         elif kind in _NOTES:
-            cancelled = said(row.get("content")).startswith(_CANCELLED)
+            cancelled = collect_text(row.get("content")).startswith(_CANCELLED)
             yield Interrupt(at, self._agent) if cancelled and new else Skipped(name(kind))
         else:
             yield Skipped(f"unknown: {name(kind)}")
@@ -91,7 +91,7 @@ class _Reader:
     def _typed(self, row: Row, at: float) -> Event:
         content = row.get("content")
         parts = content if is_list(content) else [content]
-        texts = [part if isinstance(part, str) else text(part, "text") if is_object(part) else "" for part in parts]
+        texts = [part if isinstance(part, str) else get_text(part, "text") if is_object(part) else "" for part in parts]
         if self._agent or not any(one.strip() and not one.startswith(_NOT_TYPED) for one in texts):
             return Skipped(NOT_BY_THE_USER)
         return Prompt(at, words=own_words("\n\n".join(one for one in texts if not one.startswith(_NOT_TYPED))))
@@ -103,7 +103,7 @@ class _Reader:
             yield Spent(at, total, fresh, agent=self._agent)
 
     def _call(self, call: Row, which: str, at: float, turn: str) -> Iterator[Event]:
-        status = text(call, "status")
+        status = get_text(call, "status")
         if self._new("asked", which):
             self.asked += 1
             yield Asked(at, self._agent)
@@ -115,10 +115,10 @@ class _Reader:
 
 def _answered(call: Row, status: str, at: float, agent: str) -> Call:
     """A call as the hook would be told it."""
-    tool, response = text(call, "name"), _response(call)
-    output, frame = said(response.get("output")) or said(response.get("error")), ""
+    tool, response = get_text(call, "name"), _response(call)
+    output, frame = collect_text(response.get("output")) or collect_text(response.get("error")), ""
     if tool == SHELL:
-        output, frame = unframed(output)
+        output, frame = strip_frame(output)
     code = exit_code(frame)
     return Call(
         tool,
@@ -127,7 +127,7 @@ def _answered(call: Row, status: str, at: float, agent: str) -> Call:
         at,
         ok=status == "success" and code in {None, 0} and "Signal: " not in frame,
         code=code,
-        id=text(call, "id"),
+        id=get_text(call, "id"),
         agent=agent,
         ran=status != "cancelled",
     )
@@ -136,5 +136,5 @@ def _answered(call: Row, status: str, at: float, agent: str) -> Call:
 def _response(call: Row) -> Row:
     result = call.get("result")
     parts = [part for part in result if is_object(part)] if is_list(result) else []
-    found = (fields(fields(part, "functionResponse"), "response") for part in parts)
+    found = (get_object(get_object(part, "functionResponse"), "response") for part in parts)
     return next(filter(None, found), Row())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from lzma import LZMAError
 from typing import NamedTuple
 
-from insula.coding.hosts.fields import objects, text
+from insula.coding.hosts.payload import get_objects, get_text
 from insula.coding.replay import claude_code, codex, gemini, lines, trajectories
 from insula.coding.replay.events import NO_TIME, Asked, Call, Done, Event, Place, Row, Skipped, done, impossible
 from insula.coding.replay.find import CHATS, CLAUDE_CODE, CODEX, DOCUMENT, GEMINI, SESSIONS, TRAJECTORY, Source
@@ -118,8 +118,8 @@ def _of_a_line(source: Source, row: Row | Skipped, seen: Seen) -> Stream:
         return Stream("", source.form, path, iter([(0.0, row)]))
     if source.form == TRAJECTORY:
         return Stream(str(row.get("id", ""))[:200], TRAJECTORY, path, _ordered(_run(row)), timed=False)
-    rows = _timely(objects(row, "events"))
-    return Stream(text(row, "session_id"), CLAUDE_CODE, path, _ordered(claude_code.read(rows, seen)))
+    rows = _timely(get_objects(row, "events"))
+    return Stream(get_text(row, "session_id"), CLAUDE_CODE, path, _ordered(claude_code.read(rows, seen)))
 
 
 def _run(row: Row) -> Iterator[Event]:

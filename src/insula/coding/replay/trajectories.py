@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from insula.coding.hosts.fields import objects, text
+from insula.coding.hosts.payload import get_objects, get_text
 from insula.coding.replay.events import Call, Row
 
 SPACING = 1.0
@@ -15,14 +15,14 @@ _ACI = frozenset(
 
 def calls(row: Row) -> Iterator[Call]:
     """The calls of a run, on a clock of its own: seconds from its beginning."""
-    name = text(row, "set")
-    for number, step in enumerate(objects(row, "steps")):
+    name = get_text(row, "set")
+    for number, step in enumerate(get_objects(row, "steps")):
         yield _call(name, step, number)
 
 
 def _call(name: str, step: Row, number: int) -> Call:
-    tool, arguments = _tool(name, text(step, "tool"), text(step, "action"))
-    code, output = step.get("rc"), text(step, "obs")
+    tool, arguments = _tool(name, get_text(step, "tool"), get_text(step, "action"))
+    code, output = step.get("rc"), get_text(step, "obs")
     reward = step.get("reward")
     return Call(
         tool=tool,
@@ -30,7 +30,7 @@ def _call(name: str, step: Row, number: int) -> Call:
         output=f"Exit code {code}\n{output}" if code else output,  # so Claude Code words a failure
         at=SPACING * (number + 1),
         ok=code == 0 if isinstance(code, int) else None,
-        thought=text(step, "thought"),
+        thought=get_text(step, "thought"),
         reward=float(reward) if isinstance(reward, int | float) else 0.0,
         place=number,
     )

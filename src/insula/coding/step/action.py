@@ -160,7 +160,5 @@ class Event(Value):
     """Whether the host drops what is answered to this event."""
     mode: str = ""
     """How the host gives permission: `default`, `acceptEdits`, `bypassPermissions`, …; empty where it does not say."""
-    noted: "dict[str, Any]" = {}  # noqa: RUF012 never changed
-    """What else of a call goes to the trace, for the end of the session."""
     pending: bool = False
     """Of a stop: whether work goes on in the background."""

@@ -57,7 +57,7 @@ async def guidance(
     service = service_of(request)
     found = await list_guidance(service.chat.metacognition.store, who.name)
     if not service.keys:
-        found += describe_rules(rule for rule, _ in await asyncio.to_thread(find_everywhere, str(places.home())))
+        found += describe_rules(rule for rule, _ in await asyncio.to_thread(find_everywhere, str(places.find_home())))
     wanted = [one for one in found if one.holds(q)]
     return page(
         "guidance.html",
@@ -89,7 +89,7 @@ async def decide(request: Request, who: Visitor) -> Response:
     store, soul = service.chat.metacognition.store, service.soul_of(who.name)
     known: dict[str, Do] = {each: each for each in get_args(Do)}
     if kind == RULED:
-        await asyncio.to_thread(decide_everywhere, str(places.home()), name, do)
+        await asyncio.to_thread(decide_everywhere, str(places.find_home()), name, do)
     elif do == "erase":
         await curation.unlearn(store, who.name, name, soul)
     elif do in known:

@@ -63,5 +63,5 @@ class Lookback:
             if self._looked.view is None:
                 self._looked = Looked(read=read, size=size)
 
-        gathered: Gathered = gather(found, tell, switch.senses(places.home()))
+        gathered: Gathered = gather(found, tell, switch.list_senses(places.find_home()))
         return overview(gathered.sessions, gathered.totals)

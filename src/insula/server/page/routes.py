@@ -280,7 +280,7 @@ async def word_on_a_text(request: Request, who: Visitor) -> Response:
     name, word = [await field(request, each) for each in ("id", "word")]
     if word not in WORDS:
         raise InputError("The form says neither that it helped nor that it was wrong; go back and choose one.")
-    await run_in_threadpool(hear, str(places.home()), name, right=word == "helped", now=time.time())
+    await run_in_threadpool(hear, str(places.find_home()), name, right=word == "helped", now=time.time())
     return RedirectResponse(f"{address('/agents', who.link, said=word)}#worth-h", 303)
 
 

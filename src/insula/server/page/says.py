@@ -18,6 +18,6 @@ async def says(request: Request, who: Visitor) -> Response:
     """Each claim with its figures; those of coding agents with the owner's own, where the machine has one owner."""
     service = service_of(request)
     mind = service.chat.metacognition
-    home = None if service.keys else str(places.home())
+    home = None if service.keys else str(places.find_home())
     found = await register_of(mind.store, who.name, mind.engine.claims, home)
     return page("says.html", who.link, who=who, here="operate", groups=views.grouped(found))

@@ -45,7 +45,7 @@ class Hooks(NamedTuple):
 
 def hooks() -> Hooks | None:
     """What was said in the last days, and whether it helped; None where no hook has seen a session."""
-    home = places.home()
+    home = places.find_home()
     if not (home / "sessions").is_dir():
         return None
     found = worth(str(home), DAYS, time.time())
