@@ -77,7 +77,7 @@ def test_what_cannot_be_used_of_the_working_folders_file_is_said_and_the_rest_ho
 @pytest.mark.parametrize("named", ["x", ".", "./x", "../x"])
 def test_a_home_that_would_be_another_in_each_folder_is_refused(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_HOME", named)
-    for asked in (places.home, settings.home, settings.load):
+    for asked in (places.find_home, settings.home, settings.load):
         with pytest.raises(SettingsError, match="point INSULA_HOME at an absolute path"):
             asked()
     monkeypatch.delenv("INSULA_HOME")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from insula.coding.replay.events import Call
-from insula.coding.replay.trajectories import SPACING
+from insula.coding.replay.readers import Call
+from insula.coding.replay.readers.trajectories import SPACING
 
 THOUGHTS = ("Let me look again.", "Perhaps it works now.", "I will try once more.", "Now it should be right.", "Again.")
 

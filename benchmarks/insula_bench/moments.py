@@ -10,9 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from insula.coding.replay import claude_code
-from insula.coding.replay.events import Call, Compacted, Interrupt, Prompt, Rejected, Row, acted, time
-from insula.coding.replay.seen import Seen
+from insula.coding.replay.readers import (
+    Call,
+    Compacted,
+    Interrupt,
+    Prompt,
+    Rejected,
+    Row,
+    Seen,
+    claude_code,
+    parse_time,
+    read_action,
+)
 from insula.coding.step.corrections import Correction, find_corrections
 from insula.coding.step.fingerprint import action
 from insula.coding.step.proprioception import Sensed, State, end, fold
@@ -158,7 +167,9 @@ def lived(rows: Sequence[Row], on: frozenset[str] = EVERY) -> Lived:
     """Fold a session through the senses, with the places of its tool uses; those that are off by default as well."""
     places = _places(rows)
     walk = _Walk(places, _last_words(rows), on)
-    for event in claude_code.read([row for row in rows if row.get("type") in {"user", "assistant", "system"}], Seen()):
+    for event in claude_code.Reader(Seen()).read(
+        row for row in rows if row.get("type") in {"user", "assistant", "system"}
+    ):
         walk.take(event)
     return Lived(
         len(places), tuple(walk.told), tuple(walk.heard), tuple(find_corrections("", walk.trace)), tuple(walk.events)
@@ -201,7 +212,7 @@ class _Walk:
         self.events: list[tuple[int, Call | Prompt]] = []
         self.trace: list[dict[str, Any]] = []
         self._places, self._on = places, on
-        self._said = {time(at): said for at, said in last_words.items()}
+        self._said = {parse_time(at): said for at, said in last_words.items()}
         self._states: dict[str, State] = {}
         self._next = 0
         self._stopped = False
@@ -231,7 +242,7 @@ class _Walk:
         if call.output.startswith(claude_code.NEVER_RAN):
             return
         self._foresee(call.agent, call.tool, call.input, call.at, place)
-        record = {"e": "action", **acted(call).as_dict()}
+        record = {"e": "action", **read_action(call).as_dict()}
         self.trace.append(record)
         self.events.append((place, call))
         self._fold(call.agent, record, place)

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from insula.coding.replay.events import Call, Prompt
+from insula.coding.replay.readers import Call, Prompt
 from insula.coding.step.corrections import find_rulings
 from insula.coding.step.person import PROMPT
 from insula.coding.step.senses.register import DEFAULT

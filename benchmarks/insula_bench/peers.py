@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from insula.coding.replay.events import Call, Prompt
+from insula.coding.replay.readers import Call, Prompt
 
 Events = Iterable[Call | Prompt]
 

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from insula.coding.hosts.payload import collect_text, get_object, get_objects, get_text
-from insula.coding.replay import claude_code, codex
-from insula.coding.replay.events import Row, time
+from insula.coding.replay.readers import Row, claude_code, codex, parse_time
 from insula.coding.step import trace
 from insula.errors import InputError
 from insula.hosts.hook import respond
@@ -175,9 +174,9 @@ def _claude_code(rows: list[Row]) -> Iterator[Event]:
     turns, last = _Turns(), 0.0
     seen: set[str] = set()
     place = next((number for number, row in enumerate(rows) if get_text(row, "cwd")), 0)
-    yield Event("SessionStart", time(rows[place].get("timestamp")), place, {"source": "startup"})
+    yield Event("SessionStart", parse_time(rows[place].get("timestamp")), place, {"source": "startup"})
     for number, row in enumerate(rows):
-        at, line = time(row.get("timestamp")) or last, get_text(row, "uuid")
+        at, line = parse_time(row.get("timestamp")) or last, get_text(row, "uuid")
         last = max(last, at)
         if line and line in seen:
             continue
@@ -207,7 +206,7 @@ def _about(agent: str) -> dict[str, Any]:
 
 
 def _asked(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
-    agent = claude_code.who(row)
+    agent = claude_code.get_agent(row)
     message = get_text(get_object(row, "message"), "id") or get_text(row, "uuid")
     if batch := turns.ended(agent, message):
         yield Event("PostToolBatch", at, number, {**_about(agent), "tool_calls": batch})
@@ -230,7 +229,7 @@ def _given(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
         elif block.get("type") == "tool_result" and get_text(block, "tool_use_id") in turns.uses:
             yield from _result(row, block, number, at, turns)
     own = [one for one in typed if one.startswith(NOTIFICATION) or (one and not one.startswith(claude_code.NOT_TYPED))]
-    if own and not claude_code.who(row) and not row.get("isMeta") and not row.get("isCompactSummary"):
+    if own and not claude_code.get_agent(row) and not row.get("isMeta") and not row.get("isCompactSummary"):
         yield from _ended(turns, at, number)
         yield Event("UserPromptSubmit", at, number, {"prompt": "\n\n".join(own)})
 
@@ -261,20 +260,20 @@ def _codex(rows: list[Row]) -> Iterator[Event]:
     last, began, answered, said_last = 0.0, False, False, ""
     for number, row in enumerate(rows):
         payload = get_object(row, "payload") if "payload" in row else row
-        at = time(row.get("timestamp")) or last
+        at = parse_time(row.get("timestamp")) or last
         last, kind = max(last, at), get_text(payload, "type")
         if not began and get_text(payload, "cwd"):
             began = True
             yield Event("SessionStart", at, number, {"source": "startup"})
         if kind in {"function_call", "custom_tool_call", "local_shell_call"}:
-            tool, given = codex.use_of(payload)
+            tool, given = codex.read_use(payload)
             name = get_text(payload, "call_id") or get_text(payload, "id")
             given = {"command": given["command"]} if tool == "apply_patch" and is_object(given) else given
             uses[name] = {"tool_name": tool, "tool_input": given, "tool_use_id": name}
             said_last = ""
             yield Event("PreToolUse", at, number + 1, uses[name])
         elif kind in {"function_call_output", "custom_tool_call_output"} and get_text(payload, "call_id") in uses:
-            output, _, _ = codex.outcome_of(payload.get("output"))
+            output, _, _ = codex.read_outcome(payload.get("output"))
             yield Event("PostToolUse", at, number, {**uses.pop(get_text(payload, "call_id")), "tool_response": output})
         elif kind == "agent_message":
             said_last, answered = get_text(payload, "message"), True

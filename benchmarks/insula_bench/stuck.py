@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import track
 
-from insula.coding.replay.events import Call, Prompt
+from insula.coding.replay.readers import Call, Prompt
 from insula.coding.step.fingerprint import action
 from insula.coding.step.ladder import SOCRATIC
 from insula.coding.step.proprioception import Sensed, State, hear, sense

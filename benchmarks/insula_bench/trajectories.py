@@ -12,11 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
-from insula.coding.replay import claude_code
-from insula.coding.replay.events import Call, Event, Prompt, Row, Skipped
 from insula.coding.replay.find import SUFFIXES
-from insula.coding.replay.seen import Seen
-from insula.coding.replay.trajectories import SPACING, calls
+from insula.coding.replay.readers import REPEATED, Call, Event, Prompt, Row, Seen, Skipped, claude_code
+from insula.coding.replay.readers.trajectories import SPACING, read_calls
 from insula.errors import InputError
 
 TRUTH = "magentic_one_ground_truth.json"
@@ -104,7 +102,7 @@ def _lines(path: Path) -> list[str]:
 def _run(line: str) -> Iterator[Run]:
     row: Row = json.loads(line)
     # No prompt: these ran in batches with nobody at the keyboard; a hook learns that from CLAUDE_CODE_SESSION_ATTENDED.
-    yield Run(row["id"], row["set"], tuple(calls(row)), row.get("env", ""), row.get("outcome"))
+    yield Run(row["id"], row["set"], tuple(read_calls(row)), row.get("env", ""), row.get("outcome"))
 
 
 # Claude Code sessions.
@@ -123,10 +121,10 @@ def _session(events: Iterable[Row], name: str, seen: Seen) -> Iterator[Run]:
     agents: dict[str, list[Row]] = {}
     for event in events:
         if event.get("type") in {"user", "assistant"}:
-            agents.setdefault(claude_code.who(event), []).append(event)
+            agents.setdefault(claude_code.get_agent(event), []).append(event)
     for agent, own in agents.items():
         own.sort(key=lambda event: event["timestamp"])  # stable: parallel results are written late
-        new = [event for event in claude_code.read(own, seen) if event != Skipped(claude_code.REPEATED)]
+        new = [event for event in claude_code.Reader(seen).read(own) if event != Skipped(REPEATED)]
         if new:
             yield Run(f"{own[0].get('sessionId', '')}/{agent}", name, tuple(filter(_is_told, new)))
 

@@ -1,6 +1,6 @@
 import pytest
 
-from insula.coding.replay.events import Call, Prompt
+from insula.coding.replay.readers import Call, Prompt
 from insula_bench.cases import cases
 from insula_bench.peers import Verdict, hermes, openhands
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from insula.coding.replay.events import Call, Prompt
+from insula.coding.replay.readers import Call, Prompt
 from insula.errors import InputError
 from insula_bench.cases import cases
 from insula_bench.stuck import (

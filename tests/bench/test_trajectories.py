@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from insula.coding.replay.events import Call
-from insula.coding.replay.trajectories import SPACING
+from insula.coding.replay.readers import Call
+from insula.coding.replay.readers.trajectories import SPACING
 from insula.errors import InputError
 from insula_bench.trajectories import TRUTH, Run, Source, sources
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from transcripts import RECORDED, Row, Session, look, stamp, write
 
-from insula.coding.replay.find import find, foreign
+from insula.coding.replay.find import find_transcripts, list_foreign
 
 
 @pytest.fixture
@@ -24,24 +24,24 @@ def test_transcripts_are_found_where_the_hosts_keep_them(homes: Path) -> None:
     put("codex", homes / "codex/sessions/2026/11/20/rollout-a.jsonl")
     put("gemini", homes / "gemini/.gemini/tmp/project/chats/session-a.jsonl")
     write(homes / "gemini/.gemini/tmp/project/logs.jsonl", {"other": 1})
-    found = find(())
+    found = find_transcripts(())
     assert sorted(sources[0].form for sources in found.sessions) == ["claude-code", "codex", "gemini"]
     assert not found.passed_over
 
 
 def test_without_any_there_is_nothing(homes: Path) -> None:
-    assert find(()) == ([], {})
+    assert find_transcripts(()) == ([], {})
 
 
 def test_a_host_is_known_by_the_first_lines_and_not_by_the_name(tmp_path: Path) -> None:
     put("codex", tmp_path / "claude/projects/x.jsonl")
-    ((source,),) = find([tmp_path]).sessions
+    ((source,),) = find_transcripts([tmp_path]).sessions
     assert (source.form, source.agent) == ("codex", "")
 
 
 def test_a_session_goes_by_the_name_of_its_file_as_the_hook_is_told(tmp_path: Path) -> None:
     rows = [*Session("old").says("Go.").rows, *Session("new").says("Go on.").rows]
-    ((source,),) = find([write(tmp_path / "new.jsonl", *rows)]).sessions
+    ((source,),) = find_transcripts([write(tmp_path / "new.jsonl", *rows)]).sessions
     assert source.session == "new"
 
 
@@ -50,7 +50,7 @@ def test_files_of_one_session_are_together_and_others_apart(tmp_path: Path) -> N
     write(tmp_path / "s/subagents/agent-a.jsonl", *Session(agent="a").works(1).rows)
     write(tmp_path / "agent-b.jsonl", *Session(agent="b").works(1).rows)
     Session("t").says("Go.").written(tmp_path)
-    groups = find([tmp_path]).sessions
+    groups = find_transcripts([tmp_path]).sessions
     assert sorted([source.agent for source in group] for group in groups) == [[""], ["", "a", "b"]]
 
 
@@ -58,7 +58,7 @@ def test_a_file_by_two_names_is_one(tmp_path: Path) -> None:
     path = Session().says("Go.").works(2).written(tmp_path)
     (tmp_path / "again.jsonl").symlink_to(path)
     (tmp_path / "hard.jsonl").hardlink_to(path)
-    assert [len(sources) for sources in find([tmp_path, path]).sessions] == [1]
+    assert [len(sources) for sources in find_transcripts([tmp_path, path]).sessions] == [1]
 
 
 def test_a_copy_of_any_transcript_counts_once(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_subagents_of_gemini_belong_to_the_session_that_sent_them(homes: Path) -
     write(chats / "parent/child.jsonl", *chat("child", "subagent"))
     write(chats / "parent/other.jsonl", *chat("other", "subagent"))
     (chats.parent / ".project_root").write_text("/home/dev/project\n")
-    (group,) = find(()).sessions
+    (group,) = find_transcripts(()).sessions
     assert [(source.session, source.agent) for source in group] == [
         ("parent", ""),
         ("parent", "child"),
@@ -129,6 +129,6 @@ def test_what_is_not_in_a_folder_of_an_agent_is_foreign(homes: Path) -> None:
     Session("own").says("Go.").written(own)
     brought = Session("brought").says("Go.").written(homes / "claude-of-another/projects")
     (own / "link.jsonl").symlink_to(brought)
-    assert foreign(find([own / "own.jsonl"])) == []
-    assert foreign(find([own])) == [own / "link.jsonl"]
-    assert foreign(find([brought])) == [brought]
+    assert list_foreign(find_transcripts([own / "own.jsonl"])) == []
+    assert list_foreign(find_transcripts([own])) == [own / "link.jsonl"]
+    assert list_foreign(find_transcripts([brought])) == [brought]

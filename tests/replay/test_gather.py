@@ -9,9 +9,9 @@ from transcripts import RECORDED, Session, look
 
 from growth import LINEAR, growth
 from insula.coding.replay import gather as gathering
-from insula.coding.replay import seen
-from insula.coding.replay.find import find
-from insula.coding.replay.seen import Seen
+from insula.coding.replay import readers
+from insula.coding.replay.find import find_transcripts
+from insula.coding.replay.readers import Seen
 
 MEGABYTE = 1 << 20
 
@@ -67,7 +67,7 @@ def test_a_file_of_titles_is_no_session(tmp_path: Path) -> None:
 
 
 def test_lines_long_past_are_forgotten_and_the_last_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen, "GENERATION", 10)
+    monkeypatch.setattr(readers, "GENERATION", 10)
     known = Seen()
     assert all(known.add(str(number)) for number in range(100))
     assert not any(known.add(str(number)) for number in range(95, 100))
@@ -89,7 +89,7 @@ def large(folder: Path, size: int) -> Path:
 
 
 def test_less_is_held_than_is_read(tmp_path: Path) -> None:
-    found = find([large(tmp_path, 4 * MEGABYTE)])
+    found = find_transcripts([large(tmp_path, 4 * MEGABYTE)])
     tracemalloc.start()
     gathered = gathering.gather(found)
     peak = tracemalloc.get_traced_memory()[1]
@@ -99,4 +99,4 @@ def test_less_is_held_than_is_read(tmp_path: Path) -> None:
 
 
 def test_reading_takes_no_longer_than_there_is_to_read(tmp_path: Path) -> None:
-    assert growth(gathering.gather, lambda size: find([large(tmp_path, size)]), 2 * MEGABYTE) <= LINEAR
+    assert growth(gathering.gather, lambda size: find_transcripts([large(tmp_path, size)]), 2 * MEGABYTE) <= LINEAR

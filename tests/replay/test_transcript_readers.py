@@ -6,12 +6,27 @@ from pathlib import Path
 import pytest
 from transcripts import RECORDED, Row, Session, look, naive, stamp, write
 
-from insula.coding.replay import claude_code, codex, gemini
-from insula.coding.replay.events import Call, Compacted, Event, Interrupt, Place, Prompt, Skipped, Spent, acted
-from insula.coding.replay.seen import Seen
+from insula.coding.replay.readers import (
+    NO_CALL,
+    NO_RESULT,
+    REPEATED,
+    Call,
+    Compacted,
+    Event,
+    Interrupt,
+    Place,
+    Prompt,
+    Seen,
+    Skipped,
+    Spent,
+    claude_code,
+    codex,
+    gemini,
+    read_action,
+)
 
 HOSTS = ("claude-code", "codex", "gemini")
-READERS = {"codex": codex.read, "gemini": gemini.read}
+READERS = {"codex": codex.Reader, "gemini": gemini.Reader}
 
 
 def rows(name: str) -> list[Row]:
@@ -40,9 +55,9 @@ def test_what_a_real_client_wrote_is_understood(host: str) -> None:
 def test_every_line_is_an_event_or_named_as_skipped(host: str) -> None:
     for row in rows(f"{host}.jsonl"):
         told = {
-            "claude-code": claude_code.read([row], Seen()),
-            "codex": codex.read([row]),
-            "gemini": gemini.read([row]),
+            "claude-code": claude_code.Reader(Seen()).read([row]),
+            "codex": codex.Reader(Seen()).read([row]),
+            "gemini": gemini.Reader(Seen()).read([row]),
         }
         events = list(told[host])
         silent = row.get("type") == "assistant" and not events  # words of the agent, whose cost was told before
@@ -86,24 +101,24 @@ def test_a_resumed_session_counts_only_what_is_new(tmp_path: Path) -> None:
     write(tmp_path / "t.jsonl", *again, *Session("t").works(1).rows)
     totals = look(tmp_path).totals
     assert (totals.sessions, totals.tool_uses, totals.prompts) == (2, 4, 1)
-    assert totals.skipped[claude_code.REPEATED] == len(first.rows)
+    assert totals.skipped[REPEATED] == len(first.rows)
 
 
 def test_claude_tells_prompts_interrupts_and_compactions() -> None:
     session = Session().says("Go.").says("<command-name>/clear</command-name>").says("[Request interrupted by user]")
     session.add("user", [{"type": "text", "text": "Go on."}], isMeta=True).works(1)
     boundary: Row = {"type": "system", "subtype": "compact_boundary", "timestamp": stamp(session.at), "uuid": "c"}
-    events = list(claude_code.read([*session.rows, boundary, {"type": "hologram"}], Seen()))
+    events = list(claude_code.Reader(Seen()).read([*session.rows, boundary, {"type": "hologram"}]))
     assert [told(kind, events) for kind in (Prompt, Interrupt, Compacted, Call, Place)] == [1, 1, 1, 1, 1]
     assert Skipped("unknown: hologram") in events
 
 
 def test_a_call_without_a_result_and_a_result_without_a_call_are_named() -> None:
     session = Session().works(2)
-    events = list(claude_code.read([session.rows[0], session.rows[3]], Seen()))
+    events = list(claude_code.Reader(Seen()).read([session.rows[0], session.rows[3]]))
     assert [event.reason for event in events if isinstance(event, Skipped)] == [
-        claude_code.NO_CALL,
-        claude_code.NO_RESULT,
+        NO_CALL,
+        NO_RESULT,
     ]
 
 
@@ -113,7 +128,7 @@ def test_one_request_in_several_lines_is_paid_once() -> None:
     for _ in range(3):
         session.add("assistant", [{"type": "text", "text": "I look."}])
         session.rows[-1]["message"] |= {"id": "m", "usage": usage}
-    (spent,) = [event for event in claude_code.read(session.rows, Seen()) if isinstance(event, Spent)]
+    (spent,) = [event for event in claude_code.Reader(Seen()).read(session.rows) if isinstance(event, Spent)]
     assert (spent.context, spent.fresh) == (117, 17)
 
 
@@ -123,7 +138,7 @@ def test_of_requests_that_take_turns_each_is_paid_what_it_came_to() -> None:
         session.add("assistant", [{"type": "text", "text": "I look."}])
         usage = {"input_tokens": 10, "cache_read_input_tokens": 100, "output_tokens": written}
         session.rows[-1]["message"] |= {"id": name, "usage": usage}
-    paid = [event for event in claude_code.read(session.rows, Seen()) if isinstance(event, Spent)]
+    paid = [event for event in claude_code.Reader(Seen()).read(session.rows) if isinstance(event, Spent)]
     assert [(spent.fresh, spent.context) for spent in paid] == [(12, 112), (15, 115), (4, 119), (28, 140)]
 
 
@@ -133,7 +148,7 @@ def codex_call(payload: Row, output: object) -> Call:
     if payload["type"] == "local_shell_call":
         came["type"] = "function_call_output"
     back = {"type": "response_item", "timestamp": stamp(2), "payload": came}
-    (call,) = [event for event in codex.read([given, back]) if isinstance(event, Call)]
+    (call,) = [event for event in codex.Reader(Seen()).read([given, back]) if isinstance(event, Call)]
     return call
 
 
@@ -186,7 +201,7 @@ def test_codex_prompts_count_once_however_often_they_are_told() -> None:
     item = {"type": "item_completed", "item": {"type": "UserMessage", "content": [{"type": "text", "text": "Go."}]}}
     lines = [{"type": "event_msg", "timestamp": stamp(5), "payload": one} for one in (prompt, item)]
     aborted = {"type": "event_msg", "timestamp": stamp(6), "payload": {"type": "turn_aborted"}}
-    events = list(codex.read([*lines, aborted]))
+    events = list(codex.Reader(Seen()).read([*lines, aborted]))
     assert (told(Prompt, events), told(Interrupt, events)) == (1, 1)
 
 
@@ -229,9 +244,9 @@ def test_a_call_of_gemini_that_was_cancelled_never_ran() -> None:
     call["result"] = [{"functionResponse": {"response": {"error": "[Operation Cancelled] Reason: User cancelled."}}}]
     note = {"id": "n", "type": "info", "timestamp": stamp(3), "content": "Request cancelled."}
     row = {"id": "m", "type": "gemini", "timestamp": stamp(2), "toolCalls": [call]}
-    events = list(gemini.read([row, note]))
+    events = list(gemini.Reader(Seen()).read([row, note]))
     assert told(Interrupt, events) == 1
-    assert [acted(event).ran for event in events if isinstance(event, Call)] == [False]
+    assert [read_action(event).ran for event in events if isinstance(event, Call)] == [False]
 
 
 def test_results_written_out_of_order_are_put_in_order(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from transcripts import RECORDED, Session, look, write
 
-from insula.coding.replay import events, lines, opening
+from insula.coding.replay import lines, readers
 from insula.coding.replay import look as looking
-from insula.coding.replay.events import NO_TIME, Row, Skipped
-from insula.coding.replay.find import find
-from insula.coding.replay.opening import opened
+from insula.coding.replay.find import find_transcripts
+from insula.coding.replay.lines import open_transcript
+from insula.coding.replay.readers import NO_TIME, Row, Skipped
 from insula.coding.replay.session import STILL_WRITTEN
 from insula.errors import InputError
 from insula.foreign import NOT_PLAIN
@@ -28,7 +28,7 @@ def aged(path: Path) -> Path:
 
 
 def read(data: bytes) -> list[Row | Skipped]:
-    return list(lines.rows(io.BytesIO(data)))
+    return list(lines.read_rows(io.BytesIO(data)))
 
 
 def test_lines_that_are_no_objects_are_named() -> None:
@@ -123,9 +123,9 @@ def test_times_beyond_all_bounds_do_no_harm(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("at", ["1970-01-01T00:00:01Z", "2014-12-31T00:00:00Z", "0001-01-01T00:00:00", "9999-12-31"])
 def test_a_time_that_cannot_be_is_none(at: str) -> None:
-    assert (events.time(at), events.impossible(at)) == (0.0, True)
-    assert events.time("2015-01-02T00:00:00Z") > 0
-    assert not events.impossible("no time")
+    assert (readers.parse_time(at), readers.is_impossible(at)) == (0.0, True)
+    assert readers.parse_time("2015-01-02T00:00:00Z") > 0
+    assert not readers.is_impossible("no time")
 
 
 def test_what_is_no_plain_file_is_passed_over_and_nothing_waits_for_it(tmp_path: Path) -> None:
@@ -136,34 +136,34 @@ def test_what_is_no_plain_file_is_passed_over_and_nothing_waits_for_it(tmp_path:
     assert totals.sessions == 1
     assert set(totals.passed_over.values()) == {NOT_PLAIN}
     with pytest.raises(OSError, match="no plain file"):
-        opened(tmp_path / "pipe.jsonl")
+        open_transcript(tmp_path / "pipe.jsonl")
 
 
 def test_a_file_is_read_up_to_the_size_that_it_had(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\n")
-    with opened(path) as stream, path.open("ab") as more:
+    with open_transcript(path) as stream, path.open("ab") as more:
         more.write(b"two\n" * 1_000)
         more.flush()
         assert stream.read() == b"one\n"
 
 
 def test_what_unpacks_without_end_is_read_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "MOST_UNPACKED", 1 << 16)
+    monkeypatch.setattr(lines, "MOST_UNPACKED", 1 << 16)
     path = tmp_path / "s.jsonl.xz"
     rows = "".join(json.dumps(row) + "\n" for row in Session().says("Go.").works(3).rows)
     path.write_bytes(lzma.compress(rows.encode() + b"\n" * (8 << 20)))
     totals = look(path).totals
     assert totals.tool_uses == 3
-    assert opening.BOMB in totals.incomplete[str(path)]
+    assert lines.BOMB in totals.incomplete[str(path)]
 
 
 def test_what_a_file_is_costs_no_more_than_its_beginning(tmp_path: Path) -> None:
     rows = Session().says("Go.").works(2).rows
     whole = {"session_id": "s", "events": rows, "more": "x" * (2 * lines.HEAD)}
-    assert [lines.head(write(tmp_path / "long.jsonl", whole, *rows), 9)] == [[whole]]
+    assert [lines.read_head(write(tmp_path / "long.jsonl", whole, *rows), 9)] == [[whole]]
     late = write(tmp_path / "late.jsonl", rows[0], {"more": "x" * (2 * lines.HEAD)}, rows[1])
-    assert lines.head(late, 9) == [rows[0]]
+    assert lines.read_head(late, 9) == [rows[0]]
 
 
 def test_a_packed_file_that_is_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_file_that_vanishes_is_said(tmp_path: Path) -> None:
     from insula.coding.replay.gather import gather
 
     path = Session().says("Go.").written(tmp_path)
-    found = find([tmp_path])
+    found = find_transcripts([tmp_path])
     path.unlink()
     totals = gather(found).totals
     assert totals.sessions == 0
@@ -189,7 +189,7 @@ def test_a_file_that_vanishes_is_said(tmp_path: Path) -> None:
 
 def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist; give"):
-        find([tmp_path / "none"])
+        find_transcripts([tmp_path / "none"])
 
 
 def test_links_that_lead_in_a_circle_are_not_followed(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from insula.coding.replay.find import find
+from insula.coding.replay.find import find_transcripts
 from insula.coding.replay.gather import Gathered, gather
 
 RECORDED = Path(__file__).parents[1] / "fixtures/transcripts"
@@ -21,7 +21,7 @@ def write(path: Path, *rows: Row) -> Path:
 
 
 def look(*paths: Path) -> Gathered:
-    return gather(find(paths))
+    return gather(find_transcripts(paths))
 
 
 class Session:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from insula.agent.chat import Chat, Reply
 from insula.agent.requests import Requests
-from insula.coding.replay.find import find
+from insula.coding.replay.find import find_transcripts
 from insula.memory.storage import journal
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.store import Store
@@ -145,7 +145,7 @@ def site(
                 home=home,
             )
             app = create_app(service)
-            app.state.lookback = Lookback(lambda: find([transcripts or home / "none"]))
+            app.state.lookback = Lookback(lambda: find_transcripts([transcripts or home / "none"]))
             running = server(app)
             with socket.create_server(("127.0.0.1", port)) as bound:
                 url = f"http://127.0.0.1:{bound.getsockname()[1]}"

@@ -18,7 +18,7 @@ from insula.cli.options import Json, Yes
 from insula.coding.hosts import places, switch
 from insula.coding.replay import learn as learning
 from insula.coding.replay import page
-from insula.coding.replay.find import Found, find, folders, foreign, unread
+from insula.coding.replay.find import Found, find_transcripts, list_folders, list_foreign, list_unread
 from insula.coding.replay.gather import Gathered, gather
 from insula.coding.replay.learn import Plan
 from insula.coding.replay.model import Totals
@@ -46,7 +46,7 @@ def replay(
         raise InputError("Nobody can be asked whether to learn; say so with: insula replay --learn --yes")
     found = _found(paths or ())
     if learn and not trust:
-        _refuse(foreign(found))
+        _refuse(list_foreign(found))
     if html is not None:
         _check(html, found, force)
     gathered = _read(found)
@@ -63,7 +63,7 @@ def replay(
 
 
 def _found(paths: Sequence[str]) -> Found:
-    found = find(paths)
+    found = find_transcripts(paths)
     if not found.sessions and not found.passed_over:
         raise InputError(_nothing(paths))
     return found
@@ -72,9 +72,9 @@ def _found(paths: Sequence[str]) -> Found:
 def _nothing(paths: Sequence[str]) -> str:
     if paths:
         return f"Under {', '.join(map(repr, paths))} is no .jsonl file; give a transcript, or a folder of transcripts."
-    looked = ", ".join(str(place) for places_ in folders().values() for place in places_)
+    looked = ", ".join(str(place) for places_ in list_folders().values() for place in places_)
     said = f"No transcript of a coding agent was found in {looked}; give the path of one, or of a folder."
-    here = unread()
+    here = list_unread()
     return f"{said} The sessions of {', '.join(here)} are not read yet." if here else said
 
 

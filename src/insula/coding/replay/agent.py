@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from insula.coding.replay import waste
-from insula.coding.replay.events import Done, Spent
 from insula.coding.replay.model import Moment, Point
+from insula.coding.replay.readers import Done, Spent
 from insula.coding.replay.waste import Ledger
 from insula.coding.step.action import Action
 from insula.coding.step.evidence import ACTIONS

@@ -14,8 +14,8 @@ from insula.coding.replay.agent import worst
 from insula.coding.replay.find import TRAJECTORY, Found
 from insula.coding.replay.look import OTHERS, REASONS, Look
 from insula.coding.replay.model import Failure, Proposed, Replayed, Totals
-from insula.coding.replay.seen import Seen
-from insula.coding.replay.session import Troubles, streams
+from insula.coding.replay.readers import Seen
+from insula.coding.replay.session import Troubles, read_streams
 from insula.coding.step.corrections import Correction, group_corrections
 from insula.coding.step.corrections import find_corrections as asked_in_session
 from insula.coding.step.patterns import PATTERNS
@@ -88,7 +88,7 @@ def _looks(found: Found, gathering: "_Gathering", tell: Tell, on: frozenset[str]
 
     for sources in found.sessions:
         gathering.totals.files += len(sources)
-        for stream in streams(sources, seen, troubles, count_bytes):
+        for stream in read_streams(sources, seen, troubles, count_bytes):
             yield Look(stream, on)
 
 

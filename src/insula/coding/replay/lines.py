@@ -1,13 +1,18 @@
-"""The lines of a transcript, one at a time: whatever its size, little of it is in memory."""
+"""The lines of a transcript, which anybody may have put there: of plain files alone, one at a time, each once, no bomb.
+
+Whatever the size of a file, little of it is in memory.
+"""
 
 import io
 import json
+import lzma
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
-from insula.coding.replay.events import Row, Skipped
-from insula.coding.replay.opening import opened
+from insula import foreign
+from insula.coding.replay.readers import Row, Skipped
 from insula.value import is_object
 
 LONGEST = 16 << 20
@@ -19,22 +24,28 @@ CUT = "last line cut short"
 NO_JSON = "line that is no JSON"
 NO_OBJECT = "line that is no JSON object"
 _BOM = b"\xef\xbb\xbf"
+MOST_UNPACKED = 256 << 20
+"""Bytes that any packed file may unpack to."""
+MOST_RATIO = 200
+"""Above that, so many times its own size; transcripts unpack to ten times theirs."""
+BOMB = f"it unpacks to more than {MOST_RATIO} times its size"
+_BUFFER = 1 << 16
 
 
-def head(path: Path, most: int) -> list[Row]:
+def read_head(path: Path, most: int) -> list[Row]:
     """The objects among its first lines; a line that goes on beyond `HEAD` bytes is none, unless it is the first.
 
     Raises:
         OSError, EOFError, lzma.LZMAError: the file cannot be read.
     """
-    with opened(path) as stream:
+    with open_transcript(path) as stream:
         start = stream.readline(LONGEST)
         rest = stream.read(max(0, HEAD - len(start)))
-    found = (row for _, row in zip(range(most), rows(io.BytesIO(start + rest)), strict=False))
+    found = (row for _, row in zip(range(most), read_rows(io.BytesIO(start + rest)), strict=False))
     return [row for row in found if not isinstance(row, Skipped)]
 
 
-def rows(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) -> Iterator[Row | Skipped]:
+def read_rows(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) -> Iterator[Row | Skipped]:
     """Each line as JSON holds it, or why it is none.
 
     Args:
@@ -48,19 +59,19 @@ def rows(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) -> It
     while line := stream.readline(LONGEST):
         count(len(line))
         if len(line) == LONGEST and not line.endswith(b"\n"):
-            _pass_over(stream)
+            _skip_line(stream)
             yield Skipped(TOO_LONG, broken=True)
         elif not line.isspace():
-            yield row(line.removeprefix(_BOM) if first else line)
+            yield parse_row(line.removeprefix(_BOM) if first else line)
         first = False
 
 
-def row(line: bytes) -> Row | Skipped:
+def parse_row(line: bytes) -> Row | Skipped:
     """One line as JSON holds it; characters that are no UTF-8 are replaced."""
     try:
         value = json.loads(line)
     except UnicodeDecodeError:
-        value = _decoded(line)
+        value = _decode(line)
     except (ValueError, RecursionError):
         return Skipped(NO_JSON if line.endswith(b"\n") else CUT, broken=True)
     if value is None or not is_object(value):
@@ -68,13 +79,60 @@ def row(line: bytes) -> Row | Skipped:
     return value
 
 
-def _decoded(line: bytes) -> object:
+def _decode(line: bytes) -> object:
     try:
         return json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
 
 
-def _pass_over(stream: IO[bytes]) -> None:
+def _skip_line(stream: IO[bytes]) -> None:
     while (rest := stream.readline(LONGEST)) and not rest.endswith(b"\n"):
         pass
+
+
+# Opening.
+
+
+class _Bounded(io.RawIOBase):
+    """A stream up to so many bytes; behind them is its end, or an error. It closes what it stands on."""
+
+    def __init__(self, room: int, beyond: str, *streams: IO[bytes]) -> None:
+        super().__init__()
+        self._stream, self._room, self._beyond = streams[0], room, beyond
+        self._streams = streams
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        data = self._stream.read(min(len(buffer), self._room))
+        if not data and not self._room and self._beyond and self._stream.read(1):
+            raise OSError(self._beyond)
+        self._room -= len(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        for stream in self._streams:
+            stream.close()
+        super().close()
+
+
+def open_transcript(path: Path) -> IO[bytes]:
+    """The file as it is now, unpacked where it is packed by xz; what is written to it meanwhile is not read.
+
+    Raises:
+        OSError: it cannot be read, is no plain file, or would unpack without end.
+    """
+    stream: IO[bytes] = os.fdopen(foreign.opened(path), "rb")
+    state = os.fstat(stream.fileno())
+    if path.suffix != ".xz":
+        return _bounded(state.st_size, "", stream)
+    packed = _bounded(state.st_size, "", stream)
+    unpacked = cast(IO[bytes], lzma.LZMAFile(packed))  # noqa: SIM115 closed by what stands on it
+    return _bounded(max(MOST_UNPACKED, MOST_RATIO * state.st_size), BOMB, unpacked, packed)
+
+
+def _bounded(room: int, beyond: str, *streams: IO[bytes]) -> IO[bytes]:
+    return cast(IO[bytes], io.BufferedReader(_Bounded(room, beyond, *streams), _BUFFER))

@@ -7,8 +7,8 @@ from pathlib import PurePath
 from typing import Any
 
 from insula.coding.replay.agent import Agent, worst
-from insula.coding.replay.events import Asked, Compacted, Done, Interrupt, Place, Prompt, Rejected, Skipped, Spent
 from insula.coding.replay.model import Moment, Point, Remarked, Replayed
+from insula.coding.replay.readers import Asked, Compacted, Done, Interrupt, Place, Prompt, Rejected, Skipped, Spent
 from insula.coding.replay.session import Stream
 from insula.coding.step import trace
 from insula.coding.step.corrections import find_rulings

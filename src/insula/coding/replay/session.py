@@ -7,11 +7,24 @@ from lzma import LZMAError
 from typing import NamedTuple
 
 from insula.coding.hosts.payload import get_objects, get_text
-from insula.coding.replay import claude_code, codex, gemini, lines, trajectories
-from insula.coding.replay.events import NO_TIME, Asked, Call, Done, Event, Place, Row, Skipped, done, impossible
-from insula.coding.replay.find import CHATS, CLAUDE_CODE, CODEX, DOCUMENT, GEMINI, SESSIONS, TRAJECTORY, Source
-from insula.coding.replay.opening import opened
-from insula.coding.replay.seen import Seen
+from insula.coding.replay import lines
+from insula.coding.replay.find import CLAUDE_CODE, DOCUMENT, FORMATS, GEMINI, SESSIONS, TRAJECTORY, Source
+from insula.coding.replay.lines import open_transcript
+from insula.coding.replay.readers import (
+    NO_TIME,
+    Asked,
+    Call,
+    Done,
+    Event,
+    Place,
+    Row,
+    Seen,
+    Skipped,
+    is_impossible,
+    make_done,
+)
+from insula.coding.replay.readers.gemini import CHATS, split_document
+from insula.coding.replay.readers.trajectories import read_calls
 
 HELD = 64
 """Events that wait for an earlier one: the results of calls at once are written out of order."""
@@ -41,7 +54,7 @@ class Troubles(dict[str, str]):
     """Path -> what of it could not be read."""
 
 
-def streams(sources: Sequence[Source], seen: Seen, troubles: Troubles, count: Count) -> Iterator[Stream]:
+def read_streams(sources: Sequence[Source], seen: Seen, troubles: Troubles, count: Count) -> Iterator[Stream]:
     """The sessions in files that belong together: one, or one per line.
 
     Args:
@@ -53,49 +66,50 @@ def streams(sources: Sequence[Source], seen: Seen, troubles: Troubles, count: Co
     first = sources[0]
     path = str(first.path)
     if first.form in {TRAJECTORY, SESSIONS}:
-        for row in _rows(first, troubles, count):
-            yield _of_a_line(first, row, seen)
+        for row in _read_rows(first, troubles, count):
+            yield _read_line(first, row, seen)
     else:
-        parts = [_ordered(_events(source, seen, troubles, count)) for source in sources]
+        parts = [_order(_read_events(source, seen, troubles, count)) for source in sources]
         host = GEMINI if first.form == DOCUMENT else first.form
-        yield Stream(first.session, host, path, _merged(parts))
+        yield Stream(first.session, host, path, _merge(parts))
 
 
-def _events(source: Source, seen: Seen, troubles: Troubles, count: Count) -> Iterator[Event]:
-    rows = _timely((_document if source.form == DOCUMENT else _rows)(source, troubles, count))
-    if source.form == CLAUDE_CODE:
-        return claude_code.read(rows, seen, source.agent)
-    return codex.read(rows, source.agent, seen) if source.form == CODEX else _in_its_place(source, rows, seen)
+def _read_events(source: Source, seen: Seen, troubles: Troubles, count: Count) -> Iterator[Event]:
+    rows = (_read_document if source.form == DOCUMENT else _read_rows)(source, troubles, count)
+    host = GEMINI if source.form == DOCUMENT else source.form
+    if host == GEMINI:
+        yield from _find_place(source)
+    yield from FORMATS[host].reader(seen, source.agent, source.session).read(_check_times(rows))
 
 
-def _timely(rows: Iterable[Row | Skipped]) -> Iterator[Row | Skipped]:
+def _check_times(rows: Iterable[Row | Skipped]) -> Iterator[Row | Skipped]:
     """The lines; of each with a time at which no agent can have worked it is noted, and it goes by its place."""
     for row in rows:
         yield row
-        if not isinstance(row, Skipped) and impossible(row.get("timestamp")):
+        if not isinstance(row, Skipped) and is_impossible(row.get("timestamp")):
             yield Skipped(NO_TIME)
 
 
-def _in_its_place(source: Source, rows: Iterable[Row | Skipped], seen: Seen) -> Iterator[Event]:
+def _find_place(source: Source) -> Iterator[Event]:
     """Gemini CLI notes the folder of a project in a file beside the transcripts."""
-    chats = next((one for one in source.path.absolute().parents if one.name == CHATS), source.path.absolute().parent)
+    parents = source.path.absolute().parents
+    chats = next((folder for folder in parents if folder.name == CHATS), parents[0])
     try:
-        with opened(chats.parent / ".project_root") as stream:
+        with open_transcript(chats.parent / ".project_root") as stream:
             root = stream.read(4_096).decode("utf-8").strip()
     except (OSError, ValueError):
         root = ""
     if root:
         yield Place(root)
-    yield from gemini.read(rows, source.agent, source.session, seen)
 
 
-def _rows(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
+def _read_rows(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
     """The lines of a file; what could not be read of it is noted."""
     path = str(source.path)
     try:
-        with opened(source.path) as stream:
-            for row in lines.rows(stream, count):
-                if isinstance(row, Skipped) and row.reason == lines.CUT and _is_written(source):
+        with open_transcript(source.path) as stream:
+            for row in lines.read_rows(stream, count):
+                if isinstance(row, Skipped) and row.reason == lines.CUT and _is_being_written(source):
                     row = Skipped(STILL_WRITTEN)  # noqa: PLW2901 the same line by its better name
                 elif isinstance(row, Skipped):
                     troubles.setdefault(path, f"it has a {row.reason}")
@@ -105,49 +119,49 @@ def _rows(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Sk
         yield Skipped("rest of a file that cannot be read", broken=True)
 
 
-def _is_written(source: Source) -> bool:
+def _is_being_written(source: Source) -> bool:
     try:
         return clock.time() - source.path.stat().st_mtime < JUST_NOW
     except OSError:
         return False
 
 
-def _of_a_line(source: Source, row: Row | Skipped, seen: Seen) -> Stream:
+def _read_line(source: Source, row: Row | Skipped, seen: Seen) -> Stream:
     path = str(source.path)
     if isinstance(row, Skipped):
         return Stream("", source.form, path, iter([(0.0, row)]))
     if source.form == TRAJECTORY:
-        return Stream(str(row.get("id", ""))[:200], TRAJECTORY, path, _ordered(_run(row)), timed=False)
-    rows = _timely(get_objects(row, "events"))
-    return Stream(get_text(row, "session_id"), CLAUDE_CODE, path, _ordered(claude_code.read(rows, seen)))
+        return Stream(str(row.get("id", ""))[:200], TRAJECTORY, path, _order(_read_run(row)), timed=False)
+    rows = _check_times(get_objects(row, "events"))
+    return Stream(get_text(row, "session_id"), CLAUDE_CODE, path, _order(FORMATS[CLAUDE_CODE].reader(seen).read(rows)))
 
 
-def _run(row: Row) -> Iterator[Event]:
-    for call in trajectories.calls(row):
+def _read_run(row: Row) -> Iterator[Event]:
+    for call in read_calls(row):
         yield Asked(call.at)
         yield call
 
 
-def _document(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
+def _read_document(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
     """The lines that a session in one JSON document would have had."""
     try:
-        with opened(source.path) as stream:
+        with open_transcript(source.path) as stream:
             data = stream.read(lines.LONGEST)
     except _BROKEN as error:
         troubles[str(source.path)] = f"it cannot be read ({getattr(error, 'strerror', '') or error})"
         return
     count(len(data))
-    row = lines.row(data + b"\n")
+    row = lines.parse_row(data + b"\n")
     if isinstance(row, Skipped) or "messages" not in row:
         troubles[str(source.path)] = "it is no JSON document of a session, or too large"
         return
-    yield from gemini.document(row)
+    yield from split_document(row)
 
 
 # Order.
 
 
-def _ordered(events: Iterable[Event]) -> Iterator[tuple[float, Told]]:
+def _order(events: Iterable[Event]) -> Iterator[tuple[float, Told]]:
     """The events with their times, each at most `HELD` places early; what has no time stands where it stood.
 
     Texts go here: what waits is small.
@@ -156,7 +170,7 @@ def _ordered(events: Iterable[Event]) -> Iterator[tuple[float, Told]]:
     for number, event in enumerate(events):
         at = 0.0 if isinstance(event, Place | Skipped) else event.at
         latest = at or latest
-        heapq.heappush(heap, (at or latest, number, done(event) if isinstance(event, Call) else event))
+        heapq.heappush(heap, (at or latest, number, make_done(event) if isinstance(event, Call) else event))
         if len(heap) > HELD:
             early = heapq.heappop(heap)
             yield early[0], early[2]
@@ -165,11 +179,11 @@ def _ordered(events: Iterable[Event]) -> Iterator[tuple[float, Told]]:
         yield at, told
 
 
-def _merged(parts: Sequence[Iterator[tuple[float, Told]]]) -> Iterator[tuple[float, Told]]:
-    slots = [_chained(parts[number::MOST_OPEN]) for number in range(min(MOST_OPEN, len(parts)))]
+def _merge(parts: Sequence[Iterator[tuple[float, Told]]]) -> Iterator[tuple[float, Told]]:
+    slots = [_chain(parts[number::MOST_OPEN]) for number in range(min(MOST_OPEN, len(parts)))]
     return slots[0] if len(slots) == 1 else heapq.merge(*slots, key=lambda told: told[0])
 
 
-def _chained(parts: Sequence[Iterator[tuple[float, Told]]]) -> Iterator[tuple[float, Told]]:
+def _chain(parts: Sequence[Iterator[tuple[float, Told]]]) -> Iterator[tuple[float, Told]]:
     for part in parts:
         yield from part

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from insula.coding.hosts.payload import get_objects, get_text
-from insula.coding.replay.events import Call, Row
+from insula.coding.replay.readers import Call, Row
 
 SPACING = 1.0
 """Seconds between two calls of a run without a clock: what repeats there is not taken for waiting."""
@@ -13,15 +13,15 @@ _ACI = frozenset(
 """The commands of SWE-agent's interface: tools, though it types them into its shell."""
 
 
-def calls(row: Row) -> Iterator[Call]:
+def read_calls(row: Row) -> Iterator[Call]:
     """The calls of a run, on a clock of its own: seconds from its beginning."""
     name = get_text(row, "set")
     for number, step in enumerate(get_objects(row, "steps")):
-        yield _call(name, step, number)
+        yield _read_call(name, step, number)
 
 
-def _call(name: str, step: Row, number: int) -> Call:
-    tool, arguments = _tool(name, get_text(step, "tool"), get_text(step, "action"))
+def _read_call(name: str, step: Row, number: int) -> Call:
+    tool, arguments = _read_tool(name, get_text(step, "tool"), get_text(step, "action"))
     code, output = step.get("rc"), get_text(step, "obs")
     reward = step.get("reward")
     return Call(
@@ -36,7 +36,7 @@ def _call(name: str, step: Row, number: int) -> Call:
     )
 
 
-def _tool(name: str, tool: str, action: str) -> tuple[str, dict[str, str]]:
+def _read_tool(name: str, tool: str, action: str) -> tuple[str, dict[str, str]]:
     word = action.split(maxsplit=1)[0] if action.strip() else ""
     if tool == "shell" and "sweagent" in name and word in _ACI:
         return word, {"command": action}

@@ -4,8 +4,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from insula.coding.hosts.payload import get_object, get_objects, get_text
-from insula.coding.replay.events import (
+from insula.coding.replay.readers import (
+    NO_CALL,
+    NOT_BY_THE_USER,
+    REPEATED,
     Asked,
+    BaseReader,
     Call,
     Compacted,
     Event,
@@ -14,27 +18,28 @@ from insula.coding.replay.events import (
     Prompt,
     Rejected,
     Row,
+    Seen,
     Skipped,
     Spent,
-    name,
-    time,
+    clean_name,
+    drop_oldest,
+    parse_time,
 )
-from insula.coding.replay.seen import Seen
 from insula.coding.step.fingerprint import target_of
 from insula.coding.step.person import own_words, rejection
 from insula.value import is_list, is_object
 
-WAITING = 256
-"""Calls that may wait for their result, and requests that may be told of again."""
+FOLDERS = ("projects",)
 NEVER_RAN = ("The user doesn't want to", "<tool_use_error>Sibling tool call errored")
 """Results of calls that the user turned down or the host gave up: no hook is told of them."""
 INTERRUPTED = "[Request interrupted"
 NOT_TYPED = ("<local-command", "<bash-", "<task-notification", "<command-name>", INTERRUPTED, "Caveat:")
 """What the host writes in the user's name."""
-REPEATED = "repeated from a session that was resumed"
-NOT_BY_THE_USER = "what the host says in the user's name"
-NO_RESULT = "call without a result"
-NO_CALL = "result without its call"
+_KINDS = frozenset(
+    ("user", "assistant", "system", "summary", "progress", "attachment", "file-history-snapshot", "queue-operation")
+)
+"""What the first lines of a transcript may be."""
+_NAMED_BY = ("uuid", "sessionId", "leafUuid", "messageId")
 _NOT_NEEDED = frozenset(
     (
         *("progress", "attachment", "summary", "system", "file-history-snapshot", "file-history-delta"),
@@ -44,6 +49,17 @@ _NOT_NEEDED = frozenset(
     )
 )
 """Kinds of lines that this host is known to write, and that tell nothing about calls."""
+_PAID = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
+
+
+def identify(rows: list[Row], stem: str) -> tuple[str, str] | None:
+    """Session and subagent of a transcript that begins with these lines; None where it is none of this host's."""
+    if not any(get_text(row, "type") in _KINDS and any(name in row for name in _NAMED_BY) for row in rows):
+        return None
+    sessions = [session for row in rows if (session := get_text(row, "sessionId"))]
+    agents = [agent for row in rows if (agent := get_text(row, "agentId"))]
+    session = stem if stem in sessions or not sessions else sessions[0]
+    return session, agents[0] if agents and len(agents) == sum("uuid" in row for row in rows) else ""
 
 
 class _Use(NamedTuple):
@@ -53,97 +69,79 @@ class _Use(NamedTuple):
     turn: str = ""
 
 
-def read(rows: Iterable[Row | Skipped], seen: Seen, agent: str = "") -> Iterator[Event]:
-    """What the lines tell, in their order.
+class Reader(BaseReader):
+    """A transcript of Claude Code."""
 
-    Args:
-        rows: the lines of a transcript.
-        seen: what other transcripts told; a session that is resumed repeats the one before it.
-        agent: whose transcript it is, where its lines do not say.
-    """
-    reader = _Reader(seen, agent)
-    for row in rows:
-        if isinstance(row, Skipped):
-            yield row
-        else:
-            yield from reader.told(row)
-    yield from (Skipped(NO_RESULT) for _ in reader.waiting)
-
-
-class _Reader:
-    """What has to be kept from one line to the next."""
-
-    def __init__(self, seen: Seen, agent: str) -> None:
-        self.waiting: dict[str, _Use] = {}
-        self._seen = seen
-        self._agent = agent
+    def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
+        super().__init__(seen, agent, session)
+        self._waiting: dict[str, _Use] = {}
         self._thoughts: dict[str, str] = {}
         self._cwd = ""
         self._paid: dict[tuple[str, str], int] = {}
 
-    def told(self, row: Row) -> Iterator[Event]:
+    def count_waiting(self) -> int:
+        """How many calls have no result yet."""
+        return len(self._waiting)
+
+    def read_row(self, row: Row) -> Iterator[Event]:
         """The events of one line."""
         kind = get_text(row, "type")
         if not self._cwd and (cwd := get_text(row, "cwd")):
             self._cwd = cwd
             yield Place(cwd)
         if kind not in {"user", "assistant"}:
-            yield _aside(row, kind)
+            yield _read_aside(row, kind)
         elif (line := get_text(row, "uuid")) and not self._seen.add(line):
             yield Skipped(REPEATED)
         elif kind == "assistant":
-            yield from self._answer(row, who(row) or self._agent)
+            yield from self._read_answer(row, get_agent(row) or self._agent)
         else:
-            yield from self._given(row, who(row) or self._agent)
+            yield from self._read_given(row, get_agent(row) or self._agent)
 
-    def _answer(self, row: Row, agent: str) -> Iterator[Event]:
-        at, message = time(row.get("timestamp")), get_object(row, "message")
-        yield from self._cost(message, at, agent)
+    def _read_answer(self, row: Row, agent: str) -> Iterator[Event]:
+        at, message = parse_time(row.get("timestamp")), get_object(row, "message")
+        yield from self._read_cost(message, at, agent)
         for block in get_objects(message, "content"):
             if block.get("type") == "tool_use":
-                self._wait(block, agent, get_text(message, "id"))
+                thought, turn = self._thoughts.get(agent, ""), get_text(message, "id")
+                use = _Use(get_text(block, "name"), block.get("input"), thought, turn)
+                self._waiting[get_text(block, "id")] = use
+                drop_oldest(self._waiting)
                 yield Asked(at, agent)
             else:
-                told = get_text(block, "text") or get_text(block, "thinking")
-                self._thoughts[agent] = told or self._thoughts.get(agent, "")
+                thought = get_text(block, "text") or get_text(block, "thinking")
+                self._thoughts[agent] = thought or self._thoughts.get(agent, "")
 
-    def _wait(self, block: Row, agent: str, turn: str) -> None:
-        use = _Use(get_text(block, "name"), block.get("input"), self._thoughts.get(agent, ""), turn)
-        self.waiting[get_text(block, "id")] = use
-        if len(self.waiting) > WAITING:
-            del self.waiting[next(iter(self.waiting))]
-
-    def _cost(self, message: Row, at: float, agent: str) -> Iterator[Event]:
+    def _read_cost(self, message: Row, at: float, agent: str) -> Iterator[Event]:
         """One request may stand in several lines, among those of others; of each, only what is new is paid."""
         usage, request = get_object(message, "usage"), (agent, get_text(message, "id"))
-        new = sum(_count(usage, part) for part in ("input_tokens", "cache_creation_input_tokens", "output_tokens"))
+        new = sum(_count(usage, part) for part in _PAID)
         paid = self._paid.pop(request, 0) if request[1] else 0
         self._paid[request] = max(new, paid)
-        if len(self._paid) > WAITING:
-            del self._paid[next(iter(self._paid))]
+        drop_oldest(self._paid)
         if usage and new > paid:
             yield Spent(at, context=new + _count(usage, "cache_read_input_tokens"), fresh=new - paid, agent=agent)
 
-    def _given(self, row: Row, agent: str) -> Iterator[Event]:
-        at, said, any_result = time(row.get("timestamp")), list[str](), False
+    def _read_given(self, row: Row, agent: str) -> Iterator[Event]:
+        at, texts, any_result = parse_time(row.get("timestamp")), list[str](), False
         for block in blocks(row):
             if block.get("type") == "tool_result":
                 any_result = True
-                yield from self._result(block, at, agent)
+                yield from self._read_result(block, at, agent)
             elif block.get("type") == "text":
-                said.append(get_text(block, "text").lstrip())
-        if any(one.startswith(INTERRUPTED) for one in said):
+                texts.append(get_text(block, "text").lstrip())
+        if any(text.startswith(INTERRUPTED) for text in texts):
             yield Interrupt(at, agent)
-        if not agent and is_typed(row, said):
-            typed = "\n\n".join(one for one in said if one and not one.startswith(NOT_TYPED))
+        if not agent and is_typed(row, texts):
+            typed = "\n\n".join(text for text in texts if text and not text.startswith(NOT_TYPED))
             yield Prompt(at, words=own_words(typed))
         elif not any_result:
             yield Skipped(NOT_BY_THE_USER)
 
-    def _result(self, block: Row, at: float, agent: str) -> Iterator[Event]:
+    def _read_result(self, block: Row, at: float, agent: str) -> Iterator[Event]:
         thought, self._thoughts[agent] = self._thoughts.get(agent, ""), ""
-        use = self.waiting.pop(get_text(block, "tool_use_id"), None) or _Use("", None, thought)
-        output, lost = _output(block.get("content")), not use.tool
+        use = self._waiting.pop(get_text(block, "tool_use_id"), None) or _Use("", None, thought)
+        output, lost = _read_output(block.get("content")), not use.tool
         if (remark := rejection(output, target_of(use.input))) is not None:
             yield Rejected(at, agent, own_words(remark.words), remark.about)
         yield Call(
@@ -163,24 +161,24 @@ class _Reader:
             yield Skipped(NO_CALL)
 
 
-def _aside(row: Row, kind: str) -> Event:
+def _read_aside(row: Row, kind: str) -> Event:
     if kind == "system":
         if str(row.get("subtype")).endswith("compact_boundary"):
-            return Compacted(time(row.get("timestamp")), who(row))
-        return Skipped(f"system: {name(row.get('subtype'))}")
-    return Skipped(name(kind) if kind in _NOT_NEEDED else f"unknown: {name(kind)}")
+            return Compacted(parse_time(row.get("timestamp")), get_agent(row))
+        return Skipped(f"system: {clean_name(row.get('subtype'))}")
+    return Skipped(clean_name(kind) if kind in _NOT_NEEDED else f"unknown: {clean_name(kind)}")
 
 
-def who(row: Row) -> str:
+def get_agent(row: Row) -> str:
     """The subagent that a line is of; empty for the main one."""
     return get_text(row, "agentId") or ("sidechain" if row.get("isSidechain") else "")
 
 
-def is_typed(row: Row, said: Iterable[str]) -> bool:
+def is_typed(row: Row, texts: Iterable[str]) -> bool:
     """Whether a person wrote one of the texts, as far as the host's own marks tell."""
     if row.get("isMeta") or row.get("isCompactSummary"):
         return False
-    return any(one and not one.startswith(NOT_TYPED) for one in said)
+    return any(text and not text.startswith(NOT_TYPED) for text in texts)
 
 
 def blocks(row: Row) -> list[Row]:
@@ -191,7 +189,7 @@ def blocks(row: Row) -> list[Row]:
     return [block for block in content if is_object(block)] if is_list(content) else []
 
 
-def _output(content: object) -> str:
+def _read_output(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if is_list(content) else []

@@ -1,9 +1,12 @@
 """What transcripts tell, whatever host wrote them: calls, words of the user, and what was not needed or not understood.
 
-A reader is a generator of these, and keeps no more of a transcript than the calls that still wait for their result.
+A host's reader is a file beside this one: a class `Reader`, the `FOLDERS` below the host's own in which it keeps its
+transcripts, and `identify`, which knows one by its first lines. A reader keeps no more of a transcript than the calls
+that still wait for their result.
 """
 
-import time as clock
+import time
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -17,6 +20,12 @@ EARLIEST = datetime(2015, 1, 1, tzinfo=UTC).timestamp()
 AHEAD = 86_400.0
 """Seconds by which the clock of another machine may be ahead of ours."""
 NO_TIME = "time that cannot be"
+NO_RESULT = "call without a result"
+NO_CALL = "result without its call"
+REPEATED = "repeated from a session that was resumed"
+NOT_BY_THE_USER = "what the host says in the user's name"
+WAITING = 256
+"""Calls that may wait for their result, and requests that may be told of again."""
 
 
 class Call(NamedTuple):
@@ -118,7 +127,7 @@ class Skipped(NamedTuple):
 Event = Call | Asked | Prompt | Rejected | Interrupt | Compacted | Spent | Place | Skipped
 
 
-def acted(call: Call) -> Action:
+def read_action(call: Call) -> Action:
     """The action that a call was, as the senses see it."""
     done = action(
         tool=call.tool, input=call.input, output=call.output, at=call.at, ok=call.ok, code=call.code, id=call.id
@@ -126,18 +135,18 @@ def acted(call: Call) -> Action:
     return done.replace(turn=call.turn, ran=done.ran and call.ran)
 
 
-def time(value: object) -> float:
+def parse_time(value: object) -> float:
     """Seconds since the epoch for a time in ISO 8601; 0 for what is none, and for one that cannot be."""
-    at = _time(value)
-    return at if at and EARLIEST <= at <= clock.time() + AHEAD else 0.0
+    at = _parse(value)
+    return at if at and EARLIEST <= at <= time.time() + AHEAD else 0.0
 
 
-def impossible(value: object) -> bool:
+def is_impossible(value: object) -> bool:
     """Whether it is a time at which no agent can have worked."""
-    return _time(value) is not None and not time(value)
+    return _parse(value) is not None and not parse_time(value)
 
 
-def _time(value: object) -> float | None:
+def _parse(value: object) -> float | None:
     try:
         at = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -148,7 +157,7 @@ def _time(value: object) -> float | None:
         return 0.0
 
 
-def name(text: object) -> str:
+def clean_name(text: object) -> str:
     """A word of a transcript as part of a name: short, and nothing but letters, digits and a few signs."""
     word = "".join(char for char in str(text)[:40] if char.isascii() and (char.isalnum() or char in "-_."))
     return word or "nameless"
@@ -167,8 +176,71 @@ class Done(NamedTuple):
     lost: bool = False
 
 
-def done(call: Call) -> Done:
+def make_done(call: Call) -> Done:
     """A call as the senses see it."""
-    action = acted(call)
+    action = read_action(call)
     failed = not action.ok if call.ok is None else not call.ok
     return Done(call.at, call.agent, action, len(call.output), failed, call.lost)
+
+
+GENERATION = 300_000
+"""Lines that are remembered at least; twice as many at most, in about 40 MB."""
+
+
+class Seen:
+    """The ids of lines that were read.
+
+    What is long past is forgotten: a session is resumed in its own folder, and so stands near the one it repeats.
+    """
+
+    def __init__(self) -> None:
+        self._new: set[int] = set()
+        self._old: set[int] = set()
+
+    def add(self, name: str) -> bool:
+        """Takes note of an id; whether it is a new one. What has none is always new."""
+        if not name:
+            return True
+        key = hash(name)
+        if key in self._new or key in self._old:
+            return False
+        if len(self._new) >= GENERATION:
+            self._new, self._old = set(), self._new
+        self._new.add(key)
+        return True
+
+
+class BaseReader:
+    """What has to be kept from one line of a transcript to the next.
+
+    Args:
+        seen: what other transcripts told; a session that is resumed or forked repeats the one before it.
+        agent: the subagent that it is of, where its lines do not say; empty for the main one.
+        session: the session that it is of.
+    """
+
+    def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
+        self._seen, self._agent, self._session = seen, agent, session
+
+    def read(self, rows: Iterable[Row | Skipped]) -> Iterator[Event]:
+        """What the lines tell, in their order."""
+        for row in rows:
+            if isinstance(row, Skipped):
+                yield row
+            else:
+                yield from self.read_row(row)
+        yield from (Skipped(NO_RESULT) for _ in range(self.count_waiting()))
+
+    def read_row(self, row: Row) -> Iterator[Event]:
+        """The events of one line."""
+        raise NotImplementedError
+
+    def count_waiting(self) -> int:
+        """How many calls have no result yet."""
+        raise NotImplementedError
+
+
+def drop_oldest(kept: "dict[Any, Any]", most: int = WAITING) -> None:
+    """Let go of what was put in first, where there is more than is to be kept."""
+    if len(kept) > most:
+        del kept[next(iter(kept))]

@@ -2,12 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from insula.coding.hosts.payload import collect_text, get_object, get_text
-from insula.coding.replay.claude_code import NO_CALL, NO_RESULT, NOT_BY_THE_USER, REPEATED, WAITING
-from insula.coding.replay.events import (
+from insula.coding.replay.readers import (
+    NO_CALL,
+    NOT_BY_THE_USER,
+    REPEATED,
     Asked,
+    BaseReader,
     Call,
     Compacted,
     Event,
@@ -15,16 +18,18 @@ from insula.coding.replay.events import (
     Place,
     Prompt,
     Row,
+    Seen,
     Skipped,
     Spent,
-    name,
-    time,
+    clean_name,
+    drop_oldest,
+    parse_time,
 )
-from insula.coding.replay.seen import Seen
 from insula.coding.step.fingerprint import patched
 from insula.coding.step.person import own_words
 from insula.value import is_list, is_object
 
+FOLDERS = ("sessions", "archived_sessions")
 _NOT_NEEDED = frozenset(
     ("session_meta", "turn_context", "world_state", "token_usage_record", "inter_agent_communication")
 )
@@ -54,102 +59,104 @@ _FRAME = re.compile(
 _UNFIT = "apply_patch verification failed"
 
 
-def read(rows: Iterable[Row | Skipped], agent: str = "", seen: Seen | None = None) -> Iterator[Event]:
-    """What the lines tell, in their order.
-
-    Args:
-        rows: the lines of a transcript.
-        agent: the subagent that it is of; empty for the main one.
-        seen: what other transcripts told; a session that is forked begins with the history of another.
-    """
-    reader = _Reader(agent, seen or Seen())
-    for row in rows:
-        if isinstance(row, Skipped):
-            yield row
-        else:
-            yield from reader.told(row)
-    yield from (Skipped(NO_RESULT) for _ in reader.waiting)
+def identify(rows: list[Row], stem: str) -> tuple[str, str] | None:
+    """Session and subagent of a transcript that begins with these lines; None where it is none of this host's."""
+    return next((found for row in rows if (found := _identify_row(row))), None)
 
 
-class _Reader:
-    """What has to be kept from one line to the next."""
+def _identify_row(row: Row) -> tuple[str, str] | None:
+    if row.get("type") == "session_meta" and (meta := get_object(row, "payload")):
+        own, root = get_text(meta, "id"), get_text(meta, "session_id")
+        spawned = get_object(get_object(get_object(meta, "source"), "subagent"), "thread_spawn")
+        root = get_text(spawned, "parent_thread_id") or root or own
+        return root or own, own if own != root else ""
+    if "type" not in row and "instructions" in row and "timestamp" in row and get_text(row, "id"):
+        return get_text(row, "id"), ""
+    return None
 
-    def __init__(self, agent: str, seen: Seen) -> None:
-        self.waiting: dict[str, tuple[str, object]] = {}
+
+class Reader(BaseReader):
+    """A transcript of Codex."""
+
+    def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
+        super().__init__(seen, agent, session)
+        self._waiting: dict[str, tuple[str, object]] = {}
         self._turns: dict[str, str] = {}
         self._turn, self._answered = 0, False
-        self._seen = seen
-        self._agent = agent
         self._cwd = ""
         self._prompt = ""
         self._at = 0.0
 
-    def told(self, row: Row) -> Iterator[Event]:
+    def count_waiting(self) -> int:
+        """How many calls have no result yet."""
+        return len(self._waiting)
+
+    def read_row(self, row: Row) -> Iterator[Event]:
         """The events of one line."""
         kind = get_text(row, "type")
         payload = get_object(row, "payload") if "payload" in row else row
-        self._at = time(row.get("timestamp")) or self._at
+        self._at = parse_time(row.get("timestamp")) or self._at
         if not self._cwd and (cwd := get_text(payload, "cwd")) and kind in {"session_meta", "turn_context"}:
             self._cwd = cwd
             yield Place(cwd)
-        if get_text(payload, "type") in _ONCE and not self._seen.add(_line(row, payload)):
+        if get_text(payload, "type") in _ONCE and not self._seen.add(_name_line(row, payload)):
             yield Skipped(REPEATED)
         elif kind == "response_item" or kind in _BARE:
-            yield from self._item(payload)
+            yield from self._read_item(payload)
         elif kind == "event_msg":
-            yield from self._message(payload)
+            yield from self._read_message(payload)
         elif kind == "compacted":
             yield Compacted(self._at, self._agent)
         else:
-            yield _aside(row, kind)
+            yield _read_aside(row, kind)
 
-    def _item(self, item: Row) -> Iterator[Event]:
+    def _read_item(self, item: Row) -> Iterator[Event]:
         kind = get_text(item, "type")
         if kind in {"function_call", "custom_tool_call", "local_shell_call"}:
-            yield self._wait(item)
+            yield self._take_call(item)
         elif kind in {"function_call_output", "custom_tool_call_output"}:
-            yield from self._result(item)
+            yield from self._read_result(item)
         else:
-            yield Skipped(name(kind) if kind in _TALK else f"unknown: response_item {name(kind)}")
+            yield Skipped(clean_name(kind) if kind in _TALK else f"unknown: response_item {clean_name(kind)}")
 
-    def _wait(self, item: Row) -> Event:
+    def _take_call(self, item: Row) -> Event:
         if self._answered:  # the model asks again: another turn of it
             self._turn, self._answered = self._turn + 1, False
         call = get_text(item, "call_id") or get_text(item, "id")
-        self.waiting[call] = use_of(item)
+        self._waiting[call] = read_use(item)
         self._turns[call] = f"turn {self._turn}"
-        if len(self.waiting) > WAITING:
-            del self.waiting[next(iter(self.waiting))]
-        if len(self._turns) > WAITING:
-            del self._turns[next(iter(self._turns))]
+        drop_oldest(self._waiting)
+        drop_oldest(self._turns)
         return Asked(self._at, self._agent)
 
-    def _result(self, item: Row) -> Iterator[Event]:
+    def _read_result(self, item: Row) -> Iterator[Event]:
         call = get_text(item, "call_id")
-        tool, arguments = self.waiting.pop(call, ("", None))
-        output, ok, code = outcome_of(item.get("output"))
+        tool, arguments = self._waiting.pop(call, ("", None))
+        output, ok, code = read_outcome(item.get("output"))
         turn, self._answered = self._turns.get(call, ""), True
-        done = Call(tool, arguments, output, self._at, ok=ok, code=code, id=call, agent=self._agent, lost=not tool)
-        yield done._replace(turn=turn)
-        if not tool:
+        lost = not tool
+        yield Call(
+            tool, arguments, output, self._at, ok=ok, code=code, id=call, agent=self._agent, turn=turn, lost=lost
+        )
+        if lost:
             yield Skipped(NO_CALL)
 
-    def _message(self, event: Row) -> Iterator[Event]:
+    def _read_message(self, event: Row) -> Iterator[Event]:
         kind = get_text(event, "type")
         if kind == "token_count":
-            yield from self._cost(get_object(event, "info"))
+            yield from self._read_cost(get_object(event, "info"))
         elif kind == "turn_aborted":
             yield Interrupt(self._at, self._agent)
         elif kind == "context_compacted":
             yield Compacted(self._at, self._agent)
         elif kind == "user_message":
-            yield self._typed(get_text(event, "message"))
+            yield self._read_prompt(get_text(event, "message"))
         elif kind == "item_completed" and get_object(event, "item").get("type") == "UserMessage":
-            yield self._typed(collect_text(get_object(event, "item").get("content")))
+            yield self._read_prompt(collect_text(get_object(event, "item").get("content")))
         else:
-            yield Skipped(f"event_msg: {name(kind)}")
+            yield Skipped(f"event_msg: {clean_name(kind)}")
 
-    def _typed(self, prompt: str) -> Event:
+    def _read_prompt(self, prompt: str) -> Event:
         """Newer versions tell a prompt in two events."""
         once = f"{prompt} {int(self._at)}"
         if self._agent or once == self._prompt:
@@ -157,7 +164,7 @@ class _Reader:
         self._prompt = once
         return Prompt(self._at, words=own_words(prompt))
 
-    def _cost(self, info: Row) -> Iterator[Event]:
+    def _read_cost(self, info: Row) -> Iterator[Event]:
         usage, context_window = get_object(info, "last_token_usage"), info.get("model_context_window")
         total, cached = (usage.get(part) for part in ("total_tokens", "cached_input_tokens"))
         if not isinstance(total, int) or total <= 0:
@@ -167,12 +174,12 @@ class _Reader:
         yield Spent(self._at, total, fresh, context_window if isinstance(context_window, int) else 0, self._agent)
 
 
-def _aside(row: Row, kind: str) -> Event:
+def _read_aside(row: Row, kind: str) -> Event:
     known = kind in _NOT_NEEDED or (not kind and "instructions" in row) or "record_type" in row
-    return Skipped(name(kind or "session_meta") if known else f"unknown: {name(kind)}")
+    return Skipped(clean_name(kind or "session_meta") if known else f"unknown: {clean_name(kind)}")
 
 
-def _line(row: Row, payload: Row) -> str:
+def _name_line(row: Row, payload: Row) -> str:
     """What tells a line from all others; empty where it may be told by its place alone."""
     at, call = get_text(row, "timestamp"), get_text(payload, "call_id")
     told = call or repr([payload.get(part) for part in ("id", "message", "item", "info")])
@@ -181,19 +188,19 @@ def _line(row: Row, payload: Row) -> str:
     return f"codex {at} {get_text(payload, 'type')} {told}" if at else ""
 
 
-def use_of(item: Row) -> tuple[str, object]:
+def read_use(item: Row) -> tuple[str, object]:
     """Tool and arguments as the hook would be told them: a shell is `Bash`, a patch goes by its file."""
     tool = get_text(item, "name") or ("local_shell" if item.get("type") == "local_shell_call" else "nameless")
-    given = _arguments(item)
+    given = _parse_arguments(item)
     if tool == "apply_patch":
         patch = given if isinstance(given, str) else get_text(given, "input") if is_object(given) else ""
         return tool, {"path": next(iter(patched(patch)), ""), "command": patch}
     if tool in _SHELLS and is_object(given):
-        return "Bash", {"command": _command(given.get("cmd") or given.get("command"))}
+        return "Bash", {"command": _get_command(given.get("cmd") or given.get("command"))}
     return tool, given
 
 
-def _arguments(item: Row) -> object:
+def _parse_arguments(item: Row) -> object:
     if item.get("type") == "local_shell_call":
         return get_object(item, "action")
     written = item.get("arguments", item.get("input"))
@@ -203,7 +210,7 @@ def _arguments(item: Row) -> object:
         return written
 
 
-def _command(given: object) -> str:
+def _get_command(given: object) -> str:
     """The command itself, without the shell that it is handed to."""
     if not is_list(given):
         return given if isinstance(given, str) else ""
@@ -211,10 +218,10 @@ def _command(given: object) -> str:
     return words[-1] if len(words) == 3 and words[1] in {"-lc", "-c"} else " ".join(words)
 
 
-def outcome_of(output: object) -> tuple[str, bool | None, int | None]:
+def read_outcome(output: object) -> tuple[str, bool | None, int | None]:
     """What came back, whether it went well, and the exit code, as far as the transcript tells."""
     if isinstance(output, str) and output.startswith('{"output"'):
-        output = _arguments({"input": output})
+        output = _parse_arguments({"input": output})
     ok = output.get("success") if is_object(output) else None
     code = get_object(output, "metadata").get("exit_code") if is_object(output) else None
     told = collect_text(output)
