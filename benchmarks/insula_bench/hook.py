@@ -21,7 +21,7 @@ from rich.table import Table
 from insula.coding.hosts import runtime
 from insula.coding.hosts.places import Command
 from insula.coding.step import trace
-from insula.coding.step.fingerprint import action
+from insula.coding.step.fingerprint import make_action
 from insula_bench.progress import steps
 
 PARALLEL = 64
@@ -133,12 +133,15 @@ def _numbered(payload: bytes, number: int) -> bytes:
 
 def _session(home: Path, length: int) -> None:
     """A session of so many actions, with its checkpoint where a hook has left it."""
-    folder = trace.folder(str(home), f"bench-{length}")
+    folder = trace.get_folder(str(home), f"bench-{length}")
     records = [
-        {"e": "action", **action(tool="Read", input={"file_path": f"/f{n}"}, output=f"text {n}", at=float(n)).as_dict()}
+        {
+            "e": "action",
+            **make_action(tool="Read", input={"file_path": f"/f{n}"}, output=f"text {n}", at=float(n)).as_dict(),
+        }
         for n in range(length)
     ]
-    trace.append(folder, *records)
+    trace.append_records(folder, *records)
 
 
 def _lost(home: Path, command: Sequence[str]) -> int:
@@ -152,7 +155,7 @@ def _lost(home: Path, command: Sequence[str]) -> int:
             hook.stdin.close()
     for hook in hooks:
         hook.wait()
-    records, _ = trace.read(trace.folder(str(home), "bench-parallel"))
+    records, _ = trace.read_trace(trace.get_folder(str(home), "bench-parallel"))
     return PARALLEL - len({record["id"] for record in records if record["e"] == "action"})
 
 

@@ -23,9 +23,10 @@ from insula.coding.replay.readers import (
     read_action,
 )
 from insula.coding.step.corrections import Correction, find_corrections
-from insula.coding.step.fingerprint import action
-from insula.coding.step.proprioception import Sensed, State, end, fold
+from insula.coding.step.fingerprint import make_action
+from insula.coding.step.proprioception import Sensed, fold_trace, sense_end
 from insula.coding.step.senses import EVERY
+from insula.coding.step.state import State
 from insula.errors import InputError
 
 KINDS = (
@@ -250,7 +251,7 @@ class _Walk:
 
     def _foresee(self, agent: str, tool: str, given: object, at: float, place: int) -> None:
         """What the hook hears before a command that does something to what others rely on."""
-        coming = action(tool=tool, input=given, output="", at=at, ok=True)
+        coming = make_action(tool=tool, input=given, output="", at=at, ok=True)
         if tool == "Bash" and coming.acts:
             self._fold(agent, {"e": "before", **coming.as_dict()}, place, ahead=True)
 
@@ -265,13 +266,13 @@ class _Walk:
     def _stop(self, prompt: Prompt) -> None:
         """An agent that nobody interrupted has stopped before its user speaks."""
         if not self._stopped and self.events and isinstance(self.events[-1][1], Call):
-            sensed = end(self._states.get("", State()), self._said.get(prompt.at, ""), self._on)
+            sensed = sense_end(self._states.get("", State()), self._said.get(prompt.at, ""), self._on)
             self._states[""] = sensed.state
             self._note(sensed, self._next - 1)
         self._stopped = False
 
     def _fold(self, agent: str, record: dict[str, Any], place: int, ahead: bool = False) -> None:
-        self._states[agent], felt = fold(self._states.get(agent), [record], self._on)
+        self._states[agent], felt = fold_trace(self._states.get(agent), [record], self._on)
         for sensed in felt:
             self._note(sensed, place, ahead)
 

@@ -355,11 +355,11 @@ def _told(recording: Recording, home: str, project: str, transcript: str, file: 
 
 
 def _said(recording: Recording, home: str, places: dict[float, _Place]) -> Iterator[Said]:
-    folder = trace.folder(home, "driven")
+    folder = trace.get_folder(home, "driven")
     folders = [folder, *sorted(str(path) for path in Path(folder, "agents").glob("*"))]
     for place in folders:
         try:
-            records, _ = trace.read(place)
+            records, _ = trace.read_trace(place)
         except OSError:
             continue
         for record in records:

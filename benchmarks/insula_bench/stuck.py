@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.progress import track
 
 from insula.coding.replay.readers import Call, Prompt
-from insula.coding.step.fingerprint import action
+from insula.coding.step.fingerprint import make_action
 from insula.coding.step.ladder import SOCRATIC
-from insula.coding.step.proprioception import Sensed, State, hear, sense
+from insula.coding.step.proprioception import Sensed, hear_user, sense_action
 from insula.coding.step.senses import CLIMBING, EVERY, nociception, vestibular
+from insula.coding.step.state import State
 from insula.errors import InputError
 from insula.stats import wilson
 from insula_bench import moments_figures, stuck_report, trajectories
@@ -148,9 +149,9 @@ def feel(events: Iterable[Call | Prompt]) -> list[Sensed]:
     state, felt = State(), list[Sensed]()
     for event in events:
         if isinstance(event, Prompt):
-            state = hear(state, event.at, event.words)
+            state = hear_user(state, event.at, event.words)
             continue
-        done = action(
+        done = make_action(
             tool=event.tool,
             input=event.input,
             output=event.output,
@@ -160,7 +161,7 @@ def feel(events: Iterable[Call | Prompt]) -> list[Sensed]:
             id=event.id,
         )
         done = done.replace(turn=event.turn)
-        felt.append(sense(state, done, EVERY))
+        felt.append(sense_action(state, done, EVERY))
         state = felt[-1].state
     return felt
 

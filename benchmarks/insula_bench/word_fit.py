@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.coding.step.word import heads
-from insula.coding.step.word.clauses import clauses_of_prose
+from insula.coding.step.word.clauses import split_prose
 from insula_bench.word_compose import FOLDER, LANGUAGES, Said, compose, read
 
 PACKAGE = Path(__file__).parents[2] / "src" / "insula" / "coding" / "step" / "word"
@@ -73,7 +73,7 @@ def ordinary() -> list[str]:
     texts = [text for one in messages for text in one][:6_000]
     docs = [path.read_text("utf-8") for path in sorted((REPOSITORY / "docs").rglob("*.md"))]
     docs += [path.read_text("utf-8") for path in sorted((REPOSITORY / "src" / "insula").rglob("*.py"))]
-    found = [clause for text in texts for clause in clauses_of_prose(text)]
+    found = [clause for text in texts for clause in split_prose(text)]
     found += [
         piece.strip()
         for text in docs
@@ -110,8 +110,8 @@ _FORMAL = {"slot PRE", "slot POST", "slot RPRE", "slot END"}
 
 
 def _features(name: str, said: Sequence[Said], form: bytearray) -> tuple[Array, Array]:
-    masked = [heads.mask(one.text) for one in said]
-    rows = [heads.features(one, heads.tokens(one, form), heads.BUCKETS[name]) for one in masked]
+    masked = [heads.mask_text(one.text) for one in said]
+    rows = [heads.list_features(one, heads.split_tokens(one, form), heads.BUCKETS[name]) for one in masked]
     starts = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=starts[1:])
     return np.fromiter((bucket for row in rows for bucket in row), np.int32, int(starts[-1])), starts

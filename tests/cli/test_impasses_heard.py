@@ -55,7 +55,7 @@ async def test_the_top_of_the_ladder_in_a_framework_reaches_the_next_request_the
 
 
 def write(home: Path, session: str, records: Sequence[dict[str, Any]]) -> None:
-    trace.append(trace.folder(str(home), session), *records)
+    trace.append_records(trace.get_folder(str(home), session), *records)
 
 
 def test_what_the_hook_came_to_is_on_the_ledger_of_the_night_once(

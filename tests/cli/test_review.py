@@ -35,7 +35,7 @@ def call(*words: str, fails: type[Exception] | None = None) -> Result:
 
 
 def here() -> str:
-    return trace.project(str(Path.cwd()))
+    return trace.hash_project(str(Path.cwd()))
 
 
 def said(home: Path, *words: str, session: str = "one", ago: float = 86_400, how: str = "rejection") -> None:
@@ -145,10 +145,10 @@ def test_a_review_without_anything_to_review_says_so_and_one_that_nobody_sees_as
 
 
 def test_what_the_last_session_said_is_there_before_the_next_one_starts(home: Path) -> None:
-    folder = trace.folder(str(home), "ended")
+    folder = trace.get_folder(str(home), "ended")
     acted = {"e": "action", "tool": "Bash", "kind": "execute", "call": "c", "at": NOW}
     spoken = {"e": "user", "at": NOW, "kind": "rejection", "words": SLOW}
-    trace.append(folder, {"e": "start", "project": here(), "at": NOW}, acted, spoken, {"e": "end", "at": NOW})
+    trace.append_records(folder, {"e": "start", "project": here(), "at": NOW}, acted, spoken, {"e": "end", "at": NOW})
     assert SLOW in call("--all").stdout
 
 

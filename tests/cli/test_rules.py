@@ -48,7 +48,7 @@ def shown(*words: str) -> dict[str, dict[str, Any]]:
 
 
 def here() -> str:
-    return trace.project(str(Path.cwd()))
+    return trace.hash_project(str(Path.cwd()))
 
 
 def known(home: Path, rule: str, arm: str, happened: bool, sessions: int, project: str | None = None) -> None:
@@ -62,7 +62,7 @@ def known(home: Path, rule: str, arm: str, happened: bool, sessions: int, projec
         }
         for i in range(sessions)
     ]
-    append_lines(evidence.log(str(home), here() if project is None else project), records)
+    append_lines(evidence.get_log(str(home), here() if project is None else project), records)
 
 
 def measured(home: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_decision_is_labelled_with_where_it_holds(home: Path) -> None:
     out = call().stdout
     assert "missing-path: pinned, in all projects" in out and "reread: muted, in this project" in out
     assert (shown()["missing-path"]["scope"], shown()["reread"]["scope"]) == ("global", "project")
-    evidence.decide(str(home), Decision(do="mute", rule="reread", scope=OTHER, at=NOW))
+    evidence.write_decision(str(home), Decision(do="mute", rule="reread", scope=OTHER, at=NOW))
     out = call("--all").stdout
     assert "mute reread in this project" in out and "mute reread in another project" in out
 
@@ -243,7 +243,7 @@ def test_a_pinned_rule_is_told_without_evidence() -> None:
 
 def test_a_decision_for_this_project_leaves_the_others_alone(home: Path) -> None:
     mine = Decision(do="import", rule="mine", scope="global", at=NOW, advice="Read it once.", pattern="reread")
-    evidence.decide(str(home), mine)
+    evidence.write_decision(str(home), mine)
     known(home, "mine", "none", True, 2)
     known(home, "mine", "none", True, 2, project=OTHER)
     assert "in this project" in call("mute", "mine", "--here").stdout

@@ -81,7 +81,7 @@ def tab(browser: Browser, path: Path, width: int = 1280, scheme: str = "light", 
 
 def written(folder: Path, sessions: list[Replayed]) -> Path:
     """The page of these sessions."""
-    page.write(folder / "page.html", sessions, pages.totals(sessions))
+    page.write_page(folder / "page.html", sessions, pages.totals(sessions))
     return folder / "page.html"
 
 

@@ -16,7 +16,7 @@ MISSING = "cat: missing.txt: No such file or directory"
 
 
 def records(home: Path) -> list[Payload]:
-    return [record for folder in (home / "sessions").glob("*") for record in trace.read(str(folder))[0]]
+    return [record for folder in (home / "sessions").glob("*") for record in trace.read_trace(str(folder))[0]]
 
 
 def did(event: Any) -> Any:

@@ -35,7 +35,7 @@ def session(home: Path, agent: str = "") -> list[Payload]:
     folders = list((home / "sessions").iterdir())
     assert len(folders) == 1
     folder = folders[0] / "agents" / agent if agent else folders[0]
-    return [record for record in trace.read(str(folder))[0] if record["e"] == "action"]
+    return [record for record in trace.read_trace(str(folder))[0] if record["e"] == "action"]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_the_host_s_own_count_of_tokens_is_read_from_its_transcript(tmp_path: Pa
     transcript.write_text(f"{'x' * 100_000}\n{usage}\n")
     call(tmp_path, "claude-code", failing(recorded("claude-code")) | {"transcript_path": str(transcript)})
     folder = next((tmp_path / "sessions").iterdir())
-    assert [record["context"] for record in trace.read(str(folder))[0] if record["e"] == "more"] == [2112]
+    assert [record["context"] for record in trace.read_trace(str(folder))[0] if record["e"] == "more"] == [2112]
 
 
 def test_a_hook_that_is_killed_loses_nothing_that_was_written(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def events(home: Path) -> list[str]:
 
 
 def told(home: Path, session: str = "ses_1", agent: str = "") -> list[dict[str, Any]]:
-    return trace.read(trace.folder(str(home), session, agent))[0]
+    return trace.read_trace(trace.get_folder(str(home), session, agent))[0]
 
 
 def test_similar_errors_bring_the_question_behind_the_output_of_the_tool(plugin: Path, home: Path) -> None:

@@ -8,7 +8,7 @@ from insula.coding.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Failur
 from insula.coding.step.patterns import PATTERNS
 from insula.coding.step.senses import chronos, nociception, vestibular
 from insula.coding.step.state import Reading, State
-from insula.coding.step.wording import text
+from insula.coding.step.wording import write_text
 
 BEGAN = 1_763_110_800.0
 """14 November 2025."""
@@ -112,7 +112,7 @@ def _get_stuck(chance: random.Random, made: Replayed, rows: list[Point]) -> None
         rung = min(4, 1 + count // 5) if count > 1 else 0
         reading = Reading(sense=sense, count=count, key="k", form="alike" if sense == nociception.NAME else "same")
         speaks = count in {2, 5, 10, 15}
-        said = text(State(), reading, rung) if speaks else said
+        said = write_text(State(), reading, rung) if speaks else said
         rows[place] = _failing(rows[place], first, sense, rung if speaks else 0, said if speaks else "")
         made.readings[sense] += 1
         made.rungs.update([rung] * speaks)

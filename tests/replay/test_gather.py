@@ -91,7 +91,7 @@ def large(folder: Path, size: int) -> Path:
 def test_less_is_held_than_is_read(tmp_path: Path) -> None:
     found = find_transcripts([large(tmp_path, 4 * MEGABYTE)])
     tracemalloc.start()
-    gathered = gathering.gather(found)
+    gathered = gathering.gather_sessions(found)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert gathered.totals.tool_uses > 1_000
@@ -99,4 +99,7 @@ def test_less_is_held_than_is_read(tmp_path: Path) -> None:
 
 
 def test_reading_takes_no_longer_than_there_is_to_read(tmp_path: Path) -> None:
-    assert growth(gathering.gather, lambda size: find_transcripts([large(tmp_path, size)]), 2 * MEGABYTE) <= LINEAR
+    assert (
+        growth(gathering.gather_sessions, lambda size: find_transcripts([large(tmp_path, size)]), 2 * MEGABYTE)
+        <= LINEAR
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from insula.coding.replay.gather import Score
-from insula.coding.replay.learn import plan, write
+from insula.coding.replay.learn import plan_learning, write_evidence
 from insula.coding.step import digest, evidence, trace
 from insula.coding.step.corrections import Correction, phrase_wish, read_corrections
 from insula.coding.step.trace import append_lines
@@ -27,109 +27,109 @@ def states(home: Path, project: str = PROJECT) -> dict[str, str]:
 
 
 def logged(home: Path, project: str = PROJECT) -> list[dict[str, object]]:
-    return [json.loads(line) for line in Path(evidence.log(str(home), project)).read_text().splitlines()]
+    return [json.loads(line) for line in Path(evidence.get_log(str(home), project)).read_text().splitlines()]
 
 
 def test_what_was_planned_is_what_comes_true(tmp_path: Path) -> None:
-    planned = plan(str(tmp_path), [score("one"), score("two"), score("calm", happened=False)], NOW)
+    planned = plan_learning(str(tmp_path), [score("one"), score("two"), score("calm", happened=False)], NOW)
     assert planned.sessions == 3
     assert [rule.id for rule in planned.told] == ["stale-edit"]
     assert not (tmp_path / "evidence").exists()  # nothing yet
-    write(str(tmp_path), planned)
+    write_evidence(str(tmp_path), planned)
     assert states(tmp_path)["stale-edit"] == ACTIVE
     assert states(tmp_path)["reread"] != ACTIVE
 
 
 def test_evidence_has_the_form_of_what_the_hook_writes(tmp_path: Path) -> None:
-    write(str(tmp_path), plan(str(tmp_path), [score("one")], NOW))
+    write_evidence(str(tmp_path), plan_learning(str(tmp_path), [score("one")], NOW))
     line = {"v": 1, "session": "replay-one", "arm": "none", "t": NOW - DAY, "project": PROJECT, "origin": "replay"}
     assert logged(tmp_path) == [
         {**line, "pattern": "reread", "happened": False},
         {**line, "pattern": "stale-edit", "happened": True},
     ]
-    (item,) = evidence.read(str(tmp_path), PROJECT)["stale-edit"]
+    (item,) = evidence.read_evidence(str(tmp_path), PROJECT)["stale-edit"]
     assert (item.session, item.kind, item.project) == ("replay-one", "detection", PROJECT)
 
 
 def test_to_learn_twice_is_to_learn_once(tmp_path: Path) -> None:
     home, scores = str(tmp_path), [score("one"), score("two"), score("two")]
-    write(home, plan(home, scores, NOW))
+    write_evidence(home, plan_learning(home, scores, NOW))
     before = logged(tmp_path)
-    again = plan(home, scores, NOW)
-    write(home, again)
+    again = plan_learning(home, scores, NOW)
+    write_evidence(home, again)
     assert (again.sessions, again.known, again.told) == (0, 3, [])
     assert logged(tmp_path) == before
 
 
 def test_a_session_that_the_hook_watches_is_left_to_it(tmp_path: Path) -> None:
-    trace.append(trace.folder(str(tmp_path), "watched"), {"e": "start", "at": NOW - DAY})
-    append_lines(evidence.log(str(tmp_path), PROJECT), [{"session": "scored", "pattern": "reread", "arm": "shown"}])
-    planned = plan(str(tmp_path), [score("watched"), score("scored"), score("new")], NOW)
+    trace.append_records(trace.get_folder(str(tmp_path), "watched"), {"e": "start", "at": NOW - DAY})
+    append_lines(evidence.get_log(str(tmp_path), PROJECT), [{"session": "scored", "pattern": "reread", "arm": "shown"}])
+    planned = plan_learning(str(tmp_path), [score("watched"), score("scored"), score("new")], NOW)
     assert (planned.sessions, planned.known) == (1, 2)
 
 
 def test_a_session_that_takes_the_name_of_another_takes_the_place_of_no_evidence_of_the_hooks(tmp_path: Path) -> None:
-    write(str(tmp_path), plan(str(tmp_path), [score("mine", happened=False, ago=9 * DAY)], NOW))
+    write_evidence(str(tmp_path), plan_learning(str(tmp_path), [score("mine", happened=False, ago=9 * DAY)], NOW))
     later = {"session": "mine", "pattern": "stale-edit", "arm": "shown", "happened": True, "t": NOW, "project": PROJECT}
-    append_lines(evidence.log(str(tmp_path), PROJECT), [later])
-    found = evidence.read(str(tmp_path), PROJECT)["stale-edit"]
+    append_lines(evidence.get_log(str(tmp_path), PROJECT), [later])
+    found = evidence.read_evidence(str(tmp_path), PROJECT)["stale-edit"]
     assert tally(found).detections + tally(found).records >= 2
     assert {item.session for item in found} == {"mine", "replay-mine"}
 
 
 def test_what_has_no_project_is_told_in_none(tmp_path: Path) -> None:
-    planned = plan(str(tmp_path), [score("one", project=""), score("two", project="")], NOW)
+    planned = plan_learning(str(tmp_path), [score("one", project=""), score("two", project="")], NOW)
     assert (planned.sessions, planned.told) == (2, [])
 
 
 def test_the_files_and_the_folders_that_they_name_are_listed(tmp_path: Path) -> None:
     one = score("one")._replace(path="/tmp/a.jsonl", place="/home/dev/project")
-    planned = plan(str(tmp_path), [one, score("two")], NOW)
+    planned = plan_learning(str(tmp_path), [one, score("two")], NOW)
     assert (planned.files, planned.places) == (["/tmp/a.jsonl"], ["/home/dev/project"])
 
 
 def test_a_session_without_an_opportunity_says_nothing(tmp_path: Path) -> None:
-    planned = plan(str(tmp_path), [Score(NOW - DAY, "short", PROJECT, {})], NOW)
+    planned = plan_learning(str(tmp_path), [Score(NOW - DAY, "short", PROJECT, {})], NOW)
     assert (planned.sessions, planned.records) == (0, {})
 
 
 def test_a_session_that_may_go_on_is_not_learned_from(tmp_path: Path) -> None:
-    planned = plan(str(tmp_path), [score("now", ago=60)], NOW)
+    planned = plan_learning(str(tmp_path), [score("now", ago=60)], NOW)
     assert (planned.sessions, planned.running) == (0, 1)
 
 
 def test_names_that_are_no_names_of_files_are_keys_as_for_the_hook(tmp_path: Path) -> None:
-    write(str(tmp_path), plan(str(tmp_path), [score("../../etc/passwd"), score("")], NOW))
-    assert {line["session"] for line in logged(tmp_path)} == {f"replay-{trace.key('../../etc/passwd')}"}
+    write_evidence(str(tmp_path), plan_learning(str(tmp_path), [score("../../etc/passwd"), score("")], NOW))
+    assert {line["session"] for line in logged(tmp_path)} == {f"replay-{trace.make_key('../../etc/passwd')}"}
 
 
 def test_what_a_person_had_forgotten_or_muted_stays_so(tmp_path: Path) -> None:
     home = str(tmp_path)
-    evidence.decide(home, Decision(do="forget", rule="stale-edit", scope="global", at=NOW))
-    planned = plan(home, [score("one"), score("two")], NOW)
+    evidence.write_decision(home, Decision(do="forget", rule="stale-edit", scope="global", at=NOW))
+    planned = plan_learning(home, [score("one"), score("two")], NOW)
     assert planned.told == []
-    write(home, planned)
+    write_evidence(home, planned)
     assert states(tmp_path)["stale-edit"] != ACTIVE
 
 
 def test_imported_rules_get_their_share(tmp_path: Path) -> None:
     word = Decision(do="import", rule="ours", scope="global", at=1.0, advice="Read first.", pattern="stale-edit")
-    evidence.decide(str(tmp_path), word)
-    planned = plan(str(tmp_path), [score("one"), score("two")], NOW)
+    evidence.write_decision(str(tmp_path), word)
+    planned = plan_learning(str(tmp_path), [score("one"), score("two")], NOW)
     assert {rule.id for rule in planned.told} == {"stale-edit", "ours"}
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    planned = plan(str(tmp_path), [score("one")], NOW)
+    planned = plan_learning(str(tmp_path), [score("one")], NOW)
     (tmp_path / "evidence").write_text("in the way")
     with pytest.raises(StoreFull, match="cannot be written"):
-        write(str(tmp_path), planned)
+        write_evidence(str(tmp_path), planned)
 
 
 def test_a_folder_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "evidence/a.jsonl").mkdir(parents=True)
     with pytest.raises(StoreError, match="cannot be read"):
-        plan(str(tmp_path), [score("one")], NOW)
+        plan_learning(str(tmp_path), [score("one")], NOW)
 
 
 # What users asked for.
@@ -144,13 +144,13 @@ def wanted(session: str, words: str = SLOW, ago: float = DAY, project: str = PRO
 
 def test_what_was_asked_for_in_two_past_sessions_is_told_and_in_one_proposed(tmp_path: Path) -> None:
     home = str(tmp_path)
-    one = plan(home, [wanted("one")], NOW)
+    one = plan_learning(home, [wanted("one")], NOW)
     assert [rule.id for rule in one.told] == []
-    write(home, one)
+    write_evidence(home, one)
     assert sorted(states(tmp_path).values()).count("proposed") >= 1
-    two = plan(home, [wanted("two", "too slow, don't run the integration tests in CI", 9_000)], NOW)
+    two = plan_learning(home, [wanted("two", "too slow, don't run the integration tests in CI", 9_000)], NOW)
     assert [rule.advice for rule in two.told] == [phrase_wish(SLOW)]
-    write(home, two)
+    write_evidence(home, two)
     assert SLOW in digest.open_session(home, "next", PROJECT, NOW, 0.0)
     assert [one.origin for one in read_corrections(home, PROJECT)] == ["replay", "replay"]
 
@@ -158,5 +158,5 @@ def test_what_was_asked_for_in_two_past_sessions_is_told_and_in_one_proposed(tmp
 def test_what_was_asked_for_is_learned_once_and_only_in_a_project(tmp_path: Path) -> None:
     home = str(tmp_path)
     for _ in range(2):
-        write(home, plan(home, [wanted("one"), wanted("lost", project="")], NOW))
+        write_evidence(home, plan_learning(home, [wanted("one"), wanted("lost", project="")], NOW))
     assert [one.session for one in read_corrections(home, PROJECT)] == ["replay-one"]

@@ -15,12 +15,12 @@ import pages
 import pytest
 
 from insula.coding.replay import figures, page
-from insula.coding.replay.chapter import DATA, stuck, telling
+from insula.coding.replay.chapter import DATA, count_stuck, shorten_id
 from insula.coding.replay.model import Failure, Moment, Point, Proposed, Remarked, Replayed, Totals
-from insula.coding.replay.overview import BARS, CHAPTERS, LIMITS, bar_limit, buckets, overview
-from insula.coding.replay.telling import told
-from insula.coding.replay.timeline import bars, timeline
-from insula.coding.replay.visible import brief, visible
+from insula.coding.replay.overview import BARS, CHAPTERS, LIMITS, choose_limit, make_buckets, make_overview
+from insula.coding.replay.telling import dump_bars
+from insula.coding.replay.timeline import draw_timeline, make_bars
+from insula.coding.replay.visible import show_briefly, show_safely
 from insula.errors import InputError
 
 HOSTILE = (
@@ -119,7 +119,7 @@ def spoilt_page(words: tuple[str, ...]) -> str:
         dataclasses.replace(now, session=said[was.session])
         for was, now in zip(totals.worst, bad_totals.worst, strict=True)
     ]
-    return page.html(bad, bad_totals)
+    return page.render_page(bad, bad_totals)
 
 
 def test_no_text_of_a_transcript_becomes_an_element_or_an_attribute() -> None:
@@ -131,41 +131,41 @@ def test_hostile_text_is_shown_as_text(words: str) -> None:
     one = pages.session(1, 30, stuck=1)
     one.project, one.path = words, words
     one.points = [dataclasses.replace(point, tool=words, target=words, error=words) for point in one.points]
-    parsed = Parsed(page.html([one], pages.totals([one])))
-    assert any(visible(words, 20)[:20] in text for text in parsed.texts)
+    parsed = Parsed(page.render_page([one], pages.totals([one])))
+    assert any(show_safely(words, 20)[:20] in text for text in parsed.texts)
     assert len(parsed.inside["script"]) == 2
     facts = json.loads(parsed.inside["script"][0])
-    assert visible(words) in facts["texts"]
+    assert show_safely(words) in facts["texts"]
     assert len(facts["bars"]) == 30
 
 
 def test_what_cannot_be_seen_is_made_visible() -> None:
-    assert visible("a\u202eb") == "a‹U+202E›b"
-    assert visible("\x1b[31m\nx\ty\x7f\ud800") == "␛[31m↵x y␡‹U+D800›"
-    assert visible("x" * 500, 10) == "x" * 10 + "…"
-    assert visible("naïve – 日本語 \u00a0") == "naïve – 日本語 \u00a0"
+    assert show_safely("a\u202eb") == "a‹U+202E›b"
+    assert show_safely("\x1b[31m\nx\ty\x7f\ud800") == "␛[31m↵x y␡‹U+D800›"
+    assert show_safely("x" * 500, 10) == "x" * 10 + "…"
+    assert show_safely("naïve – 日本語 \u00a0") == "naïve – 日本語 \u00a0"
 
 
 def test_of_a_long_path_among_others_the_end_is_shown() -> None:
-    assert brief("Read /home/somebody/work/project/src/package/module.py") == "Read …/src/package/module.py"
-    assert brief("ls /usr/share/doc; cat a/b") == "ls /usr/share/doc; cat a/b"
-    assert brief("/a" * 5_000) == "…/a/a/a"
+    assert show_briefly("Read /home/somebody/work/project/src/package/module.py") == "Read …/src/package/module.py"
+    assert show_briefly("ls /usr/share/doc; cat a/b") == "ls /usr/share/doc; cat a/b"
+    assert show_briefly("/a" * 5_000) == "…/a/a/a"
 
 
 def test_what_is_known_of_the_worst_sessions_alone_is_not_said_of_all() -> None:
     bad = [pages.session(seed, 60, stuck=2) for seed in range(3)]
     totals = pages.totals(bad)
     totals.sessions = 40
-    assert "These are the ones of 40 that went worst." in page.html(bad, totals)
+    assert "These are the ones of 40 that went worst." in page.render_page(bad, totals)
     healthy = pages.session(9, 60, stuck=0)  # kept although there is nothing bad in it: no worse one was dropped
-    text = page.html([*bad, healthy], totals)
+    text = page.render_page([*bad, healthy], totals)
     assert "went worst" not in text
     assert "in 40 sessions" in text
 
 
 def test_the_policy_lets_only_this_script_and_style_run_and_nothing_be_fetched() -> None:
     sessions = pages.week(3, 40)
-    parsed = Parsed(page.html(sessions, pages.totals(sessions)))
+    parsed = Parsed(page.render_page(sessions, pages.totals(sessions)))
     policy = next(value for value in parsed.values("content") if "default-src" in value)
     for name in ("script", "style"):
         digest = base64.b64encode(hashlib.sha256(parsed.inside[name][-1].encode()).digest()).decode()
@@ -181,7 +181,7 @@ def test_the_policy_lets_only_this_script_and_style_run_and_nothing_be_fetched()
 def test_every_link_has_a_place_and_every_place_is_there_once() -> None:
     sessions = pages.week()
     sessions += sessions[:2]  # the same files, given twice
-    parsed = Parsed(page.html(sessions, pages.totals(sessions)))
+    parsed = Parsed(page.render_page(sessions, pages.totals(sessions)))
     ids = Counter(parsed.values("id"))
     assert max(ids.values()) == 1
     assert {value[1:] for value in parsed.values("href")} <= set(ids)
@@ -190,10 +190,10 @@ def test_every_link_has_a_place_and_every_place_is_there_once() -> None:
 def test_the_worst_moment_is_one_click_away_without_a_script() -> None:
     sessions = pages.week()
     totals = pages.totals(sessions)
-    text = page.html(sessions, totals)
+    text = page.render_page(sessions, totals)
     anchor = Parsed(text[text.index('class="go"') - 20 :]).values("href")[0][1:]
     place = text[text.index(f'<li id="{anchor}"') :]
-    assert place.index(figures.tokens(totals.worst[0].tokens)) < place.index("</li>")
+    assert place.index(figures.format_tokens(totals.worst[0].tokens)) < place.index("</li>")
     opened = text.rindex("<details", 0, text.index(f'<li id="{anchor}"'))
     assert anchor.startswith(re.findall(r'id="(session-\w+)"', text[opened:])[0])
 
@@ -203,19 +203,19 @@ def test_a_session_of_a_worst_moment_is_always_shown() -> None:
     cheap = pages.session(999, 30, stuck=1)
     totals = pages.totals(many)
     totals.worst = [cheap.moments[0], *totals.worst[:9]]
-    seen = overview([*many, cheap], totals)
+    seen = make_overview([*many, cheap], totals)
     assert len(seen.chapters) == CHAPTERS
     assert seen.worst[0].chapter is not None
     assert seen.worst[0].chapter.session is cheap
-    assert [stuck(made.session) for made in seen.chapters] == sorted(map(stuck, [m.session for m in seen.chapters]))[
-        ::-1
-    ]
+    assert [count_stuck(made.session) for made in seen.chapters] == sorted(
+        map(count_stuck, [m.session for m in seen.chapters])
+    )[::-1]
     assert len(seen.further) == 6
 
 
 def test_a_healthy_week_shows_where_the_tokens_went() -> None:
     sessions = [pages.session(seed, 80, stuck=0) for seed in range(5)]
-    text = page.html(sessions, pages.totals(sessions))
+    text = page.render_page(sessions, pages.totals(sessions))
     assert "No agent was stuck in 5 sessions" in text
     assert "Worst moments" not in text
     for words in ("Biggest actions", "Longest on their own", "Where the tokens went", "without the user"):
@@ -223,7 +223,7 @@ def test_a_healthy_week_shows_where_the_tokens_went() -> None:
 
 
 def test_without_sessions_the_page_says_what_to_do() -> None:
-    text = page.html([], Totals(files=3, passed_over={"/x/y.jsonl": "not a transcript"}))
+    text = page.render_page([], Totals(files=3, passed_over={"/x/y.jsonl": "not a transcript"}))
     assert "No session was found in 3 files" in text
     assert "insula replay PATH --html FILE" in text
     assert "not a transcript" in text
@@ -238,7 +238,7 @@ def test_sessions_without_an_action_a_time_or_a_timeline_are_no_trouble() -> Non
     wild = pages.session(4, 50, stuck=1)
     wild.began, wild.ended, wild.project = 1e300, float("nan"), ""
     wild.moments = [dataclasses.replace(moment, seconds=float("inf"), at=-1e18) for moment in wild.moments]
-    text = page.html([idle, dropped, timeless, wild], pages.totals([idle, dropped, timeless]))
+    text = page.render_page([idle, dropped, timeless, wild], pages.totals([idle, dropped, timeless]))
     assert text.count('<details class="session') == 3
     assert "left out to bound the memory" in text
 
@@ -247,68 +247,68 @@ def test_a_page_of_fifty_long_sessions_stays_small() -> None:
     long = pages.session(1, 5_000, stuck=9)
     long.points = [dataclasses.replace(one, target=f"{one.step}{'漢' * 110}", error="é<" * 70) for one in long.points]
     sessions = [dataclasses.replace(long, id=str(number)) for number in range(CHAPTERS)]
-    assert len(page.html(sessions, pages.totals([long])).encode()) < 5_000_000
+    assert len(page.render_page(sessions, pages.totals([long])).encode()) < 5_000_000
 
 
 def test_a_timeline_of_thousands_of_actions_is_made_coarser_and_loses_none() -> None:
     long = pages.session(1, 20_000, stuck=3)
-    row = bars(long.points, 300)
+    row = make_bars(long.points, 300)
     assert len(row) <= 300
     assert [point.step for bar in row for point in bar.points] == list(range(1, 20_001))
-    drawn = timeline(long.points, long.moments, long.user_steps, 300)
+    drawn = draw_timeline(long.points, long.moments, long.user_steps, 300)
     assert drawn.each == 67
     assert len(drawn.bands) == 3
     assert all(band.x + band.width <= drawn.width for band in drawn.bands)
-    assert len(told(row)) <= DATA
+    assert len(dump_bars(row)) <= DATA
 
 
 def test_a_bar_of_several_actions_tells_of_the_one_that_there_is_most_to_say_about() -> None:
     base = pages.session(1, 3, stuck=0).points[0]
     calm, loud = dataclasses.replace(base, said="", tokens=9_000), dataclasses.replace(base, said="Stop.", step=2)
-    (bar,) = bars([loud, calm], 1)
+    (bar,) = make_bars([loud, calm], 1)
     assert bar.face is loud
     assert bar.tokens == calm.tokens + loud.tokens
 
 
 def test_all_timelines_together_have_room() -> None:
-    assert bar_limit([20]) == LIMITS[0]
-    assert bar_limit([20_000] * 50) * 50 <= BARS
+    assert choose_limit([20]) == LIMITS[0]
+    assert choose_limit([20_000] * 50) * 50 <= BARS
 
 
 def test_the_history_of_a_pattern_holds_days_without_sessions_and_never_too_many() -> None:
     totals = Totals(sessions_by_day=Counter({"2025-11-14": 3, "2025-11-17": 1, "no day": 1}))
     totals.days = {"2025-11-14": Counter({"reread": 2})}
-    assert [(one.sessions, one.happened) for one in buckets(totals, "reread")] == [(3, 2), (0, 0), (0, 0), (1, 0)]
+    assert [(one.sessions, one.happened) for one in make_buckets(totals, "reread")] == [(3, 2), (0, 0), (0, 0), (1, 0)]
     totals.sessions_by_day["0001-01-01"] = totals.sessions_by_day["9999-12-31"] = 1
-    assert len(buckets(totals, "reread")) <= 60
+    assert len(make_buckets(totals, "reread")) <= 60
 
 
 def test_the_same_sessions_give_the_same_page() -> None:
-    assert page.html(pages.week(5, 40), pages.totals(pages.week(5, 40))) == page.html(
+    assert page.render_page(pages.week(5, 40), pages.totals(pages.week(5, 40))) == page.render_page(
         pages.week(5, 40), pages.totals(pages.week(5, 40))
     )
 
 
 def test_the_page_is_written_and_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    page.write(tmp_path / "page.html", pages.week(2, 30), pages.totals(pages.week(2, 30)))
+    page.write_page(tmp_path / "page.html", pages.week(2, 30), pages.totals(pages.week(2, 30)))
     assert (tmp_path / "page.html").read_bytes().startswith(b"<!doctype html><!-- insula replay -->\n")
     with pytest.raises(InputError, match="nowhere"):
-        page.write(tmp_path / "nowhere" / "page.html", [], Totals())
+        page.write_page(tmp_path / "nowhere" / "page.html", [], Totals())
 
 
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        (figures.tokens(950), "950"),
-        (figures.tokens(9_640), "9.6k"),
-        (figures.tokens(999_600), "1.0M"),
-        (figures.duration(89), "89 s"),
-        (figures.duration(4_000), "67 min"),
-        (figures.duration(11_520), "3 h 12 min"),
-        (figures.duration(400_000), "5 days"),
-        (figures.share(1, 1_000), "under 1 %"),
-        (figures.share(1, 0), "0 %"),
-        (figures.many(1, "session"), "1 session"),
+        (figures.format_tokens(950), "950"),
+        (figures.format_tokens(9_640), "9.6k"),
+        (figures.format_tokens(999_600), "1.0M"),
+        (figures.format_duration(89), "89 s"),
+        (figures.format_duration(4_000), "67 min"),
+        (figures.format_duration(11_520), "3 h 12 min"),
+        (figures.format_duration(400_000), "5 days"),
+        (figures.format_share(1, 1_000), "under 1 %"),
+        (figures.format_share(1, 0), "0 %"),
+        (figures.format_count(1, "session"), "1 session"),
     ],
 )
 def test_figures_are_read_at_a_glance(shown: str, expected: str) -> None:
@@ -327,4 +327,4 @@ def test_figures_are_read_at_a_glance(shown: str, expected: str) -> None:
     ],
 )
 def test_a_session_is_called_by_what_tells_it_from_others(session: str, told: str) -> None:
-    assert telling(session) == told
+    assert shorten_id(session) == told

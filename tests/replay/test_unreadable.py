@@ -177,12 +177,12 @@ def test_a_packed_file_that_is_cut_short_is_read_up_to_there(tmp_path: Path) -> 
 
 
 def test_a_file_that_vanishes_is_said(tmp_path: Path) -> None:
-    from insula.coding.replay.gather import gather
+    from insula.coding.replay.gather import gather_sessions
 
     path = Session().says("Go.").written(tmp_path)
     found = find_transcripts([tmp_path])
     path.unlink()
-    totals = gather(found).totals
+    totals = gather_sessions(found).totals
     assert totals.sessions == 0
     assert "No such file" in totals.incomplete[str(path)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from insula.coding.replay.find import find_transcripts
-from insula.coding.replay.gather import Gathered, gather
+from insula.coding.replay.gather import Gathered, gather_sessions
 
 RECORDED = Path(__file__).parents[1] / "fixtures/transcripts"
 """Written by the real clients while a model on loopback played a script; long texts cut, folders renamed."""
@@ -21,7 +21,7 @@ def write(path: Path, *rows: Row) -> Path:
 
 
 def look(*paths: Path) -> Gathered:
-    return gather(find_transcripts(paths))
+    return gather_sessions(find_transcripts(paths))
 
 
 class Session:

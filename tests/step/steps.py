@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
-from insula.coding.step.fingerprint import action
-from insula.coding.step.proprioception import Sensed, State, sense
+from insula.coding.step.fingerprint import make_action
+from insula.coding.step.proprioception import Sensed, sense_action
 from insula.coding.step.senses import EVERY
+from insula.coding.step.state import State
 
 Step = tuple[str, str] | tuple[str, str, str]
 """Command, output and, where it is not the shell's, the tool."""
@@ -18,14 +19,14 @@ def follow(steps: Iterable[Step], seconds: float = 1.0, state: State | None = No
         given = {"command": command} if name == "Bash" else {"file_path": command.split()[0]}
         if name == "Edit":  # each another one, but where the change itself is named
             given["new_string"] = command.partition(" ")[2] or str(number)
-        done = action(
+        done = make_action(
             tool=name,
             input=given,
             output=output.lstrip("!"),
             at=1_000 + number * seconds,
             ok=not output.startswith("!"),
         )
-        outcomes.append(sense(state, done, EVERY))
+        outcomes.append(sense_action(state, done, EVERY))
         state = outcomes[-1].state
     return outcomes
 

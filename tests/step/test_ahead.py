@@ -35,7 +35,7 @@ def test_before_a_call_that_goes_against_nothing_not_even_a_line_is_written(
     tmp_path: Path, session: Session, command: str
 ) -> None:
     session.act(runs("ls", "a"))
-    path = Path(trace.folder(str(tmp_path), "s"), trace.FILE)
+    path = Path(trace.get_folder(str(tmp_path), "s"), trace.FILE)
     there = path.read_text("utf-8")
     assert session.tell(before(command), 5) == ""
     assert path.read_text("utf-8") == there

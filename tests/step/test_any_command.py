@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from insula.coding.step.action import Action
-from insula.coding.step.fingerprint import action
-from insula.coding.step.patterns import outcomes
+from insula.coding.step.fingerprint import make_action
+from insula.coding.step.patterns import judge_patterns
 from insula.coding.step.programs import PROGRAMS, SCRIPTS, SUBCOMMANDS, WRAPPERS
-from insula.coding.step.proprioception import State, end, foresee, hear, sense
+from insula.coding.step.proprioception import foresee_action, hear_user, sense_action, sense_end
 from insula.coding.step.senses import EVERY
+from insula.coding.step.state import State
 from insula.hosts.hook import respond
 
 BANNED = "don't commit, don't push, don't touch src/old/ and use pnpm, not npm"
@@ -98,14 +99,14 @@ lines = st.one_of(
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(lines, st.sampled_from(["", "Exit code 1\nboom", "4 passed"]), st.booleans()), max_size=5))
 def test_no_command_line_makes_any_sense_fail(calls: list[tuple[str, str, bool]]) -> None:
-    state, actions = hear(State(), 1.0, BANNED), list[Action]()
+    state, actions = hear_user(State(), 1.0, BANNED), list[Action]()
     for number, (line, output, ok) in enumerate(calls * 3):
-        done = action(tool="Bash", input={"command": line}, output=output, at=60.0 * number, ok=ok, id=f"{number}")
-        state = foresee(state, done.replace(id=f"before {number}"), EVERY).state
-        state = sense(state, done, EVERY).state
+        done = make_action(tool="Bash", input={"command": line}, output=output, at=60.0 * number, ok=ok, id=f"{number}")
+        state = foresee_action(state, done.replace(id=f"before {number}"), EVERY).state
+        state = sense_action(state, done, EVERY).state
         actions.append(done)
-    outcomes([actions])
-    assert end(state, "Probably a stale cache.", EVERY).state.carry.calls == 3 * len(calls)
+    judge_patterns([actions])
+    assert sense_end(state, "Probably a stale cache.", EVERY).state.carry.calls == 3 * len(calls)
 
 
 ODD = [

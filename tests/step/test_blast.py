@@ -11,7 +11,7 @@ import grimp
 import pytest
 
 from insula.coding.step import blast
-from insula.coding.step.blast import imported_by, importers
+from insula.coding.step.blast import count_importers, list_importers
 from insula.coding.step.senses.spatial import WIDE
 
 PATIENT = 30.0
@@ -40,7 +40,7 @@ def test_it_agrees_with_the_import_graph_of_a_real_package(tmp_path: Path, monke
     for module in graph.modules:
         true = {file(other) for other in graph.find_modules_that_directly_import(module)}
         if len(true) >= WIDE:
-            found = imported_by(str(root / file(module)), PATIENT)
+            found = list_importers(str(root / file(module)), PATIENT)
             right, wrong, missed = right + len(found & true), wrong + len(found - true), missed + len(true - found)
     assert right > 100
     assert right / (right + missed) >= 0.95
@@ -58,7 +58,7 @@ def test_typescript_imports_are_counted_by_path(tmp_path: Path) -> None:
         "docs/api.md": "import { api } from '../lib/api'\n",
     }
     root = repository(tmp_path, users | others)
-    assert imported_by(str(root / "src/lib/api.ts"), PATIENT) == {*users, "src/lib/use.ts", "src/deep/use.ts"}
+    assert list_importers(str(root / "src/lib/api.ts"), PATIENT) == {*users, "src/lib/use.ts", "src/deep/use.ts"}
 
 
 @pytest.mark.parametrize(
@@ -72,33 +72,33 @@ def test_typescript_imports_are_counted_by_path(tmp_path: Path) -> None:
 )
 def test_other_languages_have_their_own_imports(tmp_path: Path, name: str, line: str, user: str) -> None:
     root = repository(tmp_path, {name: "", user: f"{line}\n", "README.md": line})
-    assert imported_by(str(root / name), PATIENT) == {user}
+    assert list_importers(str(root / name), PATIENT) == {user}
 
 
 def test_the_name_of_a_file_never_reaches_a_shell(tmp_path: Path) -> None:
     name = "a$(touch PWNED);`touch PWNED`|x.py"
     root = repository(tmp_path, {name: "", "b.py": "import os\n", "--help.py": "", "-O.py": ""})
     for each in (name, "--help.py", "-O.py"):
-        imported_by(str(root / each), PATIENT)
+        list_importers(str(root / each), PATIENT)
     assert not list(tmp_path.rglob("PWNED"))
 
 
 def test_a_name_is_no_pattern(tmp_path: Path) -> None:
     root = repository(tmp_path, {"a.*b.py": "", "use.py": "import axxb\n"})
-    assert imported_by(str(root / "a.*b.py"), PATIENT) == set()
+    assert list_importers(str(root / "a.*b.py"), PATIENT) == set()
 
 
 def test_it_is_told_once_per_file_and_session(tmp_path: Path) -> None:
     root = repository(tmp_path / "r", {"m.py": "", **{f"u{n}.py": "import m\n" for n in range(6)}})
     folder = str(tmp_path / "session")
-    assert importers(folder, "m.py", str(root), PATIENT) == 6
-    assert importers(folder, str(root / "m.py"), str(root), PATIENT) == 0
+    assert count_importers(folder, "m.py", str(root), PATIENT) == 6
+    assert count_importers(folder, str(root / "m.py"), str(root), PATIENT) == 0
 
 
 def test_outside_a_repository_there_is_no_radius(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("")
-    assert imported_by(str(tmp_path / "m.py")) == set()
-    assert importers(str(tmp_path / "s"), "", "") == 0
+    assert list_importers(str(tmp_path / "m.py")) == set()
+    assert count_importers(str(tmp_path / "s"), "", "") == 0
 
 
 def test_no_program_that_a_repository_brings_or_names_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_no_program_that_a_repository_brings_or_names_is_run(tmp_path: Path, mon
     (root / "git").write_text(f"#!/bin/sh\n{evil}\n")
     (root / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f".::{os.environ['PATH']}")
-    assert imported_by(str(root / "m.py"), PATIENT) == {"user.py"}
+    assert list_importers(str(root / "m.py"), PATIENT) == {"user.py"}
     assert not (tmp_path / "canary").exists()
 
 
@@ -124,5 +124,5 @@ def test_a_search_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: p
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", str(slow.parent))
     (tmp_path / ".git").mkdir()
-    assert imported_by(str(tmp_path / "m.py"), 0.05) == set()
+    assert list_importers(str(tmp_path / "m.py"), 0.05) == set()
     assert blast.SECONDS <= 0.15

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.coding.step.command import Command, understand
+from insula.coding.step.command import Command, parse_command
 
 # line -> kind, program, script, workspace, selectors
 PARTS: dict[str, tuple[str, str, str, str, tuple[str, ...]]] = {
@@ -54,7 +54,7 @@ PARTS: dict[str, tuple[str, str, str, str, tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("line", PARTS)
 def test_a_line_is_known_by_its_parts(line: str) -> None:
-    found = understand(line)
+    found = parse_command(line)
     assert (found.kind, found.program, found.script, found.workspace, found.selectors) == PARTS[line]
 
 
@@ -75,7 +75,7 @@ def test_a_line_is_known_by_its_parts(line: str) -> None:
     ],
 )
 def test_what_puts_in_shape_serves_or_installs_proves_nothing(line: str) -> None:
-    assert not understand(line).proves or line == "make -n"
+    assert not parse_command(line).proves or line == "make -n"
 
 
 @pytest.mark.parametrize(
@@ -83,18 +83,18 @@ def test_what_puts_in_shape_serves_or_installs_proves_nothing(line: str) -> None
     ["prettier --check .", "npm run format:check", "terraform plan", "next build", "ruff check .", "cargo fmt --check"],
 )
 def test_what_checks_proves_something(line: str) -> None:
-    assert understand(line).proves
+    assert parse_command(line).proves
 
 
 def test_all_checks_of_a_line_are_known() -> None:
-    found = understand("cd web && npm run lint && npm test && git commit -m x")
+    found = parse_command("cd web && npm run lint && npm test && git commit -m x")
     assert (found.kind, found.acts, found.also) == ("test", ("commit",), ("linter npm run lint @web",))
 
 
 def test_a_variable_that_switches_off_a_hook_goes_round_it() -> None:
-    assert "bypass" in understand("HUSKY=0 git commit -m x").acts
-    assert understand("git commit -m 'HUSKY=0 is bad'").acts == ("commit",)
+    assert "bypass" in parse_command("HUSKY=0 git commit -m x").acts
+    assert parse_command("git commit -m 'HUSKY=0 is bad'").acts == ("commit",)
 
 
 def test_an_unparsed_line_is_no_command() -> None:
-    assert understand("# only a comment") == Command()
+    assert parse_command("# only a comment") == Command()

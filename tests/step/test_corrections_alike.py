@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.coding.step.corrections import SAME, alike
+from insula.coding.step.corrections import SAME, measure_likeness
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from insula.coding.step.corrections import SAME, alike
     ],
 )
 def test_the_same_wish_in_other_words_is_the_same(one: str, other: str) -> None:
-    assert alike(one, other) >= SAME
-    assert alike(one, other) == pytest.approx(alike(other, one))
+    assert measure_likeness(one, other) >= SAME
+    assert measure_likeness(one, other) == pytest.approx(measure_likeness(other, one))
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,10 @@ def test_the_same_wish_in_other_words_is_the_same(one: str, other: str) -> None:
     ],
 )
 def test_another_wish_or_its_opposite_is_not_the_same(one: str, other: str) -> None:
-    assert alike(one, other) < SAME
+    assert measure_likeness(one, other) < SAME
 
 
 def test_what_was_turned_down_tells_what_few_words_are_about() -> None:
-    assert alike("too slow.", "too slow.", "mise run test:ci", "npm run build") < SAME
+    assert measure_likeness("too slow.", "too slow.", "mise run test:ci", "npm run build") < SAME
     slow = "don't run CI or integration tests, too slow."
-    assert alike(slow, "too slow.", "mise run test:ci", "mise run test:integration") >= SAME
+    assert measure_likeness(slow, "too slow.", "mise run test:ci", "mise run test:integration") >= SAME

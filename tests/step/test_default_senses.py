@@ -9,7 +9,7 @@ from sessions import Session, fails, reads
 from insula.coding.hosts import switch
 from insula.coding.step import trace
 from insula.coding.step.senses import EVERY
-from insula.coding.step.senses.register import DEFAULT, FEWEST, MEASURED, Measured, reasons
+from insula.coding.step.senses.register import DEFAULT, FEWEST, MEASURED, Measured, list_reasons
 
 
 def works_long_alone(session: Session, turns: int = 80) -> None:
@@ -24,7 +24,7 @@ def _no_lot(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def noted(home: Path) -> list[str]:
     """The senses whose texts stand in the trace, from which worth and evidence are read."""
-    records = trace.read(trace.folder(str(home), "s"))[0]
+    records = trace.read_trace(trace.get_folder(str(home), "s"))[0]
     return [record["sense"] for record in records if record.get("e") == "text"]
 
 
@@ -46,7 +46,7 @@ def test_what_a_sense_said_before_it_was_switched_off_does_not_count_as_heeded(t
     switch.switch_sense(tmp_path, "nociception", False)
     fails_alike(session)
     session.follow(reads(f"/home/dev/project/{n}.py", f"x = {n}\n") for n in range(6))
-    records = trace.read(trace.folder(str(tmp_path), "s"))[0]
+    records = trace.read_trace(trace.get_folder(str(tmp_path), "s"))[0]
     assert noted(tmp_path) == ["nociception"] and not [one for one in records if one.get("e") == "heeded"]
 
 
@@ -93,6 +93,6 @@ def test_a_sense_that_is_kept_speaks_only_until_there_are_texts_enough() -> None
 
 
 def test_a_person_is_told_why_a_sense_speaks_or_does_not() -> None:
-    told = reasons(DEFAULT | {"o2"}, True)
+    told = list_reasons(DEFAULT | {"o2"}, True)
     assert "nociception (" in told and "o2 (" in told and "switched by you" in told
-    assert "chronos (" in reasons(DEFAULT, False) and "chronos (" not in told
+    assert "chronos (" in list_reasons(DEFAULT, False) and "chronos (" not in told

@@ -52,7 +52,7 @@ def known(
             }
             for i in range(sessions)
         ]
-        append_lines(evidence.log(str(home), project), records)
+        append_lines(evidence.get_log(str(home), project), records)
 
 
 def start(home: Path, name: str = "now", project: str = A, now: float = NOW, share: float = 0.0) -> str:
@@ -68,7 +68,7 @@ def rule(home: Path, name: str, project: str = A, now: float = NOW) -> Rule:
 
 
 def decide(home: Path, do: str, name: str, scope: str = "global", **fields: str) -> None:
-    evidence.decide(str(home), Decision(do=do, rule=name, scope=scope, at=NOW, **fields))
+    evidence.write_decision(str(home), Decision(do=do, rule=name, scope=scope, at=NOW, **fields))
 
 
 # What is told.
@@ -226,7 +226,7 @@ def test_no_damage_to_our_folder_is_an_error(home: Path, name: str, broken: str)
         path.rename(home / "away")
     path.mkdir() if broken == "folder" else path.write_bytes(b"\xff\x00{nonsense")
     start(home, share=0.1)
-    digest.holdout(str(home))
+    digest.read_holdout(str(home))
 
 
 def test_the_marker_and_the_salt_are_for_the_owner_alone(home: Path) -> None:
@@ -286,7 +286,7 @@ def test_the_share_is_set_by_variable_or_file(
         monkeypatch.setenv("INSULA_HOLDOUT", variable)
     if file is not None:
         (home / "hook.json").write_text(file)
-    assert digest.holdout(str(home)) == share
+    assert digest.read_holdout(str(home)) == share
 
 
 # Scopes.
@@ -345,8 +345,8 @@ def live_through(home: Path, days: int, share: float) -> list[dict[str, Rule]]:
             loops=chance.random() < (0.75 if MINE["my-error-loop"] in told else 0.3),
         )
         records = [{"e": "action", **action.as_dict()} for action in actions]
-        folder = trace.folder(str(home), name)
-        trace.append(folder, {"e": "start", "project": A, "at": now}, *records, {"e": "end", "at": now})
+        folder = trace.get_folder(str(home), name)
+        trace.append_records(folder, {"e": "start", "project": A, "at": now}, *records, {"e": "end", "at": now})
         if day % 5 == 4:
             seen.append({rule.id: rule for rule in compile_rules(str(home), A, now)})
     return seen
@@ -416,7 +416,7 @@ def _full(home: Path, size: int) -> None:
                 {"session": f"{arm}{number}", "pattern": pattern.id, "arm": arm, "happened": happened, "t": NOW}
                 for pattern in PATTERNS
             ]
-            append_lines(evidence.log(str(home), A if number % 2 else B), known_as)
+            append_lines(evidence.get_log(str(home), A if number % 2 else B), known_as)
     for number in range(2 * size):
         name = f"old{number}"
         actions = [
@@ -424,8 +424,10 @@ def _full(home: Path, size: int) -> None:
             for part in range(10)
             for action in works(NOW, f"{name}{part}", edits_fail=True, paths_lost=True, loops=False)
         ]
-        trace.append(
-            trace.folder(str(home), name), *({"e": "action", **action.as_dict()} for action in actions), {"e": "end"}
+        trace.append_records(
+            trace.get_folder(str(home), name),
+            *({"e": "action", **action.as_dict()} for action in actions),
+            {"e": "end"},
         )
 
 

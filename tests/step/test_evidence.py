@@ -31,7 +31,7 @@ def session(
     last: str = "stop",
 ) -> Path:
     """A session with edits, two of which failed or none."""
-    folder = Path(trace.folder(str(home), name))
+    folder = Path(trace.get_folder(str(home), name))
     records: list[dict[str, Any]] = [{"e": "start", "project": project, "at": NOW - ago - 60}] if not agent else []
     for i in range(3):
         ok = not failed or i == 0
@@ -39,7 +39,7 @@ def session(
             tool="Edit", kind=EDIT, at=NOW - ago - 50 + i, call=f"{i}", ok=ok, error="" if ok else "no match"
         )
         records.append({"e": "action", **action.as_dict()})
-    trace.append(trace.folder(str(home), name, agent), *records, {"e": last, "at": NOW - ago})
+    trace.append_records(trace.get_folder(str(home), name, agent), *records, {"e": last, "at": NOW - ago})
     for path in folder.rglob(trace.FILE):
         os.utime(path, (NOW - ago, NOW - ago))
     if marker is not None:
@@ -49,7 +49,7 @@ def session(
 
 
 def lines(home: Path, project: str = A) -> list[dict[str, Any]]:
-    path = Path(evidence.log(str(home), project))
+    path = Path(evidence.get_log(str(home), project))
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
@@ -95,14 +95,14 @@ def test_the_kind_follows_from_arm_and_outcome(home: Path, arm: str, failed: boo
     marker[arm].append("stale-edit")
     session(home, "one", failed=failed, marker=marker)
     score(home)
-    assert [item.kind for item in evidence.read(str(home), A)["stale-edit"]] == [kind]
+    assert [item.kind for item in evidence.read_evidence(str(home), A)["stale-edit"]] == [kind]
 
 
 def test_a_session_outside_any_project_goes_to_the_global_log(home: Path) -> None:
     session(home, "one", project="")
     score(home)
     assert lines(home, "")
-    assert {item.project for item in evidence.read(str(home))["stale-edit"]} == {""}
+    assert {item.project for item in evidence.read_evidence(str(home))["stale-edit"]} == {""}
 
 
 @pytest.mark.parametrize("name", ["../../etc", "global", "A/B", "x" * 200, "ü"])
@@ -116,13 +116,13 @@ def test_a_subagent_is_told_no_rules_so_what_it_did_is_no_evidence(home: Path) -
     session(home, "one", failed=False)
     session(home, "one", agent="helper")
     score(home)
-    assert [item.happened for item in evidence.read(str(home), A)["stale-edit"]] == [False]
+    assert [item.happened for item in evidence.read_evidence(str(home), A)["stale-edit"]] == [False]
 
 
 def test_logs_and_marks_are_for_the_owner_alone(home: Path) -> None:
     folder = session(home, "one")
     score(home)
-    for path in (Path(evidence.log(str(home), A)), folder / "scored", home / "evidence" / "lock"):
+    for path in (Path(evidence.get_log(str(home), A)), folder / "scored", home / "evidence" / "lock"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -130,10 +130,10 @@ def test_an_imported_rule_has_evidence_of_its_own(home: Path) -> None:
     word = Decision(
         do="import", rule="stale-edit-1", scope="global", at=1.0, advice="Look twice.", pattern="stale-edit"
     )
-    evidence.decide(str(home), word)
+    evidence.write_decision(str(home), word)
     session(home, "one", marker={"shown": ["stale-edit-1"], "withheld": ["stale-edit"]})
     score(home)
-    found = evidence.read(str(home), A)
+    found = evidence.read_evidence(str(home), A)
     assert [item.kind for item in found["stale-edit-1"]] == ["breach"]
     assert [item.kind for item in found["stale-edit"]] == ["detection"]
 
@@ -164,7 +164,7 @@ def test_a_session_that_is_resumed_after_scoring_is_not_scored_again(home: Path)
     score(home)
     session(home, "one")
     assert score(home) == 0
-    assert len(evidence.read(str(home), A)["stale-edit"]) == 1
+    assert len(evidence.read_evidence(str(home), A)["stale-edit"]) == 1
 
 
 def test_the_oldest_are_scored_first_and_the_rest_at_the_next_start(home: Path) -> None:
@@ -192,15 +192,15 @@ def test_a_kill_between_line_and_mark_counts_the_session_once(home: Path) -> Non
     score(home)
     (folder / "scored").unlink()
     assert score(home) == 1
-    assert len(evidence.read(str(home), A)["stale-edit"]) == 2
-    assert tally(evidence.read(str(home), A)["stale-edit"]).detections == 1
+    assert len(evidence.read_evidence(str(home), A)["stale-edit"]) == 2
+    assert tally(evidence.read_evidence(str(home), A)["stale-edit"]).detections == 1
 
 
 def test_a_session_counts_once_for_its_project_and_once_for_all(home: Path) -> None:
     session(home, "one")
     session(home, "two", project=B)
     score(home)
-    found = evidence.read(str(home), A)["stale-edit"]
+    found = evidence.read_evidence(str(home), A)["stale-edit"]
     assert sorted((item.session, item.project) for item in found) == [("one", A), ("two", B)]
 
 
@@ -248,17 +248,17 @@ def test_nobody_knows_what_a_session_with_a_broken_marker_was_told(home: Path, b
 def test_broken_lines_are_passed_over(home: Path) -> None:
     session(home, "one")
     score(home)
-    path = Path(evidence.log(str(home), A))
+    path = Path(evidence.get_log(str(home), A))
     good = path.read_text()
     odd = ['{"v":1}', "[]", "nonsense", '{"v":1,"session":1,"pattern":"stale-edit","arm":"none","happened":true,"t":1}']
     odd.append('{"v":1,"session":"x","pattern":"stale-edit","arm":"none","happened":true,"t":NaN}')
     odd.append('{"v":1,"session":"x","pattern":"stale-edit","arm":"other","happened":true,"t":1}')
     odd.append('{"v":1,"session":"x","pattern":["stale-edit"],"arm":"none","happened":true,"t":1}')
     path.write_text("\n".join([*odd, "[" * 5_000, good]) + '{"v":1,"sess')
-    assert len(evidence.read(str(home), A)["stale-edit"]) == 1
+    assert len(evidence.read_evidence(str(home), A)["stale-edit"]) == 1
     session(home, "two")
     score(home)
-    assert len(evidence.read(str(home), A)["stale-edit"]) == 2
+    assert len(evidence.read_evidence(str(home), A)["stale-edit"]) == 2
 
 
 def test_broken_records_of_a_trace_are_passed_over(home: Path) -> None:
@@ -269,22 +269,24 @@ def test_broken_records_of_a_trace_are_passed_over(home: Path) -> None:
         )
     os.utime(folder / trace.FILE, (NOW - 3 * HOUR, NOW - 3 * HOUR))
     assert score(home) == 1
-    assert len(evidence.read(str(home), A)["stale-edit"]) == 1
+    assert len(evidence.read_evidence(str(home), A)["stale-edit"]) == 1
 
 
 def test_a_call_that_two_hooks_wrote_counts_once_and_one_that_never_ran_not_at_all(home: Path) -> None:
-    folder = trace.folder(str(home), "one")
+    folder = trace.get_folder(str(home), "one")
     failed = Action(tool="Edit", kind=EDIT, at=NOW - 9 * HOUR, call="c", ok=False, error="no match", id="call_1")
     refused = failed.replace(id="call_2", ran=False)
-    trace.append(folder, *({"e": "action", **action.as_dict()} for action in (failed, failed, refused)), {"e": "end"})
+    trace.append_records(
+        folder, *({"e": "action", **action.as_dict()} for action in (failed, failed, refused)), {"e": "end"}
+    )
     score(home)
-    assert [item.happened for item in evidence.read(str(home))["stale-edit"]] == [False]
+    assert [item.happened for item in evidence.read_evidence(str(home))["stale-edit"]] == [False]
 
 
 def test_an_empty_or_missing_home_has_nothing(home: Path) -> None:
     assert score(home) == 0
-    assert evidence.read(str(home / "none")) == {}
-    assert evidence.decisions(str(home / "none")) == {}
+    assert evidence.read_evidence(str(home / "none")) == {}
+    assert evidence.read_decisions(str(home / "none")) == {}
 
 
 def test_a_folder_that_cannot_be_marked_is_not_written_again_and_again(
@@ -320,24 +322,24 @@ def test_traces_are_deleted_after_thirty_days_and_only_when_scored(home: Path) -
     score(home)
     assert not old.exists()
     assert recent.exists()
-    assert len(evidence.read(str(home), A)["stale-edit"]) == 2
+    assert len(evidence.read_evidence(str(home), A)["stale-edit"]) == 2
 
 
 def test_only_the_newest_megabyte_of_evidence_is_read(home: Path) -> None:
-    path = Path(evidence.log(str(home), A))
+    path = Path(evidence.get_log(str(home), A))
     path.parent.mkdir(parents=True)
     record = '{{"v":1,"session":"{}","pattern":"stale-edit","arm":"none","happened":true,"t":1,"project":"a"}}\n'
     path.write_text("".join(record.format(number) for number in range(20_000)))
-    found = evidence.read(str(home), A)["stale-edit"]
+    found = evidence.read_evidence(str(home), A)["stale-edit"]
     assert 10_000 < len(found) < 14_000
     assert found[-1].session == "19999"
 
 
 def test_an_endless_trace_is_read_in_bounds(home: Path) -> None:
-    folder = Path(trace.folder(str(home), "one"))
+    folder = Path(trace.get_folder(str(home), "one"))
     line = {"e": "action", **Action(tool="Bash", kind=EXECUTE, at=NOW - 9 * HOUR, call="c", target="x" * 100).as_dict()}
     for _ in range(12):
-        trace.append(str(folder), *[line] * 4_000)
+        trace.append_records(str(folder), *[line] * 4_000)
     os.utime(folder / trace.FILE, (NOW - 9 * HOUR, NOW - 9 * HOUR))
     session(home, "two", ago=8 * HOUR)
     assert score(home) == 1  # the other waits for the next start

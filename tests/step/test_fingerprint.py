@@ -5,14 +5,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.coding.step.failure import similar, template
-from insula.coding.step.fingerprint import action, digest
+from insula.coding.step.digests import hash_text
+from insula.coding.step.failure import are_similar, make_template
+from insula.coding.step.fingerprint import make_action
 
 words = st.text(min_size=1, max_size=300)
 
 
 def act(command: str = "make", output: str = "", **fields: Any) -> Any:
-    return action(tool="Bash", input={"command": command, **fields}, output=output, at=1.0)
+    return make_action(tool="Bash", input={"command": command, **fields}, output=output, at=1.0)
 
 
 def test_what_an_agent_says_about_a_call_does_not_change_it() -> None:
@@ -45,35 +46,35 @@ def test_an_output_that_tells_nothing_is_marked() -> None:
 
 def test_errors_of_a_kind_are_similar_whatever_they_name() -> None:
     one, two = (
-        template("ls: cannot access '/a/b': No such file or directory"),
-        template("ls: cannot access '/c': No such file or directory"),
+        make_template("ls: cannot access '/a/b': No such file or directory"),
+        make_template("ls: cannot access '/c': No such file or directory"),
     )
     assert one == two == "ls: cannot access <quoted>: no such file or directory"
-    assert similar(one, two)
-    assert not similar(one, template("Segmentation fault (core dumped)"))
+    assert are_similar(one, two)
+    assert not are_similar(one, make_template("Segmentation fault (core dumped)"))
 
 
 def test_a_long_traceback_is_told_by_its_end() -> None:
     frames = "".join(f'  File "/app/m{n}.py", line {n}, in f{n}\n    call({n})\n' for n in range(60))
     error = f"Traceback (most recent call last):\n{frames}KeyError: 'name'"
-    assert template(error).endswith("keyerror: <quoted>")
+    assert make_template(error).endswith("keyerror: <quoted>")
 
 
 @given(words, words)
 def test_similarity_is_symmetric_and_reflexive(one: str, other: str) -> None:
-    a, b = template(one), template(other)
-    assert similar(a, b) == similar(b, a)
-    assert similar(a, a)
+    a, b = make_template(one), make_template(other)
+    assert are_similar(a, b) == are_similar(b, a)
+    assert are_similar(a, a)
 
 
 @given(st.text(max_size=2_000))
 def test_a_template_is_short(error: str) -> None:
-    assert len(template(error)) <= 240
+    assert len(make_template(error)) <= 240
 
 
 def test_no_secret_reaches_the_trace() -> None:
     secret = "sk-ant-" + "a1B2" * 10
-    done = action(
+    done = make_action(
         tool="Bash",
         input={"command": f"curl -H 'x-api-key: {secret}' https://api.test"},
         output=f"Error: bad key {secret}",
@@ -86,8 +87,8 @@ def test_no_secret_reaches_the_trace() -> None:
 
 @given(st.text(max_size=50))
 def test_a_digest_has_the_size_that_was_asked_for(text: str) -> None:
-    assert len(digest(text)) == 12
-    assert len(digest(text, 16)) == 16
+    assert len(hash_text(text)) == 12
+    assert len(hash_text(text, 16)) == 16
 
 
 json = st.recursive(
@@ -99,6 +100,6 @@ json = st.recursive(
 
 @given(st.text(max_size=30), json, st.text(max_size=200), st.none() | st.booleans())
 def test_any_call_makes_an_action(tool: str, given_input: object, output: str, ok: bool | None) -> None:
-    done = action(tool=tool, input=given_input, output=output, at=0.0, ok=ok)
+    done = make_action(tool=tool, input=given_input, output=output, at=0.0, ok=ok)
     assert done.ok is True or done.error is not None
     assert len(done.target) <= 140

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from insula.cli.main import app
-from insula.coding.replay.worth import worth
+from insula.coding.replay.worth import measure_worth
 from insula.coding.step import evidence, trace
 from insula.coding.step.corrections import phrase_wish as wish_told
 from insula.coding.step.digest import OPENING
@@ -37,7 +37,7 @@ class Agent:
         name, at = f"session-{number}", NOW + number * DAY
         told = self._send(name, "SessionStart", at, source="startup")
         self.told.append(told)
-        marker = Path(trace.folder(str(self._home), name)) / evidence.MARKER
+        marker = Path(trace.get_folder(str(self._home), name)) / evidence.MARKER
         self.markers.append(json.loads(marker.read_text()))
         self._prompt(name, at, f"add endpoint number {number}")
         self._work(name, at, number)
@@ -120,7 +120,7 @@ def test_what_is_said_twice_is_told_withheld_and_measured_and_what_is_broken_is_
 def test_what_it_was_worth_tells_of_the_rule_that_is_kept_and_of_the_one_that_was_given_up(
     forty: Agent, home: Path
 ) -> None:
-    told = {one.advice: one for one in worth(str(home), 60.0, NOW + 41 * DAY).rules}
+    told = {one.advice: one for one in measure_worth(str(home), 60.0, NOW + 41 * DAY).rules}
     heeded, broken = told[wish_told(SLOW)], told[wish_told(CHANGELOG)]
     assert (heeded.state, heeded.broken) == ("active", 0)
     assert heeded.kept >= 20

@@ -3,12 +3,12 @@
 import pytest
 from outputs import OUTPUTS
 
-from insula.coding.step.fingerprint import action
-from insula.coding.step.outcome import exit_code, ran, succeeded
+from insula.coding.step.fingerprint import make_action
+from insula.coding.step.outcome import has_run, has_succeeded, read_exit_code
 
 
 def bash(command: str, output: str, code: int | None = None, ok: bool | None = None) -> bool:
-    return action(tool="Bash", input={"command": command}, output=output, at=0.0, code=code, ok=ok).ok
+    return make_action(tool="Bash", input={"command": command}, output=output, at=0.0, code=code, ok=ok).ok
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_the_host_s_own_flag_outweighs_every_word() -> None:
 def test_an_exit_code_outweighs_the_words() -> None:
     assert bash("./run", "error: ignored", code=0)
     assert not bash("./run", "12 passed", code=3)
-    assert exit_code("Exit code: 0\nWall time: 0 seconds\nOutput:\nfine") == 0
-    assert exit_code("<untrusted_context>\nOutput: ls: no\nExit Code: 2\n</untrusted_context>") == 2
-    assert exit_code("nothing of the kind") is None
+    assert read_exit_code("Exit code: 0\nWall time: 0 seconds\nOutput:\nfine") == 0
+    assert read_exit_code("<untrusted_context>\nOutput: ls: no\nExit Code: 2\n</untrusted_context>") == 2
+    assert read_exit_code("nothing of the kind") is None
 
 
 @pytest.mark.parametrize("command", ["grep -rn nothing src", "rg nothing", "diff a b", "test -f x", "cat a | grep b"])
@@ -106,10 +106,10 @@ def test_a_search_that_finds_nothing_has_not_failed(command: str) -> None:
 
 
 def test_a_call_that_the_user_refused_never_ran() -> None:
-    assert not ran("The user doesn't want to proceed with this tool use. The tool use was rejected")
-    assert not ran("<tool_use_error>Sibling tool call errored</tool_use_error>")
-    assert ran("ls: cannot access 'x'")
+    assert not has_run("The user doesn't want to proceed with this tool use. The tool use was rejected")
+    assert not has_run("<tool_use_error>Sibling tool call errored</tool_use_error>")
+    assert has_run("ls: cannot access 'x'")
 
 
 def test_empty_output_is_success() -> None:
-    assert succeeded("", "execute", "mkdir -p a")
+    assert has_succeeded("", "execute", "mkdir -p a")

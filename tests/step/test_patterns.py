@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula.coding.step.action import EDIT, EXECUTE, OTHER, READ, Action
-from insula.coding.step.patterns import BY_ID, PATTERNS, outcomes
+from insula.coding.step.patterns import BY_ID, PATTERNS, judge_patterns
 from insula.screening import screen
 
 _numbers = count()
@@ -66,23 +66,23 @@ MENDED: dict[str, Callable[[list[Action]], list[Action]]] = {
 
 @pytest.mark.parametrize("name", BY_ID)
 def test_the_failure_is_seen(name: str) -> None:
-    assert outcomes([FAILED[name]])[name] is True
+    assert judge_patterns([FAILED[name]])[name] is True
 
 
 @pytest.mark.parametrize("name", BY_ID)
 def test_a_rule_that_works_does_not_remove_its_own_opportunity(name: str) -> None:
-    assert outcomes([MENDED[name](FAILED[name])])[name] is False
+    assert judge_patterns([MENDED[name](FAILED[name])])[name] is False
 
 
 @pytest.mark.parametrize("name", BY_ID)
 def test_a_session_without_opportunity_says_nothing(name: str) -> None:
-    assert outcomes([[]]) == {}
-    assert name not in outcomes([[act(OTHER), act(OTHER)]])
+    assert judge_patterns([[]]) == {}
+    assert name not in judge_patterns([[act(OTHER), act(OTHER)]])
 
 
 def test_similar_errors_are_a_loop_though_something_went_well_between() -> None:
     looked = [action for _ in range(4) for action in (fails(EXECUTE, REFUSED), *edits(1))]
-    assert outcomes([looked])["error-loop"]
+    assert judge_patterns([looked])["error-loop"]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_similar_errors_are_a_loop_though_something_went_well_between() -> None:
     ids=["three", "each another", "calm between"],
 )
 def test_what_is_no_loop_of_errors(session: list[Action]) -> None:
-    assert outcomes([session])["error-loop"] is False
+    assert judge_patterns([session])["error-loop"] is False
 
 
 @pytest.mark.parametrize(
@@ -110,39 +110,39 @@ def test_what_is_no_loop_of_errors(session: list[Action]) -> None:
     ids=["a poll", "new output", "no output", "an edit between", "far apart"],
 )
 def test_what_is_no_repetition(again: list[Action]) -> None:
-    assert outcomes([[*runs(6), *again]])["repeated-action"] is False
+    assert judge_patterns([[*runs(6), *again]])["repeated-action"] is False
 
 
 def test_a_file_may_be_read_again_after_it_was_changed_or_in_another_place() -> None:
     one = act(READ, target="/app/a.py", **SAME)
-    assert not outcomes([[*reads(3), one, one, act(EDIT, target="/app/a.py"), one]])["reread"]
-    assert outcomes([[*reads(3), one, one, act(EDIT, target="/app/b.py"), one]])["reread"]
+    assert not judge_patterns([[*reads(3), one, one, act(EDIT, target="/app/a.py"), one]])["reread"]
+    assert judge_patterns([[*reads(3), one, one, act(EDIT, target="/app/b.py"), one]])["reread"]
     parts = [act(READ, target="/app/a.py", call=f"lines {i}", result=f"part {i}") for i in range(9)]
-    assert not outcomes([[*reads(3), *parts]])["reread"]
+    assert not judge_patterns([[*reads(3), *parts]])["reread"]
 
 
 def test_prose_may_be_edited_without_running_anything() -> None:
-    assert "blind-edits" not in outcomes([[*edits(9, "README.md"), fails(EXECUTE, REFUSED)]])
+    assert "blind-edits" not in judge_patterns([[*edits(9, "README.md"), fails(EXECUTE, REFUSED)]])
 
 
 def test_edits_that_were_right_were_not_blind() -> None:
-    assert outcomes([[*edits(9), *runs(1), fails(EXECUTE, REFUSED)]])["blind-edits"] is False
+    assert judge_patterns([[*edits(9), *runs(1), fails(EXECUTE, REFUSED)]])["blind-edits"] is False
 
 
 def test_a_command_that_says_not_found_of_a_test_is_no_missing_path() -> None:
     said = [fails(EXECUTE, "fixture <quoted> not found"), fails(EXECUTE, "relation <quoted> does not exist")]
-    assert outcomes([[*reads(6), *said]])["missing-path"] is False
+    assert judge_patterns([[*reads(6), *said]])["missing-path"] is False
 
 
 def test_a_tool_that_the_host_cannot_start_is_no_missing_path() -> None:
     said = [fails(READ, "enoent: no such file or directory, posix_spawn <quoted>")] * 3
-    assert outcomes([[*reads(6), *said]])["missing-path"] is False
+    assert judge_patterns([[*reads(6), *said]])["missing-path"] is False
 
 
 def test_agents_are_looked_at_one_by_one() -> None:
     loop = FAILED["error-loop"]
-    assert outcomes([loop[:2], loop[2:]])["error-loop"] is False
-    assert outcomes([reads(9), loop])["error-loop"] is True
+    assert judge_patterns([loop[:2], loop[2:]])["error-loop"] is False
+    assert judge_patterns([reads(9), loop])["error-loop"] is True
 
 
 def test_advice_is_short_distinct_and_passes_our_own_screening() -> None:
@@ -170,8 +170,8 @@ actions = st.lists(
 
 @given(actions)
 def test_more_of_the_same_session_never_takes_an_opportunity_or_a_failure_away(session: list[Action]) -> None:
-    half = outcomes([session[: len(session) // 2]])
-    whole = outcomes([session])
+    half = judge_patterns([session[: len(session) // 2]])
+    whole = judge_patterns([session])
     assert half.keys() <= whole.keys()
     assert all(whole[name] for name, happened in half.items() if happened)
 
@@ -179,9 +179,9 @@ def test_more_of_the_same_session_never_takes_an_opportunity_or_a_failure_away(s
 @given(actions)
 def test_repetition_alone_makes_no_opportunity(session: list[Action]) -> None:
     for name in ("repeated-action", "reread"):
-        assert (name in outcomes([session])) == (name in outcomes([[*session, *session]]))
+        assert (name in judge_patterns([session])) == (name in judge_patterns([[*session, *session]]))
 
 
 def test_a_session_that_is_twice_as_long_takes_twice_as_long_to_look_at() -> None:
     session = [fails(EXECUTE, f"{REFUSED} {chr(97 + i % 7)} word{i % 3}") for i in range(2_000)] + reads(2_000)
-    assert growth(lambda size: outcomes([session[2_000 - size // 2 : 2_000 + size // 2]]), int, 4_000) <= LINEAR
+    assert growth(lambda size: judge_patterns([session[2_000 - size // 2 : 2_000 + size // 2]]), int, 4_000) <= LINEAR

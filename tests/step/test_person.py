@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.coding.step import trace
-from insula.coding.step.person import LONGEST, Remark, own_words, rejection, remark
+from insula.coding.step.person import LONGEST, Remark, extract_own_words, load_remark, read_rejection
 from insula.hosts.hook import respond
 
 BASE = {"session_id": "s", "cwd": "/work", "prompt_id": "p"}
 
 
 def said(home: Path) -> list[Remark]:
-    records, _ = trace.read(trace.folder(str(home), "s"))
-    return [found for each in records if (found := remark(each)) is not None]
+    records, _ = trace.read_trace(trace.get_folder(str(home), "s"))
+    return [found for each in records if (found := load_remark(each)) is not None]
 
 
 @pytest.mark.parametrize(
@@ -35,23 +35,23 @@ def said(home: Path) -> list[Remark]:
     ],
 )
 def test_only_a_person_s_own_words_are_kept(message: str, kept: str) -> None:
-    assert own_words(message) == kept
+    assert extract_own_words(message) == kept
 
 
 def test_a_secret_in_a_prompt_is_redacted() -> None:
     key = "ghp_" + "a1B2" * 9
-    assert key not in own_words(f"use {key} for it")
+    assert key not in extract_own_words(f"use {key} for it")
 
 
 @given(st.text(max_size=3_000))
 def test_words_are_bounded_and_reading_them_never_fails(message: str) -> None:
-    assert len(own_words(message)) <= LONGEST
+    assert len(extract_own_words(message)) <= LONGEST
 
 
 def test_a_rejection_is_told_with_its_reason() -> None:
     told = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse pnpm"
-    assert rejection(told) == Remark(kind="rejection", words="use pnpm")
-    assert rejection("use pnpm") is None
+    assert read_rejection(told) == Remark(kind="rejection", words="use pnpm")
+    assert read_rejection("use pnpm") is None
 
 
 def test_prompts_rejections_and_interrupts_stand_in_the_trace_in_their_order(tmp_path: Path) -> None:

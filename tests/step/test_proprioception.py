@@ -8,8 +8,9 @@ from inline_snapshot import snapshot
 from steps import follow, said
 
 from insula.coding.step.action import Action
-from insula.coding.step.proprioception import State, dump, fold, hear, load, sense
+from insula.coding.step.proprioception import fold_trace, hear_user, sense_action
 from insula.coding.step.senses import EVERY
+from insula.coding.step.state import State, dump_state, load_state
 from insula.coding.step.wording import LONGEST, SIGN
 
 FAIL = ("deploy now", "!deploy: *** no rule to make target 'all'")
@@ -54,7 +55,7 @@ def test_every_text_is_short_and_none_may_be_ignored() -> None:
 
 
 def test_healthy_work_adds_not_one_character() -> None:
-    assert not said(follow([*good(12), FAIL, *good(11)], state=hear(State(), 1_000.0)))
+    assert not said(follow([*good(12), FAIL, *good(11)], state=hear_user(State(), 1_000.0)))
 
 
 def test_a_trouble_has_a_ladder_of_its_own() -> None:
@@ -64,7 +65,7 @@ def test_a_trouble_has_a_ladder_of_its_own() -> None:
 
 
 def test_a_message_of_the_user_s_closes_nothing() -> None:
-    state = hear(follow([FAIL] * 4)[-1].state, 5_000.0, "still broken, try again")
+    state = hear_user(follow([FAIL] * 4)[-1].state, 5_000.0, "still broken, try again")
     assert [sensed.rung for sensed in follow([FAIL] * 6, state=state) if sensed.rung] == [3, 4]
 
 
@@ -86,8 +87,8 @@ def test_what_became_of_a_trouble_is_told_when_it_ends() -> None:
 
 def test_an_action_that_comes_twice_counts_once() -> None:
     action = Action(tool="Bash", kind="execute", at=1.0, call="a", ok=False, error="boom", result="r", id="one")
-    state = sense(State(), action, EVERY).state
-    again = sense(state, action, EVERY)
+    state = sense_action(State(), action, EVERY).state
+    again = sense_action(state, action, EVERY)
     assert again.state == state
     assert not again.readings
 
@@ -110,26 +111,26 @@ actions = st.builds(
 def test_whatever_happens_at_most_one_text_follows_an_action(done: list[Action]) -> None:
     state = State()
     for action in done:
-        sensed = sense(state, action, EVERY)
+        sensed = sense_action(state, action, EVERY)
         state = sensed.state
         assert len(sensed.text) < LONGEST
         assert 0 <= sensed.rung <= 4
         assert len(state.window) <= 20
         assert bool(sensed.text) == bool(sensed.sense)
-        assert len(json.dumps(dump(state))) < 40_000
+        assert len(json.dumps(dump_state(state))) < 40_000
 
 
 @given(st.lists(actions, max_size=40), st.integers(0, 40))
 def test_a_checkpoint_changes_nothing(done: list[Action], cut: int) -> None:
     records = [{"v": 1, "e": "action", **action.as_dict()} for action in done]
-    whole, outcomes = fold(None, records, EVERY)
-    half, first = fold(None, records[:cut], EVERY)
-    rest, second = fold(load(dump(half)), records[cut:], EVERY)
+    whole, outcomes = fold_trace(None, records, EVERY)
+    half, first = fold_trace(None, records[:cut], EVERY)
+    rest, second = fold_trace(load_state(dump_state(half)), records[cut:], EVERY)
     assert rest == whole
     assert [each.text for each in (*first, *second)] == [each.text for each in outcomes]
 
 
 def test_records_that_are_none_are_passed_over() -> None:
-    state, outcomes = fold(None, [{"v": 1, "e": "action", "odd": 1}, {"v": 1, "e": "new kind"}, {"v": 1}])
+    state, outcomes = fold_trace(None, [{"v": 1, "e": "action", "odd": 1}, {"v": 1, "e": "new kind"}, {"v": 1}])
     assert state == State()
     assert not outcomes

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth, lengthened
 from insula.coding.step.action import Action
-from insula.coding.step.command import understand
-from insula.coding.step.fingerprint import action
-from insula.coding.step.proprioception import dump
-from insula.coding.step.redacting import redact_command, redact_output, redact_start, without_kinds
+from insula.coding.step.command import parse_command
+from insula.coding.step.fingerprint import make_action
+from insula.coding.step.redacting import drop_kinds, redact_command, redact_output, redact_start
+from insula.coding.step.state import dump_state
 from insula.redaction import take_secrets
 from insula.senses import action as felt
 from insula.senses import feel, feel_messages
@@ -24,7 +24,7 @@ HEALTHY = read_lines("none_commands")
 
 
 def acted(command: str, error: str = "", tool: str = "Bash") -> Action:
-    return action(tool=tool, input={"command": command}, output=error, at=1.0, ok=not error)
+    return make_action(tool=tool, input={"command": command}, output=error, at=1.0, ok=not error)
 
 
 def texts(value: object) -> list[str]:
@@ -77,7 +77,7 @@ def test_no_field_of_an_action_holds_what_redaction_takes_from_its_input(
     command = before + place.format(secret) + after
     output = f"Exit code 1\n{before}\n+ {command}\nError: no" if fails else ""
     taken = {**take_secrets(command)[1], **(take_secrets(output)[1] if fails else {})}
-    done = action(
+    done = make_action(
         tool=tool,
         input={"file_path" if tool in {"Read", "Edit"} else "command": command},
         output=output,
@@ -122,7 +122,7 @@ def test_a_secret_in_parts_is_seen_as_the_shell_sees_it(command: str) -> None:
 
 @pytest.mark.parametrize("command", ["git commit -m 'it''s \"done\"'", 'a "$HOME"/b \'c\'"d"', "x=''", "echo '' \"\""])
 def test_a_command_without_secrets_means_what_it_meant(command: str) -> None:
-    assert understand(redact_command(command, 4_000)[0]) == understand(command)
+    assert parse_command(redact_command(command, 4_000)[0]) == parse_command(command)
 
 
 # Where a text is cut.
@@ -162,7 +162,7 @@ def test_a_redacted_command_is_understood_as_before() -> None:
     same = ("acts", "proves", "changes", "waits", "probes", "limited")
     for case in cases("commands"):
         clean = redact_command(case.text, 4_000)[0]
-        before, after = understand(case.text), understand(without_kinds(clean))
+        before, after = parse_command(case.text), parse_command(drop_kinds(clean))
         assert after.family.partition("[")[0] == before.family[: len(after.family.partition("[")[0])], case.line
         assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same], case.line
         assert _is_balanced(clean) == _is_balanced(case.text), case.line
@@ -206,7 +206,7 @@ def test_the_same_command_with_another_secret_is_the_same(command: str, other: s
 
 def test_what_a_program_hands_to_the_senses_is_redacted() -> None:
     done = felt("bash", json.dumps({"command": f"psql --password Kw83mdPq; echo {TOKEN}"}), f"Error: {TOKEN}", ok=False)
-    kept = json.dumps(dump(feel(None, done).state))
+    kept = json.dumps(dump_state(feel(None, done).state))
     assert "Kw83mdPq" not in kept
     assert TOKEN.lower() not in kept.lower()
 
@@ -222,6 +222,6 @@ def test_what_stands_in_messages_is_redacted() -> None:
             {"role": "tool", "tool_call_id": f"c{number}", "content": f"Error: Kw83mdPq and {TOKEN} refused"}
         )
     result = feel_messages(messages)
-    kept = json.dumps(dump(result.state)) + (result.note.text if result.note else "")
+    kept = json.dumps(dump_state(result.state)) + (result.note.text if result.note else "")
     assert "kw83mdpq" not in kept.lower()
     assert TOKEN.lower() not in kept.lower()

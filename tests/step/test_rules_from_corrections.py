@@ -12,10 +12,10 @@ from insula.coding.step.action import EDIT, EXECUTE, Action
 from insula.coding.step.corrections import (
     PREFIX,
     Correction,
-    alike,
     find_corrections,
     find_rulings,
     group_corrections,
+    measure_likeness,
     read_corrections,
 )
 from insula.coding.step.digest import OPENING, Rule, compile_rules, open_session
@@ -42,8 +42,10 @@ def work(at: float = NOW, calls: int = 8) -> list[Record]:
 
 def live(home: Path, name: str, *records: Record, at: float = NOW, project: str = A) -> None:
     """A session from its start to its end."""
-    folder = trace.folder(str(home), name)
-    trace.append(folder, {"e": "start", "project": project, "at": at}, *work(at), *records, {"e": "end", "at": at + 99})
+    folder = trace.get_folder(str(home), name)
+    trace.append_records(
+        folder, {"e": "start", "project": project, "at": at}, *work(at), *records, {"e": "end", "at": at + 99}
+    )
 
 
 def start(home: Path, name: str, at: float = NOW, project: str = A, share: float = 0.0) -> str:
@@ -177,7 +179,7 @@ def test_a_wish_that_is_accepted_is_told_at_once_and_one_that_is_muted_never(hom
     start(home, "next")
     for rule in rules(home):
         do = "accept" if SLOW in rule.advice else "mute"
-        evidence.decide(str(home), Decision(do=do, rule=rule.id, scope=A, at=NOW))
+        evidence.write_decision(str(home), Decision(do=do, rule=rule.id, scope=A, at=NOW))
     live(home, "again", said("vitest here, not jest!", kind="rejection"))
     assert start(home, "now").splitlines()[1:] == [f'- Your user had to say: "{SLOW}"']
 
@@ -197,7 +199,9 @@ def test_a_session_without_work_says_nothing_about_a_wish(home: Path) -> None:
     for number in range(2):
         live(home, f"s{number}", said(SLOW))
     start(home, "told")
-    trace.append(trace.folder(str(home), "told"), {"e": "start", "project": A, "at": NOW}, {"e": "end", "at": NOW + 1})
+    trace.append_records(
+        trace.get_folder(str(home), "told"), {"e": "start", "project": A, "at": NOW}, {"e": "end", "at": NOW + 1}
+    )
     start(home, "next")
     assert rules(home)[0].life.tally.shown == 0
 
@@ -254,9 +258,9 @@ def test_a_thousand_corrections_are_put_together_without_comparing_each_with_eac
 
     def counted(*given: str) -> float:
         compared.append(1)
-        return alike(*given)
+        return measure_likeness(*given)
 
     monkeypatch.setattr("insula.coding.step.corrections.alike", counted)
-    told = digest.told_in_turn(compile_rules(str(home), A, NOW + DAY))
+    told = digest.choose_rules(compile_rules(str(home), A, NOW + DAY))
     assert len(told) <= digest.WISHES
     assert 0 < len(compared) < 1_000 * 1_000 / 4

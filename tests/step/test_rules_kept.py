@@ -8,8 +8,8 @@ import pytest
 from insula.coding.step import trace
 from insula.coding.step.action import EDIT, EXECUTE, Action
 from insula.coding.step.digest import compile_rules, open_session
-from insula.coding.step.evidence import kept
-from insula.coding.step.word.extraction import hear
+from insula.coding.step.evidence import was_kept
+from insula.coding.step.word.extraction import hear_words
 from insula.coding.step.word.word import dump_words
 from insula.guidance import DAY
 
@@ -20,7 +20,14 @@ Record = dict[str, Any]
 
 
 def says(words: str, at: float = NOW) -> Record:
-    return {"e": "user", "at": at, "kind": "prompt", "words": words, "about": "", "heard": dump_words(hear(words))}
+    return {
+        "e": "user",
+        "at": at,
+        "kind": "prompt",
+        "words": words,
+        "about": "",
+        "heard": dump_words(hear_words(words)),
+    }
 
 
 def runs(command: str, at: float = NOW) -> Record:
@@ -47,29 +54,29 @@ BROKEN = [
 
 @pytest.mark.parametrize(("rule", "act"), BROKEN)
 def test_an_act_that_a_rule_rules_out_breaks_it(rule: str, act: Record) -> None:
-    assert kept(rule, [runs("ls"), act]) is False
-    assert kept(rule, [runs("ls"), edits("/home/dev/shop/src/a.go"), runs("git status")]) is True
+    assert was_kept(rule, [runs("ls"), act]) is False
+    assert was_kept(rule, [runs("ls"), edits("/home/dev/shop/src/a.go"), runs("git status")]) is True
 
 
 @pytest.mark.parametrize("again", ["again: pnpm, not npm", "pnpm!", "use pnpm please", "PNPM", "don't use npm here"])
 def test_what_the_user_has_to_say_again_in_whatever_words_is_a_breach(again: str) -> None:
-    assert kept("Use pnpm, not npm.", [runs("pnpm install"), says(again)]) is False
+    assert was_kept("Use pnpm, not npm.", [runs("pnpm install"), says(again)]) is False
 
 
 @pytest.mark.parametrize("message", ["is pnpm faster than yarn? I've read it is", "thanks!", "now fix the parser"])
 def test_other_words_are_no_breach(message: str) -> None:
-    assert kept("Use pnpm, not npm.", [runs("pnpm install"), says(message)]) is True
+    assert was_kept("Use pnpm, not npm.", [runs("pnpm install"), says(message)]) is True
 
 
 def test_what_the_user_asks_for_is_no_breach() -> None:
     done = runs("git commit -am done", NOW + 2)
-    assert kept("Don't commit before I have looked.", [says("ok, commit it", NOW + 1), done]) is True
-    assert kept("Don't commit before I have looked.", [done]) is False
+    assert was_kept("Don't commit before I have looked.", [says("ok, commit it", NOW + 1), done]) is True
+    assert was_kept("Don't commit before I have looked.", [done]) is False
 
 
 @pytest.mark.parametrize("rule", ["prefer small functions", "answer in German", "the strategy is a trailer"])
 def test_what_no_call_can_show_nobody_can_tell(rule: str) -> None:
-    assert kept(rule, [runs("ls"), edits("/home/dev/shop/src/a.go")]) is None
+    assert was_kept(rule, [runs("ls"), edits("/home/dev/shop/src/a.go")]) is None
 
 
 @pytest.mark.parametrize(
@@ -87,8 +94,8 @@ def test_the_list_of_rules_counts_what_acts_show(tmp_path: Path, rule: str, act:
         open_session(home, f"s{number}", PROJECT, at, 0.0)
         said = [{**says(rule, at + 9), "kind": "rejection"}] if number < 2 else []
         work = [edits(f"f{i}.py", at + i) for i in range(7)]
-        trace.append(
-            trace.folder(home, f"s{number}"),
+        trace.append_records(
+            trace.get_folder(home, f"s{number}"),
             {"e": "start", "project": PROJECT, "at": at},
             *(work if number < 2 else [*work, runs(act, at + 8)]),
             *said,

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from steps import Step, follow, said, senses
 
 from insula.coding.step.action import Action
-from insula.coding.step.proprioception import Sensed, State, forget, hear, sense
+from insula.coding.step.proprioception import Sensed, forget_context, hear_user, sense_action
 from insula.coding.step.senses import EVERY, chronos, nociception, o2, spatial, vestibular
-from insula.coding.step.state import Carry
+from insula.coding.step.state import Carry, State
 from insula.coding.step.turn import Turn
 
 CHRONOS, NOCICEPTION, O2 = chronos.NAME, nociception.NAME, o2.NAME
@@ -155,7 +155,7 @@ def test_reading_a_file_again_after_an_edit_is_fine() -> None:
 
 def test_reading_a_file_again_after_the_context_was_compacted_is_fine() -> None:
     read = ("/a.py", LONG, "Read")
-    state = forget(follow([read, ("x", "1"), read])[-1].state)
+    state = forget_context(follow([read, ("x", "1"), read])[-1].state)
     assert not senses(follow([read], state=state))
 
 
@@ -211,7 +211,7 @@ def grows(*brought: int, each: int = 1) -> list[Sensed]:
     for number, tokens in enumerate(brought):
         for call in range(each):
             done = Action(tool="Read", kind="read", at=60.0 * number, call=f"{number} {call}", turn=f"turn {number}")
-            outcomes.append(sense(state, done.replace(context=context, chars=400_000), EVERY))
+            outcomes.append(sense_action(state, done.replace(context=context, chars=400_000), EVERY))
             state = outcomes[-1].state
         context += tokens
     return outcomes
@@ -252,21 +252,21 @@ def spoke(steps: list[Step], seconds: float, state: State) -> list[int]:
 
 
 def test_chronos_speaks_after_thirty_turns_without_progress_and_fifteen_minutes_and_at_the_double() -> None:
-    assert spoke(calls(130), 31, hear(State(), 970.0)) == [30, 60, 120]
-    assert spoke(calls(130), 1, hear(State(), 970.0)) == []
+    assert spoke(calls(130), 31, hear_user(State(), 970.0)) == [30, 60, 120]
+    assert spoke(calls(130), 1, hear_user(State(), 970.0)) == []
 
 
 def test_chronos_counts_from_the_user_s_last_message() -> None:
-    state = follow(calls(25), 40, state=hear(State(), 970.0))[-1].state
-    assert spoke(calls(25), 40, hear(state, 2_000.0)) == []
+    state = follow(calls(25), 40, state=hear_user(State(), 970.0))[-1].state
+    assert spoke(calls(25), 40, hear_user(state, 2_000.0)) == []
 
 
 def test_one_slow_build_is_no_long_time() -> None:
-    assert spoke([("make", "built the whole thing")], 1, hear(State(), 1_000.0 - 20 * 60)) == []
+    assert spoke([("make", "built the whole thing")], 1, hear_user(State(), 1_000.0 - 20 * 60)) == []
 
 
 def test_while_the_work_shows_chronos_waits() -> None:
-    assert spoke([*calls(20), ("/a.py", "done", "Edit"), *calls(20)], 60, hear(State(), 970.0)) == []
+    assert spoke([*calls(20), ("/a.py", "done", "Edit"), *calls(20)], 60, hear_user(State(), 970.0)) == []
 
 
 def test_without_a_user_there_is_no_chronos() -> None:
@@ -285,7 +285,7 @@ def test_chronos_never_speaks_twice_at_a_level(turns: int, seconds: float, level
 
 def test_a_change_to_a_file_that_many_import_is_felt() -> None:
     edit = Action(tool="Edit", kind="edit", at=1.0, call="e", importers=7)
-    outcome = sense(State(), edit, EVERY)
+    outcome = sense_action(State(), edit, EVERY)
     assert (outcome.sense, outcome.rung) == (SPATIAL, 0)
     assert "7 other files import" in outcome.text
-    assert not sense(State(), edit.replace(importers=4), EVERY).readings
+    assert not sense_action(State(), edit.replace(importers=4), EVERY).readings

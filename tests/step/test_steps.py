@@ -20,7 +20,7 @@ def play(home: Path, case: dict[str, Any], batches: bool, on: Collection[str]) -
     """The texts of a stream, each with the place of the call that it followed."""
     session = Session(home, case["id"], batches=batches, on=on, cwd=case["cwd"])
     if rules := case.get("rules"):
-        trace.append(trace.folder(str(home), case["id"]), {"e": "rules", "at": session.at, "words": rules})
+        trace.append_records(trace.get_folder(str(home), case["id"]), {"e": "rules", "at": session.at, "words": rules})
     told: list[tuple[int, str]] = []
     place = 0
     for turn in _turns(case["calls"]):

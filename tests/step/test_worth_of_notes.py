@@ -10,7 +10,7 @@ from sessions import Session, edits, fails, pytest_fails, runs
 
 from insula.cli.main import main
 from insula.cli.worth import summary
-from insula.coding.replay.worth import SHARE, TURNS, Worth, compare, measured, verdict, worth
+from insula.coding.replay.worth import SHARE, TURNS, Worth, format_effect, format_verdict, make_row, measure_worth
 from insula.coding.step import digest
 from insula.worth import amounts, rate
 from insula.worth import worth as worth_of
@@ -67,8 +67,8 @@ def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path, 
 
 
 def test_the_smallest_effect_that_could_have_been_seen_is_told() -> None:
-    known = compare("notes", TURNS, worth_of(amounts([2.0] * 400, 25), amounts([9.0] * 400, 25)), 7.0)
-    row = compare("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
+    known = make_row("notes", TURNS, worth_of(amounts([2.0] * 400, 25), amounts([9.0] * 400, 25)), 7.0)
+    row = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
     lines = list(summary(Worth(days=7, sessions=1, calls=1, effects=[known, row])))
     assert lines[-2].startswith("Whether it helps: notes ")
     least = round(50 * (row.high - row.low))
@@ -106,7 +106,7 @@ def test_a_share_of_troubles_is_withheld_whole_and_compared(home: Path, monkeypa
     sessions = [trouble(home, f"s{number}", rounds=5) for number in range(24)]
     for session in sessions:
         session.act(runs("pytest -q", "5 passed in 0.1s"))
-    found = worth(str(home), 7, time.time())
+    found = measure_worth(str(home), 7, time.time())
     spoken = {len(session.said) for session in sessions}
     assert spoken == {0, 2}
     assert sum(one.withheld for one in found.troubles) == sum(not session.said for session in sessions)
@@ -119,7 +119,7 @@ def test_an_effect_is_claimed_only_where_there_is_evidence(home: Path, monkeypat
     for number in range(30):
         session = trouble(home, f"s{number}", rounds=4)
         session.act(runs("pytest -q", "5 passed in 0.1s"))
-    notes, rules = worth(str(home), 7, time.time()).effects
+    notes, rules = measure_worth(str(home), 7, time.time()).effects
     assert notes.told + notes.withheld == 30
     assert notes.low <= 0 <= notes.high  # told or not, these troubles end alike
     assert notes.verdict != "works"
@@ -133,27 +133,27 @@ def test_what_is_compared_is_all_that_is_kept_and_not_the_last_days(
     for number in range(12):
         trouble(home, f"s{number}", rounds=4).act(runs("pytest -q", "5 passed in 0.1s"))
     later = time.time() + 30 * 86_400
-    notes, _ = worth(str(home), 7, later).effects
-    assert worth(str(home), 7, later).sessions == 0
+    notes, _ = measure_worth(str(home), 7, later).effects
+    assert measure_worth(str(home), 7, later).sessions == 0
     assert notes.told + notes.withheld == 12
-    assert notes.missing == worth(str(home), 400, later).effects[0].missing
+    assert notes.missing == measure_worth(str(home), 400, later).effects[0].missing
 
 
 @pytest.mark.parametrize(("told", "held", "said"), [(2.0, 15.0, "works"), (15.0, 2.0, "hurts"), (6.0, 6.0, "")])
 def test_turns_until_it_is_over_are_compared(told: float, held: float, said: str) -> None:
-    row = compare("notes", TURNS, worth_of(amounts([told] * 40, 25), amounts([held] * 40, 25)), 7.0)
+    row = make_row("notes", TURNS, worth_of(amounts([told] * 40, 25), amounts([held] * 40, 25)), 7.0)
     assert row.verdict == said if said else row.verdict not in {"works", "hurts"}
-    assert measured(row)[0] == f"{held - told:+.1f} turns sooner"
+    assert format_effect(row)[0] == f"{held - told:+.1f} turns sooner"
 
 
 def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
-    row = compare("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
+    row = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
     assert row.missing > 0
     assert row.days is not None
-    assert verdict(row) == f"not enough evidence; about {row.days:,.0f} more days at this rate"
-    nothing = compare("rules", SHARE, worth_of(rate(0, 0), rate(0, 0)), 7.0)
-    assert verdict(nothing) == "not enough evidence; nothing came in yet"
-    assert measured(nothing) == ("–", "–")
+    assert format_verdict(row) == f"not enough evidence; about {row.days:,.0f} more days at this rate"
+    nothing = make_row("rules", SHARE, worth_of(rate(0, 0), rate(0, 0)), 7.0)
+    assert format_verdict(nothing) == "not enough evidence; nothing came in yet"
+    assert format_effect(nothing) == ("–", "–")
 
 
 def test_one_table_tells_of_all_that_is_withheld_by_lot(home: Path, insula: Told) -> None:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from insula import foreign
 from insula import settings as settings_module
-from insula.coding.step.fingerprint import digest
+from insula.coding.step.digests import hash_text
 from insula.errors import SettingsError
 from insula.llm.budget import Account, Budget, Prices
 from insula.llm.local import weights_of
@@ -50,7 +50,7 @@ def is_memory() -> bool:
 def soul_of(user: str) -> Path:
     """Where a user's SOUL.md lies: in a folder of their own."""
     plain = user.isascii() and user.replace("-", "").replace("_", "").isalnum() and len(user) <= PLAIN
-    return settings_module.home() / USERS / (user if plain else f"x{digest(user, 16)}") / FILE
+    return settings_module.home() / USERS / (user if plain else f"x{hash_text(user, 16)}") / FILE
 
 
 def house_of(user: str) -> House:

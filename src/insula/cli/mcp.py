@@ -18,7 +18,7 @@ from insula.cli.common import DATABASE
 from insula.cli.options import User
 from insula.cli.rules import rules_here
 from insula.coding.hosts.places import find_home
-from insula.coding.replay.worth import worth
+from insula.coding.replay.worth import measure_worth
 from insula.errors import InputError, InsulaError
 from insula.memory.retrieval import embedding
 from insula.metacognition import Metacognition
@@ -69,7 +69,7 @@ async def _rules(*_: object) -> str:
 
 
 async def _worth(*_: object) -> str:
-    found = await asyncio.to_thread(worth, str(find_home()), DAYS, time.time())
+    found = await asyncio.to_thread(measure_worth, str(find_home()), DAYS, time.time())
     return json.dumps(asdict(found), ensure_ascii=False)
 
 

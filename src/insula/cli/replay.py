@@ -19,10 +19,10 @@ from insula.coding.hosts import places, switch
 from insula.coding.replay import learn as learning
 from insula.coding.replay import page
 from insula.coding.replay.find import Found, find_transcripts, list_folders, list_foreign, list_unread
-from insula.coding.replay.gather import Gathered, gather
+from insula.coding.replay.gather import Gathered, gather_sessions
 from insula.coding.replay.learn import Plan
 from insula.coding.replay.model import Totals
-from insula.coding.replay.visible import visible
+from insula.coding.replay.visible import show_safely
 from insula.errors import InputError
 
 ALL_READ, NOTHING_READ, PARTLY_READ = 0, 1, 3
@@ -52,7 +52,7 @@ def replay(
     gathered = _read(found)
     if html is not None:
         _page(html, gathered)
-    planned = learning.plan(str(places.find_home()), gathered.scores, time.time()) if learn else None
+    planned = learning.plan_learning(str(places.find_home()), gathered.scores, time.time()) if learn else None
     if json:
         _print_json(gathered.totals, planned, trust)
     else:
@@ -84,7 +84,7 @@ def _refuse(files: Sequence[Path]) -> None:
         more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
         raise InputError(
             "These transcripts are not from a folder of your coding agents, so nothing is learned from them: "
-            f"{visible(str(files[0]))!r}{more}; leave out --learn, or add --trust if you know where they are from."
+            f"{show_safely(str(files[0]))!r}{more}; leave out --learn, or add --trust if you know where they are from."
         )
 
 
@@ -94,11 +94,11 @@ def _read(found: Found) -> Gathered:
     size = sum(source.size for sources in found.sessions for source in sources)
     on = switch.list_senses(places.find_home())
     if not console.is_terminal:
-        return gather(found, on=on)
+        return gather_sessions(found, on=on)
     columns = (TextColumn("Looking back"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=size)
-        return gather(found, _steps(lambda done: bar.advance(task, done)), on)
+        return gather_sessions(found, _steps(lambda done: bar.advance(task, done)), on)
 
 
 def _steps(advance: Callable[[int], None], least: int = 1 << 20) -> Callable[[int], None]:
@@ -117,11 +117,11 @@ def _steps(advance: Callable[[int], None], least: int = 1 << 20) -> Callable[[in
 
 def _check(path: Path, found: Found, force: bool) -> None:
     read = [source.path for sources in found.sessions for source in sources]
-    page.check(path, [*read, *map(Path, found.passed_over)], force)
+    page.check_target(path, [*read, *map(Path, found.passed_over)], force)
 
 
 def _page(path: Path, gathered: Gathered) -> None:
-    page.write(path, gathered.sessions, gathered.totals)
+    page.write_page(path, gathered.sessions, gathered.totals)
 
 
 def _status(totals: Totals) -> int:
@@ -139,7 +139,7 @@ def _print_json(totals: Totals, planned: Plan | None, trust: bool) -> None:
     if not totals.sessions:
         record["error"] = "Nothing could be read; `passed_over` and `incomplete` say why."
     if planned is not None:
-        learning.write(str(places.find_home()), planned)
+        learning.write_evidence(str(places.find_home()), planned)
         record["learned"] = _learned(planned, trust)
     say(jsonlib.dumps(record, indent=2) + "\n")
 
@@ -183,6 +183,6 @@ def _learn(planned: Plan, yes: bool, trust: bool) -> None:
     if not yes and not lines.confirmed("Learn from them?"):
         say("Nothing was learned.\n")
         return
-    learning.write(str(places.find_home()), planned)
+    learning.write_evidence(str(places.find_home()), planned)
     many = f"{planned.sessions} session{'' if planned.sessions == 1 else 's'}"
     say(f"Learned from {many}. See: insula guidance rules. To undo for a rule: insula guidance rules forget ID\n")

@@ -11,13 +11,21 @@ from rich.table import Table
 from rich.text import Text
 
 from insula.coding.hosts import places
-from insula.coding.replay.figures import duration, many, number, share, span, tokens, when
+from insula.coding.replay.figures import (
+    format_count,
+    format_duration,
+    format_number,
+    format_share,
+    format_span,
+    format_time,
+    format_tokens,
+)
 from insula.coding.replay.find import TRAJECTORY
 from insula.coding.replay.gather import Gathered
 from insula.coding.replay.learn import Plan
 from insula.coding.replay.model import WASTE, Failure, Moment, Totals
-from insula.coding.replay.telling import counted
-from insula.coding.replay.visible import visible
+from insula.coding.replay.telling import describe_moment
+from insula.coding.replay.visible import show_safely
 from insula.coding.step.wording import SIGN
 from insula.redaction import redact
 
@@ -62,16 +70,16 @@ def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) 
 
 
 def _seen(totals: Totals) -> str:
-    hosts = ", ".join(f"{number(count)} of {_host(host)}" for host, count in totals.hosts.most_common())
-    days = f", {span(totals.began, totals.ended)}" if totals.began else ""
+    hosts = ", ".join(f"{format_number(count)} of {_host(host)}" for host, count in totals.hosts.most_common())
+    days = f", {format_span(totals.began, totals.ended)}" if totals.began else ""
     counts = (
-        many(totals.tool_uses, "tool use"),
-        many(totals.errors, "error"),
-        many(totals.prompts, "prompt"),
-        many(totals.interrupts, "interrupt"),
-        f"about {tokens(totals.tokens)} tokens",
+        format_count(totals.tool_uses, "tool use"),
+        format_count(totals.errors, "error"),
+        format_count(totals.prompts, "prompt"),
+        format_count(totals.interrupts, "interrupt"),
+        f"about {format_tokens(totals.tokens)} tokens",
     )
-    return f"{many(totals.sessions, 'session')} ({hosts}){days}: {', '.join(counts)}."
+    return f"{format_count(totals.sessions, 'session')} ({hosts}){days}: {', '.join(counts)}."
 
 
 def _host(name: str) -> str:
@@ -96,16 +104,16 @@ def _print_remarks(totals: Totals, console: Console) -> None:
     if not count:
         return
     parts = (
-        many(totals.interrupts, "interrupt"),
-        many(totals.rejections, "call turned down", "calls turned down"),
-        many(totals.corrections, "correction"),
+        format_count(totals.interrupts, "interrupt"),
+        format_count(totals.rejections, "call turned down", "calls turned down"),
+        format_count(totals.corrections, "correction"),
     )
-    console.print(f"\n[bold]You stepped in {number(count)} times[/]: {', '.join(parts)}.")
+    console.print(f"\n[bold]You stepped in {format_number(count)} times[/]: {', '.join(parts)}.")
     if totals.announced:
-        console.print(f"A word of ours would have come before {number(totals.announced)} of them.")
+        console.print(f"A word of ours would have come before {format_number(totals.announced)} of them.")
     for one in totals.remarks[:SHOWN]:
         words = f"“{_safe(one.words, 90)}”" if one.words else one.kind
-        line = Text(f"{when(one.at)}  {words}").append(f"\nafter {_safe(one.before, 90)}", "dim")
+        line = Text(f"{format_time(one.at)}  {words}").append(f"\nafter {_safe(one.before, 90)}", "dim")
         console.print(Padding(line, (0, 0, 0, 2)))
 
 
@@ -113,11 +121,11 @@ def _print_proposed(totals: Totals, console: Console) -> None:
     """The rules that the user's own words would found."""
     if not totals.proposed:
         return
-    console.print(f"\n[bold]Rules in your own words[/]: {number(len(totals.proposed))} would be told.")
+    console.print(f"\n[bold]Rules in your own words[/]: {format_number(len(totals.proposed))} would be told.")
     for one in totals.proposed[:SHOWN_RULES]:
         about = f" (of {_safe(one.about, 40)})" if one.about else ""
         line = Text(f"“{_safe(one.words, 110)}”{about}")
-        often = f"{one.times} times, first {when(one.at)}"
+        often = f"{one.times} times, first {format_time(one.at)}"
         line.append(f"\n{', '.join(filter(None, (often, _safe(one.project, 24))))}", "dim")
         console.print(Padding(line, (0, 0, 0, 2)))
 
@@ -134,20 +142,20 @@ def _print_worst(totals: Totals, console: Console) -> None:
         return
     table = _table(console, "Where agents were stuck", "When", "Project", "What happened", "What it cost")
     for moment in totals.worst:
-        table.add_row(when(moment.at), _safe(moment.project, 24), _happened(moment), _cost(moment))
+        table.add_row(format_time(moment.at), _safe(moment.project, 24), _happened(moment), _cost(moment))
     console.print(table)
 
 
 def _print_blocks(moments: Iterable[Moment], console: Console) -> None:
     console.print("\n[bold]Where agents were stuck[/]")
     for moment in moments:
-        where = ", ".join(filter(None, (when(moment.at), _safe(moment.project, 24))))
+        where = ", ".join(filter(None, (format_time(moment.at), _safe(moment.project, 24))))
         console.print(Text(where or "When and where is not told", style="dim"))
         console.print(Padding(_happened(moment).append(f"\n{_cost(moment)}"), (0, 0, 0, 2)))
 
 
 def _happened(moment: Moment) -> Text:
-    text = Text(f"{counted(moment)}, from {_safe(moment.what, 70)}")
+    text = Text(f"{describe_moment(moment)}, from {_safe(moment.what, 70)}")
     said = _safe(moment.said.removeprefix(SIGN), 130)
     if said:
         text.append(f"\nwould have been told: {said}", style="dim")
@@ -155,9 +163,9 @@ def _happened(moment: Moment) -> Text:
 
 
 def _cost(moment: Moment) -> str:
-    calls = many(moment.last - moment.first + 1, "call")
-    time = f", {duration(moment.seconds)}" if moment.at else ""
-    return f"{calls}{time}, {tokens(moment.tokens)} tokens{', to the end' if moment.open else ''}"
+    calls = format_count(moment.last - moment.first + 1, "call")
+    time = f", {format_duration(moment.seconds)}" if moment.at else ""
+    return f"{calls}{time}, {format_tokens(moment.tokens)} tokens{', to the end' if moment.open else ''}"
 
 
 # What was in vain.
@@ -170,8 +178,8 @@ def _print_waste(totals: Totals, console: Console) -> None:
     for kind in sorted(WASTE, key=lambda one: -totals.waste[one]):
         if totals.wasted_calls[kind]:
             wasted = totals.waste[kind]
-            calls = number(totals.wasted_calls[kind])
-            table.add_row(kind.capitalize(), calls, tokens(wasted), share(wasted, totals.whole))
+            calls = format_number(totals.wasted_calls[kind])
+            table.add_row(kind.capitalize(), calls, format_tokens(wasted), format_share(wasted, totals.whole))
     console.print(table)
 
 
@@ -181,7 +189,7 @@ def _print_waste(totals: Totals, console: Console) -> None:
 def _print_failures(failures: Sequence[Failure], sessions: int, console: Console) -> None:
     happened = [one for one in failures if one.happened]
     if not happened:
-        console.print(f"\nOf {many(len(failures), 'failure pattern')} that could have happened, none did.")
+        console.print(f"\nOf {format_count(len(failures), 'failure pattern')} that could have happened, none did.")
         return
     title = "What happens again and again, and the rule that it founds"
     if console.width < NARROW:
@@ -190,7 +198,7 @@ def _print_failures(failures: Sequence[Failure], sessions: int, console: Console
     table = _table(console, title, "Failure and advice", "Sessions", "Projects", "Rule")
     for one in happened:
         name = Group(Text(one.pattern, style="bold"), Padding(one.advice, (0, 0, 0, 2)))
-        table.add_row(name, _often(one), number(one.projects) if one.projects else "outside any", _rule(one))
+        table.add_row(name, _often(one), format_number(one.projects) if one.projects else "outside any", _rule(one))
     console.print(table)
 
 
@@ -203,11 +211,11 @@ def _print_failure_blocks(title: str, failures: Iterable[Failure], console: Cons
 
 
 def _often(failure: Failure) -> str:
-    return f"{number(failure.happened)} of {number(failure.sessions)}"
+    return f"{format_number(failure.happened)} of {format_number(failure.sessions)}"
 
 
 def _where(failure: Failure) -> str:
-    return many(failure.projects, "project") if failure.projects else "outside any project"
+    return format_count(failure.projects, "project") if failure.projects else "outside any project"
 
 
 def _rule(failure: Failure) -> str:
@@ -225,12 +233,14 @@ def _print_weeks(totals: Totals, console: Console) -> None:
         console.print(f"\n[bold]{title}[/]")
         for week, found in weeks.items():
             told = ", ".join(f"{one} {found[one]}" for one in patterns if found[one])
-            console.print(Text(f"{week.isoformat()}, of {number(sessions[week])}: {told or '·'}"), soft_wrap=True)
+            console.print(
+                Text(f"{week.isoformat()}, of {format_number(sessions[week])}: {told or '·'}"), soft_wrap=True
+            )
         return
     table = _table(console, title, "Week of", "Sessions", *patterns)
     for week, found in weeks.items():
         counts = (str(found[one]) if found[one] else "·" for one in patterns)
-        table.add_row(week.isoformat(), number(sessions[week]), *counts)
+        table.add_row(week.isoformat(), format_number(sessions[week]), *counts)
     console.print(table)
 
 
@@ -259,16 +269,17 @@ def _left_out(totals: Totals) -> Iterable[str]:
     strange = {name: count for name, count in totals.skipped.items() if name.startswith("unknown")}
     known = Counter({name: count for name, count in totals.skipped.items() if name not in strange})
     if known:
-        yield f"\nLines that tell nothing about calls: {number(known.total())} ({_named(known)})."
+        yield f"\nLines that tell nothing about calls: {format_number(known.total())} ({_named(known)})."
     if strange:
-        yield f"Lines that this version does not know: {number(sum(strange.values()))} ({_named(Counter(strange))})."
+        many = format_number(sum(strange.values()))
+        yield f"Lines that this version does not know: {many} ({_named(Counter(strange))})."
     for path, why in _first(totals.incomplete):
         yield f"Read in part: {_safe(path)}: {why}."
     for path, why in _first(totals.passed_over):
         yield f"Passed over: {_safe(path)}: {why}."
     for what, paths in (("read in part", totals.incomplete), ("passed over", totals.passed_over)):
         if len(paths) > NAMED:
-            yield f"… and {number(len(paths) - NAMED)} more files {what}; --json names them all."
+            yield f"… and {format_number(len(paths) - NAMED)} more files {what}; --json names them all."
 
 
 def _first(paths: dict[str, str]) -> Iterable[tuple[str, str]]:
@@ -276,7 +287,7 @@ def _first(paths: dict[str, str]) -> Iterable[tuple[str, str]]:
 
 
 def _named(counts: Counter[str]) -> str:
-    shown = [f"{_safe(name, 60)} {number(count)}" for name, count in counts.most_common(NAMED)]
+    shown = [f"{_safe(name, 60)} {format_number(count)}" for name, count in counts.most_common(NAMED)]
     return ", ".join([*shown, *(["…"] if len(counts) > NAMED else [])])
 
 
@@ -309,11 +320,11 @@ def plan(planned: Plan, console: Console, named: bool) -> None:
         named: whether to name the files, and the folders in whose projects rules would be told.
     """
     rest = [
-        f"{many(planned.known, 'session')} counted before" if planned.known else "",
-        f"{many(planned.running, 'session')} not over yet" if planned.running else "",
+        f"{format_count(planned.known, 'session')} counted before" if planned.known else "",
+        f"{format_count(planned.running, 'session')} not over yet" if planned.running else "",
     ]
     told = f" ({', '.join(filter(None, rest))})" if any(rest) else ""
-    console.print(f"\n{many(planned.sessions, 'session')} to learn from{told}.")
+    console.print(f"\n{format_count(planned.sessions, 'session')} to learn from{told}.")
     if named and planned.sessions:
         _print_list("From:", planned.files, console)
         _print_list("For the projects of these folders, as the files say:", planned.places, console)
@@ -331,8 +342,8 @@ def _print_list(title: str, names: Sequence[str], console: Console) -> None:
     for name in names[:LISTED] or ["none"]:
         console.print(Text(f"  {_safe(name)}"), soft_wrap=True)
     if len(names) > LISTED:
-        console.print(f"  … and {number(len(names) - LISTED)} more; --json names them all.")
+        console.print(f"  … and {format_number(len(names) - LISTED)} more; --json names them all.")
 
 
 def _safe(text: str, longest: int = 160) -> str:
-    return visible(redact(text), longest)
+    return show_safely(redact(text), longest)

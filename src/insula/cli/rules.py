@@ -50,7 +50,7 @@ Everything = Annotated[bool, typer.Option("--all", help="Show rules without evid
 def rules_here() -> Rules:
     """The rules in the project of the working folder; in none where that is gone."""
     try:
-        project = trace.project(os.getcwd())  # noqa: PTH109 the hook asks the same way
+        project = trace.hash_project(os.getcwd())  # noqa: PTH109 the hook asks the same way
     except OSError:
         project = ""
     return Rules(str(places.find_home()), project)

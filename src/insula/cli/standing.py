@@ -16,7 +16,7 @@ from insula.claims import switched
 from insula.cli.common import HOST, PORT, understands, with_store
 from insula.cli.lines import warn
 from insula.coding.hosts import places
-from insula.coding.replay.claims import Entry, register_of
+from insula.coding.replay.claims import Entry, read_register
 from insula.errors import InputError
 from insula.memory.storage import unread
 from insula.memory.storage.rows import Place
@@ -159,7 +159,7 @@ def gathered(user: str, url: str | None) -> tuple[Standing, Held | None, list[En
     settings, live = settings_module.load(), of_server(url)
 
     async def read(store: Store) -> tuple[Standing, Held | None, list[Entry]]:
-        said = await register_of(store, user, switched(settings.claims), str(places.find_home()))
+        said = await read_register(store, user, switched(settings.claims), str(places.find_home()))
         return live or await of_store(store, settings), await held(store, user, settings), said
 
     return with_store(read)

@@ -19,8 +19,8 @@ from insula.cli.options import Json, User
 from insula.cli.standing import Held, Standing, gathered
 from insula.cli.worth import DAYS, print_worth, summary
 from insula.coding.hosts import places
-from insula.coding.replay.claims import Entry, entries
-from insula.coding.replay.worth import Worth, worth
+from insula.coding.replay.claims import Entry, list_entries
+from insula.coding.replay.worth import Worth, measure_worth
 from insula.operations.adaptations import describe_adaptations, describe_duration
 from insula.operations.words import counted
 from insula.server.page.views.says import grouped
@@ -73,14 +73,14 @@ def _show_hooks(console: Console, hooks: Worth, verbose: bool) -> None:
     """Where nobody talks, only coding agents are watched."""
     print_worth(hooks, console)
     if verbose:
-        _print_register(console, [one for one in entries(DEFAULT, {}, hooks) if one.claim.place == "call"])
+        _print_register(console, [one for one in list_entries(DEFAULT, {}, hooks) if one.claim.place == "call"])
 
 
 def _hooks() -> Worth | None:
     """What the hooks of coding agents were worth; None where they have seen no session."""
     if not (places.find_home() / "sessions").is_dir():
         return None
-    found = worth(str(places.find_home()), DAYS, time.time())
+    found = measure_worth(str(places.find_home()), DAYS, time.time())
     return found if found.sessions else None
 
 

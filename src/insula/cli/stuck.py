@@ -56,7 +56,7 @@ def found(home: Path) -> Iterator[Stuck]:
 
 def _records(folder: Path) -> list[dict[str, Any]]:
     try:
-        return trace.read(str(folder))[0]
+        return trace.read_trace(str(folder))[0]
     except OSError:
         return []
 

@@ -15,8 +15,8 @@ from insula.cli.lines import print_json, tell
 from insula.cli.options import All, User
 from insula.coding.hosts import switch
 from insula.coding.hosts.places import find_home
-from insula.coding.replay.figures import many, number, tokens, when
-from insula.coding.replay.visible import visible
+from insula.coding.replay.figures import format_count, format_number, format_time, format_tokens
+from insula.coding.replay.visible import show_safely
 from insula.coding.replay.worth import (
     SHARE,
     TURNS,
@@ -24,14 +24,14 @@ from insula.coding.replay.worth import (
     Told,
     Trouble,
     Worth,
-    compare,
-    hear,
-    measured,
-    since_first,
-    verdict,
-    worth,
+    count_days,
+    format_effect,
+    format_verdict,
+    make_row,
+    measure_worth,
+    note_verdict,
 )
-from insula.coding.step.senses.register import reasons
+from insula.coding.step.senses.register import list_reasons
 from insula.coding.step.wording import SIGN
 from insula.memory.storage.rows import Noticed
 from insula.memory.storage.store import Store
@@ -57,7 +57,7 @@ def show(
     """What was said to agents, whether they heeded it, what it cost and whether it helps: five lines, or all of it."""
     if context.invoked_subcommand is not None:
         return
-    found = worth(str(find_home()), days, time.time())
+    found = measure_worth(str(find_home()), days, time.time())
     found.effects += of_talk(user)
     if json:
         print_json(asdict(found) | {"tokens": found.cost, "senses": of_senses()})
@@ -68,7 +68,7 @@ def show(
 def of_senses() -> dict[str, str]:
     """Which senses are on and which off, each with why."""
     on = switch.list_senses(find_home())
-    return {"on": reasons(on, True), "off": reasons(on, False)}
+    return {"on": list_reasons(on, True), "off": list_reasons(on, False)}
 
 
 def of_talk(user: str) -> list[Row]:
@@ -81,21 +81,21 @@ def of_talk(user: str) -> list[Row]:
         return await store.nights.noticed(user_id, [TURN], 0.0) if user_id is not None else []
 
     turns = with_store(read)
-    days = since_first((turn.at for turn in turns), time.time())
-    return [compare(name, SHARE, found, days) for name, found in effects(turns).items()]
+    days = count_days((turn.at for turn in turns), time.time())
+    return [make_row(name, SHARE, found, days) for name, found in effects(turns).items()]
 
 
 @app.command()
 def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
     """Say that a text was a false alarm: its kind is not said again in that project."""
-    one = hear(str(find_home()), name, right=False, now=time.time())
+    one = note_verdict(str(find_home()), name, right=False, now=time.time())
     print(f"Noted as a false alarm. Nothing more is said in that project about: {one.family}.")
 
 
 @app.command()
 def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
     """Say that a text helped; where its kind was called a false alarm in that project, it is said again."""
-    hear(str(find_home()), name, right=True, now=time.time())
+    note_verdict(str(find_home()), name, right=True, now=time.time())
     print("Noted. Its kind is said in that project as before.")
 
 
@@ -127,12 +127,14 @@ def summary(found: Worth) -> Iterator[str]:
     texts = sum(one.texts for one in told)
     held = len(found.troubles) - len(told)
     yield (
-        f"In the last {found.days:g} days: {many(found.sessions, 'session')}, {many(found.calls, 'call')}, "
-        f"{many(texts, 'text')} on {many(len(told), 'trouble')}, about {number(found.cost)} tokens."
+        f"In the last {found.days:g} days: {format_count(found.sessions, 'session')}, "
+        f"{format_count(found.calls, 'call')}, "
+        f"{format_count(texts, 'text')} on {format_count(len(told), 'trouble')}, "
+        f"about {format_number(found.cost)} tokens."
     )
     judged = [one for one in told if one.heeded is not None]
     heeded = f"Heeded: {sum(one.heeded is True for one in judged)} of {len(judged)}." if judged else ""
-    withheld = f"Withheld by lot, to compare: {many(held, 'trouble')} (INSULA_HOLDOUT)." if held else ""
+    withheld = f"Withheld by lot, to compare: {format_count(held, 'trouble')} (INSULA_HOLDOUT)." if held else ""
     if heeded or withheld:
         yield f"{heeded} {withheld}".strip()
     if known := [row for row in found.effects if not row.missing]:
@@ -143,7 +145,7 @@ def summary(found: Worth) -> Iterator[str]:
 
 def _known(row: Row) -> str:
     """What is known of one kind of text, with its interval."""
-    difference, interval = measured(row)
+    difference, interval = format_effect(row)
     return f"{row.what} {row.verdict} ({difference}, {interval} with 95 %)"
 
 
@@ -166,8 +168,8 @@ def _print_effects(rows: list[Row], console: Console) -> None:
     for column in ("What", "Told", "Withheld", "Difference", "95 %", "Verdict"):
         table.add_column(column, no_wrap=column != "Verdict")
     for row in rows:
-        difference, interval = measured(row)
-        table.add_row(row.what, str(row.told), str(row.withheld), difference, interval, verdict(row))
+        difference, interval = format_effect(row)
+        table.add_row(row.what, str(row.told), str(row.withheld), difference, interval, format_verdict(row))
     console.print(table)
 
 
@@ -177,11 +179,11 @@ def _print_troubles(troubles: list[Trouble], console: Console) -> None:
     for column in ("ID", "When", "Session", "What", "Heeded", "What followed"):
         table.add_column(column, no_wrap=column in {"ID", "When", "Session"})
     for one in troubles:
-        said = visible(one.text.removeprefix(SIGN), 120)
+        said = show_safely(one.text.removeprefix(SIGN), 120)
         table.add_row(
             one.id,
-            when(one.at),
-            visible(one.session, 8).removesuffix("…"),
+            format_time(one.at),
+            show_safely(one.session, 8).removesuffix("…"),
             Text(f"withheld: {said}" if one.withheld else said, style="dim" if one.withheld else ""),
             _heeded(one),
             _followed(one),
@@ -198,7 +200,7 @@ def _heeded(one: Trouble) -> str:
 def _followed(one: Trouble) -> str:
     if one.turns is None:
         return "not over when the session was last seen" if one.rung else "–"
-    return f"over after {many(one.turns, 'turn')}, {one.minutes:.0f} min, {tokens(one.tokens)} tokens"
+    return f"over after {format_count(one.turns, 'turn')}, {one.minutes:.0f} min, {format_tokens(one.tokens)} tokens"
 
 
 def _print_rules(rules: list[Told], console: Console) -> None:
@@ -207,7 +209,7 @@ def _print_rules(rules: list[Told], console: Console) -> None:
     for column in ("Rule", "State", "Learned", "Kept", "Broken", "What it says"):
         table.add_column(column, no_wrap=column == "Learned")
     for one in rules:
-        learned = when(one.learned) if one.learned is not None else "–"
-        said = Text(visible(one.advice, 100))
+        learned = format_time(one.learned) if one.learned is not None else "–"
+        said = Text(show_safely(one.advice, 100))
         table.add_row(one.rule, one.state, learned, str(one.kept), str(one.broken), said)
     console.print(table)

@@ -15,8 +15,8 @@ from insula import guidance
 from insula.coding.step import corrections, digest, evidence
 from insula.coding.step.corrections import Correction, Wish
 from insula.coding.step.digest import PROJECT, Rule
+from insula.coding.step.digests import hash_text as fingerprint
 from insula.coding.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
-from insula.coding.step.fingerprint import digest as fingerprint
 from insula.coding.step.patterns import BY_ID
 from insula.errors import InputError, StoreFull
 from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MUTED, PINNED, Decision
@@ -87,7 +87,7 @@ class Rules:
     def scope_of(self, rule: Rule) -> str:
         """Where its state holds: of what a person decided, as they decided; else that of its evidence."""
         if is_decided(rule):
-            here = [word for word in evidence.decisions(self.home).get(rule.id, []) if word.scope == self.project]
+            here = [word for word in evidence.read_decisions(self.home).get(rule.id, []) if word.scope == self.project]
             return PROJECT if guidance.mode(here, self.project) == rule.life.state else EVERYWHERE
         return rule.scope if rule.life.tally.records or rule.wish else EVERYWHERE
 
@@ -103,7 +103,7 @@ class Rules:
         if do == "accept" and wish is None:
             raise InputError(f"{name!r} is nothing that you asked for in this project; to tell a rule always, pin it.")
         scope = self._scope(here or wish is not None)
-        mode = guidance.mode(evidence.decisions(self.home).get(name, []), scope)
+        mode = guidance.mode(evidence.read_decisions(self.home).get(name, []), scope)
         if (mode == _MEANS[do]) != do.startswith("un"):
             return False
         self.write(Decision(do=do, rule=name, scope=scope, at=time.time()))
@@ -127,7 +127,7 @@ class Rules:
 
     def list_decisions(self) -> "Sequence[Decision]":
         """What was decided about any rule, oldest first."""
-        words = [word for words in evidence.decisions(self.home).values() for word in words]
+        words = [word for words in evidence.read_decisions(self.home).values() for word in words]
         return sorted(words, key=lambda word: word.at)
 
     def catch_up(self) -> None:
@@ -140,11 +140,11 @@ class Rules:
         """What was told and withheld in the session that was begun last."""
         markers = Path(self.home, "sessions").glob(f"*/{evidence.MARKER}")
         last = max(markers, key=lambda path: path.stat().st_mtime, default=None)
-        return (evidence.marker(str(last.parent)) if last else None) or Marker()
+        return (evidence.read_marker(str(last.parent)) if last else None) or Marker()
 
     def holdout(self) -> float:
         """The share of sessions from which a rule is withheld."""
-        return digest.holdout(self.home)
+        return digest.read_holdout(self.home)
 
     def describe(self, rule: Rule) -> dict[str, Any]:
         """Every figure of a rule, for a program."""
@@ -204,13 +204,13 @@ class Rules:
             StoreFull: it cannot be written.
         """
         with _writing(self.home):
-            evidence.decide(self.home, decision)
+            evidence.write_decision(self.home, decision)
 
     def _scope(self, here: bool) -> str:
         return self.project if here else EVERYWHERE
 
     def _known(self) -> "Sequence[str]":
-        imported = evidence.imported(evidence.decisions(self.home))
+        imported = evidence.list_imported(evidence.read_decisions(self.home))
         return [*BY_ID, *imported, *(wish.id for wish in self._wishes())]
 
     def _wishes(self) -> "Sequence[Wish]":

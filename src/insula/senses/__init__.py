@@ -16,8 +16,10 @@ value; `dump` and `load` turn it into JSON and back, so that a session goes on i
 """
 
 from insula.coding.step.action import Action
-from insula.coding.step.proprioception import dump, hear, load
+from insula.coding.step.proprioception import hear_user as hear
 from insula.coding.step.state import State
+from insula.coding.step.state import dump_state as dump
+from insula.coding.step.state import load_state as load
 from insula.senses.feeling import Felt, Note, action, feel, feel_messages
 
 __all__ = ["Action", "Felt", "Note", "State", "action", "dump", "feel", "feel_messages", "hear", "load"]

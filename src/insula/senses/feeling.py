@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from insula.coding.step import fingerprint
 from insula.coding.step.action import Action
 from insula.coding.step.ladder import FLAG
-from insula.coding.step.proprioception import Sensed, hear, sense
+from insula.coding.step.proprioception import Sensed, hear_user, sense_action
 from insula.coding.step.state import State
-from insula.coding.step.turn import closed
+from insula.coding.step.turn import close_turn
 from insula.coding.step.wording import SIGN
 from insula.content import field, items, taken
 from insula.redaction import redact
@@ -61,7 +61,7 @@ def action(
     if field(output, "isError") is True or field(output, "is_error") is True:
         output, ok = field(output, "content"), False
     given = taken(output)
-    done = fingerprint.action(tool=tool, input=arguments(input), output=_own(given.text), at=at, ok=ok, id=id)
+    done = fingerprint.make_action(tool=tool, input=arguments(input), output=_own(given.text), at=at, ok=ok, id=id)
     return done.replace(turn=turn)
 
 
@@ -76,8 +76,8 @@ def feel(state: State | None, action: Action) -> Felt:
     """
     before = state or State()
     if not action.turn:
-        before = before.replace(turn=closed(before.turn, ()))
-    felt = sense(before, action)
+        before = before.replace(turn=close_turn(before.turn, ()))
+    felt = sense_action(before, action)
     return Felt(felt.state, _note(felt))
 
 
@@ -99,9 +99,9 @@ def feel_messages(messages: Sequence[object], state: State | None = None, *, exe
         told = None
         for event in events(messages[place], place):
             if isinstance(event, Said) and not event.words.startswith(SIGN):
-                before = hear(before, 0.0, redact(event.words))
+                before = hear_user(before, 0.0, redact(event.words))
             elif isinstance(event, Returned) and (done := _acted(messages, place, event, exempt)) is not None:
-                felt = sense(before, done)
+                felt = sense_action(before, done)
                 before, told = felt.state, felt if felt.text else told
     return Felt(before, _note(told) if told is not None else None)
 

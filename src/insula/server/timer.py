@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
-from insula.coding.step.fingerprint import digest
+from insula.coding.step.digests import hash_text
 from insula.metacognition.backlog import catch_up
 from insula.night.cycle import SleepReport, due, sleep_cycle
 from insula.night.phases import PHASES, understanding_phases
@@ -112,7 +112,7 @@ def moment(user: str, day: date) -> timedelta:
     """How long after quiet hours begin a user's night begins: another lot for each night, so that nobody is always
     the last.
     """
-    return SPREAD * (int(digest(f"{day} {user}", _DIGITS), 16) / 16**_DIGITS)
+    return SPREAD * (int(hash_text(f"{day} {user}", _DIGITS), 16) / 16**_DIGITS)
 
 
 def _since(begun: time, local: datetime) -> timedelta:

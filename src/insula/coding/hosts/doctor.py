@@ -32,7 +32,7 @@ from insula.coding.hosts.jsonc import JsonError, Node
 from insula.coding.hosts.places import HOSTS, Host
 from insula.coding.hosts.present import Handler, Present, list_hooks, list_our_hooks
 from insula.coding.hosts.records import Installed
-from insula.coding.step.senses.register import reasons
+from insula.coding.step.senses.register import list_reasons
 from insula.errors import InsulaError
 from insula.foreign import search_path
 from insula.redaction import redact
@@ -270,8 +270,8 @@ def _check_switches(house: Path, here: Path) -> Iterator[Check]:
 
 def _list_senses(on: frozenset[str]) -> Iterator[Check]:
     """Which senses speak and which do not, by what was judged of their texts on foreign projects."""
-    yield Check("", "senses", "ok", f"on, by their texts on foreign projects: {reasons(on, True)}")
-    yield Check("", "senses", "ok", f"off, by the same: {reasons(on, False)}; insula on SENSE switches one on")
+    yield Check("", "senses", "ok", f"on, by their texts on foreign projects: {list_reasons(on, True)}")
+    yield Check("", "senses", "ok", f"off, by the same: {list_reasons(on, False)}; insula on SENSE switches one on")
 
 
 def _count_failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:

@@ -107,7 +107,7 @@ def _needs_no_look(home: str, payload: "dict[str, Any]") -> bool:
     if payload.get("hook_event_name") != "PreToolUse" or not isinstance(tool, str) or tool not in _EDITS:
         return False
     session = payload.get("session_id")
-    return not (isinstance(session, str) and os.path.exists(f"{trace.folder(home, session)}/{WORDS}"))
+    return not (isinstance(session, str) and os.path.exists(f"{trace.get_folder(home, session)}/{WORDS}"))
 
 
 def count_failure(home: str, host: str, error: BaseException) -> None:
@@ -174,12 +174,12 @@ class Hook:
 
     def __init__(self, home: str, host: str, dialect: BaseDialect, event: "Event", now: float) -> None:
         self._home, self._host, self._dialect, self._event, self._now = home, host, dialect, event, now
-        self._session = trace.folder(home, event.session)
+        self._session = trace.get_folder(home, event.session)
 
     def is_off_here(self) -> bool:
         """Whether the senses are switched off in the project of the event."""
         projects = read_settings(self._home).get("projects_off")
-        return is_list(projects) and bool(projects) and trace.project(self._event.cwd) in projects
+        return is_list(projects) and bool(projects) and trace.hash_project(self._event.cwd) in projects
 
     def answer(self, payload: "dict[str, Any]") -> str:
         """The text for the event; empty for silence."""
@@ -194,30 +194,30 @@ class Hook:
             return self._foresee()
         if event.kind == "action":
             return self._take_actions(payload)
-        trace.append(self._session, {"e": event.kind, "at": self._now})
+        trace.append_records(self._session, {"e": event.kind, "at": self._now})
         if event.kind == "subagent":
             return self._tell_standing()
         return self._settle() if event.kind == "stop" and not (event.drops_output or event.agent) else ""
 
     def _start(self) -> str:
-        from insula.coding.step.digest import holdout, open_session
+        from insula.coding.step.digest import open_session, read_holdout
 
-        event, project = self._event, trace.project(self._event.cwd)
+        event, project = self._event, trace.hash_project(self._event.cwd)
         start = {"e": "start", "at": self._now, "host": self._host, "project": project, "source": event.source}
         start["pid"] = os.getpid()
-        trace.append(self._session, start)
+        trace.append_records(self._session, start)
         if self._is_second(start):
             return ""
         known = event.source in {"resume", "compact"}
-        share = holdout(self._home)
-        text = open_session(self._home, trace.key(event.session), project, self._now, share, goes_on=known)
+        share = read_holdout(self._home)
+        text = open_session(self._home, trace.make_key(event.session), project, self._now, share, goes_on=known)
         if event.source == "compact":
             text = "\n".join(filter(None, (text, self._tell_standing())))
         return "" if event.source == "resume" else text  # it is in the context already
 
     def _is_second(self, start: "Record") -> bool:
         """Whether a hook that was installed beside this one tells of the same start and was there first."""
-        starts = [record for record in trace.tail(self._session) if record.get("e") == "start"]
+        starts = [record for record in trace.read_tail(self._session) if record.get("e") == "start"]
         same = [
             record
             for record in starts
@@ -251,18 +251,18 @@ class Hook:
         transcript = self._event.transcript
         before = self._dialect.read_remarks(read_tail(transcript)) if transcript else ()
         remarks = (*before, Remark(kind=PROMPT, words=self._event.prompt))
-        trace.append(self._session, *self._dump_remarks(remarks, _is_unattended()))
+        trace.append_records(self._session, *self._dump_remarks(remarks, _is_unattended()))
         return self._settle()
 
     def _dump_remarks(self, remarks: "tuple[Remark, ...]", away: bool = False) -> "list[Record]":
-        from insula.coding.step.person import own_words, record
-        from insula.coding.step.word.extraction import hear
+        from insula.coding.step.person import dump_remark, extract_own_words
+        from insula.coding.step.word.extraction import hear_words
         from insula.coding.step.word.word import dump_words
 
         found: list[Record] = []
         for remark in remarks:
-            words = dump_words(hear(remark.words)) if remark.words else []
-            line = record(remark.replace(words=own_words(remark.words)), self._now, away)
+            words = dump_words(hear_words(remark.words)) if remark.words else []
+            line = dump_remark(remark.replace(words=extract_own_words(remark.words)), self._now, away)
             found.append({**line, "heard": words} if words else line)
         return found
 
@@ -280,12 +280,12 @@ class Hook:
         ]
         if not records:
             return ""
-        trace.append(self._get_folder(), *records)
+        trace.append_records(self._get_folder(), *records)
         return self._settle()
 
     def _get_folder(self) -> str:
         """Where the acts of the agent stand that the event is of."""
-        return trace.folder(self._home, self._event.session, self._event.agent)
+        return trace.get_folder(self._home, self._event.session, self._event.agent)
 
     def _take_actions(self, payload: "dict[str, Any]") -> str:
         event, folder = self._event, self._get_folder()
@@ -297,16 +297,16 @@ class Hook:
             records += self._dump_remarks(event.remarks)
         if not records:
             return ""
-        trace.append(folder, *records)  # before anything that may take its time
+        trace.append_records(folder, *records)  # before anything that may take its time
         more = [found for action in event.actions if (found := self._find_more(folder, action))]
         if more:
-            trace.append(folder, *more)
+            trace.append_records(folder, *more)
         return self._settle()
 
     def _find_breaches(self, payload: "dict[str, Any]") -> "tuple[Action, ...]":
         """The actions, each with the word of the user's that it breaks."""
         from insula.coding.hosts.payload import read_raw_call
-        from insula.coding.step.word.breach import judged
+        from insula.coding.step.word.breach import find_breach
         from insula.coding.step.word.word import read_ledger
 
         actions = self._event.actions
@@ -314,19 +314,19 @@ class Hook:
             return actions
         words = read_ledger(self._session)
         tool, given, _ = read_raw_call(payload)
-        breaks = judged(words, tool, given, self._event.cwd, self._list_paths) if words else ()
+        breaks = find_breach(words, tool, given, self._event.cwd, self._list_paths) if words else ()
         return (actions[0].replace(breaks=breaks),) if breaks else actions
 
     def _list_paths(self) -> list[str]:
         """The files that the session has met lately."""
-        records = trace.tail(self._session)
+        records = trace.read_tail(self._session)
         return [str(record.get("target", "")) for record in records if record.get("kind") in {"read", "edit"}]
 
     def _list_senses(self) -> frozenset[str]:
         """The senses that are on."""
-        from insula.coding.step.senses.register import switched
+        from insula.coding.step.senses.register import list_switched_on
 
-        return switched(read_settings(self._home).get("senses"))
+        return list_switched_on(read_settings(self._home).get("senses"))
 
     def _find_more(self, folder: str, action: "Action") -> "Record":
         """What else can be found out about a call: its turn, the tokens in the context, and who imports its file."""
@@ -344,22 +344,23 @@ class Hook:
 
                 found["of_project"] = is_of_project(path_inside(event.cwd, action.target))
             if "spatial" in self._list_senses():
-                from insula.coding.step.blast import importers
+                from insula.coding.step.blast import count_importers
 
-                hubs = importers(folder, action.target, event.cwd)
+                hubs = count_importers(folder, action.target, event.cwd)
                 found |= {"importers": hubs} if hubs else {}
         return {"e": "more", "id": action.id or action.call, **found} if found else {}
 
     def _settle(self) -> str:
         """Take in what the trace has since the last hook, and return what there is to say."""
-        from insula.coding.step.proprioception import dump, end, fold, load
+        from insula.coding.step.proprioception import fold_trace, sense_end
+        from insula.coding.step.state import dump_state, load_state
 
         event, on = self._event, self._list_senses()
         folder = self._get_folder() if event.kind in {"before", "action"} else self._session
-        with trace.Checkpoint(folder, load) as checkpoint:
+        with trace.Checkpoint(folder, load_state) as checkpoint:
             if not checkpoint.held:
                 return ""
-            state, outcomes = fold(checkpoint.value, checkpoint.fresh, on)
+            state, outcomes = fold_trace(checkpoint.value, checkpoint.fresh, on)
             if not event.agent and state.words != (checkpoint.value.words if checkpoint.value is not None else ()):
                 from insula.coding.step.word.word import write_ledger
 
@@ -369,13 +370,13 @@ class Hook:
                     outcomes[-len(event.actions) :] if event.actions else []
                 )  # the others were told in their time
             if event.kind == "stop":
-                outcomes.append(end(self._with_acts(state, on), event.said, on))
+                outcomes.append(sense_end(self._with_acts(state, on), event.said, on))
                 state = outcomes[-1].state.replace(done=None)
             last = max(outcomes, key=lambda sensed: (bool(sensed.text), sensed.rung)) if outcomes else None
             text = self._note_text(last, event.agent) if last is not None and last.text else ""
             text = text or state.held
             text = Question(text) if last is not None and last.asks and text else text
-            checkpoint.keep(dump(state.replace(held=text if event.drops_output else "")))
+            checkpoint.keep(dump_state(state.replace(held=text if event.drops_output else "")))
         self._note_outcomes(folder, outcomes)
         return "" if event.drops_output else text
 
@@ -384,31 +385,34 @@ class Hook:
         event = self._event
         if "unmet" not in on or not event.said or event.pending or event.mode == "plan" or event.drops_output:
             return state
-        from insula.coding.step.word.acts import read
+        from insula.coding.step.word.acts import read_done
 
-        return state.replace(done=read(self._session))
+        return state.replace(done=read_done(self._session))
 
     def _note_text(self, sensed: "Sensed", agent: str) -> str:
         """The text, noted; empty where it is withheld by lot, or where a person has said that it is a false alarm."""
-        from insula.coding.step.worth import told
+        from insula.coding.step.worth import note_text
 
-        return told(self._home, self._event.session, agent, self._event.cwd, sensed, self._now)
+        return note_text(self._home, self._event.session, agent, self._event.cwd, sensed, self._now)
 
     def _note_outcomes(self, folder: str, outcomes: "list[Sensed]") -> None:
         """Note what became of what was said."""
         if not any(sensed.heeded is not None or sensed.ended for sensed in outcomes):
             return
-        from insula.coding.step.worth import name
+        from insula.coding.step.worth import name_trouble
 
         session, now = self._event.session, self._now
         records: list[Record] = []
         for sensed in outcomes:
             if sensed.heeded is not None:
-                records.append({"e": "heeded", "at": now, "id": name(session, sensed.watched), "yes": sensed.heeded})
+                records.append(
+                    {"e": "heeded", "at": now, "id": name_trouble(session, sensed.watched), "yes": sensed.heeded}
+                )
             records += [
-                {"e": "ended", "at": now, "id": name(session, ended.key), **ended.as_dict()} for ended in sensed.ended
+                {"e": "ended", "at": now, "id": name_trouble(session, ended.key), **ended.as_dict()}
+                for ended in sensed.ended
             ]
-        trace.append(folder, *records)
+        trace.append_records(folder, *records)
 
 
 def _note_for_the_end(payload: "dict[str, Any]", action: "Action") -> "Record":

@@ -1,6 +1,6 @@
 """Reading a host's payload: whatever is missing or of the wrong type is empty, never an error."""
 
-from insula.coding.step.digests import digest
+from insula.coding.step.digests import hash_text
 from insula.value import is_list, is_number, is_object
 
 TYPE_CHECKING = False
@@ -82,4 +82,4 @@ def collect_text(value: "Any", depth: int = 0) -> str:
 def _brief(data: str) -> str:
     """The first whole words of a field that may hold anything, else what tells it from another: half a word may be the
     half of a secret, which nobody would know for one."""
-    return data if len(data) <= _DATA else data[:_DATA].rpartition(" ")[0] or digest(data)
+    return data if len(data) <= _DATA else data[:_DATA].rpartition(" ")[0] or hash_text(data)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from insula.coding.hosts import files
-from insula.coding.step.senses.register import switched
-from insula.coding.step.trace import project
+from insula.coding.step.senses.register import list_switched_on
+from insula.coding.step.trace import hash_project
 from insula.errors import SettingsError
 from insula.settings import Settings, load
 
@@ -80,7 +80,7 @@ def switch_hooks(home: Path, on: bool, cwd: Path | None = None) -> None:
         if cwd is None:
             now["off"] = not on
         else:
-            here = project(str(cwd))
+            here = hash_project(str(cwd))
             now["projects_off"] = [name for name in now["projects_off"] if name != here] + ([] if on else [here])
         _write(home, now)
 
@@ -98,13 +98,13 @@ def switch_sense(home: Path, name: str, on: bool) -> None:
 
 def list_senses(home: Path) -> frozenset[str]:
     """The senses that speak: those that do so by default, but for what a person has switched."""
-    return switched(read_switches(home).get("senses"))
+    return list_switched_on(read_switches(home).get("senses"))
 
 
 def is_off(home: Path, cwd: Path) -> bool:
     """Whether a file switches the hooks off here."""
     now = read_switches(home)
-    return now["off"] or project(str(cwd)) in now["projects_off"]
+    return now["off"] or hash_project(str(cwd)) in now["projects_off"]
 
 
 def purge(home: Path) -> Sequence[str]:

@@ -11,10 +11,10 @@ from insula.coding.replay.readers import Done, Spent
 from insula.coding.replay.waste import Ledger
 from insula.coding.step.action import Action
 from insula.coding.step.evidence import ACTIONS
-from insula.coding.step.proprioception import Sensed, State, end, forget, hear, sense
+from insula.coding.step.proprioception import Sensed, forget_context, hear_user, sense_action, sense_end
 from insula.coding.step.senses import BEFORE_CALLS, CLIMBING
 from insula.coding.step.senses.register import DEFAULT
-from insula.coding.step.state import Reading
+from insula.coding.step.state import Reading, State
 
 CALM = 3
 """Successes in a row after which a stretch is over, where its trouble does not come back."""
@@ -26,7 +26,7 @@ MOMENTS = 400
 """Moments of an agent that are kept; when there are more, the worse half of them."""
 
 
-def worst(moments: Iterable[Moment], count: int) -> list[Moment]:
+def pick_worst(moments: Iterable[Moment], count: int) -> list[Moment]:
     """So many of the moments that cost most, the worst first."""
     return sorted(moments, key=lambda one: (-one.tokens, one.at, one.first))[:count]
 
@@ -100,19 +100,19 @@ class Agent:
     def listen(self, at: float, words: str = "") -> None:
         """The user speaks, and so the agent had stopped."""
         self.stop()
-        self._state = hear(self._state, at, words)
+        self._state = hear_user(self._state, at, words)
         self.close()
 
     def stop(self) -> None:
         """The agent stops; nothing is known of its last words."""
-        sensed = end(self._state, "", self._on)
+        sensed = sense_end(self._state, "", self._on)
         self._state = sensed.state
         if sensed.text and sensed.said is not None and self._recent:
             self._at_once(self._recent[-1].point, sensed.said, sensed.text)
 
     def forget(self) -> None:
         """The context is compacted."""
-        self._state = forget(self._state)
+        self._state = forget_context(self._state)
         self._ledger.forget()
 
     def act(self, done: Done, step: int, timed: bool) -> tuple[Point, Sensed]:
@@ -124,13 +124,13 @@ class Agent:
             timed: whether the transcript tells the time.
         """
         action, before = done.action.replace(context=self._context, context_window=self._window_size), self.spent
-        sensed = sense(self._state, action, self._on)
+        sensed = sense_action(self._state, action, self._on)
         self._state = sensed.state
-        self._estimated += waste.tokens(action)
+        self._estimated += waste.count_tokens(action)
         if action.ran and len(self.actions) < ACTIONS:
             self.actions.append(action)
         kind, wasted = self._ledger.judge(self._state.window or (action,), done.output)
-        point = _point(action, sensed, step, self.name, timed, (kind, wasted))
+        point = _make_point(action, sensed, step, self.name, timed, (kind, wasted))
         nth = self._state.turn.number
         if not self._recent or self._recent[-1].nth != nth:
             self._recent.append(_Recent(nth, point, before))
@@ -158,7 +158,7 @@ class Agent:
 
     def _at_once(self, point: Point, reading: Reading, text: str) -> None:
         stretch = _Stretch(point, self.spent, point, self.spent, reading, point, point.tokens, said=text)
-        self._keep(_moment(stretch, False))
+        self._keep(_make_moment(stretch, False))
 
     def _note(self, stretch: _Stretch, point: Point, stuck: Reading | None) -> None:
         stretch.calm, stretch.last, stretch.until = 0, point, self.spent
@@ -197,17 +197,17 @@ class Agent:
         if (stretch := self._stretch) is None:
             return
         self._stretch = None
-        moment = _moment(stretch, ended)
+        moment = _make_moment(stretch, ended)
         self._keep(moment)
         self._before = stretch, moment
 
     def _keep(self, moment: Moment) -> None:
         if len(self.moments) >= MOMENTS:
-            self.moments = worst(self.moments, MOMENTS // 2)
+            self.moments = pick_worst(self.moments, MOMENTS // 2)
         self.moments.append(moment)
 
 
-def _moment(stretch: _Stretch, ended: bool) -> Moment:
+def _make_moment(stretch: _Stretch, ended: bool) -> Moment:
     first, last = stretch.first, stretch.last
     return Moment(
         session="",
@@ -225,7 +225,7 @@ def _moment(stretch: _Stretch, ended: bool) -> Moment:
     )
 
 
-def _point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool, wasted: waste.Waste) -> Point:
+def _make_point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool, wasted: waste.Waste) -> Point:
     felt = sensed.sense or next((reading.sense for reading in sensed.readings), "")
     return Point(
         step=step,
@@ -234,7 +234,7 @@ def _point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool, w
         kind=action.kind,
         target=action.target,
         ok=action.ok,
-        tokens=waste.tokens(action),
+        tokens=waste.count_tokens(action),
         agent=agent,
         error=action.error,
         sense=felt,

@@ -8,9 +8,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from insula.coding.replay.model import Moment, Point, Replayed
-from insula.coding.replay.telling import counted, told
-from insula.coding.replay.timeline import UNIT, Band, Bar, Timeline, bands, bars, plot, timeline, width
-from insula.coding.replay.visible import visible
+from insula.coding.replay.telling import describe_moment, dump_bars
+from insula.coding.replay.timeline import (
+    UNIT,
+    Band,
+    Bar,
+    Timeline,
+    draw_bands,
+    draw_bars,
+    draw_timeline,
+    make_bars,
+    measure_width,
+)
+from insula.coding.replay.visible import show_safely
 
 SPARKS, SPARK = 60, 22
 """Bars and height of a session's timeline in small."""
@@ -39,7 +49,7 @@ class Trouble:
     @property
     def felt(self) -> str:
         """What the sense felt, and how often."""
-        return counted(self.moment)
+        return describe_moment(self.moment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +72,9 @@ class Chapter:
     @property
     def name(self) -> str:
         """What a person would call the session."""
-        return visible(self.session.project, 40) or f"session {visible(telling(self.session.id), 8)}".removesuffix("…")
+        return show_safely(
+            self.session.project, 40
+        ) or f"session {show_safely(shorten_id(self.session.id), 8)}".removesuffix("…")
 
     @property
     def placed(self) -> list[Point]:
@@ -94,28 +106,28 @@ class Stretch:
     seconds: float
 
 
-def cost(session: Replayed) -> tuple[int, int, int]:
+def measure_cost(session: Replayed) -> tuple[int, int, int]:
     """By which sessions are sorted: tokens while stuck, tokens in vain, all tokens."""
-    return stuck(session), session.wasted, session.tokens
+    return count_stuck(session), session.wasted, session.tokens
 
 
-def stuck(session: Replayed) -> int:
+def count_stuck(session: Replayed) -> int:
     """Tokens from the first sign of trouble to the next progress; moments of several agents may overlap."""
     return min(sum(moment.tokens for moment in session.moments), max(session.tokens, 0))
 
 
-def telling(session: str) -> str:
+def shorten_id(session: str) -> str:
     """The part of an id that tells sessions apart: many begin with the word for one, and with their day and time."""
     return session[found.end() :] or session if (found := _DATE.match(session)) else session
 
 
-def anchor(session: Replayed) -> str:
+def make_anchor(session: Replayed) -> str:
     """An id that no text of the session can shape, and that is the same on the next page."""
     key = f"{session.host}\0{session.path}\0{session.id}".encode("utf-8", "replace")
     return f"session-{hashlib.sha256(key).hexdigest()[:10]}"
 
 
-def chapter(session: Replayed, name: str, limit: int) -> Chapter:
+def make_chapter(session: Replayed, name: str, limit: int) -> Chapter:
     """All that the page tells of a session.
 
     Args:
@@ -123,48 +135,48 @@ def chapter(session: Replayed, name: str, limit: int) -> Chapter:
         name: the id of its place on the page.
         limit: bars that its timeline may have.
     """
-    troubles = _troubles(session, name)
+    troubles = _list_troubles(session, name)
     made = Chapter(
         id=name,
         session=session,
-        stuck=stuck(session),
+        stuck=count_stuck(session),
         stuck_seconds=sum(moment.seconds for moment in session.moments),
         troubles=troubles,
-        notable=_notable(session),
+        notable=_list_notable(session),
     )
-    return _drawn(made, limit) if session.points else made
+    return _draw(made, limit) if session.points else made
 
 
-def _drawn(made: Chapter, limit: int) -> Chapter:
+def _draw(made: Chapter, limit: int) -> Chapter:
     session = made.session
-    line, data = _line(session, limit)
-    small = bars(session.points, SPARKS)
+    line, data = _make_line(session, limit)
+    small = make_bars(session.points, SPARKS)
     return replace(
         made,
         line=line,
         data=data,
         spark=Spark(
-            SPARKS * UNIT if len(small) > SPARKS // 2 else width(small),
-            bands(small, session.moments),
-            plot(small, 0, SPARK),
-            plot(small, 0, SPARK, failed=True),
+            SPARKS * UNIT if len(small) > SPARKS // 2 else measure_width(small),
+            draw_bands(small, session.moments),
+            draw_bars(small, 0, SPARK),
+            draw_bars(small, 0, SPARK, failed=True),
         ),
-        stretch=_stretch(session),
-        start=_start(line.bars, session),
+        stretch=_find_stretch(session),
+        start=_find_start(line.bars, session),
     )
 
 
-def _line(session: Replayed, limit: int) -> tuple[Timeline, str]:
-    line = timeline(session.points, session.moments, session.user_steps, limit)
-    data = told(line.bars)
+def _make_line(session: Replayed, limit: int) -> tuple[Timeline, str]:
+    line = draw_timeline(session.points, session.moments, session.user_steps, limit)
+    data = dump_bars(line.bars)
     while len(data.encode()) > DATA and limit > FEWEST:
         limit //= 2
-        line = timeline(session.points, session.moments, session.user_steps, limit)
-        data = told(line.bars)
+        line = draw_timeline(session.points, session.moments, session.user_steps, limit)
+        data = dump_bars(line.bars)
     return line, data
 
 
-def _start(row: Sequence[Bar], session: Replayed) -> int:
+def _find_start(row: Sequence[Bar], session: Replayed) -> int:
     """The beginning of the worst moment, else the action with the most tokens."""
     if session.moments:
         first = session.moments[0].first
@@ -172,7 +184,7 @@ def _start(row: Sequence[Bar], session: Replayed) -> int:
     return max(range(len(row)), key=lambda at: row[at].tokens)
 
 
-def _troubles(session: Replayed, name: str) -> tuple[Trouble, ...]:
+def _list_troubles(session: Replayed, name: str) -> tuple[Trouble, ...]:
     """Two moments that begin with one action share its place, and an id stands on a page once."""
     found: list[Trouble] = []
     seen: set[int] = set()
@@ -182,25 +194,25 @@ def _troubles(session: Replayed, name: str) -> tuple[Trouble, ...]:
     return tuple(found)
 
 
-def _notable(session: Replayed) -> tuple[Point, ...]:
+def _list_notable(session: Replayed) -> tuple[Point, ...]:
     known = {moment.first for moment in session.moments[:MOMENTS]}
     others = [point for point in session.points if point.step not in known]
     chosen = {
         point.step: point
         for point in [
-            *_most(others, LARGEST, lambda point: point.tokens),
-            *_most(others, VAINEST, lambda point: point.wasted),
+            *_pick_most(others, LARGEST, lambda point: point.tokens),
+            *_pick_most(others, VAINEST, lambda point: point.wasted),
             *[point for point in others if point.said and not point.rung][:TOLD],
         ]
     }
     return tuple(chosen[step] for step in sorted(chosen))
 
 
-def _most(points: Sequence[Point], count: int, key: Callable[[Point], int]) -> list[Point]:
+def _pick_most(points: Sequence[Point], count: int, key: Callable[[Point], int]) -> list[Point]:
     return [point for point in sorted(points, key=key, reverse=True)[:count] if key(point)]
 
 
-def _stretch(session: Replayed) -> Stretch | None:
+def _find_stretch(session: Replayed) -> Stretch | None:
     """Marks between which nothing was done tell nothing."""
     points = sorted(session.points, key=lambda point: point.step)
     marks = [points[0].step, *sorted(set(session.user_steps)), points[-1].step + 1]

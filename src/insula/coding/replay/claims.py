@@ -8,7 +8,7 @@ from pathlib import Path
 
 from insula.claims import PER, REGISTER, SENSE, Claim
 from insula.coding.hosts import places, switch
-from insula.coding.replay.worth import Worth, worth
+from insula.coding.replay.worth import Worth, measure_worth
 from insula.memory.storage.store import Store
 from insula.metacognition.claims import KINDS, Made, count_claims
 from insula.stats import wilson
@@ -48,14 +48,14 @@ class Entry:
             "words": self.claim.words,
             "on": self.on,
             "why": self.claim.kept or None,
-            "yours": {**yours._asdict(), "per_1000": _rounded(self.your_rate)} if yours else None,
+            "yours": {**yours._asdict(), "per_1000": _round(self.your_rate)} if yours else None,
             "measured": {
                 "per_1000": found.per_1000,
                 "wrong_per_1000": found.wrong_per_1000,
                 "right": found.right,
                 "of": found.of,
-                "precision": _rounded(right[0], 3) if right else None,
-                "interval": [_rounded(right[1], 3), _rounded(right[2], 3)] if right else None,
+                "precision": _round(right[0], 3) if right else None,
+                "interval": [_round(right[1], 3), _round(right[2], 3)] if right else None,
                 "command": found.command,
                 "day": found.day,
             }
@@ -64,11 +64,11 @@ class Entry:
         }
 
 
-def _rounded(value: float | None, digits: int = 1) -> float | None:
+def _round(value: float | None, digits: int = 1) -> float | None:
     return None if value is None else round(value, digits)
 
 
-async def register_of(store: Store, user: str, claims: frozenset[str], home: str | None) -> list[Entry]:
+async def read_register(store: Store, user: str, claims: frozenset[str], home: str | None) -> list[Entry]:
     """The whole register, with how often each claim was made to a user.
 
     Args:
@@ -79,11 +79,11 @@ async def register_of(store: Store, user: str, claims: frozenset[str], home: str
     """
     user_id = await store.nights.sleeper(user)
     noticed = await store.nights.noticed(user_id, KINDS, 0.0) if user_id is not None else []
-    hooks = await asyncio.to_thread(_hooks, home) if home is not None else None
-    return entries(claims, count_claims(noticed), hooks)
+    hooks = await asyncio.to_thread(_measure_hooks, home) if home is not None else None
+    return list_entries(claims, count_claims(noticed), hooks)
 
 
-def entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: Worth | None) -> list[Entry]:
+def list_entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: Worth | None) -> list[Entry]:
     """The whole register, in its order.
 
     Args:
@@ -93,19 +93,19 @@ def entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: Worth | Non
     """
     senses = switch.list_senses(places.find_home())
     return [
-        Entry(claim=claim, on=sense in senses, yours=_of_sense(sense, hooks) if hooks else None)
+        Entry(claim=claim, on=sense in senses, yours=_count_sense(sense, hooks) if hooks else None)
         if (sense := claim.id.partition(SENSE)[2])
         else Entry(claim=claim, on=claim.id in claims, yours=talk.get(claim.id))
         for claim in REGISTER.values()
     ]
 
 
-def _hooks(home: str) -> Worth | None:
-    found = worth(home, DAYS, time.time()) if Path(home, "sessions").is_dir() else None
+def _measure_hooks(home: str) -> Worth | None:
+    found = measure_worth(home, DAYS, time.time()) if Path(home, "sessions").is_dir() else None
     return found if found and found.calls else None
 
 
-def _of_sense(name: str, hooks: Worth) -> Made:
+def _count_sense(name: str, hooks: Worth) -> Made:
     told = [one for one in hooks.told if one.sense == name]
     wrong = sum(one.texts for one in told if one.wrong)
     return Made(sum(one.texts for one in told), hooks.calls, wrong)

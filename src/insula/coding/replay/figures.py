@@ -10,17 +10,17 @@ _GAP = "\u00a0"
 """Between a figure and its unit no line breaks."""
 
 
-def number(value: int) -> str:
+def format_number(value: int) -> str:
     """12,345."""
     return f"{value:,}"
 
 
-def many(value: int, noun: str, plural: str = "") -> str:
+def format_count(value: int, noun: str, plural: str = "") -> str:
     """1 session, 12 sessions."""
-    return f"{number(value)} {noun if value == 1 else plural or noun + 's'}"
+    return f"{format_number(value)} {noun if value == 1 else plural or noun + 's'}"
 
 
-def tokens(value: int) -> str:
+def format_tokens(value: int) -> str:
     """950, 9.6k, 48k, 1.3M: two digits that count are what an estimate is worth."""
     if value < 1_000:
         return str(value)
@@ -29,7 +29,7 @@ def tokens(value: int) -> str:
     return f"{value / 1_000_000:.1f}M"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """42 s, 12 min, 3 h 12 min, 5 days."""
     if not math.isfinite(seconds):  # a transcript may claim any time
         return "unknown"
@@ -43,7 +43,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / _DAY:.0f}{_GAP}days"
 
 
-def share(part: float, whole: float) -> str:
+def format_share(part: float, whole: float) -> str:
     """8 %; less than one is said to be so."""
     if whole <= 0 or part <= 0:
         return f"0{_GAP}%"
@@ -51,24 +51,24 @@ def share(part: float, whole: float) -> str:
     return f"{percent:.0f}{_GAP}%" if percent >= 1 else f"under{_GAP}1{_GAP}%"
 
 
-def when(at: float) -> str:
+def format_time(at: float) -> str:
     """14 Nov 2025, 10:32 in the zone of this machine; nothing where no time is known."""
-    return f"{day(at)}, {clock(at)[:5]}" if at else ""
+    return f"{format_day(at)}, {format_clock(at)[:5]}" if at else ""
 
 
-def day(at: float) -> str:
+def format_day(at: float) -> str:
     """14 Nov 2025."""
-    return f"{_local(at).day} {_local(at):%b %Y}" if at else ""
+    return f"{_to_local(at).day} {_to_local(at):%b %Y}" if at else ""
 
 
-def clock(at: float) -> str:
+def format_clock(at: float) -> str:
     """10:32:05."""
-    return f"{_local(at):%H:%M:%S}" if at else ""
+    return f"{_to_local(at):%H:%M:%S}" if at else ""
 
 
-def span(began: float, ended: float) -> str:
+def format_span(began: float, ended: float) -> str:
     """14 Nov 2025, or 3 – 17 Nov 2025."""
-    first, last = day(began), day(ended)
+    first, last = format_day(began), format_day(ended)
     if not first or not last or first == last:
         return last or first
     (one, month, year), (_, other_month, other_year) = first.split(), last.split()
@@ -77,7 +77,7 @@ def span(began: float, ended: float) -> str:
     return f"{one} – {last}" if month == other_month else f"{one} {month} – {last}"
 
 
-def _local(at: float) -> datetime:
+def _to_local(at: float) -> datetime:
     try:
         return datetime.fromtimestamp(at).astimezone()
     except (OverflowError, OSError, ValueError):  # a transcript may claim any time

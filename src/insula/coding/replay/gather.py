@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from insula import guidance
-from insula.coding.replay.agent import worst
+from insula.coding.replay.agent import pick_worst
 from insula.coding.replay.find import TRAJECTORY, Found
 from insula.coding.replay.look import OTHERS, REASONS, Look
 from insula.coding.replay.model import Failure, Proposed, Replayed, Totals
@@ -64,7 +64,7 @@ class Gathered(NamedTuple):
     """Of the newest sessions that tell the time, the earliest first."""
 
 
-def gather(found: Found, tell: Tell = lambda _: None, on: frozenset[str] = DEFAULT) -> Gathered:
+def gather_sessions(found: Found, tell: Tell = lambda _: None, on: frozenset[str] = DEFAULT) -> Gathered:
     """Read all that was found.
 
     Args:
@@ -73,13 +73,13 @@ def gather(found: Found, tell: Tell = lambda _: None, on: frozenset[str] = DEFAU
         on: the names of the senses that feel.
     """
     gathering, began = _Gathering(found), clock.monotonic()
-    for look in _looks(found, gathering, tell, on):
+    for look in _look_at_all(found, gathering, tell, on):
         gathering.add(look)
     gathering.totals.seconds = clock.monotonic() - began
     return gathering.done()
 
 
-def _looks(found: Found, gathering: "_Gathering", tell: Tell, on: frozenset[str]) -> Iterator[Look]:
+def _look_at_all(found: Found, gathering: "_Gathering", tell: Tell, on: frozenset[str]) -> Iterator[Look]:
     seen, troubles = Seen(), gathering.troubles
 
     def count_bytes(size: int) -> None:
@@ -129,7 +129,7 @@ class _Gathering:
         totals.rungs.update(told.rungs)
         totals.waste.update(told.waste)
         totals.wasted_calls.update(look.wasted_calls)
-        totals.worst = worst([*totals.worst, *told.moments], WORST)
+        totals.worst = pick_worst([*totals.worst, *told.moments], WORST)
         totals.announced += sum(bool(one.said) for one in told.remarks)
         totals.remarks = sorted([*totals.remarks, *told.remarks], key=lambda one: -one.at)[:REMARKS]
         self._span(told)
@@ -158,7 +158,7 @@ class _Gathering:
                 heapq.heappop(self._scores)
 
     def _date(self, told: Replayed, happened: list[str]) -> None:
-        day = _day(told.began)
+        day = _format_day(told.began)
         self.totals.sessions_by_day[day] += 1
         self.totals.days.setdefault(day, Counter()).update(happened)
         if len(self.totals.days) > DAYS:
@@ -179,7 +179,7 @@ class _Gathering:
         scores = [score for _, _, score in sorted(self._scores, key=lambda one: one[:2])]
         self.totals.incomplete = dict(self.troubles)
         self.totals.failures = self._failures(scores)
-        self.totals.proposed = _proposed(scores)
+        self.totals.proposed = _list_proposed(scores)
         return Gathered(sessions, self.totals, scores)
 
     def _failures(self, scores: list[Score]) -> list[Failure]:
@@ -190,7 +190,7 @@ class _Gathering:
                 sessions=self._could[pattern.id],
                 happened=self._happened[pattern.id],
                 projects=len(self._places.get(pattern.id, ())),
-                state=_state(scores, pattern.id),
+                state=_judge_pattern(scores, pattern.id),
             )
             for pattern in PATTERNS
             if self._could[pattern.id]
@@ -198,7 +198,7 @@ class _Gathering:
         return sorted(failures, key=lambda one: -one.happened)
 
 
-def _proposed(scores: list[Score]) -> list[Proposed]:
+def _list_proposed(scores: list[Score]) -> list[Proposed]:
     """What the users of these sessions said in two of a project; what has no folder founds no rule."""
     asked: dict[str, list[Correction]] = {}
     places: dict[str, str] = {}
@@ -220,7 +220,7 @@ def _proposed(scores: list[Score]) -> list[Proposed]:
     return sorted(found, key=lambda rule: (-rule.times, -rule.at))[:RULES]
 
 
-def _state(scores: list[Score], pattern: str) -> str:
+def _judge_pattern(scores: list[Score], pattern: str) -> str:
     """Whether these sessions alone would have the rule told by now, in a project or in all.
 
     What has no folder counts nowhere: there is no project in which it could be told.
@@ -239,7 +239,7 @@ def _state(scores: list[Score], pattern: str) -> str:
     return ACTIVE if active else PROPOSED
 
 
-def _day(at: float) -> str:
+def _format_day(at: float) -> str:
     try:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
     except (ValueError, OverflowError, OSError):

@@ -49,7 +49,7 @@ class Plan(NamedTuple):
     """Project -> what users asked for in these sessions."""
 
 
-def plan(home: str, scores: Iterable[Score], now: float) -> Plan:
+def plan_learning(home: str, scores: Iterable[Score], now: float) -> Plan:
     """What these sessions add to what is known.
 
     Args:
@@ -61,19 +61,19 @@ def plan(home: str, scores: Iterable[Score], now: float) -> Plan:
         StoreError: what is known cannot be read.
     """
     try:
-        return _plan(home, scores, now)
+        return _make_plan(home, scores, now)
     except OSError as error:
         raise StoreError(f"{home!r} cannot be read ({error.strerror or error}); allow reading it.") from error
 
 
-def _plan(home: str, scores: Iterable[Score], now: float) -> Plan:
-    before, records, wanted = known(home), dict[str, list[Record]](), dict[str, list[Correction]]()
-    rules = {**{name: name for name in BY_ID}, **_imported(home)}
+def _make_plan(home: str, scores: Iterable[Score], now: float) -> Plan:
+    before, records, wanted = list_known(home), dict[str, list[Record]](), dict[str, list[Correction]]()
+    rules = {**{name: name for name in BY_ID}, **_map_imports(home)}
     old = running = 0
     new = list[Score]()
     for score in scores:
-        key = trace.key(score.session) if score.session else ""
-        lines = _lines(_PREFIX + key, score, rules)
+        key = trace.make_key(score.session) if score.session else ""
+        lines = _make_lines(_PREFIX + key, score, rules)
         if not lines and not score.asked:
             continue  # too short for any failure to have had its opportunity
         if not key or before & {key, _PREFIX + key}:
@@ -85,39 +85,39 @@ def _plan(home: str, scores: Iterable[Score], now: float) -> Plan:
             new.append(score)
             records.setdefault(score.project, []).extend(lines)
             if score.project and score.asked:
-                wanted.setdefault(score.project, []).extend(_asked(_PREFIX + key, one) for one in score.asked)
+                wanted.setdefault(score.project, []).extend(_of_replay(_PREFIX + key, one) for one in score.asked)
     files, places = ({getattr(score, name) for score in new} - {""} for name in ("path", "place"))
-    told = _told(home, records, wanted, now)
+    told = _list_told(home, records, wanted, now)
     return Plan(records, len(new), old, running, told, sorted(files), sorted(places), wanted)
 
 
-def _asked(session: str, one: Correction) -> Correction:
+def _of_replay(session: str, one: Correction) -> Correction:
     return one.replace(session=session, origin=ORIGIN)
 
 
-def write(home: str, planned: Plan) -> None:
+def write_evidence(home: str, planned: Plan) -> None:
     """Write the evidence down.
 
     Raises:
         StoreFull: the folder of hook state cannot be written.
     """
     try:
-        _append(home, planned.records, planned.asked)
+        _append_all(home, planned.records, planned.asked)
     except OSError as error:
         raise StoreFull(
-            f"{evidence.log(home, '')!r} and its neighbours cannot be written ({error.strerror or error}); "
+            f"{evidence.get_log(home, '')!r} and its neighbours cannot be written ({error.strerror or error}); "
             "make room, or allow writing there."
         ) from error
 
 
-def known(home: str) -> set[str]:
+def list_known(home: str) -> set[str]:
     """The sessions that the logs of evidence tell of, and those that the hook has a trace of."""
     folder = Path(home, "sessions")
     watched = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set[str]()
-    return watched | {name for path in sorted(Path(home, FOLDER).glob("*.jsonl")) for name in _named(path)}
+    return watched | {name for path in sorted(Path(home, FOLDER).glob("*.jsonl")) for name in _list_sessions(path)}
 
 
-def _named(path: Path) -> Iterator[str]:
+def _list_sessions(path: Path) -> Iterator[str]:
     """All of a log, not only its newest part: what is no longer read is still not to be written again."""
     with path.open("rb") as log:
         for line in log:
@@ -129,11 +129,11 @@ def _named(path: Path) -> Iterator[str]:
                 yield session
 
 
-def _imported(home: str) -> dict[str, str]:
-    return {rule: word.pattern for rule, word in evidence.imported(evidence.decisions(home)).items()}
+def _map_imports(home: str) -> dict[str, str]:
+    return {rule: word.pattern for rule, word in evidence.list_imported(evidence.read_decisions(home)).items()}
 
 
-def _lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
+def _make_lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
     return [
         {
             "session": key,
@@ -149,15 +149,17 @@ def _lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
     ]
 
 
-def _append(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]]) -> None:
+def _append_all(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]]) -> None:
     for project, lines in records.items():
         if lines:
-            append_lines(evidence.log(home, project), lines)
+            append_lines(evidence.get_log(home, project), lines)
     for project, said in wanted.items():
         corrections.write_corrections(home, project, said)
 
 
-def _told(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]], now: float) -> list[Rule]:
+def _list_told(
+    home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]], now: float
+) -> list[Rule]:
     """What would be told that is not told now: the evidence is added to a copy, and the rules are compiled there."""
     with tempfile.TemporaryDirectory(prefix="insula-learn-") as copy:
         for folder in (FOLDER, corrections.FOLDER):
@@ -165,15 +167,15 @@ def _told(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Co
                 shutil.copytree(f"{home}/{folder}", f"{copy}/{folder}")
         if os.path.isfile(f"{home}/{DECISIONS}"):  # noqa: PTH113
             shutil.copy(f"{home}/{DECISIONS}", f"{copy}/{DECISIONS}")
-        _append(copy, records, wanted)
+        _append_all(copy, records, wanted)
         found: dict[str, Rule] = {}
         for project in records:
             now_told = {rule.id for rule in digest.compile_rules(home, project, now) if rule.life.told}
             then = digest.compile_rules(copy, project, now)
             new = [rule for rule in then if rule.life.told and rule.id not in now_told]
             found |= {rule.id: rule for rule in new if project or rule.scope != "project"}
-    return _best_first(list(found.values()))
+    return _sort_rules(list(found.values()))
 
 
-def _best_first(rules: Sequence[Rule]) -> list[Rule]:
+def _sort_rules(rules: Sequence[Rule]) -> list[Rule]:
     return sorted(rules, key=lambda rule: rule.order)

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from insula.coding.replay.agent import Agent, worst
+from insula.coding.replay.agent import Agent, pick_worst
 from insula.coding.replay.model import Moment, Point, Remarked, Replayed
 from insula.coding.replay.readers import Asked, Compacted, Done, Interrupt, Place, Prompt, Rejected, Skipped, Spent
 from insula.coding.replay.session import Stream
 from insula.coding.step import trace
 from insula.coding.step.corrections import find_rulings
-from insula.coding.step.patterns import outcomes
+from insula.coding.step.patterns import judge_patterns
 from insula.coding.step.person import CORRECTION, INTERRUPT, PROMPT, REJECTION
 from insula.coding.step.senses.register import DEFAULT
 
@@ -131,7 +131,7 @@ class Look:
     def _settle(self, place: Place) -> None:
         if not self.replayed.project:
             self.replayed.project = PurePath(place.cwd.replace("\\", "/")).name[:80]
-            self.project, self.place = trace.project(place.cwd), place.cwd[:_LONGEST_PLACE]
+            self.project, self.place = trace.hash_project(place.cwd), place.cwd[:_LONGEST_PLACE]
 
     def _skip(self, skipped: Skipped) -> None:
         counts, reason = self.replayed.skipped, skipped.reason
@@ -166,9 +166,9 @@ class Look:
             agent.close(ended=True)
         told.tokens = sum(agent.spent for agent in agents)
         told.estimated = sum(agent.estimated for agent in agents)
-        told.patterns = outcomes([agent.actions for agent in agents])
+        told.patterns = judge_patterns([agent.actions for agent in agents])
         moments = [moment for agent in agents for moment in agent.moments]
-        told.moments = [self._named(moment) for moment in worst(moments, MOMENTS)]
+        told.moments = [self._named(moment) for moment in pick_worst(moments, MOMENTS)]
         told.remarks = [replace(one, project=told.project) for one in told.remarks]
         self._agents = {}
 

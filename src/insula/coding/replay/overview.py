@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from insula.coding.replay.chapter import Chapter, Trouble, anchor, chapter, cost
+from insula.coding.replay.chapter import Chapter, Trouble, make_anchor, make_chapter, measure_cost
 from insula.coding.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, WASTE, Failure, Point, Replayed, Totals
 from insula.coding.step.action import EDIT, EXECUTE, OTHER, READ, SEARCH
 
@@ -94,65 +94,65 @@ class Overview:
     """Patterns that had their opportunity and never happened."""
 
 
-def overview(sessions: Sequence[Replayed], totals: Totals) -> Overview:
+def make_overview(sessions: Sequence[Replayed], totals: Totals) -> Overview:
     """Everything on the page, from what was found in each session and in all of them."""
-    shown, further, left_out = _chosen(sessions, totals)
-    chapters = _chapters(shown)
-    complete = _complete(sessions, totals)
+    shown, further, left_out = _choose_shown(sessions, totals)
+    chapters = _make_chapters(shown)
+    complete = _is_complete(sessions, totals)
     return Overview(
         totals=totals,
         chapters=chapters,
         further=further,
         left_out=left_out + max(0, totals.sessions - len(sessions)),
-        worst=_worst(totals, chapters),
+        worst=_list_worst(totals, chapters),
         complete=complete,
         looked=len(sessions),
         tokens=totals.tokens if complete else sum(session.tokens for session in sessions),
         moments=sum(len(session.moments) for session in sessions),
-        stuck=sum(cost(session)[0] for session in sessions),
+        stuck=sum(measure_cost(session)[0] for session in sessions),
         stuck_seconds=sum(moment.seconds for session in sessions for moment in session.moments),
-        waste=_wastes(totals),
-        kinds=_kinds(chapters),
-        biggest=_biggest(chapters),
-        stretches=_stretches(chapters),
-        histories=_histories(totals),
+        waste=_list_wastes(totals),
+        kinds=_list_kinds(chapters),
+        biggest=_list_biggest(chapters),
+        stretches=_list_stretches(chapters),
+        histories=_list_histories(totals),
         never=tuple(failure.pattern for failure in totals.failures if not failure.happened),
     )
 
 
-def _complete(sessions: Sequence[Replayed], totals: Totals) -> bool:
+def _is_complete(sessions: Sequence[Replayed], totals: Totals) -> bool:
     """Sessions are kept by their worst moment: where one without any was kept, none with one was dropped."""
     return totals.sessions <= len(sessions) or any(not session.moments for session in sessions)
 
 
-def _chosen(sessions: Sequence[Replayed], totals: Totals) -> tuple[list[Replayed], tuple[Replayed, ...], int]:
+def _choose_shown(sessions: Sequence[Replayed], totals: Totals) -> tuple[list[Replayed], tuple[Replayed, ...], int]:
     """Those of the worst moments always have a chapter; then comes what cost most."""
     linked = {moment.session for moment in totals.worst}
-    ranked = sorted((one for one in sessions if one.tool_uses or one.moments), key=cost, reverse=True)
+    ranked = sorted((one for one in sessions if one.tool_uses or one.moments), key=measure_cost, reverse=True)
     first = sorted(ranked, key=lambda one: one.id not in linked)[:CHAPTERS]
     taken = {id(one) for one in first}
     rest = [one for one in ranked if id(one) not in taken]
-    shown = sorted(first, key=cost, reverse=True)
+    shown = sorted(first, key=measure_cost, reverse=True)
     return shown, tuple(rest[:FURTHER]), len(sessions) - len(shown) - len(rest[:FURTHER])
 
 
-def _chapters(shown: Sequence[Replayed]) -> tuple[Chapter, ...]:
-    limit = bar_limit([len(session.points) for session in shown])
+def _make_chapters(shown: Sequence[Replayed]) -> tuple[Chapter, ...]:
+    limit = choose_limit([len(session.points) for session in shown])
     ids: Counter[str] = Counter()
     made: list[Chapter] = []
     for session in shown:
-        name = anchor(session)
+        name = make_anchor(session)
         ids[name] += 1
-        made.append(chapter(session, name if ids[name] == 1 else f"{name}x{ids[name]}", limit))
+        made.append(make_chapter(session, name if ids[name] == 1 else f"{name}x{ids[name]}", limit))
     return tuple(made)
 
 
-def bar_limit(sizes: Sequence[int]) -> int:
+def choose_limit(sizes: Sequence[int]) -> int:
     """The most bars per timeline with which all of them have room on the page."""
     return next((limit for limit in LIMITS if sum(min(size, limit) for size in sizes) <= BARS), LIMITS[-1])
 
 
-def _worst(totals: Totals, chapters: Iterable[Chapter]) -> tuple[Worst, ...]:
+def _list_worst(totals: Totals, chapters: Iterable[Chapter]) -> tuple[Worst, ...]:
     places = {
         (made.session.id, trouble.moment.first): (made, trouble)
         for made in reversed(tuple(chapters))
@@ -165,7 +165,7 @@ def _worst(totals: Totals, chapters: Iterable[Chapter]) -> tuple[Worst, ...]:
     return tuple(found)
 
 
-def _wastes(totals: Totals) -> tuple[Share, ...]:
+def _list_wastes(totals: Totals) -> tuple[Share, ...]:
     names = [*WASTE, *sorted(set(totals.waste) - set(WASTE))]
     largest = max([*totals.waste.values(), 1])
     shares = [
@@ -175,7 +175,7 @@ def _wastes(totals: Totals) -> tuple[Share, ...]:
     return tuple(sorted(shares, key=lambda one: one.tokens, reverse=True))
 
 
-def _kinds(chapters: Iterable[Chapter]) -> tuple[Share, ...]:
+def _list_kinds(chapters: Iterable[Chapter]) -> tuple[Share, ...]:
     """Of the actions that timelines were kept of."""
     spent, calls = Counter[str](), Counter[str]()
     for made in chapters:
@@ -189,24 +189,26 @@ def _kinds(chapters: Iterable[Chapter]) -> tuple[Share, ...]:
     )
 
 
-def _biggest(chapters: Iterable[Chapter]) -> tuple[tuple[Chapter, Point], ...]:
+def _list_biggest(chapters: Iterable[Chapter]) -> tuple[tuple[Chapter, Point], ...]:
     """Of those that have a place to lead to."""
     every = [(made, point) for made in chapters for point in made.placed]
     return tuple(sorted(every, key=lambda one: one[1].tokens, reverse=True)[:LONGEST])
 
 
-def _stretches(chapters: Iterable[Chapter]) -> tuple[Chapter, ...]:
+def _list_stretches(chapters: Iterable[Chapter]) -> tuple[Chapter, ...]:
     found = [(made.stretch.steps, made) for made in chapters if made.stretch]
     return tuple(made for _, made in sorted(found, key=lambda one: one[0], reverse=True)[:LONGEST])
 
 
-def _histories(totals: Totals) -> tuple[History, ...]:
-    return tuple(History(failure, buckets(totals, failure.pattern)) for failure in totals.failures if failure.happened)
+def _list_histories(totals: Totals) -> tuple[History, ...]:
+    return tuple(
+        History(failure, make_buckets(totals, failure.pattern)) for failure in totals.failures if failure.happened
+    )
 
 
-def buckets(totals: Totals, pattern: str) -> tuple[Bucket, ...]:
+def make_buckets(totals: Totals, pattern: str) -> tuple[Bucket, ...]:
     """How often a pattern happened: day by day, or several days together, those without a session among them."""
-    days = {text: day for text in totals.sessions_by_day if (day := _date(text))}
+    days = {text: day for text in totals.sessions_by_day if (day := _parse_date(text))}
     if not days:
         return ()
     first, last = min(days.values()), max(days.values())
@@ -217,15 +219,15 @@ def buckets(totals: Totals, pattern: str) -> tuple[Bucket, ...]:
         sessions[place] += totals.sessions_by_day[text]
         happened[place] += totals.days.get(text, Counter[str]())[pattern]
     places = range((last - first).days // each + 1)
-    return tuple(Bucket(_label(first + timedelta(at * each), each), sessions[at], happened[at]) for at in places)
+    return tuple(Bucket(_label_bucket(first + timedelta(at * each), each), sessions[at], happened[at]) for at in places)
 
 
-def _label(day: date, each: int) -> str:
+def _label_bucket(day: date, each: int) -> str:
     name = f"{day.day} {day:%b %Y}"
     return name if each == 1 else f"{each} days from {name}"
 
 
-def _date(text: str) -> date | None:
+def _parse_date(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:

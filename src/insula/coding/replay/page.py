@@ -21,9 +21,9 @@ from markupsafe import Markup
 from insula.coding.replay import figures, telling
 from insula.coding.replay.chapter import SPARK
 from insula.coding.replay.model import Replayed, Totals
-from insula.coding.replay.overview import overview
+from insula.coding.replay.overview import make_overview
 from insula.coding.replay.timeline import BASE, HEIGHT, STUCK, TOP, UNIT
-from insula.coding.replay.visible import brief, visible
+from insula.coding.replay.visible import show_briefly, show_safely
 from insula.errors import InputError
 
 DRAWING = {"height": HEIGHT, "top": TOP, "base": BASE, "stuck": STUCK, "unit": UNIT, "spark": SPARK}
@@ -34,7 +34,7 @@ MARK = b"<!doctype html><!-- insula replay -->"
 """What a page of ours begins with."""
 
 
-def check(path: Path, inputs: Iterable[Path], force: bool = False) -> None:
+def check_target(path: Path, inputs: Iterable[Path], force: bool = False) -> None:
     """Whether the page may be written there, asked before anything is read.
 
     Args:
@@ -54,9 +54,9 @@ def check(path: Path, inputs: Iterable[Path], force: bool = False) -> None:
             "give another name, or --force to replace it."
         )
     try:
-        Path(_beside(real)).unlink()
+        Path(_make_beside(real)).unlink()
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _make_error(path, error) from error
 
 
 def _is_free(path: Path) -> bool:
@@ -69,21 +69,21 @@ def _is_free(path: Path) -> bool:
         return isinstance(error, FileNotFoundError | NotADirectoryError)
 
 
-def _beside(path: str) -> str:
+def _make_beside(path: str) -> str:
     """An empty file beside another one, which nobody else may read: a page shows commands and paths."""
     file, name = tempfile.mkstemp(prefix=".insula-", suffix=".html", dir=Path(path).parent)
     os.close(file)
     return name
 
 
-def _unwritable(path: Path, error: OSError) -> InputError:
+def _make_error(path: Path, error: OSError) -> InputError:
     return InputError(
         f"The page cannot be written to {str(path)!r} ({error.strerror}); "
         "name a file in a folder that is there and yours."
     )
 
 
-def write(path: Path, sessions: Sequence[Replayed], totals: Totals) -> None:
+def write_page(path: Path, sessions: Sequence[Replayed], totals: Totals) -> None:
     """Writes the page: whole or not at all, and for its owner alone.
 
     Args:
@@ -94,15 +94,15 @@ def write(path: Path, sessions: Sequence[Replayed], totals: Totals) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    text, real = html(sessions, totals), os.path.realpath(path)
+    text, real = render_page(sessions, totals), os.path.realpath(path)
     try:
-        _put(text.encode("utf-8", "replace"), real)
+        _put_file(text.encode("utf-8", "replace"), real)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _make_error(path, error) from error
 
 
-def _put(data: bytes, path: str) -> None:
-    made = Path(_beside(path))
+def _put_file(data: bytes, path: str) -> None:
+    made = Path(_make_beside(path))
     try:
         made.write_bytes(data)  # as bytes: the digests hold for these line ends alone
         made.replace(path)
@@ -112,56 +112,60 @@ def _put(data: bytes, path: str) -> None:
         raise
 
 
-def html(sessions: Sequence[Replayed], totals: Totals) -> str:
+def render_page(sessions: Sequence[Replayed], totals: Totals) -> str:
     """The page as text."""
-    style, script = _asset("page.css"), _asset("page.js")
+    style, script = _read_asset("page.css"), _read_asset("page.js")
     return (
-        _environment()
+        _make_environment()
         .get_template("page.html")
         .render(
-            view=overview(sessions, totals),
+            view=make_overview(sessions, totals),
             style=Markup(style),  # noqa: S704 ours, and no text of a transcript in it
             script=Markup(script),  # noqa: S704
-            policy=_policy(style, script),
-            many=figures.many,
-            share=figures.share,
-            span=figures.span,
+            policy=_make_policy(style, script),
+            many=figures.format_count,
+            share=figures.format_share,
+            span=figures.format_span,
             drawing=DRAWING,
         )
     )
 
 
 @cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     made = Environment(
-        autoescape=True, loader=FunctionLoader(_asset), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        loader=FunctionLoader(_read_asset),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     made.filters.update(
-        visible=visible,
-        brief=brief,
-        number=figures.number,
-        tokens=figures.tokens,
-        duration=figures.duration,
-        when=figures.when,
-        said=telling.said,
-        felt=telling.felt,
-        rung=telling.rung,
+        visible=show_safely,
+        brief=show_briefly,
+        number=figures.format_number,
+        tokens=figures.format_tokens,
+        duration=figures.format_duration,
+        when=figures.format_time,
+        said=telling.show_text,
+        felt=telling.name_feeling,
+        rung=telling.name_rung,
         harmless=Markup,  # of data that `told` has escaped
     )
     return made
 
 
-def _policy(style: str, script: str) -> str:
+def _make_policy(style: str, script: str) -> str:
     return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        f"default-src 'none'; style-src '{_hash_asset(style)}'; script-src '{_hash_asset(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
 @cache
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (files("insula.coding.replay") / name).read_text("utf-8").strip()
 
 
-def _digest(text: str) -> str:
+def _hash_asset(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from insula.coding.replay import figures
 from insula.coding.replay.model import Moment, Point
 from insula.coding.replay.timeline import Bar
-from insula.coding.replay.visible import visible
+from insula.coding.replay.visible import show_safely
 from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.coding.step.senses import EVERY, load_sense
 from insula.coding.step.wording import LONGEST, SIGN
@@ -24,27 +24,27 @@ _COUNTED = {
 }
 
 
-def felt(sense: str) -> str:
+def name_feeling(sense: str) -> str:
     """What a sense feels."""
-    return FELT.get(sense, visible(sense))
+    return FELT.get(sense, show_safely(sense))
 
 
-def rung(number: int) -> str:
+def name_rung(number: int) -> str:
     """The name of a rung."""
     return RUNGS.get(number, f"rung {number}")
 
 
-def said(text: str) -> str:
+def show_text(text: str) -> str:
     """A text of ours without the sign that tells whose it is."""
-    return visible(text.removeprefix(SIGN), LONGEST)
+    return show_safely(text.removeprefix(SIGN), LONGEST)
 
 
-def counted(moment: Moment) -> str:
+def describe_moment(moment: Moment) -> str:
     """What a sense felt in a moment, and how often."""
-    count = figures.tokens(moment.count) if moment.sense == "o2" else figures.number(moment.count)
+    count = figures.format_tokens(moment.count) if moment.sense == "o2" else figures.format_number(moment.count)
     if moment.sense in _COUNTED:
         return _COUNTED[moment.sense].format(count)
-    return FELT.get(moment.sense) or f"{visible(moment.sense)}: {count}"
+    return FELT.get(moment.sense) or f"{show_safely(moment.sense)}: {count}"
 
 
 @dataclass(slots=True)
@@ -57,50 +57,50 @@ class _Texts:
         return self.numbers.setdefault(text, len(self.numbers))
 
 
-def told(row: Sequence[Bar]) -> str:
+def dump_bars(row: Sequence[Bar]) -> str:
     """What the page says of each bar, as JSON that cannot end the element it stands in."""
     texts = _Texts()
-    facts = [_facts(bar, texts) for bar in row]
+    facts = [_list_facts(bar, texts) for bar in row]
     plain = json.dumps({"texts": list(texts.numbers), "bars": facts}, ensure_ascii=False, separators=(",", ":"))
     for char in "<>&\u2028\u2029":
         plain = plain.replace(char, f"\\u{ord(char):04x}")
     return plain
 
 
-def _facts(bar: Bar, text: _Texts) -> list[int | str]:
+def _list_facts(bar: Bar, text: _Texts) -> list[int | str]:
     """First and last step, headline, whether all went well, and by number: action, error, what was felt, said."""
     face = bar.face
     return [
         bar.points[0].step,
         bar.points[-1].step,
-        _headline(bar),
+        _write_headline(bar),
         int(not bar.failed),
-        text(visible(face.tool, 40)),
-        text(visible(face.target)),
-        text(visible(face.error, 120)),
-        text(_felt(face)),
-        text(said(face.said)),
+        text(show_safely(face.tool, 40)),
+        text(show_safely(face.target)),
+        text(show_safely(face.error, 120)),
+        text(_describe_point(face)),
+        text(show_text(face.said)),
     ]
 
 
-def _headline(bar: Bar) -> str:
-    face, parts = bar.face, [f"{figures.tokens(bar.tokens)} tokens"]
+def _write_headline(bar: Bar) -> str:
+    face, parts = bar.face, [f"{figures.format_tokens(bar.tokens)} tokens"]
     if face.at:
-        parts.insert(0, figures.clock(face.at))
+        parts.insert(0, figures.format_clock(face.at))
     if len(bar.points) > 1:
         failed = sum(not point.ok for point in bar.points)
-        parts += [figures.many(failed, "error")] * bool(failed) + [f"shown: step {face.step}"]
+        parts += [figures.format_count(failed, "error")] * bool(failed) + [f"shown: step {face.step}"]
     if face.agent:
         parts.append("by a subagent")
     return " · ".join(parts)
 
 
-def _felt(point: Point) -> str:
+def _describe_point(point: Point) -> str:
     parts: list[str] = []
     if point.sense:
-        parts.append(felt(point.sense))
+        parts.append(name_feeling(point.sense))
     if point.said:
-        parts.append(rung(point.rung))
+        parts.append(name_rung(point.rung))
     if point.waste:
-        parts.append(f"{visible(point.waste)}: {figures.tokens(point.wasted)} tokens in vain")
+        parts.append(f"{show_safely(point.waste)}: {figures.format_tokens(point.wasted)} tokens in vain")
     return " · ".join(parts)

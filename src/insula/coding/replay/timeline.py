@@ -76,14 +76,16 @@ class Timeline:
     said: str
 
 
-def bars(points: Sequence[Point], limit: int) -> tuple[Bar, ...]:
+def make_bars(points: Sequence[Point], limit: int) -> tuple[Bar, ...]:
     """The actions in order, so many to a bar that there are no more bars than the limit."""
     ordered = sorted(points, key=lambda point: point.step)
     each = max(1, math.ceil(len(ordered) / limit))
     return tuple(Bar(tuple(ordered[at : at + each])) for at in range(0, len(ordered), each))
 
 
-def timeline(points: Sequence[Point], moments: Iterable[Moment], user_steps: Iterable[int], limit: int) -> Timeline:
+def draw_timeline(
+    points: Sequence[Point], moments: Iterable[Moment], user_steps: Iterable[int], limit: int
+) -> Timeline:
     """The timeline of a session.
 
     Args:
@@ -92,27 +94,27 @@ def timeline(points: Sequence[Point], moments: Iterable[Moment], user_steps: Ite
         user_steps: steps before which the user spoke.
         limit: bars that it may have.
     """
-    row = bars(points, limit)
+    row = make_bars(points, limit)
     return Timeline(
         bars=row,
         each=len(row[0].points) if row else 1,
-        width=width(row),
-        bands=bands(row, moments),
-        calls=plot(row, TOP, BASE),
-        failed=plot(row, TOP, BASE, failed=True),
-        user="".join(_box(_at(row, step) * UNIT, 4, 2, BASE - 4) for step in sorted(set(user_steps))),
-        wasted=_lane(row, [(WASTED, 7 if any(p.waste for p in bar.points) else 0) for bar in row]),
-        felt=_lane(row, [(INSULA - 3, 3 if any(p.sense for p in bar.points) else 0) for bar in row]),
-        said=_lane(row, [(INSULA - high, high) for high in map(_loudness, row)]),
+        width=measure_width(row),
+        bands=draw_bands(row, moments),
+        calls=draw_bars(row, TOP, BASE),
+        failed=draw_bars(row, TOP, BASE, failed=True),
+        user="".join(_draw_box(_find_bar(row, step) * UNIT, 4, 2, BASE - 4) for step in sorted(set(user_steps))),
+        wasted=_draw_lane(row, [(WASTED, 7 if any(p.waste for p in bar.points) else 0) for bar in row]),
+        felt=_draw_lane(row, [(INSULA - 3, 3 if any(p.sense for p in bar.points) else 0) for bar in row]),
+        said=_draw_lane(row, [(INSULA - high, high) for high in map(_measure_loudness, row)]),
     )
 
 
-def width(row: Sequence[Bar]) -> int:
+def measure_width(row: Sequence[Bar]) -> int:
     """Of the drawing, in its own units."""
     return max(ROOM, len(row)) * UNIT
 
 
-def plot(row: Sequence[Bar], top: int, base: int, *, failed: bool = False) -> str:
+def draw_bars(row: Sequence[Bar], top: int, base: int, *, failed: bool = False) -> str:
     """A path of one bar each, as high as the logarithm of its tokens.
 
     Args:
@@ -121,43 +123,43 @@ def plot(row: Sequence[Bar], top: int, base: int, *, failed: bool = False) -> st
         base: where they stand.
         failed: draw of each only the share of its actions that failed.
     """
-    heights = [_height(bar.tokens, base - top) * (bar.failed if failed else 1) for bar in row]
-    return _lane(row, [(base - math.ceil(high), math.ceil(high)) for high in heights])
+    heights = [_measure_height(bar.tokens, base - top) * (bar.failed if failed else 1) for bar in row]
+    return _draw_lane(row, [(base - math.ceil(high), math.ceil(high)) for high in heights])
 
 
-def bands(row: Sequence[Bar], moments: Iterable[Moment]) -> tuple[Band, ...]:
+def draw_bands(row: Sequence[Bar], moments: Iterable[Moment]) -> tuple[Band, ...]:
     """Where the moments lie, from left to right."""
     found: list[Band] = []
     for moment in sorted(moments, key=lambda one: one.first):
-        start, end = _at(row, moment.first), bisect_right(row, moment.last, key=_first)
+        start, end = _find_bar(row, moment.first), bisect_right(row, moment.last, key=_get_first)
         found.append(Band(start * UNIT, max(1, end - start) * UNIT, moment.first, moment.last))
     return tuple(found)
 
 
-def _at(row: Sequence[Bar], step: int) -> int:
+def _find_bar(row: Sequence[Bar], step: int) -> int:
     """The bar in which a step lies."""
     return bisect_left(row, step, key=lambda bar: bar.points[-1].step)
 
 
-def _first(bar: Bar) -> int:
+def _get_first(bar: Bar) -> int:
     return bar.points[0].step
 
 
-def _height(tokens: int, room: int) -> float:
+def _measure_height(tokens: int, room: int) -> float:
     """Never nothing: an action that brought no token was one all the same."""
     decades = math.log10(max(tokens, FLOOR) / FLOOR)
     return max(2.0, room * min(decades, DECADES) / DECADES)
 
 
-def _loudness(bar: Bar) -> int:
+def _measure_loudness(bar: Bar) -> int:
     """A text is as high as its rung; what is no part of the ladder is as high as awareness."""
     return max((3 + 3 * max(1, point.rung) for point in bar.points if point.said), default=0)
 
 
-def _lane(row: Sequence[Bar], boxes: Iterable[tuple[int, int]]) -> str:
+def _draw_lane(row: Sequence[Bar], boxes: Iterable[tuple[int, int]]) -> str:
     wide = UNIT if len(row) > DENSE else UNIT - 2
-    return "".join(_box(at * UNIT, top, wide, high) for at, (top, high) in enumerate(boxes) if high)
+    return "".join(_draw_box(at * UNIT, top, wide, high) for at, (top, high) in enumerate(boxes) if high)
 
 
-def _box(x: int, y: int, wide: int, high: int) -> str:
+def _draw_box(x: int, y: int, wide: int, high: int) -> str:
     return f"M{x} {y}h{wide}v{high}h-{wide}z"

@@ -17,28 +17,28 @@ _EMOJI = re.compile(f"(?<=[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]){_JOINER}(?
 _LINE = "\n\r\x0b\x0c\x85\u2028\u2029"
 
 
-def visible(text: str, longest: int = LONGEST) -> str:
+def show_safely(text: str, longest: int = LONGEST) -> str:
     """The text on one line, cut, with a picture or the number of each character that cannot be seen.
 
     What cannot be seen can deceive: a right-to-left override turns the end of a file's name round. Escaping for HTML
     is not done here; the template does it for everything.
     """
     cut = text[:longest]
-    shown = cut if cut.isprintable() else _JOINER.join("".join(map(_shown, part)) for part in _EMOJI.split(cut))
+    shown = cut if cut.isprintable() else _JOINER.join("".join(map(_show_char, part)) for part in _EMOJI.split(cut))
     return f"{shown}…" if len(text) > longest else shown
 
 
-def brief(text: str, longest: int = LONGEST) -> str:
+def show_briefly(text: str, longest: int = LONGEST) -> str:
     """The same with only the end of each long path: their beginnings are alike, and their ends tell them apart."""
-    return visible(" ".join(map(_ending, text[: 4 * longest].split(" "))), longest)
+    return show_safely(" ".join(map(_shorten_path, text[: 4 * longest].split(" "))), longest)
 
 
-def _ending(word: str) -> str:
+def _shorten_path(word: str) -> str:
     parts = word.split("/")
     return word if len(word) <= LONG_PATH or len(parts) <= PATH_ENDS else "…/" + "/".join(parts[-PATH_ENDS:])
 
 
-def _shown(char: str) -> str:
+def _show_char(char: str) -> str:
     if char.isprintable() or char == "\u00a0":
         return char
     if char in _LINE:

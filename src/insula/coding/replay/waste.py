@@ -4,7 +4,7 @@ import re
 
 from insula.coding.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT
 from insula.coding.step.action import EDIT, EXECUTE, READ, Action
-from insula.coding.step.failure import similar
+from insula.coding.step.failure import are_similar
 
 CHARS_PER_TOKEN = 4
 """The usual estimate for English and code, where a transcript counts no tokens of single calls."""
@@ -21,7 +21,7 @@ Waste = tuple[str, int]
 NONE: Waste = ("", 0)
 
 
-def tokens(action: Action) -> int:
+def count_tokens(action: Action) -> int:
     """About how many tokens a call and its result are."""
     return action.chars // CHARS_PER_TOKEN
 
@@ -46,8 +46,8 @@ class Ledger:
             return self._failed(window)
         if action.kind == EDIT:
             self._changed(action)
-        elif _shows(action) and self._again(action):
-            return REREAD, tokens(action)
+        elif _only_shows(action) and self._again(action):
+            return REREAD, count_tokens(action)
         over = output // CHARS_PER_TOKEN - HUGE_TOKENS
         return (HUGE, over) if over > 0 else NONE
 
@@ -57,12 +57,12 @@ class Ledger:
 
     def _failed(self, window: Window) -> Waste:
         if window[-1].kind == EDIT:
-            return STALE_EDIT, tokens(window[-1])
+            return STALE_EDIT, count_tokens(window[-1])
         last, before = window[-1], next((one for one in reversed(window[:-1]) if one.nth != window[-1].nth), None)
         if before is None or not last.failed or not before.failed:
             return NONE
-        again = similar(last.error, before.error) if last.error and before.error else last.call == before.call
-        return (FAILURE, tokens(last)) if again else NONE
+        again = are_similar(last.error, before.error) if last.error and before.error else last.call == before.call
+        return (FAILURE, count_tokens(last)) if again else NONE
 
     def _changed(self, action: Action) -> None:
         """Of a long result only the ends are compared, so an edit ends what was known of its file."""
@@ -77,5 +77,5 @@ class Ledger:
         return before[0] == action.result != ""
 
 
-def _shows(action: Action) -> bool:
+def _only_shows(action: Action) -> bool:
     return action.kind == READ or (action.kind == EXECUTE and _SHOWS.fullmatch(action.target) is not None)

@@ -14,8 +14,8 @@ from typing import Any
 from insula.coding.replay.waste import CHARS_PER_TOKEN
 from insula.coding.step import trace
 from insula.coding.step.digest import compile_rules
-from insula.coding.step.evidence import read as read_evidence
-from insula.coding.step.worth import false_alarms, helped, praise, silence
+from insula.coding.step.evidence import read_evidence
+from insula.coding.step.worth import list_false_alarms, list_helped, praise_text, silence_kind
 from insula.errors import InputError, StoreFull
 from insula.guidance import HEARD, SHOWN, WITHHELD
 from insula.value import is_number
@@ -128,7 +128,7 @@ class Worth:
         return sum(one.chars for one in self.told) // CHARS_PER_TOKEN
 
 
-def worth(home: str, days: float, now: float) -> Worth:
+def measure_worth(home: str, days: float, now: float) -> Worth:
     """What the hook was worth in the last days, and whether it helped in all that is kept.
 
     Args:
@@ -138,71 +138,71 @@ def worth(home: str, days: float, now: float) -> Worth:
     """
     found, since = Worth(days=days), now - days * DAY
     every: list[Trouble] = []
-    recent = set(_folders(Path(home, "sessions"), since))
-    for folder in _folders(Path(home, "sessions"), 0.0):
-        records, _ = trace.read(str(folder), 0, _BYTES)
-        every += _troubles(folder.name, records, 0.0)
+    recent = set(_list_folders(Path(home, "sessions"), since))
+    for folder in _list_folders(Path(home, "sessions"), 0.0):
+        records, _ = trace.read_trace(str(folder), 0, _BYTES)
+        every += _read_troubles(folder.name, records, 0.0)
         if folder not in recent:
             continue
         calls = sum(record.get("e") == "action" for record in records)
         found.sessions += "agents" not in folder.parts and calls > 0
         found.calls += calls
-        found.troubles += _troubles(folder.name, records, since)
+        found.troubles += _read_troubles(folder.name, records, since)
     found.troubles.sort(key=lambda one: -one.at)
-    wrong, right = false_alarms(home), helped(home)
+    wrong, right = list_false_alarms(home), list_helped(home)
     for one in found.troubles:
         one.wrong, one.helped = (one.project, one.sense, one.family) in wrong, one.id in right
-    found.rules = _rules(home, since, now)
+    found.rules = _list_rules(home, since, now)
     found.effects = [
-        compare("notes", TURNS, _notes(every, now), since_first((one.at for one in every), now)),
-        _of_rules(home, now),
+        make_row("notes", TURNS, _compare_notes(every, now), count_days((one.at for one in every), now)),
+        _compare_rules(home, now),
     ]
     return found
 
 
-def since_first(moments: Iterable[float], now: float) -> float:
+def count_days(moments: Iterable[float], now: float) -> float:
     """How many days ago the first of some moments was."""
     return (now - min(moments, default=now)) / DAY
 
 
-def trouble(home: str, name: str) -> Trouble | None:
+def find_trouble(home: str, name: str) -> Trouble | None:
     """The trouble of that id, whenever it was; None where there is none."""
-    for folder in _folders(Path(home, "sessions"), 0.0):
-        records, _ = trace.read(str(folder), 0, _BYTES)
-        for one in _troubles(folder.name, records, 0.0):
+    for folder in _list_folders(Path(home, "sessions"), 0.0):
+        records, _ = trace.read_trace(str(folder), 0, _BYTES)
+        for one in _read_troubles(folder.name, records, 0.0):
             if one.id == name:
                 return one
     return None
 
 
-def hear(home: str, name: str, *, right: bool, now: float) -> Trouble:
+def note_verdict(home: str, name: str, *, right: bool, now: float) -> Trouble:
     """Note a person's word on a text: that it helped, or that it was a false alarm, which ends its kind there.
 
     Raises:
         InputError: nothing was said under that id.
         StoreFull: the word cannot be written.
     """
-    one = trouble(home, name)
+    one = find_trouble(home, name)
     if one is None:
         raise InputError(f"Nothing was said under the id {name[:20]!r}; `insula worth --all` shows the ids.")
     try:
         if right:
-            praise(home, one.project, one.sense, one.family, one.id, now)
+            praise_text(home, one.project, one.sense, one.family, one.id, now)
         else:
-            silence(home, one.project, one.sense, one.family, now)
+            silence_kind(home, one.project, one.sense, one.family, now)
     except OSError as error:
         raise StoreFull(f"{home!r} cannot be written ({error.strerror or error}); make room there.") from error
     return one
 
 
-def _folders(sessions: Path, since: float) -> Iterator[Path]:
+def _list_folders(sessions: Path, since: float) -> Iterator[Path]:
     """The folders of agents whose trace was written since."""
     for path in sorted((*sessions.glob(f"*/{trace.FILE}"), *sessions.glob(f"*/agents/*/{trace.FILE}"))):
         if path.stat().st_mtime >= since:
             yield path.parent
 
 
-def _troubles(session: str, records: list[Record], since: float) -> list[Trouble]:
+def _read_troubles(session: str, records: list[Record], since: float) -> list[Trouble]:
     found: dict[str, Trouble] = {}
     project = ""
     for record in records:
@@ -211,15 +211,15 @@ def _troubles(session: str, records: list[Record], since: float) -> list[Trouble
             project = str(record.get("project", "")) or project
         elif kind == "text" and is_number(record.get("at")) and record["at"] >= since and record.get("id"):
             here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
-            _spoken(found.setdefault(str(record["id"]), _begun(record, session, here)), record)
+            _add_text(found.setdefault(str(record["id"]), _begin_trouble(record, session, here)), record)
         elif kind == "heeded" and (one := found.get(str(record.get("id", "")))) is not None:
             one.heeded = record.get("yes") is True
         elif kind == "ended":
-            _ended(found, record)
+            _end_trouble(found, record)
     return list(found.values())
 
 
-def _begun(record: Record, session: str, project: str) -> Trouble:
+def _begin_trouble(record: Record, session: str, project: str) -> Trouble:
     return Trouble(
         id=str(record["id"]),
         session=session,
@@ -233,20 +233,20 @@ def _begun(record: Record, session: str, project: str) -> Trouble:
     )
 
 
-def _spoken(one: Trouble, record: Record) -> None:
+def _add_text(one: Trouble, record: Record) -> None:
     one.text, one.rung = str(record.get("text", "")), int(record.get("rung") or 0)
     one.texts += 1
     one.chars += len(one.text)
 
 
-def _ended(found: dict[str, Trouble], record: Record) -> None:
+def _end_trouble(found: dict[str, Trouble], record: Record) -> None:
     one = found.get(str(record.get("id", "")))
     if one is not None and one.turns is None:
         one.turns, one.tokens = int(record.get("turns", 0)), int(record.get("tokens", 0))
         one.minutes = float(record.get("seconds", 0.0)) / 60
 
 
-def _rules(home: str, since: float, now: float) -> list[Told]:
+def _list_rules(home: str, since: float, now: float) -> list[Told]:
     evidence = read_evidence(home)
     projects = {item.project for items in evidence.values() for item in items}
     rules = {rule.id: rule for project in sorted(projects) for rule in compile_rules(home, project, now)}
@@ -264,7 +264,7 @@ def _rules(home: str, since: float, now: float) -> list[Told]:
     return sorted(told, key=lambda one: (-(one.kept + one.broken), one.rule))
 
 
-def compare(what: str, unit: str, found: Compared, days: float) -> Row:
+def make_row(what: str, unit: str, found: Compared, days: float) -> Row:
     """A line of the table.
 
     Args:
@@ -288,7 +288,7 @@ def compare(what: str, unit: str, found: Compared, days: float) -> Row:
     )
 
 
-def measured(row: Row) -> tuple[str, str]:
+def format_effect(row: Row) -> tuple[str, str]:
     """The difference and its interval, in turns or in points."""
     if not (row.told and row.withheld):
         return "–", "–"
@@ -297,7 +297,7 @@ def measured(row: Row) -> tuple[str, str]:
     return f"{100 * row.less:+.0f} points less often", f"{100 * row.low:+.0f} to {100 * row.high:+.0f}"
 
 
-def verdict(row: Row) -> str:
+def format_verdict(row: Row) -> str:
     """What may be said, and how long it takes at this rate until something may."""
     if not row.missing:
         return row.verdict
@@ -307,7 +307,7 @@ def verdict(row: Row) -> str:
     return f"{row.verdict}; {days}"
 
 
-def _notes(troubles: list[Trouble], now: float) -> Compared:
+def _compare_notes(troubles: list[Trouble], now: float) -> Compared:
     """Turns until a trouble is over; one that was never over took the most. Of a session, the first one."""
     first: dict[str, Trouble] = {}
     for one in sorted(troubles, key=lambda one: one.at):
@@ -319,7 +319,7 @@ def _notes(troubles: list[Trouble], now: float) -> Compared:
     return worth_of(amounts(arms[False], _MOST_TURNS), amounts(arms[True], _MOST_TURNS))
 
 
-def _of_rules(home: str, now: float) -> Row:
+def _compare_rules(home: str, now: float) -> Row:
     """How often a rule was broken; of a session, one rule."""
     found = sorted(
         (item for items in read_evidence(home).values() for item in items if item.arm in _ARMS),
@@ -328,4 +328,4 @@ def _of_rules(home: str, now: float) -> Row:
     first = {item.session: item for item in reversed(found)}
     told, held = ([item.happened for item in first.values() if item.arm == arm] for arm in _ARMS)
     outcome = worth_of(rate(sum(told), len(told)), rate(sum(held), len(held)))
-    return compare("rules", SHARE, outcome, since_first((item.at for item in found), now))
+    return make_row("rules", SHARE, outcome, count_days((item.at for item in found), now))

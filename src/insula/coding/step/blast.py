@@ -27,7 +27,7 @@ _LONGEST_LINE = 1_000
 _TOO_COMMON = frozenset(("index", "main", "mod", "lib", "__init__", "utils", "types", "test", "init", "setup"))
 
 
-def importers(folder: str, path: str, cwd: str, seconds: float = SECONDS) -> int:
+def count_importers(folder: str, path: str, cwd: str, seconds: float = SECONDS) -> int:
     """How many other files of the repository import the file; 0 where that was told before in this session.
 
     Args:
@@ -38,24 +38,24 @@ def importers(folder: str, path: str, cwd: str, seconds: float = SECONDS) -> int
     """
     whole = real_path(os.path.join(cwd, path))
     language = LANGUAGES.get(os.path.splitext(whole)[1])
-    if language is None or not _news(folder, whole):
+    if language is None or not _is_news(folder, whole):
         return 0
-    return len(imported_by(whole, seconds))
+    return len(list_importers(whole, seconds))
 
 
-def _news(folder: str, path: str) -> bool:
+def _is_news(folder: str, path: str) -> bool:
     try:
         with open(f"{folder}/{CACHE}", encoding="utf-8") as file:
             told: list[str] = json.loads(file.read())
     except (OSError, ValueError):
         told = []
     from insula.coding.step import trace
-    from insula.coding.step.fingerprint import digest
+    from insula.coding.step.digests import hash_text
 
-    name = digest(path)
+    name = hash_text(path)
     if name in told:
         return False
-    trace.make(folder)
+    trace.make_folder(folder)
     temporary = f"{folder}/{CACHE}.{os.getpid()}"
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(json.dumps([*told[-200:], name]))
@@ -63,9 +63,9 @@ def _news(folder: str, path: str) -> bool:
     return True
 
 
-def imported_by(path: str, seconds: float = SECONDS) -> set[str]:
+def list_importers(path: str, seconds: float = SECONDS) -> set[str]:
     """The files of its repository that import a file, as paths from the root; empty where it cannot be told in time."""
-    root = _root(path)
+    root = _find_root(path)
     language = LANGUAGES.get(os.path.splitext(path)[1])
     if root is None or language is None:
         return set()
@@ -76,7 +76,7 @@ def imported_by(path: str, seconds: float = SECONDS) -> set[str]:
     kinds = [f"*{suffix}" for suffix, other in LANGUAGES.items() if other is language]
     found: set[str] = set()
     end = time.monotonic() + 2 * seconds
-    for name, line in _lines(root, words, kinds, seconds):
+    for name, line in _grep(root, words, kinds, seconds):
         if name not in found and name != inside and len(line) <= _LONGEST_LINE and imports(name, line):
             found.add(name)
         if time.monotonic() > end:
@@ -84,7 +84,7 @@ def imported_by(path: str, seconds: float = SECONDS) -> set[str]:
     return found
 
 
-def _root(path: str) -> str | None:
+def _find_root(path: str) -> str | None:
     folder = os.path.dirname(path)
     while folder != os.path.dirname(folder):
         if os.path.exists(f"{folder}/.git"):
@@ -93,7 +93,7 @@ def _root(path: str) -> str | None:
     return None
 
 
-def _lines(root: str, words: list[str], kinds: list[str], seconds: float) -> "Iterator[tuple[str, str]]":
+def _grep(root: str, words: list[str], kinds: list[str], seconds: float) -> "Iterator[tuple[str, str]]":
     """The lines of files of these kinds that hold one of the words, each with its file's name."""
     import subprocess
 
@@ -118,16 +118,16 @@ def _lines(root: str, words: list[str], kinds: list[str], seconds: float) -> "It
 # Per language: words of which an importer must hold one, and whether a line of a file imports.
 
 
-def _python(path: str, root: str) -> "Language":
+def _read_python(path: str, root: str) -> "Language":
     import re
 
-    module, package = _dotted(path, root), path.endswith("/__init__.py")
-    wanted = {module, _plain(path)}
+    module, package = _name_module(path, root), path.endswith("/__init__.py")
+    wanted = {module, _name_from_root(path)}
     folder = os.path.dirname(f"{root}/{path}")
 
     def imports(name: str, line: str) -> bool:
         if match := re.match(r"from\s+(\.*)([\w.]*)\s+import\s+(.*)", line):
-            base = _from(name, root, len(match[1]), match[2])
+            base = _resolve_import(name, root, len(match[1]), match[2])
             names: list[str] = re.findall(r"\w+(?=\s*(?:as\b|,|\)|#|\\|$))", match[3])
             if any(f"{base}.{each}" in wanted for each in names):
                 return True
@@ -139,7 +139,7 @@ def _python(path: str, root: str) -> "Language":
     return words, imports
 
 
-def _dotted(path: str, root: str) -> str:
+def _name_module(path: str, root: str) -> str:
     """The name that a Python file is imported by: from the outermost folder that is a package."""
     parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
     start = len(parts) - 1
@@ -148,15 +148,15 @@ def _dotted(path: str, root: str) -> str:
     return ".".join(parts[start:])
 
 
-def _plain(path: str) -> str:
+def _name_from_root(path: str) -> str:
     """The name from the root of the repository, for packages without `__init__.py`."""
     return path.removesuffix(".py").removesuffix("/__init__").removeprefix("src/").replace("/", ".")
 
 
-def _from(name: str, root: str, dots: int, base: str) -> str:
+def _resolve_import(name: str, root: str, dots: int, base: str) -> str:
     if not dots:
         return base
-    parts = _dotted(name, root).split(".")
+    parts = _name_module(name, root).split(".")
     parts = parts[: len(parts) - dots + name.endswith("/__init__.py")]
     return ".".join([*parts, base] if base else parts)
 
@@ -165,7 +165,7 @@ def _is_module(folder: str, name: str) -> bool:
     return os.path.exists(f"{folder}/{name}.py") or os.path.isdir(f"{folder}/{name}")
 
 
-def _script(path: str, root: str) -> "Language":
+def _read_script(path: str, root: str) -> "Language":
     import re
 
     stem = os.path.splitext(path)[0]
@@ -187,7 +187,7 @@ def _script(path: str, root: str) -> "Language":
     return [wanted.rsplit("/", 1)[-1]], imports
 
 
-def _named(pattern: str) -> "Callable[[str, str], Language]":
+def _read_named(pattern: str) -> "Callable[[str, str], Language]":
     def language(path: str, root: str) -> "Language":
         import re
 
@@ -200,14 +200,14 @@ def _named(pattern: str) -> "Callable[[str, str], Language]":
     return language
 
 
-_JVM = _named(r"import\s+(?:static\s+)?[\w.]+\.NAME\b")
-_RUST = _named(r"(?:pub\s+)?(?:use|mod)\s+(?:[\w:{, ]+::\s*\{?\s*)?(?:[\w:, ]+)?\bNAME\b")
-_C = _named(r"""#\s*include\s+["<](?:[\w./-]*/)?NAME\.\w+[">]""")
-_RUBY = _named(r"""require(?:_relative)?\s*\(?['"](?:[\w./-]*/)?NAME['"]""")
+_JVM = _read_named(r"import\s+(?:static\s+)?[\w.]+\.NAME\b")
+_RUST = _read_named(r"(?:pub\s+)?(?:use|mod)\s+(?:[\w:{, ]+::\s*\{?\s*)?(?:[\w:, ]+)?\bNAME\b")
+_C = _read_named(r"""#\s*include\s+["<](?:[\w./-]*/)?NAME\.\w+[">]""")
+_RUBY = _read_named(r"""require(?:_relative)?\s*\(?['"](?:[\w./-]*/)?NAME['"]""")
 
 LANGUAGES = {
-    ".py": _python,
-    **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte"), _script),
+    ".py": _read_python,
+    **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte"), _read_script),
     **dict.fromkeys((".java", ".kt", ".scala"), _JVM),
     ".rs": _RUST,
     **dict.fromkeys((".h", ".hpp", ".hh", ".c", ".cc", ".cpp"), _C),

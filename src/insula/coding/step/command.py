@@ -6,7 +6,7 @@ Flags, `| tail`, a prefix such as `cd x &&` or `timeout 60`, and the way that an
 
 from insula.coding.step import programs
 from insula.coding.step.programs import NARROWING, PRIORITY, PROVING, REQUEST, RUN, VALUED
-from insula.coding.step.shell import Launched, launched
+from insula.coding.step.shell import Launched, list_launched
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ LABEL = 60
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@+-=~")
 
 
-def label(words: "tuple[str, ...]") -> str:
+def make_label(words: "tuple[str, ...]") -> str:
     """Words as they may be told: plain ones only, at most `LABEL` characters, cut between them."""
     told = ""
     for word in words:
@@ -30,12 +30,12 @@ def label(words: "tuple[str, ...]") -> str:
     return told
 
 
-def named_check(family: str, selectors: "tuple[str, ...]", workspace: str = "") -> str:
+def name_check(family: str, selectors: "tuple[str, ...]", workspace: str = "") -> str:
     """A check, which part of it is run and where, as one word."""
     return " ".join((family, *((f"@{workspace}",) if workspace else ()), *selectors))[:160]
 
 
-def address(url: str) -> str:
+def strip_address(url: str) -> str:
     """Host and path of an address: no user, no query."""
     bare = url.split("://", 1)[-1].split("?", 1)[0].split("#", 1)[0]
     return bare.rsplit("@", 1)[-1]
@@ -91,50 +91,50 @@ class Command(Value):
         return " ".join(part for part in (self.kind, self.program, self.subcommand, named) if part)
 
 
-def understand(line: str) -> Command:
+def parse_command(line: str) -> Command:
     """What a command line is run for."""
-    parts = launched(line)
+    parts = list_launched(line)
     if not parts:
         return Command()
     runs = [part for part in parts if part.before != "|" or part.words[0] not in programs.FILTERS]
     doing = [part for part in runs if part.words[0] not in programs.SETTING_UP] or runs[-1:] or list(parts[-1:])
-    kinds = [_kind(part.words) for part in doing]
+    kinds = [get_kind(part.words) for part in doing]
     pauses = [part.words[0] in programs.WAITS for part in doing]
     clears = [part.words[0] in programs.CLEARING for part in doing]
     goal = min(
         range(len(doing)), key=lambda place: (PRIORITY.index(kinds[place]), pauses[place], clears[place], -place)
     )
     main, kind = doing[goal], kinds[goal]
-    acts = [act for part in doing if (act := _act(part.words))] + [BYPASSES] * any(map(_bypasses, parts))
-    return _parsed(main, kind).replace(
-        waits=kind not in PROVING and (pauses[0] or any(map(_waits, doing)) or _loops(parts)),
-        probes=kind not in PROVING and (all(map(_probes, doing)) or _forgives(parts)),
-        changes=any(map(_changes, parts)),
+    acts = [act for part in doing if (act := get_act(part.words))] + [BYPASSES] * any(map(_bypasses_check, parts))
+    return _parse(main, kind).replace(
+        waits=kind not in PROVING and (pauses[0] or any(map(_is_wait, doing)) or _is_loop(parts)),
+        probes=kind not in PROVING and (all(map(_is_probe, doing)) or _forgives_failure(parts)),
+        changes=any(map(_changes_files, parts)),
         acts=tuple(dict.fromkeys(acts)),
-        touches=tuple(path for part in doing if _act(part.words) for path in _paths(part.words))[:SELECTORS],
-        also=_gone_well(parts, doing, main),
+        touches=tuple(path for part in doing if get_act(part.words) for path in _list_targets(part.words))[:SELECTORS],
+        also=_list_passed(parts, doing, main),
         limited=kind not in PROVING and any("timeout" in part.launchers for part in parts),
     )
 
 
-def _gone_well(parts: "Sequence[Launched]", doing: "list[Launched]", main: Launched) -> tuple[str, ...]:
+def _list_passed(parts: "Sequence[Launched]", doing: "list[Launched]", main: Launched) -> tuple[str, ...]:
     """The other checks behind which `&&` stands: what follows them is run only where they went well."""
     before = [part for part, after in zip(parts, parts[1:], strict=False) if after.before == "&&" and part in doing]
     if parts[-1].before == "&&":
         before.append(parts[-1])
-    checks = [_parsed(part, kind) for part in before if part is not main and (kind := _kind(part.words)) in PROVING]
-    return tuple(named_check(check.family, check.selectors, check.workspace) for check in checks)[:SELECTORS]
+    checks = [_parse(part, kind) for part in before if part is not main and (kind := get_kind(part.words)) in PROVING]
+    return tuple(name_check(check.family, check.selectors, check.workspace) for check in checks)[:SELECTORS]
 
 
 # What is run.
 
 
-def _parsed(part: Launched, kind: str) -> Command:
+def _parse(part: Launched, kind: str) -> Command:
     """The fields of one simple command."""
     words = part.words
-    subcommand, scripts = _named(words)
-    workspace, scripts = _part(words, scripts, part.workspace)
-    selected = _selected(words, kind, (subcommand, *scripts))
+    subcommand, scripts = _find_scripts(words)
+    workspace, scripts = _split_workspace(words, scripts, part.workspace)
+    selected = _list_selectors(words, kind, (subcommand, *scripts))
     if words[0] in {"nx", "gradle"}:
         selected = []
     named = " ".join(scripts)
@@ -150,29 +150,31 @@ def _parsed(part: Launched, kind: str) -> Command:
         script=named,
         selectors=tuple(sorted(word.removeprefix("./") or word for word in selected)),
         workspace=workspace,
-        label=label((*shown, *where)),
+        label=make_label((*shown, *where)),
     )
 
 
-def _part(words: "tuple[str, ...]", scripts: "tuple[str, ...]", workspace: str) -> "tuple[str, tuple[str, ...]]":
+def _split_workspace(
+    words: "tuple[str, ...]", scripts: "tuple[str, ...]", workspace: str
+) -> "tuple[str, tuple[str, ...]]":
     """The workspace where a script is named with it, and the scripts without it: `:app:test`, `nx test web`."""
     if words[0] == "gradle" and len(scripts) == 1 and scripts[0].count(":"):
         project, _, task = scripts[0].rpartition(":")
         return project.strip(":").replace(":", "/") or workspace, (task,)
     if words[0] == "nx" and not workspace:
-        first = _first(words)
+        first = get_word(words)
         if first == "run":
-            return _first(words, 1).split(":", 1)[0], scripts
-        return ("" if first in {"run-many", "affected"} else _first(words, 1)), scripts
+            return get_word(words, 1).split(":", 1)[0], scripts
+        return ("" if first in {"run-many", "affected"} else get_word(words, 1)), scripts
     return workspace, scripts
 
 
-def _kind(words: "tuple[str, ...]") -> str:
-    name, first = words[0], _first(words)
-    if _formats(words):
+def get_kind(words: "tuple[str, ...]") -> str:
+    name, first = words[0], get_word(words)
+    if _only_formats(words):
         return RUN
-    if name in programs.NAMING | {"deno"} and (scripts := _named(words)[1]):
-        kinds = [_by_name(script) for script in scripts]
+    if name in programs.NAMING | {"deno"} and (scripts := _find_scripts(words)[1]):
+        kinds = [_classify_script(script) for script in scripts]
         known = [kind for kind in kinds if kind != RUN]
         if known:
             return min(known, key=PRIORITY.index)
@@ -185,11 +187,11 @@ def _kind(words: "tuple[str, ...]") -> str:
     if name in programs.ONLY_BY_SUBCOMMAND:
         return RUN
     if name in {"python", "node", "ruby", "deno", "bash", "sh", "zsh"} and words[1:2] and "." in words[1]:
-        return _by_file(words[1])
-    return programs.PROGRAMS.get(name) or (_by_file(name) if name.endswith(programs.SCRIPT_FILES) else RUN)
+        return _classify_file(words[1])
+    return programs.PROGRAMS.get(name) or (_classify_file(name) if name.endswith(programs.SCRIPT_FILES) else RUN)
 
 
-def _formats(words: "tuple[str, ...]") -> bool:
+def _only_formats(words: "tuple[str, ...]") -> bool:
     """Whether it only puts files in shape, or mends them: that shows nothing."""
     name, rest = words[0], set(words[1:])
     if rest & {"--check", "--list-different", "--diff", "-c", "-l", "-d", "--verify"}:
@@ -199,27 +201,27 @@ def _formats(words: "tuple[str, ...]") -> bool:
     if name in programs.FORMATTERS or (name == "rubocop" and rest & {"-a", "-A"}):
         return True
     if name in {"cargo", "go", "ruff", "dart", "mix", "deno", "terraform", "tofu", "buf", "dotnet", "biome"}:
-        return _first(words) in {"fmt", "format"}
-    return name in programs.SCRIPTS and any(_mends(script) for script in _named(words)[1])
+        return get_word(words) in {"fmt", "format"}
+    return name in programs.SCRIPTS and any(_is_mending(script) for script in _find_scripts(words)[1])
 
 
-def _mends(script: str) -> bool:
+def _is_mending(script: str) -> bool:
     parts = set(script.lower().replace("-", ":").replace("_", ":").split(":"))
     return bool(parts & {"fix", "write", "fmt", "format", "prettier"}) and not parts & {"check", "verify"}
 
 
-def _by_name(script: str) -> str:
+def _classify_script(script: str) -> str:
     low = script.lower()
     return next((kind for word, kind in programs.NAMED if word in low), RUN)
 
 
-def _by_file(path: str) -> str:
+def _classify_file(path: str) -> str:
     """What a script in a file is for, where its own name says so: `scripts/run_tests.sh`, `build.ps1`."""
     parts = path.lower().rsplit("/", 1)[-1].split(".")[0].replace("-", "_").split("_")
     return next((kind for word, kind in programs.NAMED_FILES if word in parts), RUN)
 
 
-def _first(words: "tuple[str, ...]", skip: int = 0) -> str:
+def get_word(words: "tuple[str, ...]", skip: int = 0) -> str:
     """The first word that is no option, or a later one."""
     taken = 0
     for place in range(1, len(words)):
@@ -232,22 +234,22 @@ def _first(words: "tuple[str, ...]", skip: int = 0) -> str:
     return ""
 
 
-def _named(words: "tuple[str, ...]") -> "tuple[str, tuple[str, ...]]":
+def _find_scripts(words: "tuple[str, ...]") -> "tuple[str, tuple[str, ...]]":
     """The subcommand of a program and the scripts that it runs, where it has any."""
-    name, first = words[0], _first(words)
+    name, first = words[0], get_word(words)
     if name in programs.TARGETS:
-        return "", tuple(word for word in _before_dashes(words) if "=" not in word)[:SELECTORS]
+        return "", tuple(word for word in _list_before_dashes(words) if "=" not in word)[:SELECTORS]
     if name == "nx":
-        return _of_nx(words, first)
+        return _read_nx(words, first)
     if name == "turbo":
-        scripts = [word for word in _before_dashes(words) if word != "run"]
+        scripts = [word for word in _list_before_dashes(words) if word != "run"]
         return ("run" if first == "run" else ""), tuple(scripts[:SELECTORS])
     if not first or not (
         name in programs.SUBCOMMANDS or name in programs.SCRIPTS or name in programs.POLLS or name in programs.ASKS
     ):
         return "", ()
     if (first in {"run", "run-script"} and name in programs.NAMING) or (name, first) == ("deno", "task"):
-        return first, (script,) if (script := _first(words, 1)) else ()
+        return first, (script,) if (script := get_word(words, 1)) else ()
     if name in programs.NAMING and (first not in programs.SUBCOMMANDS.get(name, ()) or _is_script(name, first)):
         return "", (first,)
     return first, ()
@@ -258,7 +260,7 @@ def _is_script(manager: str, word: str) -> bool:
     return manager in {"npm", "pnpm", "yarn"} and word in {"test", "t"}
 
 
-def _before_dashes(words: "tuple[str, ...]") -> "list[str]":
+def _list_before_dashes(words: "tuple[str, ...]") -> "list[str]":
     end = words.index("--") if "--" in words else len(words)
     return [
         word
@@ -267,10 +269,10 @@ def _before_dashes(words: "tuple[str, ...]") -> "list[str]":
     ]
 
 
-def _of_nx(words: "tuple[str, ...]", first: str) -> "tuple[str, tuple[str, ...]]":
+def _read_nx(words: "tuple[str, ...]", first: str) -> "tuple[str, tuple[str, ...]]":
     """`nx test web`, `nx run web:test`, `nx run-many -t lint test`."""
     if first == "run":
-        return first, tuple(_first(words, 1).split(":")[1:2])
+        return first, tuple(get_word(words, 1).split(":")[1:2])
     if first in {"run-many", "affected"}:
         flags = [place for place, word in enumerate(words) if word.partition("=")[0] in {"-t", "--target", "--targets"}]
         if not flags:
@@ -285,7 +287,7 @@ def _of_nx(words: "tuple[str, ...]", first: str) -> "tuple[str, tuple[str, ...]]
     return "", (first,) if first else ()
 
 
-def _selected(words: "tuple[str, ...]", kind: str, named: "tuple[str, ...]") -> "list[str]":
+def _list_selectors(words: "tuple[str, ...]", kind: str, named: "tuple[str, ...]") -> "list[str]":
     """Which part of it is run: files, packages, names; in the order in which they stand."""
     names, narrowing = list(named), NARROWING if kind == programs.TEST else frozenset[str]()
     found: list[str] = []
@@ -299,7 +301,7 @@ def _selected(words: "tuple[str, ...]", kind: str, named: "tuple[str, ...]") -> 
         elif word in names:
             names.remove(word)
         else:
-            found.append(address(word) if kind == REQUEST else word)
+            found.append(strip_address(word) if kind == REQUEST else word)
     if kind == REQUEST:
         found = found[:1]
     return list(dict.fromkeys(one[:PATH] for one in found if one))[:SELECTORS]
@@ -308,40 +310,40 @@ def _selected(words: "tuple[str, ...]", kind: str, named: "tuple[str, ...]") -> 
 # What only asks, and what waits.
 
 
-def _loops(parts: "Sequence[Launched]") -> bool:
+def _is_loop(parts: "Sequence[Launched]") -> bool:
     """Whether the line tries until something is there, or pauses between tries."""
     loops = {part.words[0] for part in parts} & {"while", "until", "for", "foreach"}
     return bool(loops - {"for", "foreach"}) or (bool(loops) and any(part.words[0] in programs.WAITS for part in parts))
 
 
-def _waits(part: Launched) -> bool:
+def _is_wait(part: Launched) -> bool:
     words = part.words
-    name, first = words[0], _first(words)
+    name, first = words[0], get_word(words)
     parts = set(name.replace("_", "-").split("-"))
     if (
         name in programs.POLLING
         or parts & set(programs.HEALTHY_WORDS)
-        or any(word.split("-")[0] == programs.WAITING for word in (name, first, _first(words, 1)))
+        or any(word.split("-")[0] == programs.WAITING for word in (name, first, get_word(words, 1)))
     ):
         return True
     if name == "tail" and any(word.startswith("-") and "f" in word.lower() for word in words[1:3]):
         return True
     if name == "gh":
-        return first in {"run", "workflow"} or (first == "pr" and _first(words, 1) in programs.GH_POLLS)
+        return first in {"run", "workflow"} or (first == "pr" and get_word(words, 1) in programs.GH_POLLS)
     if name in {"docker", "podman"} and first == "compose":
-        return _first(words, 1) in {"ps", "logs"}
+        return get_word(words, 1) in {"ps", "logs"}
     if first in programs.POLLS.get(name, ()) or {"--watch", "--wait", "--follow"} & set(words):
         return True
     if name == "aws" and any(word.startswith(("describe-", "get-", "wait", "list-")) for word in words[1:4]):
         return True
-    return _kind(words) == REQUEST and any(
+    return get_kind(words) == REQUEST and any(
         mark in word.lower() for word in words[1:] for mark in programs.HEALTHY_WORDS
     )
 
 
-def _probes(part: Launched) -> bool:
+def _is_probe(part: Launched) -> bool:
     words = part.words
-    name, first = words[0], _first(words)
+    name, first = words[0], get_word(words)
     if part.muted or name in programs.SETTING_UP:
         return True
     if name == "find":
@@ -349,10 +351,10 @@ def _probes(part: Launched) -> bool:
     if name in programs.PROBES or (len(words) == 2 and words[1] in programs.VERSION):
         return True
     if first in programs.ASKS.get(name, ()):
-        return _act(words) == ""
+        return get_act(words) == ""
     if name in {"python", "node", "ruby"} and words[1:2] in (("-c",), ("-e",)) and len(words) > 2:
         return len(words[2]) < LABEL and all(map(_only_loads, words[2].replace("\n", ";").split(";")))
-    return _kind(words) == REQUEST and ("-I" in words or "--head" in words)
+    return get_kind(words) == REQUEST and ("-I" in words or "--head" in words)
 
 
 def _only_loads(statement: str) -> bool:
@@ -364,7 +366,7 @@ def _only_loads(statement: str) -> bool:
     )
 
 
-def _forgives(parts: "Sequence[Launched]") -> bool:
+def _forgives_failure(parts: "Sequence[Launched]") -> bool:
     """Whether the line itself says what to do when it does not go well: `… || true`, `… || echo none`."""
     return parts[-1].before == "||" and parts[-1].words[0] in {"true", ":", "echo", "printf", "exit"}
 
@@ -376,7 +378,7 @@ _ASIDE = ("/tmp", "/dev", "&")  # noqa: S108
 """Where an output goes that is no file of the project."""
 
 
-def _changes(part: Launched) -> bool:
+def _changes_files(part: Launched) -> bool:
     words = part.words
     if any(not path.startswith(_ASIDE) and not path.endswith((".log", ".txt")) for path in part.writes):
         return True
@@ -387,7 +389,7 @@ def _changes(part: Launched) -> bool:
     return bool({"--fix", "--write", "-w", "--in-place"} & set(words[1:])) and words[0] != "curl"
 
 
-def _bypasses(part: Launched) -> bool:
+def _bypasses_check(part: Launched) -> bool:
     words = part.words
     if "HUSKY=0" in part.launchers or any(word.startswith("--dangerously") and " " not in word for word in words):
         return True
@@ -398,10 +400,10 @@ def _bypasses(part: Launched) -> bool:
     )
 
 
-def _act(words: "tuple[str, ...]") -> str:
-    name, first, rest = words[0], _first(words), set(words[1:])
+def get_act(words: "tuple[str, ...]") -> str:
+    name, first, rest = words[0], get_word(words), set(words[1:])
     if name == "git":
-        return _git(first, words, rest)
+        return _get_git_act(first, words, rest)
     if name in {"rm", "rmdir", "del", "rd", "remove-item", "trash", "unlink"}:
         deep = any(word.startswith(("-", "/")) and ("r" in word.lower() or word.lower() == "/s") for word in words[1:])
         return DELETES if deep or name != "rm" else DELETES if len(words) > 1 else ""
@@ -409,23 +411,23 @@ def _act(words: "tuple[str, ...]") -> str:
         return DELETES
     if name == "gh" and first == "pr" and "merge" in rest:
         return MERGES
-    return INSTALLS if _kind(words) == programs.INSTALL else ""
+    return INSTALLS if get_kind(words) == programs.INSTALL else ""
 
 
-def _git(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
+def _get_git_act(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
     if first == "commit" or (first in {"merge", "rebase", "cherry-pick"} and "--continue" in rest):
         return COMMITS
     if first == "push":
         forced = rest & {"-f", "--force"} or any(word.startswith("+") for word in words[2:])
         return "" if rest & {"-n", "--dry-run"} else FORCES if forced else PUSHES
     if first == "stash":
-        return STASHES if _first(words, 1) in {"", "push", "save"} else ""
+        return STASHES if get_word(words, 1) in {"", "push", "save"} else ""
     if first == "reset":
         return RESETS if rest & {"--hard", "--merge", "--keep"} else ""
     return MERGES if first in {"merge", "rebase"} else ""
 
 
-def _paths(words: "tuple[str, ...]") -> "list[str]":
+def _list_targets(words: "tuple[str, ...]") -> "list[str]":
     """The branches, remotes and paths that an act names."""
     after = words[words.index("--") + 1 :] if "--" in words else words[1:]
     skip = {"stash", "reset", "push", "HEAD", "git"}

@@ -14,10 +14,10 @@ import re
 from functools import lru_cache
 
 from insula.coding.step import trace
-from insula.coding.step.fingerprint import digest
+from insula.coding.step.digests import hash_text
 from insula.coding.step.person import INTERRUPT, PROMPT, REJECTION
 from insula.coding.step.stop_words import DENIALS, GENERIC, LIGHT, SPOILERS
-from insula.coding.step.trace import append_lines, read_end, records
+from insula.coding.step.trace import append_lines, parse_records, read_end
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -95,24 +95,24 @@ def find_corrections(session: str, records: "Iterable[Record]") -> list[Correcti
         if kind == "action":
             stopped = False
         elif kind == "user":
-            said = _asked(session, record, stopped=stopped)
-            stopped = _stops(record) or (stopped and not record.get("words"))
+            said = _read_correction(session, record, stopped=stopped)
+            stopped = _stops_agent(record) or (stopped and not record.get("words"))
             if said is not None and not _is_sent_again(said, asked):
                 asked.append(said)
     return asked[:MOST]
 
 
-def _stops(record: "Record") -> bool:
+def _stops_agent(record: "Record") -> bool:
     """Whether the user has stopped the agent and not yet said why."""
     return record.get("kind") in {INTERRUPT, REJECTION} and not record.get("words")
 
 
-def _asked(session: str, record: "Record", *, stopped: bool) -> Correction | None:
+def _read_correction(session: str, record: "Record", *, stopped: bool) -> Correction | None:
     words, at = record.get("words"), record.get("at")
     if not isinstance(words, str) or not words.strip() or not isinstance(at, int | float):
         return None
     how = REJECTION if record.get("kind") == REJECTION else INTERRUPT if stopped else PROMPT
-    safe = screen_line(_joined(find_rulings(words, how)))
+    safe = screen_line(_join_sentences(find_rulings(words, how)))
     about = name_call(str(record.get("about", "")))
     return Correction(session=session, at=float(at), words=safe, how=how, about=about) if safe else None
 
@@ -125,34 +125,34 @@ def find_rulings(words: str, how: str) -> "list[str]":
         how: `rejection`, `interrupt` (the first words after one): a correction, but for its questions; `prompt`: the
             sentences that rule something out, set a way or always ask for something, by the head of the ledger.
     """
-    from insula.coding.step.word.clauses import clauses
+    from insula.coding.step.word.clauses import split_clauses
 
     if how == PROMPT and len(words) > PLAIN:
         return []
-    said = [clause for clause in clauses(words) if not clause.asks]
-    kept = [clause.sentence for clause in said if how != PROMPT or _rules(clause.text, clause.sentence)]
+    said = [clause for clause in split_clauses(words) if not clause.asks]
+    kept = [clause.sentence for clause in said if how != PROMPT or _is_ruling(clause.text, clause.sentence)]
     return list(dict.fromkeys(kept))
 
 
-def _rules(clause: str, sentence: str) -> bool:
+def _is_ruling(clause: str, sentence: str) -> bool:
     import re
 
     from insula.coding.step.word import heads
-    from insula.coding.step.word.clauses import table
+    from insula.coding.step.word.clauses import load_table
     from insula.coding.step.word.word import ASKED, MOMENT, STANDING
 
-    if any(re.search(table()[name], sentence.lower()) for name in ("task", "now")):
+    if any(re.search(load_table()[name], sentence.lower()) for name in ("task", "now")):
         return False
-    low, chances = clause.lower(), heads.score("prompt", clause)
+    low, chances = clause.lower(), heads.score_clause("prompt", clause)
     ruled = sum(chances[kind] for kind in STANDING)
-    if re.search(table()["always"], low):
+    if re.search(load_table()["always"], low):
         ruled += chances[ASKED]
-    if re.search(table()["denies"], low):
+    if re.search(load_table()["denies"], low):
         ruled += chances[MOMENT]  # "don't run them" may be meant for now: that it is said again tells
     return ruled >= RULING
 
 
-def _joined(sentences: "Sequence[str]") -> str:
+def _join_sentences(sentences: "Sequence[str]") -> str:
     """As many of the sentences as a rule may hold."""
     text = ""
     for sentence in sentences:
@@ -214,8 +214,8 @@ def read_corrections(home: str, project: str) -> list[Correction]:
     if not project or not _is_ours(path):
         return []
     kept: list[Correction] = []
-    for record in records(read_end(path, READ_LIMIT)):
-        one = _of(record) if record.get("project") == project else None
+    for record in parse_records(read_end(path, READ_LIMIT)):
+        one = _load_correction(record) if record.get("project") == project else None
         if one is not None:
             kept.append(one)
     return kept
@@ -240,7 +240,7 @@ def _is_ours(path: str) -> bool:
     return found.st_uid == owner and not found.st_mode & 0o022
 
 
-def _of(record: "Record") -> Correction | None:
+def _load_correction(record: "Record") -> Correction | None:
     texts = {name: record.get(name, "") for name in ("session", "words", "about", "origin")}
     texts["how"] = record["how"] if record.get("how") in (INTERRUPT, REJECTION) else PROMPT
     if not all(isinstance(value, str) for value in texts.values()) or not isinstance(record.get("at"), int | float):
@@ -260,7 +260,7 @@ def erase_wish(home: str, project: str, wish: Wish) -> None:
     kept = [one for one in read_corrections(home, project) if (one.session, one.at, one.words) not in gone]
     path = log_path(home, project)
     temporary = f"{path}.{os.getpid()}"
-    trace.make(os.path.dirname(path))
+    trace.make_folder(os.path.dirname(path))
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     if kept:
         append_lines(temporary, [{"project": project, **one.as_dict()} for one in kept])
@@ -275,7 +275,7 @@ def group_corrections(asked: "Iterable[Correction]") -> list[Wish]:
     groups: list[list[Correction]] = []
     by_key: dict[str, list[int]] = {}
     for one in sorted(asked, key=lambda one: one.at):
-        shared = keys(one.words, one.about)
+        shared = list_keys(one.words, one.about)
         near = sorted({place for key in shared for place in by_key.get(key, ())})
         place = next((place for place in near if means_the_same(groups[place][0], one)), None)
         if place is None:
@@ -284,18 +284,18 @@ def group_corrections(asked: "Iterable[Correction]") -> list[Wish]:
                 by_key.setdefault(key, []).append(len(groups) - 1)
         else:
             groups[place].append(one)
-    return [_wish(group) for group in groups]
+    return [_make_wish(group) for group in groups]
 
 
-def _wish(group: "Sequence[Correction]") -> Wish:
+def _make_wish(group: "Sequence[Correction]") -> Wish:
     first = group[0]
-    name = PREFIX + digest(f"{first.words} {first.about}", 6)
+    name = PREFIX + hash_text(f"{first.words} {first.about}", 6)
     return Wish(id=name, words=first.words, about=first.about, times=tuple(group))
 
 
 def means_the_same(one: "Correction | Wish", other: "Correction | Wish") -> bool:
     """Whether they ask for the same."""
-    return alike(one.words, other.words, one.about, other.about) >= SAME
+    return measure_likeness(one.words, other.words, one.about, other.about) >= SAME
 
 
 def phrase_wish(words: str, about: str = "") -> str:
@@ -324,7 +324,7 @@ Marked = tuple[str, int]
 """A word, and whether it is wanted (1), denied (-1) or neither said (0)."""
 
 
-def alike(one: str, other: str, about: str = "", other_about: str = "") -> float:
+def measure_likeness(one: str, other: str, about: str = "", other_about: str = "") -> float:
     """How far two corrections ask for the same, in [0, 1].
 
     Args:
@@ -333,36 +333,36 @@ def alike(one: str, other: str, about: str = "", other_about: str = "") -> float
         about: the call that the first were said of; empty for none.
         other_about: that of the others.
     """
-    first, second = _weights(one, about), _weights(other, other_about)
+    first, second = _weigh(one, about), _weigh(other, other_about)
     total = sum(first.values()) + sum(second.values())
-    return _shared(first, second) / total if total else 0.0
+    return _sum_shared(first, second) / total if total else 0.0
 
 
-def keys(words: str, about: str = "") -> frozenset[str]:
+def list_keys(words: str, about: str = "") -> frozenset[str]:
     """Beginnings of the telling words: two corrections that share none are not alike."""
-    return frozenset(word[:_LEAST] for word, _ in _weights(words, about))
+    return frozenset(word[:_LEAST] for word, _ in _weigh(words, about))
 
 
 @lru_cache(maxsize=2048)
-def _weights(words: str, about: str) -> "dict[Marked, float]":
-    return dict(_weighed(words, about))
+def _weigh(words: str, about: str) -> "dict[Marked, float]":
+    return dict(_weigh_words(words, about))
 
 
-def _shared(first: "Mapping[Marked, float]", second: "Mapping[Marked, float]") -> float:
+def _sum_shared(first: "Mapping[Marked, float]", second: "Mapping[Marked, float]") -> float:
     left = dict(second)
     shared = 0.0
     for marked, weight in first.items():
-        best = next((other for other in left if _same(marked, other)), None)
+        best = next((other for other in left if _is_same(marked, other)), None)
         if best is not None:
             shared += weight + left.pop(best)
     return shared
 
 
-def _same(one: Marked, other: Marked) -> bool:
-    return one[1] * other[1] >= 0 and _forms_of_one(one[0], other[0])
+def _is_same(one: Marked, other: Marked) -> bool:
+    return one[1] * other[1] >= 0 and _are_forms(one[0], other[0])
 
 
-def _forms_of_one(one: str, other: str) -> bool:
+def _are_forms(one: str, other: str) -> bool:
     """Whether two words are the same but for their ending."""
     if one == other:
         return True
@@ -373,23 +373,23 @@ def _forms_of_one(one: str, other: str) -> bool:
     return common >= max(_LEAST, round(0.75 * max(len(one), len(other))))
 
 
-def _weighed(words: str, about: str) -> "Iterator[tuple[Marked, float]]":
+def _weigh_words(words: str, about: str) -> "Iterator[tuple[Marked, float]]":
     said: set[str] = set()
     for clause in re.split(_CLAUSE, words.lower().replace("’", "'")):
-        for word, sign in _signed(clause):
+        for word, sign in _sign_words(clause):
             said.add(word)
             yield (word, sign), _WEAK if word in GENERIC else 1.0
-    for word in _words(about.lower()):
+    for word in _split_words(about.lower()):
         if word not in said:
             yield (word, 0), _WEAK * _ABOUT if word in GENERIC else _ABOUT
 
 
-def _signed(clause: str) -> "Iterator[Marked]":
+def _sign_words(clause: str) -> "Iterator[Marked]":
     if re.search(_WIDE, clause):
         marks = [mark for mark in DENIALS if mark in clause and re.search(_WIDE, mark)]
         for mark in sorted(marks, key=len, reverse=True):
             clause = clause.replace(mark, " ")
-        yield from ((word, -1 if marks else 1) for word in _words(clause))
+        yield from ((word, -1 if marks else 1) for word in _split_words(clause))
         return
     said = re.findall(_WORD, clause)
     sign = -1 if not SPOILERS.isdisjoint(said) else 1
@@ -397,10 +397,10 @@ def _signed(clause: str) -> "Iterator[Marked]":
         if each in DENIALS:
             sign = -1
         elif each not in SPOILERS:
-            yield from ((word, sign) for word in _words(each))
+            yield from ((word, sign) for word in _split_words(each))
 
 
-def _words(text: str) -> "Iterator[str]":
+def _split_words(text: str) -> "Iterator[str]":
     """The telling words of a text; of `test:ci` and `src/app.py` their parts; of unspaced scripts pairs of signs."""
     for found in re.finditer(rf"{_WIDE}+|[a-zà-ÿ0-9ß-ɏ]+", text):
         word = found[0]

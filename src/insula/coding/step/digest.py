@@ -11,8 +11,8 @@ import os
 from insula import guidance
 from insula.coding.step import corrections, evidence, trace
 from insula.coding.step.corrections import Wish
+from insula.coding.step.digests import hash_text
 from insula.coding.step.evidence import MARKER, Marker
-from insula.coding.step.fingerprint import digest
 from insula.coding.step.patterns import PATTERNS
 from insula.coding.step.trace import VERSION
 from insula.guidance import (
@@ -94,25 +94,27 @@ def open_session(home: str, session: str, project: str, now: float, share: float
         goes_on: whether its context holds what was said before. One without a marker of its own (a fork of another)
             may then have been told anything: it is told nothing more, and stands in no arm.
     """
-    key = trace.key(session)
-    _score(home, key, now)
+    key = trace.make_key(session)
+    _score_ended(home, key, now)
     rules = compile_rules(home, project, now)
-    folder = trace.folder(home, key)
-    told = evidence.marker(folder) or (Marker() if goes_on else _chosen(home, folder, rules, share))
+    folder = trace.get_folder(home, key)
+    told = evidence.read_marker(folder) or (Marker() if goes_on else _choose_told(home, folder, rules, share))
     shown = [rule for name in told.shown for rule in rules if rule.id == name and rule.life.state != guidance.MUTED]
     if wishes := [rule.wish.words for rule in shown if rule.wish is not None]:
-        trace.append(folder, {"e": "rules", "at": now, "words": wishes})  # the senses mind what the user does not want
-    return text(shown)
+        trace.append_records(
+            folder, {"e": "rules", "at": now, "words": wishes}
+        )  # the senses mind what the user does not want
+    return render_rules(shown)
 
 
-def _score(home: str, key: str, now: float) -> None:
+def _score_ended(home: str, key: str, now: float) -> None:
     try:
         evidence.score_ended(home, key, now)
     except OSError:
         return  # scoring has time; what was learned so far can still be told
 
 
-def text(rules: list[Rule]) -> str:
+def render_rules(rules: list[Rule]) -> str:
     """The rules as a list of at most `LIMIT` characters; empty for none."""
     lines = [OPENING, *(f"- {rule.advice}" for rule in rules)]
     while len("\n".join(lines)) > LIMIT:
@@ -125,17 +127,17 @@ def text(rules: list[Rule]) -> str:
 
 def compile_rules(home: str, project: str, now: float) -> list[Rule]:
     """All rules, the user's, ours and imported ones, as they stand in a project; those told first come first."""
-    found, decided = evidence.read(home, project), evidence.decisions(home)
+    found, decided = evidence.read_evidence(home, project), evidence.read_decisions(home)
     rules = [
-        _rule(word, found.get(word.rule, []), decided.get(word.rule, []), project, now)
-        for word in (*_OURS, *evidence.imported(decided).values())
+        _make_rule(word, found.get(word.rule, []), decided.get(word.rule, []), project, now)
+        for word in (*_OURS, *evidence.list_imported(decided).values())
     ]
     wishes = corrections.group_corrections(corrections.read_corrections(home, project))
-    rules += [_of_wish(wish, found.get(wish.id, []), decided.get(wish.id, []), project, now) for wish in wishes]
+    rules += [_make_wish_rule(wish, found.get(wish.id, []), decided.get(wish.id, []), project, now) for wish in wishes]
     return sorted(rules, key=lambda rule: rule.order)
 
 
-def _of_wish(wish: Wish, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
+def _make_wish_rule(wish: Wish, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
     """What the user said is told in their project alone: from the second time on, or once they accept it."""
     mode = guidance.mode(decided, project)
     kept = [item for item in guidance.remembered(found, decided) if item.project == project]
@@ -152,16 +154,16 @@ _OURS = [
 ]
 
 
-def _rule(word: Decision, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
+def _make_rule(word: Decision, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
     mode, kept = guidance.mode(decided, project), guidance.remembered(found, decided)
     here = guidance.live([item for item in kept if item.project == project], now, mode=mode)
     everywhere = guidance.live(kept, now, mode=mode, widely=True)
-    scope = PROJECT if _here_decides(here, everywhere) else GLOBAL
+    scope = PROJECT if _project_decides(here, everywhere) else GLOBAL
     life = here if scope == PROJECT else everywhere
     return Rule(id=word.rule, pattern=word.pattern, advice=word.advice, source=word.source, scope=scope, life=life)
 
 
-def _here_decides(here: Life, everywhere: Life) -> bool:
+def _project_decides(here: Life, everywhere: Life) -> bool:
     """The project goes first, but for a comparison that it has too few sessions for."""
     if everywhere.state == RETIRED and here.tally.compared < MINIMUM:
         return False
@@ -173,7 +175,7 @@ def _here_decides(here: Life, everywhere: Life) -> bool:
 # --- the holdout and the marker ----------------------------------------------------------------------------------
 
 
-def holdout(home: str) -> float:
+def read_holdout(home: str) -> float:
     """Share of sessions in which a rule is withheld: `INSULA_HOLDOUT`, else `holdout` in hook.json, else a tenth."""
     try:
         with open(f"{home}/{SETTINGS}", "rb") as file:
@@ -181,13 +183,13 @@ def holdout(home: str) -> float:
     except (OSError, ValueError, AttributeError, RecursionError):
         set_by_file = None
     for value in (os.environ.get(VARIABLE), set_by_file):
-        share = _share(value)
+        share = _parse_share(value)
         if share is not None:
             return share
     return HOLDOUT
 
 
-def _share(value: object) -> float | None:
+def _parse_share(value: object) -> float | None:
     """A number from 0 to 1, with "off" for 0; None for anything else. More than half is taken as half."""
     if value == "off" or value is False:
         return 0.0
@@ -198,20 +200,20 @@ def _share(value: object) -> float | None:
     return min(share, MOST_HOLDOUT) if 0.0 <= share <= 1.0 else None
 
 
-def _chosen(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
+def _choose_told(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
     """Draw what the session is told, and write it down; what cannot be written down is not told."""
-    told = told_in_turn(rules)
+    told = choose_rules(rules)
     try:
-        salt = own_salt(home) if told and share > 0 else ""
+        salt = read_salt(home) if told and share > 0 else ""
         session = os.path.basename(folder)
-        out = {rule.id for rule in told if _withheld(rule, session, salt, share)}
+        out = {rule.id for rule in told if _is_withheld(rule, session, salt, share)}
         shown = tuple(rule.id for rule in told if rule.id not in out)
-        return _written(folder, Marker(shown=shown, withheld=tuple(rule.id for rule in told if rule.id in out)))
+        return _write_marker(folder, Marker(shown=shown, withheld=tuple(rule.id for rule in told if rule.id in out)))
     except OSError:
         return Marker()
 
 
-def told_in_turn(rules: list[Rule]) -> list[Rule]:
+def choose_rules(rules: list[Rule]) -> list[Rule]:
     """What a session may be told: what a person pinned, what the user asked for, and a little of what was learned."""
     pinned = [rule for rule in rules if rule.life.state == PINNED][:PINS]
     active = [rule for rule in rules if rule.life.told and rule.life.state != PINNED]
@@ -220,59 +222,59 @@ def told_in_turn(rules: list[Rule]) -> list[Rule]:
     return [*pinned, *wishes, *sorted(learned, key=lambda rule: rule.is_maxim)[:RULES]]
 
 
-def _withheld(rule: Rule, session: str, salt: str, share: float) -> bool:
+def _is_withheld(rule: Rule, session: str, salt: str, share: float) -> bool:
     """A draw that comes out the same each time; what a person pinned is never withheld.
 
     A maxim whose effect is not shown is the other way round: it is told in that share of sessions alone, to find out.
     """
     if rule.life.state == PINNED:
         return False
-    drawn = _drawn(rule, session, salt, share)
+    drawn = _is_drawn(rule, session, salt, share)
     return not drawn if rule.is_maxim and not rule.is_shown_to_work else drawn
 
 
-def _drawn(rule: Rule, session: str, salt: str, share: float) -> bool:
-    return int(digest(f"{salt} {session} {rule.id}", 8), 16) < share * 16**8
+def _is_drawn(rule: Rule, session: str, salt: str, share: float) -> bool:
+    return int(hash_text(f"{salt} {session} {rule.id}", 8), 16) < share * 16**8
 
 
-def own_salt(home: str) -> str:
+def read_salt(home: str) -> str:
     """A random text of this installation, so that nobody outside can know or choose the draw."""
     path = f"{home}/{SALT}"
     if not os.path.exists(path):
-        _create(path, os.urandom(16).hex().encode())
+        _create_file(path, os.urandom(16).hex().encode())
     with open(path, encoding="ascii", errors="replace") as file:
         return file.read(64)
 
 
-def _written(folder: str, marker: Marker) -> Marker:
+def _write_marker(folder: str, marker: Marker) -> Marker:
     """The marker as it stands on the disk: ours, or that of a process that was quicker."""
-    trace.make(folder)
+    trace.make_folder(folder)
     record = {"v": VERSION, SHOWN: marker.shown, WITHHELD: marker.withheld}
-    if _create(f"{folder}/{MARKER}", json.dumps(record).encode()):
+    if _create_file(f"{folder}/{MARKER}", json.dumps(record).encode()):
         return marker
-    return evidence.marker(folder) or Marker()
+    return evidence.read_marker(folder) or Marker()
 
 
-def _create(path: str, data: bytes) -> bool:
+def _create_file(path: str, data: bytes) -> bool:
     """Make a file that is whole from its first moment; False where there is one already, which stays as it is.
 
     Raises:
         OSError: it cannot be written.
     """
     temporary = f"{path}.{os.getpid()}"
-    _write(temporary, data, os.O_TRUNC)
+    _write_file(temporary, data, os.O_TRUNC)
     try:
         os.link(temporary, path)
     except FileExistsError:
         return False
     except OSError:  # a file system without links: exclusive, if not whole at once
-        return _write(path, data, os.O_EXCL)
+        return _write_file(path, data, os.O_EXCL)
     finally:
         os.unlink(temporary)
     return True
 
 
-def _write(path: str, data: bytes, how: int) -> bool:
+def _write_file(path: str, data: bytes, how: int) -> bool:
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o600)
     except FileExistsError:

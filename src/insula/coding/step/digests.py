@@ -6,11 +6,11 @@ except ImportError:
     from hashlib import blake2b
 
 
-def digest(text: str, size: int = 12) -> str:
+def hash_text(text: str, size: int = 12) -> str:
     """`size` hex digits that stand for `text`."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=(size + 1) // 2).hexdigest()[:size]
 
 
-def checksum(text: str) -> str:
+def sum_text(text: str) -> str:
     """The length of a text and eight bits of it: they show that it changed, and are too few to find a secret by."""
-    return f"{len(text):x}.{digest(text, 2)}" if text else ""
+    return f"{len(text):x}.{hash_text(text, 2)}" if text else ""

@@ -16,11 +16,11 @@ import re
 
 from insula.coding.step import corrections, trace
 from insula.coding.step.action import Action
-from insula.coding.step.patterns import BY_ID, is_work, outcomes
-from insula.coding.step.trace import VERSION, append_lines, read_end, records
-from insula.coding.step.word.breach import can_be_judged, judge, read_call
-from insula.coding.step.word.extraction import BRIEF, hear
-from insula.coding.step.word.ledger import merge, shares
+from insula.coding.step.patterns import BY_ID, is_work, judge_patterns
+from insula.coding.step.trace import VERSION, append_lines, parse_records, read_end
+from insula.coding.step.word.breach import can_be_judged, judge_call, read_call
+from insula.coding.step.word.extraction import BRIEF, hear_words
+from insula.coding.step.word.ledger import merge_words, names_same
 from insula.coding.step.word.word import RULE, SESSION, STANDING, Word, load_words
 from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Decision, Evidence
 from insula.value import Value
@@ -61,20 +61,20 @@ _END_OF_TIME = 1e11
 # --- logs --------------------------------------------------------------------------------------------------------
 
 
-def log(home: str, project: str) -> str:
+def get_log(home: str, project: str) -> str:
     """Path of the log of a project, or of what has none."""
     return f"{home}/{FOLDER}/{project or OUTSIDE}.jsonl"
 
 
-def read(home: str, project: str = "") -> dict[str, list[Evidence]]:
+def read_evidence(home: str, project: str = "") -> dict[str, list[Evidence]]:
     """All evidence by rule: that of `project` first, then of the others, the latest log first, within `READ_LIMIT`."""
     found: dict[str, list[Evidence]] = {}
     room = READ_LIMIT
-    for name in _names(home, project):
+    for name in _list_logs(home, project):
         data = read_end(f"{home}/{FOLDER}/{name}.jsonl", room)
         room -= len(data)
-        for record in records(data):
-            item = _evidence(record, "" if name == OUTSIDE else name)
+        for record in parse_records(data):
+            item = _load_evidence(record, "" if name == OUTSIDE else name)
             if item:
                 found.setdefault(record["pattern"], []).append(item)
         if room <= 0:
@@ -82,7 +82,7 @@ def read(home: str, project: str = "") -> dict[str, list[Evidence]]:
     return found
 
 
-def _names(home: str, project: str) -> list[str]:
+def _list_logs(home: str, project: str) -> list[str]:
     try:
         with os.scandir(f"{home}/{FOLDER}") as entries:
             logs = [(entry.stat().st_mtime, entry.name[:-6]) for entry in entries if entry.name.endswith(".jsonl")]
@@ -92,7 +92,7 @@ def _names(home: str, project: str) -> list[str]:
     return [name for _, name in sorted(logs, key=lambda log: (log[1] != own, -log[0]))]
 
 
-def _evidence(record: "Record", project: str) -> Evidence | None:
+def _load_evidence(record: "Record", project: str) -> Evidence | None:
     arm, session = record.get("arm"), record.get("session")
     if arm not in ARMS or not _is_time(record.get("t")) or not isinstance(session, str):
         return None
@@ -108,7 +108,7 @@ def _is_time(value: object) -> bool:
 # --- decisions ---------------------------------------------------------------------------------------------------
 
 
-def decide(home: str, decision: Decision) -> None:
+def write_decision(home: str, decision: Decision) -> None:
     """Write down what a person decided.
 
     Raises:
@@ -118,10 +118,10 @@ def decide(home: str, decision: Decision) -> None:
     append_lines(f"{home}/{DECISIONS}", [{"t": fields.pop("at"), **fields}])
 
 
-def decisions(home: str) -> dict[str, list[Decision]]:
+def read_decisions(home: str) -> dict[str, list[Decision]]:
     """What a person decided, by rule, in order."""
     found: dict[str, list[Decision]] = {}
-    for record in records(read_end(f"{home}/{DECISIONS}", READ_LIMIT)):
+    for record in parse_records(read_end(f"{home}/{DECISIONS}", READ_LIMIT)):
         fields = {name: record.get(name, "") for name in ("do", "rule", "scope", "advice", "pattern", "source")}
         if all(isinstance(value, str) for value in fields.values()) and _is_time(record.get("t")):
             found.setdefault(fields["rule"], []).append(Decision(at=record["t"], **fields))
@@ -154,13 +154,13 @@ def _without_advice(line: bytes, rule: str) -> bytes:
     return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
 
 
-def imported(decided: dict[str, list[Decision]]) -> dict[str, Decision]:
+def list_imported(decided: dict[str, list[Decision]]) -> dict[str, Decision]:
     """The imported rules that were not forgotten since."""
     last = {word.rule: word for words in decided.values() for word in words if word.do in {"import", "forget"}}
-    return {rule: word for rule, word in last.items() if _usable(word)}
+    return {rule: word for rule, word in last.items() if _is_usable(word)}
 
 
-def _usable(word: Decision) -> bool:
+def _is_usable(word: Decision) -> bool:
     """Whether it is an import that may be told; it was screened when a person imported it."""
     fit = 0 < len(word.advice) <= ADVICE_LIMIT and word.advice.isprintable()
     return word.do == "import" and word.pattern in BY_ID and fit and word.rule not in BY_ID
@@ -182,7 +182,7 @@ class Marker(Value):
         return SHOWN if rule in self.shown else WITHHELD if rule in self.withheld else NONE
 
 
-def marker(folder: str) -> Marker | None:
+def read_marker(folder: str) -> Marker | None:
     """The marker of a session; None where it has none."""
     try:
         with open(f"{folder}/{MARKER}", "rb") as file:
@@ -217,15 +217,15 @@ def score_ended(home: str, current: str, now: float, limit: int = 8) -> int:
     Raises:
         OSError: our folder cannot be written.
     """
-    trace.make(f"{home}/{FOLDER}")
+    trace.make_folder(f"{home}/{FOLDER}")
     file = os.open(f"{home}/{FOLDER}/lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        return _score_all(home, current, now, limit) if _lock(file) else 0
+        return _score_all(home, current, now, limit) if _lock_file(file) else 0
     finally:
         os.close(file)  # and with it the lock, as when we are killed
 
 
-def _lock(file: int) -> bool:
+def _lock_file(file: int) -> bool:
     try:
         import fcntl
     except ImportError:  # Windows: best effort; a session that is written twice still counts once
@@ -238,44 +238,44 @@ def _lock(file: int) -> bool:
 
 
 def _score_all(home: str, current: str, now: float, limit: int) -> int:
-    ended, outdated = _sessions(home, current, now)
-    rules = {**{rule: rule for rule in BY_ID}, **_patterns_of_imports(home)}
+    ended, outdated = _list_sessions(home, current, now)
+    rules = {**{rule: rule for rule in BY_ID}, **_map_imports(home)}
     scored = spent = 0
     for last, folder in ended:  # one that cannot be scored does not stand in the way of the others
         try:
-            spent += _score(home, folder, last, rules)
+            spent += _score_session(home, folder, last, rules)
             scored += 1
         except OSError:
             continue
         if spent >= START_BYTES or scored >= limit:
             break
     for folder in outdated[:limit]:
-        _delete(folder)
+        _delete_session(folder)
     return scored
 
 
-def _patterns_of_imports(home: str) -> dict[str, str]:
-    return {rule: word.pattern for rule, word in imported(decisions(home)).items()}
+def _map_imports(home: str) -> dict[str, str]:
+    return {rule: word.pattern for rule, word in list_imported(read_decisions(home)).items()}
 
 
-def _sessions(home: str, current: str, now: float) -> "tuple[list[tuple[float, str]], list[str]]":
+def _list_sessions(home: str, current: str, now: float) -> "tuple[list[tuple[float, str]], list[str]]":
     """The sessions to be scored, with the time of their last word, oldest first; and those to be deleted."""
     ended: list[tuple[float, str]] = []
     outdated: list[str] = []
-    for folder in _folders(f"{home}/sessions"):
+    for folder in _list_folders(f"{home}/sessions"):
         if os.path.basename(folder) == current:
             continue
-        scored = _modified(f"{folder}/{SCORED}")
+        scored = _get_modified(f"{folder}/{SCORED}")
         if scored is None:
-            last = _last_word(folder)
-            if now - last >= IDLE or _saidend(folder):
+            last = _find_last_word(folder)
+            if now - last >= IDLE or _has_ended(folder):
                 ended.append((last, folder))
-        if now - max(scored or 0.0, _last_word(folder)) >= (KEPT if scored else 2 * KEPT):
+        if now - max(scored or 0.0, _find_last_word(folder)) >= (KEPT if scored else 2 * KEPT):
             outdated.append(folder)
     return sorted(ended), outdated
 
 
-def _folders(path: str) -> list[str]:
+def _list_folders(path: str) -> list[str]:
     try:
         with os.scandir(path) as entries:
             return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -283,54 +283,54 @@ def _folders(path: str) -> list[str]:
         return []
 
 
-def _modified(path: str) -> float | None:
+def _get_modified(path: str) -> float | None:
     try:
         return os.stat(path).st_mtime
     except OSError:
         return None
 
 
-def _last_word(folder: str) -> float:
-    traces = (f"{place}/{trace.FILE}" for place in _agents(folder))
-    times = [_modified(path) for path in (*traces, f"{folder}/{MARKER}")]
-    return max((time for time in times if time is not None), default=_modified(folder) or 0.0)
+def _find_last_word(folder: str) -> float:
+    traces = (f"{place}/{trace.FILE}" for place in _list_agents(folder))
+    times = [_get_modified(path) for path in (*traces, f"{folder}/{MARKER}")]
+    return max((time for time in times if time is not None), default=_get_modified(folder) or 0.0)
 
 
-def _agents(folder: str) -> list[str]:
-    return [folder, *_folders(f"{folder}/agents")[:AGENTS]]
+def _list_agents(folder: str) -> list[str]:
+    return [folder, *_list_folders(f"{folder}/agents")[:AGENTS]]
 
 
-def _saidend(folder: str) -> bool:
+def _has_ended(folder: str) -> bool:
     kind = ""
-    for record in records(read_end(f"{folder}/{trace.FILE}", _TAIL)):
+    for record in parse_records(read_end(f"{folder}/{trace.FILE}", _TAIL)):
         kind = record.get("e", "")
     return kind == "end"
 
 
-def _score(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
+def _score_session(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
     """Write the evidence of one session and mark it; returns how many bytes were read."""
     if not os.access(folder, os.W_OK):
         raise OSError(f"{folder!r} cannot be marked, and would be written again and again")
-    found, said, project, size = _traces(folder)
-    told = marker(folder) or Marker()
+    found, said, project, size = _read_traces(folder)
+    told = read_marker(folder) or Marker()
     session, at = os.path.basename(folder), max((run[-1].at for run in found if run), default=last)
     new = corrections.find_corrections(session, said)
-    results = _happened(home, project, new, told, found[0], said)
+    results = _judge_wishes(home, project, new, told, found[0], said)
     if told.whole:
-        by_pattern = outcomes(found[:1])  # a subagent is told no rules, so it stands in no arm
+        by_pattern = judge_patterns(found[:1])  # a subagent is told no rules, so it stands in no arm
         results |= {rule: by_pattern[pattern] for rule, pattern in rules.items() if pattern in by_pattern}
         lines = [
             {"session": session, "pattern": rule, "arm": told.arm(rule), "happened": happened, "t": at}
             for rule, happened in results.items()
         ]
         if lines:
-            append_lines(log(home, project), [{**line, "project": project} for line in lines])
+            append_lines(get_log(home, project), [{**line, "project": project} for line in lines])
     corrections.write_corrections(home, project, new)
     os.close(os.open(f"{folder}/{SCORED}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return size
 
 
-def _happened(
+def _judge_wishes(
     home: str, project: str, new: "list[corrections.Correction]", told: Marker, run: list[Action], said: "list[Record]"
 ) -> dict[str, bool]:
     """For each wish of the user's that the session bears on, whether it was broken.
@@ -344,7 +344,7 @@ def _happened(
     again = {wish.id for wish in known if any(corrections.means_the_same(wish, one) for one in new)}
     results = dict.fromkeys(again, True)
     for wish in known if is_work(run) else ():
-        if wish.id not in again and told.arm(wish.id) != NONE and (verdict := kept(wish.words, said)) is not None:
+        if wish.id not in again and told.arm(wish.id) != NONE and (verdict := was_kept(wish.words, said)) is not None:
             results[wish.id] = not verdict
     return results
 
@@ -353,35 +353,35 @@ TOOLS = {"execute": ("bash", "command"), "edit": ("edit", "file_path")}
 """Kind of action -> a tool of that kind, and its argument that holds what is kept of the call."""
 
 
-def kept(rule: str, records: "Sequence[Record]") -> bool | None:
+def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
     """Whether a session kept a rule; None where nobody could tell.
 
     Args:
         rule: its words, as the user said them.
         records: of the main agent's trace, in order.
     """
-    own = tuple(word.replace(holds=SESSION, at=-1.0) for word in hear(rule) if can_be_judged(word))
+    own = tuple(word.replace(holds=SESSION, at=-1.0) for word in hear_words(rule) if can_be_judged(word))
     if not own:
         return None
     words, names = own, {word.id for word in own}
     for record in records:
         if record.get("e") == "user":
             heard = load_words(record.get("heard", ()))
-            if any(_calls_for(record.get("words"), word) for word in own):
+            if any(_calls_for_name(record.get("words"), word) for word in own):
                 return False
             if any(_says_again(one, word) for one in heard for word in own):
                 return False
-            words = merge(words, heard, float(record.get("at", 0.0)))
+            words = merge_words(words, heard, float(record.get("at", 0.0)))
         elif record.get("e") == "action" and record.get("ran") is not False and _breaks(words, names, record):
             return False
     return True
 
 
 def _says_again(heard: Word, word: Word) -> bool:
-    return heard.kind in STANDING and heard.holds != RULE and shares(heard, word)
+    return heard.kind in STANDING and heard.holds != RULE and names_same(heard, word)
 
 
-def _calls_for(said: object, word: Word) -> bool:
+def _calls_for_name(said: object, word: Word) -> bool:
     """Whether a message says no more than the name of what a rule wants: "pnpm!"."""
     names = re.findall(r"[\w.+-]+", said.lower()) if isinstance(said, str) else []
     return bool(word.likes) and word.likes in names and len(names) <= BRIEF
@@ -398,29 +398,29 @@ def _breaks(words: "tuple[Word, ...]", names: "set[str]", record: "Record") -> b
         return False
     rule = [word for word in words if word.at < 0 and word.id in names]
     asked = [word for word in words if word.at >= 0]
-    found = judge([*rule, *asked], read_call(tool, {argument: target}), "", lambda: ())
+    found = judge_call([*rule, *asked], read_call(tool, {argument: target}), "", lambda: ())
     return found is not None and found.word.at < 0
 
 
-def _traces(folder: str) -> "tuple[list[list[Action]], list[Record], str, int]":
+def _read_traces(folder: str) -> "tuple[list[list[Action]], list[Record], str, int]":
     """The actions of each agent, the records of the main one, the project, and the bytes read."""
     runs: list[list[Action]] = []
     said: list[Record] = []
     project, size, room = "", 0, ACTIONS
-    for place in _agents(folder):
+    for place in _list_agents(folder):
         try:
-            records, end = trace.read(place, 0, SESSION_BYTES - size)
+            records, end = trace.read_trace(place, 0, SESSION_BYTES - size)
         except OSError:
             records, end = [], 0
         size += end
         said = said if place != folder else records
-        runs.append(_actions(records[:room]))
+        runs.append(_load_actions(records[:room]))
         room -= len(runs[-1])
-        project = project or _project(records)
+        project = project or _find_project(records)
     return runs, said, project, size
 
 
-def _project(records: "list[Record]") -> str:
+def _find_project(records: "list[Record]") -> str:
     """The hash that stands in the first record of a start; it becomes a file name, so nothing else will do."""
     for record in records:
         value = record.get("project")
@@ -437,7 +437,7 @@ _FIELDS: "dict[str, Callable[[object], bool]]" = {
 """What patterns look at."""
 
 
-def _actions(records: "list[Record]") -> list[Action]:
+def _load_actions(records: "list[Record]") -> list[Action]:
     """The actions among the records; a call that two hooks wrote counts once, one that never ran not at all."""
     actions: list[Action] = []
     seen: set[str] = set()
@@ -452,9 +452,9 @@ def _actions(records: "list[Record]") -> list[Action]:
     return actions
 
 
-def _delete(folder: str) -> None:
+def _delete_session(folder: str) -> None:
     """Remove a session: its files, those of its agents, and nothing that a link points to."""
-    for place in (*_folders(f"{folder}/agents"), f"{folder}/agents", folder):
+    for place in (*_list_folders(f"{folder}/agents"), f"{folder}/agents", folder):
         try:
             with os.scandir(place) as entries:
                 for entry in entries:

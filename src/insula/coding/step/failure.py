@@ -8,7 +8,7 @@ compile error or another exception are progress.
 import re
 
 from insula.coding.step.action import Failure
-from insula.coding.step.digests import digest
+from insula.coding.step.digests import hash_text
 
 MOST = 40
 """Failing tests or places that are told apart."""
@@ -59,25 +59,25 @@ _COUNT = (
 _VARIES = r"0x[0-9a-f]+|\d+(?:[.:,]\d+)*"
 
 
-def failure(output: str) -> Failure:
+def read_failure(output: str) -> Failure:
     """How a call failed, by the end of its output."""
     said = output[-_READ:]
-    names = _failing_tests(said) or _places(said)
+    names = _list_tests(said) or _list_places(said)
     return Failure(
-        names=tuple(sorted(digest(name, 8) for name in list(dict.fromkeys(names))[:MOST])),
-        thrown=tuple(sorted(_thrown(said)))[:6],
-        count=_count(said),
+        names=tuple(sorted(hash_text(name, 8) for name in list(dict.fromkeys(names))[:MOST])),
+        thrown=tuple(sorted(_list_exceptions(said)))[:6],
+        count=_count_failures(said),
     )
 
 
-def _failing_tests(said: str) -> "list[str]":
+def _list_tests(said: str) -> "list[str]":
     if not any(mark in said for mark in ("FAIL", "ERROR", "●", "✕", "✗", "×", "✘", "not ok", "___", "rspec", ") ")):
         return []
     found = [match[match.lastgroup] for match in re.finditer(_TEST, said) if match.lastgroup]
-    return [_last(name) for name in found]
+    return [_shorten_test(name) for name in found]
 
 
-def _last(name: str) -> str:
+def _shorten_test(name: str) -> str:
     """A test by its own name: one tool writes its file before it, another does not."""
     bare = (
         name.split(" - ", maxsplit=1)[0]
@@ -92,35 +92,37 @@ def _last(name: str) -> str:
     return re.sub(_VARIES, "#", head) if " " in head else head
 
 
-def _places(said: str) -> "list[str]":
+def _list_places(said: str) -> "list[str]":
     found = [
-        f"{match['file'].replace(chr(92), '/').rsplit('/', 1)[-1]} {_plain(match['what'])}"
+        f"{match['file'].replace(chr(92), '/').rsplit('/', 1)[-1]} {_mask_numbers(match['what'])}"
         for match in re.finditer(_PLACE, said)
         if "/tmp/" not in match["file"]  # noqa: S108
         and "Error" not in match["what"][:20]
         and not match["what"].startswith("in ")
     ]
-    found = found or [f"{match['code']} {_plain(match['what'])}" for match in re.finditer(_RUST, said)]
-    return found or [f"step {_plain(match['step'])}" for match in re.finditer(_STEP, said)] or _missing(said)
+    found = found or [f"{match['code']} {_mask_numbers(match['what'])}" for match in re.finditer(_RUST, said)]
+    return (
+        found or [f"step {_mask_numbers(match['step'])}" for match in re.finditer(_STEP, said)] or _list_missing(said)
+    )
 
 
-def _missing(said: str) -> "list[str]":
+def _list_missing(said: str) -> "list[str]":
     things = [match[match.lastgroup].lower() for match in re.finditer(_MISSING, said) if match.lastgroup]
     return [f"no {re.sub(_RANDOM, '#', thing)}" for thing in things if "tmp/" not in thing]
 
 
-def _plain(what: str) -> str:
+def _mask_numbers(what: str) -> str:
     return " ".join(re.sub(_VARIES, "#", what.lower()).split())[:120]
 
 
-def _thrown(said: str) -> "set[str]":
+def _list_exceptions(said: str) -> "set[str]":
     if not any(mark in said for mark in ("Error", "Exception", "E  ", "panic", "Exit", "Interrupt", "Warning")):
         return set()
     names = {match[match.lastgroup].lower() for match in re.finditer(_THROWN, said) if match.lastgroup}
     return {"assertionerror" if name == "assert" else name for name in names if "warning" not in name}
 
 
-def _count(said: str) -> int:
+def _count_failures(said: str) -> int:
     counts = 0
     for line in said.splitlines()[-60:]:
         if len(line) < 300 and any(mark in line for mark in ("ail", "rror", "roblem", "AIL")):
@@ -144,21 +146,21 @@ _STATUS = r"(?i)^\s*exit code:? -?\d+\s*"
 """What all silent failures have in common is no word of an error."""
 
 
-def template(error: str) -> str:
+def make_template(error: str) -> str:
     """An error, already redacted, with its paths, names, numbers and times masked, and cut to 240 characters.
 
     The telling part of a long one is its first line and its end, where a traceback names the error.
     """
     lines = [line.strip() for line in re.sub(_STATUS, "", error[-_ERROR:]).splitlines() if line.strip()]
     telling = lines if len(lines) <= 4 else [lines[0], *lines[-3:]]
-    return re.sub(_MASKS, _mask, " ".join(telling)[:1_000]).lower()[:240]
+    return re.sub(_MASKS, _mask_match, " ".join(telling)[:1_000]).lower()[:240]
 
 
-def _mask(match: "re.Match[str]") -> str:
+def _mask_match(match: "re.Match[str]") -> str:
     return f"<{match.lastgroup}>"
 
 
-def similar(one: str, other: str) -> bool:
+def are_similar(one: str, other: str) -> bool:
     """Whether two templates of errors are of the same kind: Jaccard of their words ≥ 0.6, and no other exception."""
     if one == other:
         return True
@@ -169,7 +171,7 @@ def similar(one: str, other: str) -> bool:
     return len(a & b) >= SIMILAR * len(a | b) > 0
 
 
-def alike(one: Failure, other: Failure, before: str, after: str) -> bool:
+def is_same_failure(one: Failure, other: Failure, before: str, after: str) -> bool:
     """Whether a later failure of a goal is the same as the one before.
 
     Args:
@@ -187,7 +189,7 @@ def alike(one: Failure, other: Failure, before: str, after: str) -> bool:
         return len(both) == len(one.names) or (bool(both) and 0 < one.count <= other.count)
     if one.count and other.count:
         return True
-    return not before or not after or similar(before, after)
+    return not before or not after or are_similar(before, after)
 
 
 # What may be named of a failure: our own words for what an output says, never its words.
@@ -233,7 +235,7 @@ _KINDS = (
 )
 
 
-def named(output: str) -> str:
+def name_failure(output: str) -> str:
     """Our own words for the kind of a failure; empty where there are none, or more than one would fit."""
     low = output[-_READ:].lower()
     found = {name for mark, name in _KINDS if mark in low}

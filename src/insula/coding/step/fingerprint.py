@@ -7,26 +7,24 @@ import json
 import re
 
 from insula.coding.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
-from insula.coding.step.command import Command, label, understand
-from insula.coding.step.digests import checksum, digest
+from insula.coding.step.command import Command, make_label, parse_command
+from insula.coding.step.digests import hash_text, sum_text
 from insula.coding.step.outcome import (
-    denied,
     did_nothing,
-    error_inside,
-    exit_code,
+    has_run,
+    has_succeeded,
+    holds_error,
+    is_denied,
+    is_throttled,
     only_says_no,
-    ran,
+    read_exit_code,
+    read_summary,
     says_failed,
-    succeeded,
-    summary,
-    throttled,
 )
 from insula.coding.step.programs import TEST
-from insula.coding.step.redacting import MARGIN, redact_command, redact_output, without_kinds
+from insula.coding.step.redacting import MARGIN, drop_kinds, redact_command, redact_output
 from insula.coding.step.shell import READ as COMMAND
 from insula.value import is_list, is_object
-
-__all__ = ["action", "digest"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +55,7 @@ _TALK = frozenset(("description", "thought", "explanation", "instruction", "stat
 """What an agent says about a call is no part of it."""
 
 
-def action(
+def make_action(
     *,
     tool: str,
     input: "Any",
@@ -80,43 +78,43 @@ def action(
         id: the host's id of the call.
         seconds: what it took, where the host tells it.
     """
-    kind = _kind(tool, input)
-    input, target, secrets = _admitted(input, PATH if kind in {READ, EDIT} else COMMAND)
+    kind = _classify(tool, input)
+    input, target, secrets = _redact_input(input, PATH if kind in {READ, EDIT} else COMMAND)
     said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
-    code = exit_code(said) if code is None and ok is not True else code
-    command = understand(without_kinds(target) if secrets else target) if kind == EXECUTE else Command()
-    fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
+    code = read_exit_code(said) if code is None and ok is not True else code
+    command = parse_command(drop_kinds(target) if secrets else target) if kind == EXECUTE else Command()
+    fine = only_says_no(target, said, code) or (ok if ok is not None else has_succeeded(said, kind, target, code))
     fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves and command.kind != TEST))
-    fine = fine and not (kind == OTHER and error_inside(said)) and not did_nothing(said, kind)
-    kept_out = not fine and denied(said)
-    done = ok is True or (ran(said) and not kept_out)
+    fine = fine and not (kind == OTHER and holds_error(said)) and not did_nothing(said, kind)
+    kept_out = not fine and is_denied(said)
+    done = ok is True or (has_run(said) and not kept_out)
     failed = not fine and (done or kept_out)
     error = redact_output(output, _EDGE, secrets) if failed and done else ""  # of the others only checksums are kept
-    written = input if isinstance(input, str) else _canonical(input)
+    written = input if isinstance(input, str) else _serialize(input)
     told = (
-        f"{target} {checksum(written)}" if kind == EDIT else " ".join(written.split())
+        f"{target} {sum_text(written)}" if kind == EDIT else " ".join(written.split())
     )  # what a file holds is not kept
-    family, selectors, shown = _family(tool, kind, target, command)
-    files = _edited(target, input) if kind == EDIT else ()
+    family, selectors, shown = _name_family(tool, kind, target, command)
+    files = _list_edited(target, input) if kind == EDIT else ()
     target = files[0] if files else target
     done_so = Action(
         tool=tool[:40],
         kind=kind,
         at=at,
-        call=digest(f"{tool} {told}"),
+        call=hash_text(f"{tool} {told}"),
         ok=fine,
         ran=done,
         denied=kept_out,
         target=target[: PATH if kind in {READ, EDIT} else TARGET],
-        error=_template(error) if error else "",
-        failure=_failure(error) if error and kind in {EXECUTE, OTHER} else Failure(),
-        named=_named(error) if error else "",
-        result=_result(said),
+        error=_make_template(error) if error else "",
+        failure=_read_failure(error) if error and kind in {EXECUTE, OTHER} else Failure(),
+        named=_name_failure(error) if error else "",
+        result=_digest_result(said),
         chars=len(written) + len(output),
         waits=command.waits
         or _IS_TASK in f"{target} "
         or (kind == OTHER and any(word in tool.lower() for word in _WAITING_TOOLS))
-        or (failed and (throttled(said) or (command.limited and code == _TIMED_OUT))),
+        or (failed and (is_throttled(said) or (command.limited and code == _TIMED_OUT))),
         probes=command.probes,
         family=family,
         selectors=selectors,
@@ -124,19 +122,19 @@ def action(
         label=shown,
         proves=command.proves,
         also=command.also,
-        unsure=fine and command.proves and "|" in target and summary(said.lower()) is None,
+        unsure=fine and command.proves and "|" in target and read_summary(said.lower()) is None,
         changes=fine and (kind == EDIT or command.changes),
         of_project=any(map(_is_of_project, files)),
         acts=command.acts,
         id=id[:80],
         seconds=seconds,
     )
-    return done_so.replace(**_edit(input)) if kind == EDIT else done_so
+    return done_so.replace(**_digest_edit(input)) if kind == EDIT else done_so
 
 
-def _admitted(input: "Any", most: int) -> "tuple[Any, str, dict[str, str]]":
+def _redact_input(input: "Any", most: int) -> "tuple[Any, str, dict[str, str]]":
     """The input and its path or command, redacted as far as they are read, and the secrets that were in it."""
-    name, whole = _target(input)
+    name, whole = _find_target(input)
     target, secrets = redact_command(whole, most)
     if secrets:
         safe = target + whole[most + MARGIN :]
@@ -148,41 +146,41 @@ _TIMED_OUT = 124
 """Exit status of `timeout` where the time was up."""
 
 
-def _family(tool: str, kind: str, target: str, command: Command) -> "tuple[str, tuple[str, ...], str]":
+def _name_family(tool: str, kind: str, target: str, command: Command) -> "tuple[str, tuple[str, ...], str]":
     """What a call is run for, which part of it, and as what it may be named."""
     if kind == EXECUTE and command.family:
         return command.family[:80], command.selectors, command.label
     if kind in {READ, EDIT}:
         path = target.replace("\\", "/").rstrip("/")
-        return f"{kind} of a file", (path[-PATH:],), label((path.rsplit("/", 1)[-1],))
-    return f"{kind} {tool[:40]}", (), label((tool.rsplit("__", 1)[-1],))
+        return f"{kind} of a file", (path[-PATH:],), make_label((path.rsplit("/", 1)[-1],))
+    return f"{kind} {tool[:40]}", (), make_label((tool.rsplit("__", 1)[-1],))
 
 
 # Of what costs time on a failing call alone, nothing is loaded for the others.
 
 
-def _template(said: str) -> str:
-    from insula.coding.step.failure import template
+def _make_template(said: str) -> str:
+    from insula.coding.step.failure import make_template
 
-    return template(said)
-
-
-def _failure(said: str) -> Failure:
-    from insula.coding.step.failure import failure
-
-    return failure(said)
+    return make_template(said)
 
 
-def _named(said: str) -> str:
-    from insula.coding.step.failure import named
+def _read_failure(said: str) -> Failure:
+    from insula.coding.step.failure import read_failure
 
-    return named(said)
+    return read_failure(said)
+
+
+def _name_failure(said: str) -> str:
+    from insula.coding.step.failure import name_failure
+
+    return name_failure(said)
 
 
 _OLD, _NEW = ("old_string", "oldString", "old_str"), ("new_string", "newString", "new_str", "content", "file_text")
 
 
-def _edit(input: "Any") -> "dict[str, str]":
+def _digest_edit(input: "Any") -> "dict[str, str]":
     """Digests of the text that an edit takes out and of the one that it puts in."""
     if isinstance(input, str) or (
         is_object(input) and isinstance(input.get("command"), str) and "***" in input["command"]
@@ -196,7 +194,7 @@ def _edit(input: "Any") -> "dict[str, str]":
         new = "\0".join(str(part[name]) for part in parts for name in _NEW if name in part)
     else:
         return {}
-    return {"before": checksum(old.strip()), "after": checksum(new.strip())}
+    return {"before": sum_text(old.strip()), "after": sum_text(new.strip())}
 
 
 def _is_of_project(file: str) -> bool:
@@ -228,12 +226,12 @@ def writes_test(given: object) -> bool:
     return any(mark.replace("\n", "\\n") in text or mark in text for mark in _TESTS)
 
 
-def _edited(target: str, input: "Any") -> tuple[str, ...]:
+def _list_edited(target: str, input: "Any") -> tuple[str, ...]:
     """The files that an edit is of: of a patch all that it names."""
     patch = input if isinstance(input, str) else input.get("command") if is_object(input) else ""
     if not isinstance(patch, str) or "***" not in patch:
         return (target,) if target else ()
-    named = dict.fromkeys(redact_command(path, PATH)[0] for path in patched(patch)[:_FILES])
+    named = dict.fromkeys(redact_command(path, PATH)[0] for path in list_patched(patch)[:_FILES])
     return tuple(named) or ((target,) if target else ())
 
 
@@ -241,13 +239,13 @@ _FILES = 12
 """Files of a patch that are told apart."""
 
 
-def patched(patch: str) -> list[str]:
+def list_patched(patch: str) -> list[str]:
     """The files of a patch that comes as a text; what stands in them stays where it is."""
     marks = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
     return [line[line.index(": ") + 2 :].strip() for line in patch.splitlines() if line.startswith(marks)]
 
 
-def _kind(tool: str, input: "Any") -> str:
+def _classify(tool: str, input: "Any") -> str:
     name = tool.lower()
     if name in _EXECUTES:
         return EXECUTE
@@ -260,12 +258,12 @@ def _is_view(input: "Any") -> bool:
     return is_object(input) and input.get("command") == "view"
 
 
-def target_of(input: "Any") -> str:
+def get_target(input: "Any") -> str:
     """The path or the command of a call, as it came; empty for none."""
-    return _target(input)[1]
+    return _find_target(input)[1]
 
 
-def _target(input: "Any") -> "tuple[str, str]":
+def _find_target(input: "Any") -> "tuple[str, str]":
     """The name of the argument that holds the path or the command, and what it holds."""
     if isinstance(input, str):
         return "", input
@@ -278,7 +276,7 @@ def _target(input: "Any") -> "tuple[str, str]":
     return "", ""
 
 
-def _canonical(input: "Any") -> str:
+def _serialize(input: "Any") -> str:
     if is_object(input):
         input = {name: value for name, value in input.items() if name not in _TALK}
     return json.dumps(input, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -297,8 +295,8 @@ _CLOCK = (
 )
 
 
-def _result(said: str) -> str:
+def _digest_result(said: str) -> str:
     told = " ".join(said.split())
     if len(told) < _TELLING:
-        return BRIEF + checksum(told) if told else ""
-    return checksum(re.sub(_CLOCK, "#", told.lower()) if any(map(str.isdigit, told)) else told)
+        return BRIEF + sum_text(told) if told else ""
+    return sum_text(re.sub(_CLOCK, "#", told.lower()) if any(map(str.isdigit, told)) else told)

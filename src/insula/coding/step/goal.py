@@ -5,7 +5,7 @@ what failed succeeds, and begins anew when it fails in another way, for that is 
 """
 
 from insula.coding.step.action import EDIT, Action, Failing
-from insula.coding.step.command import named_check
+from insula.coding.step.command import name_check
 
 MOST = 12
 """Failures that are kept open; the one that was met longest ago goes first."""
@@ -67,11 +67,11 @@ class Goal(Failing):
 Goals = tuple[Goal, ...]
 
 
-def after(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal | None, Goals]:
+def update_goals(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal | None, Goals]:
     """The open failures after an action, the one that it met, and those that it closed."""
     if action.failed:
-        return _failed(goals, action, turn)
-    shut = tuple(goal for goal in goals if _closes(action, goal))
+        return _take_failure(goals, action, turn)
+    shut = tuple(goal for goal in goals if _closes_goal(action, goal))
     kept = tuple(
         goal.replace(changed=0)
         if action.unsure and _covers_all(action, goal)
@@ -80,24 +80,24 @@ def after(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal | None, 
         if goal not in shut and turn - goal.last <= STALE
     )
     matters = action.changes and (action.of_project or action.kind != EDIT)
-    return (tuple(_changed(goal, action) for goal in kept) if matters else kept), None, shut
+    return (tuple(_note_change(goal, action) for goal in kept) if matters else kept), None, shut
 
 
-def _failed(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal, Goals]:
-    before = next((goal for goal in reversed(goals) if _meets(action, goal)), None)
+def _take_failure(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal, Goals]:
+    before = next((goal for goal in reversed(goals) if _is_of_goal(action, goal)), None)
     others = tuple(goal for goal in goals if goal is not before)
-    if before is not None and _alike(before, action):
-        met = _again(before, action, turn)
+    if before is not None and _fails_alike(before, action):
+        met = _repeat_goal(before, action, turn)
         return (*others, met), met, ()
-    met = _opened(action, turn)
+    met = _open_goal(action, turn)
     return (*others, met)[-MOST:], met, (before,) if before is not None else ()
 
 
-def _opened(action: Action, turn: int) -> Goal:
-    from insula.coding.step.digests import digest
+def _open_goal(action: Action, turn: int) -> Goal:
+    from insula.coding.step.digests import hash_text
 
     return Goal(
-        id=digest(f"{action.family} {action.selectors} {turn} {action.at}", 8),
+        id=hash_text(f"{action.family} {action.selectors} {turn} {action.at}", 8),
         family=action.family,
         selectors=action.selectors,
         workspace=action.workspace,
@@ -115,7 +115,7 @@ def _opened(action: Action, turn: int) -> Goal:
     )
 
 
-def _again(goal: Goal, action: Action, turn: int) -> Goal:
+def _repeat_goal(goal: Goal, action: Action, turn: int) -> Goal:
     if goal.last == turn:
         return goal
     return goal.replace(
@@ -135,7 +135,7 @@ def _again(goal: Goal, action: Action, turn: int) -> Goal:
     )
 
 
-def _changed(goal: Goal, action: Action) -> Goal:
+def _note_change(goal: Goal, action: Action) -> Goal:
     name = action.label if action.kind == EDIT else ""
     known = name and (name in goal.files or len(goal.files) < FILES)
     edit = f"{action.before} {action.after}" if action.before else ""
@@ -149,32 +149,32 @@ def _changed(goal: Goal, action: Action) -> Goal:
     )
 
 
-def _meets(action: Action, goal: Goal) -> bool:
+def _is_of_goal(action: Action, goal: Goal) -> bool:
     """Whether an action is of the goal: the same family, and the same part of it, or a part, or the same names fail."""
     if action.denied != goal.denied:
         return False
     if action.family != goal.family:  # `make test` and `pytest tests/a.py` are one where the same tests fail
         tests = action.family.startswith(_TESTS) and goal.family.startswith(_TESTS)
         return tests and bool(set(action.failure.names) & set(goal.failure.names))
-    if not same_place(action.workspace, goal.workspace):
+    if not is_same_place(action.workspace, goal.workspace):
         return False
     if action.selectors == goal.selectors or set(action.failure.names) & set(goal.failure.names):
         return True
     return _covers(action.selectors, goal) or _covers(goal.selectors, goal, action.selectors)
 
 
-def _closes(action: Action, goal: Goal) -> bool:
+def _closes_goal(action: Action, goal: Goal) -> bool:
     """Whether an action that went well shows that the goal is reached."""
     if not action.ok or not action.ran:
         return False
-    return named_check(goal.family, goal.selectors, goal.workspace) in action.also or (
+    return name_check(goal.family, goal.selectors, goal.workspace) in action.also or (
         not action.unsure and _covers_all(action, goal)
     )
 
 
 def _covers_all(action: Action, goal: Goal) -> bool:
     """Whether an action runs all that the goal is about."""
-    if not same_place(action.workspace, goal.workspace):
+    if not is_same_place(action.workspace, goal.workspace):
         return False
     if action.family != goal.family:  # all tests are well, by whatever name they were run
         both = action.proves and action.family.startswith(_TESTS) and goal.family.startswith(_TESTS)
@@ -188,22 +188,22 @@ def _covers(selectors: tuple[str, ...], goal: Goal, inner: tuple[str, ...] | Non
         return False
     parts = goal.selectors if inner is None else inner
     whole = not selectors or set(selectors) <= WHOLE
-    return whole or (bool(parts) and all(any(_under(part, above) for above in selectors) for part in parts))
+    return whole or (bool(parts) and all(any(_is_under(part, above) for above in selectors) for part in parts))
 
 
-def _under(part: str, above: str) -> bool:
+def _is_under(part: str, above: str) -> bool:
     bare = above.removesuffix("...").rstrip("/")
     return part == above or part.startswith((f"{bare}/", f"{bare}::"))
 
 
-def same_place(one: str, other: str) -> bool:
+def is_same_place(one: str, other: str) -> bool:
     """Whether two commands may run in the same part of a project: one of them does not say where, or they agree."""
     return not one or not other or f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
 
 
-def _alike(goal: Goal, action: Action) -> bool:
+def _fails_alike(goal: Goal, action: Action) -> bool:
     if goal.denied and action.denied:
         return True
-    from insula.coding.step.failure import alike
+    from insula.coding.step.failure import is_same_failure
 
-    return alike(goal.failure, action.failure, goal.error, action.error)
+    return is_same_failure(goal.failure, action.failure, goal.error, action.error)

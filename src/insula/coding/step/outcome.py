@@ -18,7 +18,7 @@ _LINE = 300
 """Characters of a line that are looked at."""
 
 
-def succeeded(said: str, kind: str, target: str = "", code: int | None = None) -> bool:
+def has_succeeded(said: str, kind: str, target: str = "", code: int | None = None) -> bool:
     """Whether a call succeeded, as far as its output tells; without a complaint it did.
 
     Args:
@@ -30,9 +30,9 @@ def succeeded(said: str, kind: str, target: str = "", code: int | None = None) -
     if code is not None:
         return code == 0
     low = said.lower()
-    if kind == EXECUTE and shows(target):
+    if kind == EXECUTE and only_shows(target):
         return not (_names_itself(said, target) or (low.startswith("fatal: ") and len(said) <= _SHORT))
-    if kind == EXECUTE and (fine := summary(low)) is not None:
+    if kind == EXECUTE and (fine := read_summary(low)) is not None:
         return fine
     if _names_itself(said, target):
         return False
@@ -40,16 +40,16 @@ def succeeded(said: str, kind: str, target: str = "", code: int | None = None) -
         return True
     if kind in {READ, EDIT, SEARCH}:
         return len(said) > _SHORT or re.match(_COMPLAINTS, said.lstrip()) is None
-    lines = _told(said)
+    lines = _pick_lines(said)
     return re.search(_COMPLAINTS, "\n".join(lines)) is None or re.match(_WELL, lines[-1]) is not None
 
 
-def _told(said: str) -> list[str]:
+def _pick_lines(said: str) -> list[str]:
     lines = [line[:_LINE] for line in said.splitlines() if line.strip()]
     return lines if len(lines) <= _WHOLE else [*lines[:_HEAD], *lines[-_TAIL:]]
 
 
-def shows(command: str) -> bool:
+def only_shows(command: str) -> bool:
     """Whether a command shows what files say, or a log, or what others wrote; words in it are not the command's."""
     return re.match(_SHOWS, command) is not None
 
@@ -62,9 +62,9 @@ def says_failed(said: str, command: str, compiles: bool) -> bool:
         command: the line.
         compiles: whether a line that begins with a place and "error" is the check's own; a test prints what it likes.
     """
-    if not ("|" in command or ";" in command or "\n" in command) or shows(command):
+    if not ("|" in command or ";" in command or "\n" in command) or only_shows(command):
         return False
-    end = summary(said.lower())
+    end = read_summary(said.lower())
     return end is False or (end is None and compiles and "rror" in said and re.search(_COMPILERS, said) is not None)
 
 
@@ -87,13 +87,13 @@ def _names_itself(said: str, command: str) -> bool:
     return not any(others) and found[2] in {"bash", "sh", "zsh", *re.findall(r"[\w.+-]+", command[:1_000])}
 
 
-def ran(said: str) -> bool:
+def has_run(said: str) -> bool:
     """Whether a call that did not succeed ran at all: the user may have refused it, or a call beside it failed."""
     low = said[:200].lower()
     return not any(mark in low for mark in _NEVER_RAN)
 
 
-def exit_code(said: str) -> int | None:
+def read_exit_code(said: str) -> int | None:
     """The exit code that an output names in a line of its own, at its beginning or end."""
     low = said.lower()
     if "exit" not in low and "return" not in low:
@@ -102,17 +102,17 @@ def exit_code(said: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def summary(low: str) -> bool | None:
+def read_summary(low: str) -> bool | None:
     """The outcome of a test run by the lines that runners end with; None where there is none. One failure is enough."""
     if not any(mark in low for mark in ("pass", "fail", "error", "ok", "problem")):
         return None
     found = [match for line in low[-3_000:].splitlines() if (match := re.match(_SUMMARY, line[:_LINE]))]
     if not found:
         return None
-    return not any(match["bad"] or _failing(match[0]) for match in found)
+    return not any(match["bad"] or _counts_failures(match[0]) for match in found)
 
 
-def _failing(line: str) -> bool:
+def _counts_failures(line: str) -> bool:
     return any(int(next(filter(None, counts))) for counts in re.findall(_COUNTS, line))
 
 
@@ -128,13 +128,13 @@ def is_red(output: str, failed: bool) -> bool:
     return any(counts) if counts else failed
 
 
-def denied(said: str) -> bool:
+def is_denied(said: str) -> bool:
     """Whether a rule kept a call from running: a permission, a hook, a sandbox; not a person, who may well say no."""
     low = said[:300].lower()
     return any(mark in low for mark in _DENIED) and not any(mark in low for mark in _BY_A_PERSON)
 
 
-def throttled(said: str) -> bool:
+def is_throttled(said: str) -> bool:
     """Whether a service asks to come back later: trying again, later, is then right."""
     low = said[:_THROTTLED].lower()
     return any(mark in low for mark in ("too many requests", "rate limit", "ratelimit", "retry-after", "error: 429"))
@@ -148,7 +148,7 @@ def did_nothing(said: str, kind: str) -> bool:
     return any(mark in low for mark in _NOTHING)
 
 
-def error_inside(said: str) -> bool:
+def holds_error(said: str) -> bool:
     """Whether a result that came as a success says itself that it is an error: `{"error": …}`, `isError`."""
     bare = said.lstrip()
     if bare[:1] not in {"{", "["} or not any(mark in bare[:_SHORT] for mark in ("rror", "uccess", "status", '"ok"')):
@@ -159,10 +159,10 @@ def error_inside(said: str) -> bool:
         value = json.loads(bare[:_PARSED])
     except (ValueError, RecursionError):
         return re.match(r'\{\s*"(?:error|errors|isError)"\s*:\s*(?!null|false|""|\[\]|\{\})', bare[:200]) is not None
-    return error_in(value)
+    return is_error(value)
 
 
-def error_in(value: "object") -> bool:
+def is_error(value: "object") -> bool:
     """Whether a result says itself, in its fields, that it is an error."""
     value = value[0] if is_list(value) and len(value) == 1 else value
     if not is_object(value):

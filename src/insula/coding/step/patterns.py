@@ -11,7 +11,7 @@ The advice is ours alone: nothing from a tool, a repository or a user stands in 
 """
 
 from insula.coding.step.action import EDIT, EXECUTE, READ, WINDOW, Action
-from insula.coding.step.failure import similar
+from insula.coding.step.failure import are_similar
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -58,75 +58,75 @@ class Pattern(Value):
 # What happened.
 
 
-def _error_loop(actions: "Actions") -> bool:
+def _has_error_loop(actions: "Actions") -> bool:
     row: list[Action] = []
     fine = 0
     for action in actions:
         if action.ok:
             fine += 1
             continue
-        row = [*row, action] if row and fine < CALM and _alike(row[-1], action) else [action]
+        row = [*row, action] if row and fine < CALM and _are_alike(row[-1], action) else [action]
         fine = 0
         if len(row) == ERRORS:
             return True
     return False
 
 
-def _alike(one: Action, other: Action) -> bool:
-    return similar(one.error, other.error) if one.error and other.error else one.call == other.call
+def _are_alike(one: Action, other: Action) -> bool:
+    return are_similar(one.error, other.error) if one.error and other.error else one.call == other.call
 
 
-def _repeated_action(actions: "Actions") -> bool:
+def _has_repeated_action(actions: "Actions") -> bool:
     """An edit that went well is progress, a call that waits may be repeated, and reading has a pattern of its own."""
     seen: dict[tuple[str, str, str], list[int]] = {}
     for place, action in enumerate(actions):
         if action.kind == EDIT and action.ok:
             seen = {}
-        elif _is_act(action) and action.result and not action.waits and _again(seen, action, place):
+        elif _is_act(action) and action.result and not action.waits and _is_third_time(seen, action, place):
             return True
     return False
 
 
-def _reread(actions: "Actions") -> bool:
+def _has_reread(actions: "Actions") -> bool:
     seen: dict[tuple[str, str, str], list[int]] = {}
     for place, action in enumerate(actions):
         if action.kind == EDIT and action.ok:
             seen = {read: places for read, places in seen.items() if read[0] != action.target}
-        elif _is_read(action) and action.result and _again(seen, action, place):
+        elif _is_read(action) and action.result and _is_third_time(seen, action, place):
             return True
     return False
 
 
-def _again(seen: "dict[tuple[str, str, str], list[int]]", action: Action, place: int) -> bool:
+def _is_third_time(seen: "dict[tuple[str, str, str], list[int]]", action: Action, place: int) -> bool:
     """Whether call and result are there for the third time within the window of the senses."""
     places = seen.setdefault((action.target, action.call, action.result), [])
     places.append(place)
     return len(places) >= REPEATS and place - places[-REPEATS] < WINDOW
 
 
-def _stale_edit(actions: "Actions") -> bool:
+def _has_stale_edit(actions: "Actions") -> bool:
     return sum(action.kind == EDIT and not action.ok for action in actions) >= FAILURES
 
 
-def _missing_path(actions: "Actions") -> bool:
-    return sum(map(_lost, actions)) >= FAILURES
+def _has_missing_path(actions: "Actions") -> bool:
+    return sum(map(_is_lost, actions)) >= FAILURES
 
 
-def _lost(action: Action) -> bool:
-    if action.ok or action.kind not in (READ, EXECUTE) or _unknown(action) or _OF_THE_HOST in action.error:
+def _is_lost(action: Action) -> bool:
+    if action.ok or action.kind not in (READ, EXECUTE) or _is_unknown(action) or _OF_THE_HOST in action.error:
         return False
     return any(mark in action.error for mark in (_LOST if action.kind == READ else _LOST_BY_COMMAND))
 
 
-def _wrong_command(actions: "Actions") -> bool:
-    return sum(map(_unknown, actions)) >= FAILURES
+def _has_wrong_command(actions: "Actions") -> bool:
+    return sum(map(_is_unknown, actions)) >= FAILURES
 
 
-def _unknown(action: Action) -> bool:
+def _is_unknown(action: Action) -> bool:
     return action.kind == EXECUTE and not action.ok and any(mark in action.error for mark in _UNKNOWN_COMMAND)
 
 
-def _blind_edits(actions: "Actions") -> bool:
+def _has_blind_edits(actions: "Actions") -> bool:
     row = 0
     for action in actions:
         if action.kind == EXECUTE:
@@ -141,37 +141,37 @@ def _blind_edits(actions: "Actions") -> bool:
 # Where it could have happened.
 
 
-def _an_error(actions: "Actions") -> bool:
+def _has_error(actions: "Actions") -> bool:
     """The first error comes before the rule has anything to say."""
     return any(not action.ok for action in actions)
 
 
-def _different_calls(actions: "Actions") -> bool:
+def _has_different_calls(actions: "Actions") -> bool:
     """The same call again adds none, so leaving it out takes none away."""
     return len({action.call for action in actions if _is_act(action)}) >= VARIETY
 
 
-def _different_files(actions: "Actions") -> bool:
+def _has_different_files(actions: "Actions") -> bool:
     """Likewise for a file that is read again."""
     return len({action.target for action in actions if _is_read(action)}) >= FILES
 
 
-def _an_edit(actions: "Actions") -> bool:
+def _has_edit(actions: "Actions") -> bool:
     """Failed or not: an edit that now succeeds is still one."""
     return any(action.kind == EDIT for action in actions)
 
 
-def _things_found(actions: "Actions") -> bool:
+def _has_found_things(actions: "Actions") -> bool:
     """What was not found is not counted, so there are no fewer where everything is."""
     return sum(action.ok and action.kind in (READ, EXECUTE) for action in actions) >= VARIETY
 
 
-def _commands_run(actions: "Actions") -> bool:
+def _has_run_commands(actions: "Actions") -> bool:
     """Likewise for commands that are not there."""
     return sum(action.ok and action.kind == EXECUTE for action in actions) >= FILES
 
 
-def _many_edits(actions: "Actions") -> bool:
+def _has_many_edits(actions: "Actions") -> bool:
     """In a row or not: what is run between them takes none away."""
     return sum(map(_is_change, actions)) >= BLIND
 
@@ -197,50 +197,50 @@ PATTERNS = (
     Pattern(
         id="error-loop",
         advice="When the same kind of error comes a second time, find its cause before you try again.",
-        happened=_error_loop,
-        opportunity=_an_error,
+        happened=_has_error_loop,
+        opportunity=_has_error,
     ),
     Pattern(
         id="repeated-action",
         advice="A call that is repeated unchanged gives the same result: work with the first one, or change something.",
-        happened=_repeated_action,
-        opportunity=_different_calls,
+        happened=_has_repeated_action,
+        opportunity=_has_different_calls,
     ),
     Pattern(
         id="reread",
         advice="What was read and did not change is still in your context; read again only lines that you will edit.",
-        happened=_reread,
-        opportunity=_different_files,
+        happened=_has_reread,
+        opportunity=_has_different_files,
     ),
     Pattern(
         id="stale-edit",
         advice="Read the passage again right before editing it, and copy the old text exactly.",
-        happened=_stale_edit,
-        opportunity=_an_edit,
+        happened=_has_stale_edit,
+        opportunity=_has_edit,
     ),
     Pattern(
         id="missing-path",
         advice="Look a path up, by listing the folder or searching for the name, before you use it.",
-        happened=_missing_path,
-        opportunity=_things_found,
+        happened=_has_missing_path,
+        opportunity=_has_found_things,
     ),
     Pattern(
         id="blind-edits",
         advice="After a few edits, run the tests or the program before you go on editing.",
-        happened=_blind_edits,
-        opportunity=_many_edits,
+        happened=_has_blind_edits,
+        opportunity=_has_many_edits,
     ),
     Pattern(
         id="wrong-command",
         advice="Check which commands and package managers this machine has before you rely on one.",
-        happened=_wrong_command,
-        opportunity=_commands_run,
+        happened=_has_wrong_command,
+        opportunity=_has_run_commands,
     ),
 )
 BY_ID = {pattern.id: pattern for pattern in PATTERNS}
 
 
-def outcomes(agents: "Sequence[Actions]") -> dict[str, bool]:
+def judge_patterns(agents: "Sequence[Actions]") -> dict[str, bool]:
     """For each pattern that had its opportunity in a session, whether it happened.
 
     Args:

@@ -75,7 +75,7 @@ class Remark(Value):
     """Of a rejection: the command or path that was turned down, redacted."""
 
 
-def own_words(message: str) -> str:
+def extract_own_words(message: str) -> str:
     """The plain words of a person's own in a message, redacted, at most `LONGEST` characters; empty for none.
 
     What stands in blocks of code, tags and citations is left out, so are long quotations, lines that a program wrote,
@@ -97,14 +97,14 @@ def strip_pasted(text: str) -> str:
     """A text without blocks of code, tags, lines that a program wrote, and quotations that are no names."""
     if "```" in text or "~~~" in text or "<" in text:
         text = re.sub(_BLOCKS, " … ", text, flags=re.DOTALL)
-    return re.sub(_QUOTES, _name_or_nothing, re.sub(_CITED, "", text))
+    return re.sub(_QUOTES, _keep_name, re.sub(_CITED, "", text))
 
 
 _REJECTED = "The user doesn't want to"
 _REASON = "the user said:"
 
 
-def rejection(output: str, target: str = "") -> Remark | None:
+def read_rejection(output: str, target: str = "") -> Remark | None:
     """The rejection that stands in place of a tool's result, with the reason that the user gave; None for a result.
 
     Args:
@@ -117,18 +117,18 @@ def rejection(output: str, target: str = "") -> Remark | None:
     return Remark(kind=REJECTION, words=output.partition(_REASON)[2].strip(), about=about)
 
 
-def _name_or_nothing(found: "re.Match[str]") -> str:
+def _keep_name(found: "re.Match[str]") -> str:
     quoted = found[0]
     most = _CODE_WORDS if quoted[0] == "`" else _QUOTED_WORDS
     return quoted if len(quoted.split()) <= most and len(re.findall(_WIDE, quoted)) <= _WIDE_CHARS else "…"
 
 
-def record(remark: Remark, at: float, away: bool = False) -> "dict[str, object]":
+def dump_remark(remark: Remark, at: float, away: bool = False) -> "dict[str, object]":
     """The line of a trace: `{"e": "user", "at", "kind", "words"}`; `away` where nobody attends the session."""
     return {"e": "user", "at": at, **remark.as_dict(), **({"away": True} if away else {})}
 
 
-def remark(line: "dict[str, object]") -> Remark | None:
+def load_remark(line: "dict[str, object]") -> Remark | None:
     """The remark that a line of a trace holds; None where it holds none. A line of an older version is a prompt."""
     kind, words, about = line.get("kind", PROMPT), line.get("words", ""), line.get("about", "")
     if line.get("e") != "user" or kind not in KINDS or not isinstance(words, str) or not isinstance(about, str):

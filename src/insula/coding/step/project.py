@@ -7,7 +7,7 @@ import os
 
 from insula import foreign
 from insula.coding.step.programs import CODE_FILES, GENERATED_FILES, NO_CODE_FOLDERS, SCRATCH, SETTINGS_FILES
-from insula.coding.step.trace import project_root
+from insula.coding.step.trace import find_project_root
 
 
 def is_of_project(path: str) -> bool:
@@ -35,7 +35,7 @@ def _is_hidden(part: str) -> bool:
 
 def path_inside(cwd: str, path: str) -> str:
     """The path of a file from the root of the project that a folder belongs to; empty where it lies outside."""
-    root = project_root(cwd)
+    root = find_project_root(cwd)
     folder = foreign.real_path(os.path.dirname(os.path.join(cwd, path)))
     whole = f"{folder}/{os.path.basename(path)}"
     return whole[len(root) :].strip("/") if whole.startswith(root.rstrip("/") + "/") else ""

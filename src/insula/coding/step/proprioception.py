@@ -11,13 +11,11 @@ from insula.coding.step.goal import Goal
 from insula.coding.step.ladder import FLAG, MOST, Step, next_rung
 from insula.coding.step.senses import CLIMBING, senses_after, senses_at_end, senses_before
 from insula.coding.step.senses.register import DEFAULT
-from insula.coding.step.state import KEYS, KNOWN, Carry, Reading, State, Wait, Watch, dump, load
-from insula.coding.step.turn import closed, entered
+from insula.coding.step.state import KEYS, KNOWN, Carry, Reading, State, Wait, Watch
+from insula.coding.step.turn import close_turn, enter_turn
 from insula.coding.step.word.word import ASKED as REQUEST
 from insula.coding.step.word.word import HERE, LIFT, RULE, STANDING, load_words
 from insula.value import Value, is_list
-
-__all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "foresee", "forget", "hear", "load", "sense"]
 
 WATCH = 3
 """Turns after a text that show whether it was heeded."""
@@ -63,7 +61,7 @@ class Sensed(Value):
         return self.rung == FLAG
 
 
-def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
+def sense_action(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
     """What the senses feel after an action, and the one thing to say about it, if any.
 
     Args:
@@ -73,46 +71,48 @@ def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
     """
     if action.id and action.id in state.known:
         return Sensed(state=state)
-    state = _without_silent(state, on)
-    turn = entered(state.turn, action)
+    state = _drop_silent(state, on)
+    turn = enter_turn(state.turn, action)
     action = action.replace(nth=turn.number)
     known = (*state.known, action.id)[-KNOWN:] if action.id else state.known
-    state = _allowed(state, action)
+    state = _note_allowed(state, action)
     window = (*state.window, action)[-WINDOW:]
-    state = state.replace(turn=turn, known=known, carry=_counted(state.carry, window))
+    state = state.replace(turn=turn, known=known, carry=_count_action(state.carry, window))
     if not action.ran and not action.denied:
         return Sensed(state=state)
-    opened, _, shut = goals.after(state.goals, action, turn.number)
+    opened, _, shut = goals.update_goals(state.goals, action, turn.number)
     state = state.replace(
         window=window,
         goals=opened,
-        wait=_wait(state.wait, action),
+        wait=_follow_wait(state.wait, action),
     )
     feeling = senses_after(state, action, on)
     readings = tuple(reading for each in feeling if (reading := each.feel(state, action)) is not None)
     watched = state.watch.key if state.watch else ""
-    watch, heeded = _watched(state, readings)
-    ended = _ended(state, shut, action.at)
+    watch, heeded = _check_watch(state, readings)
+    ended = _list_ended(state, shut, action.at)
     state = state.replace(
         watch=watch, steps=tuple(step for step in state.steps if step.key not in {e.key for e in ended})
     )
-    return _spoken(state, readings, action.at).replace(readings=readings, heeded=heeded, watched=watched, ended=ended)
+    return _choose_text(state, readings, action.at).replace(
+        readings=readings, heeded=heeded, watched=watched, ended=ended
+    )
 
 
 ASKED = "asked "
 """Begins what is remembered of a call that the user was asked about."""
 
 
-def _allowed(state: State, action: Action) -> State:
+def _note_allowed(state: State, action: Action) -> State:
     """The state after a call that the user was asked about, and that was made: they are not asked that again."""
     if not action.breaks or not action.ran or f"{ASKED}{action.id}" not in state.keys:
         return state
-    from insula.coding.step.senses.against_words import key
+    from insula.coding.step.senses.against_words import make_key
 
-    return state.replace(keys=(*state.keys, key(state, action.breaks[0]))[-KEYS:])
+    return state.replace(keys=(*state.keys, make_key(state, action.breaks[0]))[-KEYS:])
 
 
-def _without_silent(state: State, on: frozenset[str]) -> State:
+def _drop_silent(state: State, on: frozenset[str]) -> State:
     """The state without the troubles of senses that were switched off meanwhile: nothing shows how those go on."""
     steps = tuple(step for step in state.steps if step.sense in on)
     if len(steps) == len(state.steps):
@@ -121,34 +121,34 @@ def _without_silent(state: State, on: frozenset[str]) -> State:
     return state.replace(steps=steps, watch=state.watch if watched else None)
 
 
-def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
+def _choose_text(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
     """The one text that a turn may have: of the first reading that has something new to say."""
     if state.spoke == state.turn.number:
         return Sensed(state=state)
     if not readings:
         return Sensed(state=state)
-    from insula.coding.step.wording import text
+    from insula.coding.step.wording import write_text
 
     for reading in readings:
         climbs = reading.sense in CLIMBING
         rung = next_rung(state.steps, reading.key, reading.count, state.turn.number) if climbs else 0
-        told = text(state, reading, rung) if rung or (not climbs and reading.key not in state.keys) else ""
+        told = write_text(state, reading, rung) if rung or (not climbs and reading.key not in state.keys) else ""
         if told:
-            return Sensed(state=_after(state, reading, rung, told, at), said=reading, rung=rung, text=told)
+            return Sensed(state=_note_text(state, reading, rung, told, at), said=reading, rung=rung, text=told)
     return Sensed(state=state)
 
 
-def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> State:
-    from insula.coding.step.wording import remembered
+def _note_text(state: State, reading: Reading, rung: int, told: str, at: float) -> State:
+    from insula.coding.step.wording import remember_sentences
 
     turn, carry = state.turn.number, state.carry
     if reading.sense == "chronos":
-        from insula.coding.step.senses.chronos import level
+        from insula.coding.step.senses.chronos import count_level
 
-        carry = carry.replace(level=level(state, at))
+        carry = carry.replace(level=count_level(state, at))
     if reading.sense == "o2":
         carry = carry.replace(o2_at=turn)
-    state = state.replace(carry=carry, spoke=turn, said=remembered(state, reading, rung, told))
+    state = state.replace(carry=carry, spoke=turn, said=remember_sentences(state, reading, rung, told))
     if not rung:
         return state.replace(keys=(*state.keys, reading.key)[-KEYS:])
     before = next((step for step in state.steps if step.key == reading.key), None)
@@ -168,7 +168,7 @@ def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> S
     return state.replace(steps=(*others, step)[-MOST:], watch=watch)
 
 
-def foresee(state: State, action: Action, on: frozenset[str] = DEFAULT, asks: bool = False) -> Sensed:
+def foresee_action(state: State, action: Action, on: frozenset[str] = DEFAULT, asks: bool = False) -> Sensed:
     """What is felt before a call is made, and the one thing to say about it, if any; the call itself is still to come.
 
     Args:
@@ -177,26 +177,26 @@ def foresee(state: State, action: Action, on: frozenset[str] = DEFAULT, asks: bo
         on: the names of the senses that feel.
         asks: whether the host can put a question to the user.
     """
-    turn = entered(state.turn, action).number
+    turn = enter_turn(state.turn, action).number
     action = action.replace(nth=turn)
     feeling = senses_before(on)
     readings = tuple(
         reading.replace(ahead=True) for each in feeling if (reading := each.foresee(state, action)) is not None
     )
     if asks and readings and readings[0].said and readings[0].key not in state.keys:
-        return _question(state, readings[0], action).replace(readings=readings)
-    return _told_once(state, readings).replace(readings=readings)
+        return _ask_user(state, readings[0], action).replace(readings=readings)
+    return _tell_once(state, readings).replace(readings=readings)
 
 
-def _question(state: State, reading: Reading, action: Action) -> Sensed:
+def _ask_user(state: State, reading: Reading, action: Action) -> Sensed:
     """What the host asks the user, in their own words; each time, until they have let such a call be made."""
-    from insula.coding.step.wording import question
+    from insula.coding.step.wording import write_question
 
     keys = (*state.keys, f"{ASKED}{action.id}")[-KEYS:]
-    return Sensed(state=state.replace(keys=keys), said=reading, text=question(reading), asks=True)
+    return Sensed(state=state.replace(keys=keys), said=reading, text=write_question(reading), asks=True)
 
 
-def end(state: State, said: str, on: frozenset[str] = DEFAULT) -> Sensed:
+def sense_end(state: State, said: str, on: frozenset[str] = DEFAULT) -> Sensed:
     """What is felt when the agent stops.
 
     Args:
@@ -206,23 +206,23 @@ def end(state: State, said: str, on: frozenset[str] = DEFAULT) -> Sensed:
     """
     feeling = senses_at_end(on)
     readings = tuple(reading for each in feeling if (reading := each.feel_end(state, said)) is not None)
-    return _told_once(state, readings).replace(readings=readings)
+    return _tell_once(state, readings).replace(readings=readings)
 
 
-def _told_once(state: State, readings: "Iterable[Reading]") -> Sensed:
+def _tell_once(state: State, readings: "Iterable[Reading]") -> Sensed:
     """The text of the first of the readings that was not spoken of yet; they are on no ladder."""
-    from insula.coding.step.wording import remembered, text
+    from insula.coding.step.wording import remember_sentences, write_text
 
     for reading in readings:
-        told = text(state, reading) if reading.key not in state.keys else ""
+        told = write_text(state, reading) if reading.key not in state.keys else ""
         if told:
             keys = (*state.keys, reading.key)[-KEYS:]
-            state = state.replace(said=remembered(state, reading, 0, told), keys=keys)
+            state = state.replace(said=remember_sentences(state, reading, 0, told), keys=keys)
             return Sensed(state=state, said=reading, text=told)
     return Sensed(state=state)
 
 
-def hear(state: State, at: float, words: str = "") -> State:
+def hear_user(state: State, at: float, words: str = "") -> State:
     """The state after a message of the user's: what is open stays open; what they want is minded.
 
     Args:
@@ -230,47 +230,47 @@ def hear(state: State, at: float, words: str = "") -> State:
         at: when; 0 where nobody attends.
         words: their own words.
     """
-    from insula.coding.step.word.extraction import hear as heard_in
+    from insula.coding.step.word.extraction import hear_words as heard_in
 
-    return _minded(state, at, heard_in(words) if words else ())
+    return _take_words(state, at, heard_in(words) if words else ())
 
 
-def _minded(state: State, at: float, heard: "tuple[Word, ...]") -> State:
+def _take_words(state: State, at: float, heard: "tuple[Word, ...]") -> State:
     """The state after a message of the user's in which they said these words."""
     turn = state.turn.number
     carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
-    return _ruled(state, at, heard).replace(
-        window=(), carry=carry, watch=None, wait=None, turn=closed(state.turn, ()), asked=_acts_asked_for(heard)
+    return _merge_words(state, at, heard).replace(
+        window=(), carry=carry, watch=None, wait=None, turn=close_turn(state.turn, ()), asked=_list_asked_acts(heard)
     )
 
 
-def _ruled(state: State, at: float, heard: "tuple[Word, ...]") -> State:
+def _merge_words(state: State, at: float, heard: "tuple[Word, ...]") -> State:
     """The state with the ledger after these words."""
     if not heard and not any(word.holds == HERE for word in state.words):
         return state
-    from insula.coding.step.word.ledger import merge
+    from insula.coding.step.word.ledger import merge_words
 
-    return state.replace(words=merge(state.words, heard, at))
+    return state.replace(words=merge_words(state.words, heard, at))
 
 
-def _acts_asked_for(heard: "tuple[Word, ...]") -> tuple[str, ...]:
+def _list_asked_acts(heard: "tuple[Word, ...]") -> tuple[str, ...]:
     return tuple(sorted({act for word in heard if word.kind in {REQUEST, LIFT} for act in word.acts}))
 
 
-def forget(state: State) -> State:
+def forget_context(state: State) -> State:
     """The state after the context was cleared or compacted: what was read before may well be read again."""
     return state.replace(window=(), watch=None, held="")
 
 
-def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
+def _count_action(carry: Carry, window: tuple[Action, ...]) -> Carry:
     action = window[-1]
     commits = COMMITS in action.acts and (action.ok or PUSHES in action.acts)  # what failed was the push
     shown = action.ok and action.proves
     progress = (action.changes and (action.of_project or action.kind != EDIT)) or commits or shown
     if action.context:
-        from insula.coding.step.senses.o2 import paced
+        from insula.coding.step.senses.o2 import pace_carry
 
-        carry = paced(carry, action)
+        carry = pace_carry(carry, action)
     return carry.replace(
         calls=carry.calls + 1,
         progress=carry.progress + (bool(progress) and carry.progress_turn != action.nth),
@@ -278,16 +278,16 @@ def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
     )
 
 
-def _wait(wait: Wait | None, action: Action) -> Wait | None:
+def _follow_wait(wait: Wait | None, action: Action) -> Wait | None:
     """The poll that is followed, after an action."""
     if not action.waits:
         return wait
-    from insula.coding.step.senses.vestibular import followed
+    from insula.coding.step.senses.vestibular import follow_wait
 
-    return followed(wait, action)
+    return follow_wait(wait, action)
 
 
-def _watched(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None, bool | None]:
+def _check_watch(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None, bool | None]:
     """A text was heeded when the trouble that it was of does not grow within the next turns."""
     watch = state.watch
     if watch is None:
@@ -297,7 +297,7 @@ def _watched(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None,
     return (watch, None) if state.turn.number <= watch.until else (None, True)
 
 
-def _ended(state: State, shut: tuple[Goal, ...], at: float) -> tuple[Ended, ...]:
+def _list_ended(state: State, shut: tuple[Goal, ...], at: float) -> tuple[Ended, ...]:
     """The troubles that were spoken of and are over: their goal was reached, or nothing came of them any more."""
     gone = {goal.id for goal in shut}
     turn, context = state.turn.number, state.carry.context
@@ -321,7 +321,9 @@ QUIET = 12
 # From and to the trace.
 
 
-def fold(state: State | None, records: "list[Record]", on: frozenset[str] = DEFAULT) -> "tuple[State, list[Sensed]]":
+def fold_trace(
+    state: State | None, records: "list[Record]", on: frozenset[str] = DEFAULT
+) -> "tuple[State, list[Sensed]]":
     """The state after further records of a trace, and what came of each action.
 
     Records of other kinds are passed over, and so are actions that are none.
@@ -337,21 +339,21 @@ def fold(state: State | None, records: "list[Record]", on: frozenset[str] = DEFA
     for record in records:
         kind = record.get("e")
         if kind == "user":
-            state = _heard(state, record)
+            state = _load_message(state, record)
         elif kind == "start" and record.get("source") in {"clear", "compact"}:
-            state = forget(state)
+            state = forget_context(state)
         elif kind == "rules":
-            state = _of_rules(state, record)
+            state = _load_rules(state, record)
         elif kind == "turn":
             ids = record.get("ids")
-            state = state.replace(turn=closed(state.turn, tuple(map(str, ids)) if is_list(ids) else ()))
-        elif kind == "before" and (action := acted(record)) is not None:
-            outcomes.append(foresee(state, action, on, record.get("asks") is True))
+            state = state.replace(turn=close_turn(state.turn, tuple(map(str, ids)) if is_list(ids) else ()))
+        elif kind == "before" and (action := load_action(record)) is not None:
+            outcomes.append(foresee_action(state, action, on, record.get("asks") is True))
             state = outcomes[-1].state
-        elif kind == "action" and (action := acted(record)) is not None:
+        elif kind == "action" and (action := load_action(record)) is not None:
             known = more.get(action.id or action.call, {})
             action = action.replace(**{name: known[name] for name in _MORE if name in known})
-            outcomes.append(sense(state, action, on))
+            outcomes.append(sense_action(state, action, on))
             state = outcomes[-1].state
     return state, outcomes
 
@@ -360,24 +362,24 @@ _MORE = ("context", "context_window", "turn", "importers", "of_project")
 """What is found out about a call after it has been noted."""
 
 
-def _heard(state: State, record: "Record") -> State:
+def _load_message(state: State, record: "Record") -> State:
     at, heard = float(record.get("at", 0.0)), load_words(record.get("heard", ()))
     if record.get("kind", "prompt") in {"interrupt", "rejection"}:
-        return _ruled(state, at, heard) if heard else state
-    return _minded(state, 0.0 if record.get("away") else at, heard)
+        return _merge_words(state, at, heard) if heard else state
+    return _take_words(state, 0.0 if record.get("away") else at, heard)
 
 
-def _of_rules(state: State, record: "Record") -> State:
+def _load_rules(state: State, record: "Record") -> State:
     """The state with what the rules in the user's own words say that the session was told."""
-    from insula.coding.step.word.extraction import hear as heard_in
+    from insula.coding.step.word.extraction import hear_words as heard_in
 
     words = record.get("words", ())
     rules = [rule for rule in words if isinstance(rule, str)] if is_list(words) else []
     heard = tuple(word.replace(holds=RULE) for rule in rules for word in heard_in(rule) if word.kind in STANDING)
-    return _ruled(state, float(record.get("at", 0.0)), heard) if heard else state
+    return _merge_words(state, float(record.get("at", 0.0)), heard) if heard else state
 
 
-def acted(record: "Record") -> Action | None:
+def load_action(record: "Record") -> Action | None:
     """The action that a record of a trace holds; None where it holds none."""
     try:
         return Action.of(record)

@@ -22,7 +22,7 @@ _PLAIN = r"[\w+/=.:@%~-]+"
 
 def redact_start(text: str, most: int) -> str:
     """The beginning of a text, of which `most` characters are read, without its secrets."""
-    return redact(text) if len(text) <= most + MARGIN else _start(redact(text[: most + MARGIN]))
+    return redact(text) if len(text) <= most + MARGIN else _cut_end(redact(text[: most + MARGIN]))
 
 
 def redact_command(line: str, most: int) -> "tuple[str, dict[str, str]]":
@@ -34,14 +34,14 @@ def redact_command(line: str, most: int) -> "tuple[str, dict[str, str]]":
     """
     cut = len(line) > most + MARGIN
     written = line[: most + MARGIN] if cut else line
-    read = _as_read(written)
+    read = _read_as_shell(written)
     clean, secrets = take_secrets(read)
     if read != written:  # what shows in one form may not in the other, and an output may repeat either
-        clean, secrets = _in_both(clean, secrets, written)
-    return take_out(_start(clean) if cut else clean, secrets), secrets
+        clean, secrets = _redact_both(clean, secrets, written)
+    return take_out(_cut_end(clean) if cut else clean, secrets), secrets
 
 
-def _in_both(clean: str, secrets: "dict[str, str]", written: str) -> "tuple[str, dict[str, str]]":
+def _redact_both(clean: str, secrets: "dict[str, str]", written: str) -> "tuple[str, dict[str, str]]":
     """A command, as the shell reads it, without what is secret in the way it is written; and all secrets and parts."""
     shown = take_secrets(written)[1]
     for secret, kind in shown.items():
@@ -50,7 +50,7 @@ def _in_both(clean: str, secrets: "dict[str, str]", written: str) -> "tuple[str,
     return clean, parts | shown | secrets
 
 
-def without_kinds(text: str) -> str:
+def drop_kinds(text: str) -> str:
     """A redacted text in which all secrets look alike: which kind one is says nothing about what a command is for."""
     return re.sub(r"\[REDACTED:[a-z_]+\]", "[REDACTED]", text)
 
@@ -69,23 +69,23 @@ def redact_output(output: str, edge: int, secrets: "dict[str, str]") -> str:
     return take_out("\n".join((redact_start(output, edge), *end)), secrets)
 
 
-def _start(cut: str) -> str:
+def _cut_end(cut: str) -> str:
     return cut[:-MARGIN].rsplit(None, 1)[0] if cut[:-MARGIN].strip() else ""
 
 
-def _as_read(line: str) -> str:
+def _read_as_shell(line: str) -> str:
     """A command as the shell reads it: a line that goes on is one line, and `'ab''cd'` is one word."""
     line = line.replace("\\\r\n", "").replace("\\\n", "")
-    return _joined(line) if ("'" in line or '"' in line) and re.search(_SEAM, line) else line
+    return _join_pieces(line) if ("'" in line or '"' in line) and re.search(_SEAM, line) else line
 
 
-def _joined(line: str) -> str:
+def _join_pieces(line: str) -> str:
     done: list[str] = []
     text, mark, end = "", "", -1  # the part before, which the next one may belong to
     for piece in re.finditer(_PIECE, line, re.DOTALL):
         quote = piece[0][0] if piece[3] is None else ""
         said = piece[0][1:-1] if quote else piece[0]
-        if piece.start() == end and _goes_on(text, mark, said, quote):
+        if piece.start() == end and _continues(text, mark, said, quote):
             text += said
         else:
             done += mark, text, mark, line[max(end, 0) : piece.start()]
@@ -94,7 +94,7 @@ def _joined(line: str) -> str:
     return "".join((*done, mark, text, mark, line[max(end, 0) :]))
 
 
-def _goes_on(text: str, mark: str, said: str, quote: str) -> bool:
+def _continues(text: str, mark: str, said: str, quote: str) -> bool:
     """Whether a part can stand within the quotes of the one before it; `name='value'` are two."""
     if mark:
         return mark == quote or not said or re.fullmatch(_PLAIN, said) is not None

@@ -131,7 +131,7 @@ class Reading(Value):
 _LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "words": Word}
 
 
-def dump(state: State) -> "Record":
+def dump_state(state: State) -> "Record":
     """A state as JSON holds it."""
     record: Record = {name: [each.as_dict() for each in getattr(state, name)] for name in _LISTS}
     return record | {
@@ -148,7 +148,7 @@ def dump(state: State) -> "Record":
     }
 
 
-def load(kept: "Record") -> State:
+def load_state(kept: "Record") -> State:
     """The state that was dumped.
 
     Raises:

@@ -31,16 +31,16 @@ _PATIENCE = 0.1
 """Seconds to wait for a hook that runs at the same time; then this one says nothing, and the next one catches up."""
 
 
-def key(identifier: str) -> str:
+def make_key(identifier: str) -> str:
     """A file name for an identifier that somebody else chose."""
     if len(identifier) <= 64 and identifier.replace("-", "").replace("_", "").isalnum() and identifier.isascii():
         return identifier
-    from insula.coding.step.digests import digest
+    from insula.coding.step.digests import hash_text
 
-    return "x" + digest(identifier, 16)
+    return "x" + hash_text(identifier, 16)
 
 
-def project_root(cwd: str) -> str:
+def find_project_root(cwd: str) -> str:
     """The root of the project that a folder belongs to: that of its repository, else itself, by its real path."""
     path = here = real_path(cwd)
     while path != os.path.dirname(path):
@@ -50,23 +50,23 @@ def project_root(cwd: str) -> str:
     return here
 
 
-def project(cwd: str) -> str:
+def hash_project(cwd: str) -> str:
     """16 hex digits that stand for the project a folder belongs to; empty where there is no folder."""
-    root = project_root(cwd) if cwd else ""
+    root = find_project_root(cwd) if cwd else ""
     if not root:
         return ""
-    from insula.coding.step.digests import digest
+    from insula.coding.step.digests import hash_text
 
-    return digest(root, 16)
+    return hash_text(root, 16)
 
 
-def folder(home: str, session: str, agent: str = "") -> str:
+def get_folder(home: str, session: str, agent: str = "") -> str:
     """The folder of an agent in a session; its own for each subagent."""
-    path = os.path.join(home, "sessions", key(session))
-    return os.path.join(path, "agents", key(agent)) if agent else path
+    path = os.path.join(home, "sessions", make_key(session))
+    return os.path.join(path, "agents", make_key(agent)) if agent else path
 
 
-def append(folder: str, *records: "Record") -> None:
+def append_records(folder: str, *records: "Record") -> None:
     """Add records to the trace in one write; makes the folder where there is none.
 
     Raises:
@@ -79,7 +79,7 @@ def append(folder: str, *records: "Record") -> None:
     try:
         file = os.open(f"{folder}/{FILE}", flags, 0o600)
     except FileNotFoundError:
-        make(folder)
+        make_folder(folder)
         file = os.open(f"{folder}/{FILE}", flags, 0o600)
     try:
         if os.write(file, lines) < len(lines):
@@ -89,7 +89,7 @@ def append(folder: str, *records: "Record") -> None:
         os.close(file)
 
 
-def make(folder: str) -> None:
+def make_folder(folder: str) -> None:
     """Make a folder that its owner alone can enter, and likewise those above it, which os.makedirs leaves open.
 
     Raises:
@@ -97,14 +97,14 @@ def make(folder: str) -> None:
     """
     above = os.path.dirname(folder)
     if above not in {"", folder} and not os.path.isdir(above):
-        make(above)
+        make_folder(above)
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:  # of a hook at the same time
         return
 
 
-def read(folder: str, start: int = 0, limit: int = 1 << 24) -> "tuple[list[Record], int]":
+def read_trace(folder: str, start: int = 0, limit: int = 1 << 24) -> "tuple[list[Record], int]":
     """The whole records from byte `start` on, and the byte after the last of them.
 
     Lines that are no record (cut short, of another version) are passed over.
@@ -113,19 +113,19 @@ def read(folder: str, start: int = 0, limit: int = 1 << 24) -> "tuple[list[Recor
         file.seek(start)
         data = file.read(limit)
     end = data.rfind(b"\n") + 1
-    return list(records(data[:end])), start + end
+    return list(parse_records(data[:end])), start + end
 
 
-def tail(folder: str) -> "list[Record]":
+def read_tail(folder: str) -> "list[Record]":
     """The whole records in the last 64 KB; none where there is no trace."""
     try:
         size = os.stat(f"{folder}/{FILE}").st_size
-        return read(folder, max(0, size - TAIL))[0]
+        return read_trace(folder, max(0, size - TAIL))[0]
     except OSError:
         return []
 
 
-def records(data: bytes) -> "Iterator[Record]":
+def parse_records(data: bytes) -> "Iterator[Record]":
     """The records in the lines of a log of ours; a line that is none is passed over."""
     for line in data.splitlines():
         try:
@@ -143,7 +143,7 @@ def append_lines(path: str, records: "Iterable[Record]") -> None:
         OSError: it cannot be written.
     """
     lines = "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
-    make(os.path.dirname(path))
+    make_folder(os.path.dirname(path))
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         if os.lseek(file, 0, os.SEEK_END) and os.lseek(file, -1, os.SEEK_END) >= 0 and os.read(file, 1) != b"\n":
@@ -191,7 +191,7 @@ class Checkpoint:
 
     def __enter__(self) -> "Checkpoint":
         self._file = os.open(f"{self._folder}/{FILE}", os.O_RDONLY)
-        self.held = _lock(self._file)
+        self.held = _lock_file(self._file)
         if self.held:
             self._load()
         return self
@@ -209,21 +209,21 @@ class Checkpoint:
                 self.value, start = self._made(kept["value"]), kept["end"]
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             pass
-        self.fresh, self._end = read(self._folder, start)
+        self.fresh, self._end = read_trace(self._folder, start)
 
     def keep(self, value: "Record") -> None:
         """Put `value` in place of the old one, at the end of the records that were read."""
         temporary = f"{self._folder}/{CHECKPOINT}.{os.getpid()}"
-        with open(temporary, "w", opener=_private) as file:
+        with open(temporary, "w", opener=_open_private) as file:
             file.write(json.dumps({"v": VERSION, "end": self._end, "value": value}, separators=(",", ":")))
         os.replace(temporary, f"{self._folder}/{CHECKPOINT}")
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _lock(file: int) -> bool:
+def _lock_file(file: int) -> bool:
     try:
         import fcntl
     except ImportError:  # Windows: best effort, without a lock

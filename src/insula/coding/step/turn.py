@@ -30,16 +30,16 @@ class Turn(Value):
     """Whether the host has said that it is over."""
 
 
-def entered(turn: Turn, action: Action) -> Turn:
+def enter_turn(turn: Turn, action: Action) -> Turn:
     """The turn that an action is of: this one, or the next."""
-    if not _within(turn, action):
+    if not _is_within(turn, action):
         ids = (action.id,) if action.id else ()
         return Turn(number=turn.number + 1, name=action.turn, ended=action.at, ids=ids)
     known = (*turn.ids, action.id)[-_MOST:] if action.id and action.id not in turn.ids else turn.ids
     return turn.replace(ended=max(turn.ended, action.at), ids=known, name=turn.name or action.turn)
 
 
-def closed(turn: Turn, ids: tuple[str, ...]) -> Turn:
+def close_turn(turn: Turn, ids: tuple[str, ...]) -> Turn:
     """The turn after the host has told of a batch: it is over, if it was of these calls.
 
     Some of them may still be told one by one: they are known by their ids.
@@ -49,7 +49,7 @@ def closed(turn: Turn, ids: tuple[str, ...]) -> Turn:
     return turn.replace(closed=True, ids=tuple(dict.fromkeys((*turn.ids, *ids)))[-_MOST:])
 
 
-def _within(turn: Turn, action: Action) -> bool:
+def _is_within(turn: Turn, action: Action) -> bool:
     if turn.number == 0:
         return False
     if action.id and action.id in turn.ids:
@@ -83,7 +83,7 @@ class Group(Value):
         return any(action.ok and not action.probes and not action.waits for action in self.actions)
 
 
-def groups(window: tuple[Action, ...]) -> list[Group]:
+def group_by_turn(window: tuple[Action, ...]) -> list[Group]:
     """The actions of a window, turn by turn."""
     found: list[Group] = []
     for action in window:

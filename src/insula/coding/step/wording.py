@@ -3,7 +3,7 @@
 A text is a fact and, where there is one left, a word on what to make of it. No sentence is said twice in a session.
 """
 
-from insula.coding.step.digests import digest
+from insula.coding.step.digests import hash_text
 from insula.coding.step.ladder import AHEAD
 from insula.coding.step.senses import load_sense
 from insula.coding.step.state import SENTENCES, Reading, State
@@ -11,12 +11,12 @@ from insula.coding.step.state import SENTENCES, Reading, State
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
-def counted(count: int) -> str:
+def write_number(count: int) -> str:
     """A number as it is written in a sentence."""
     return _SMALL[count] if 0 <= count < len(_SMALL) else str(count)
 
 
-def listed(names: "tuple[str, ...]") -> str:
+def join_names(names: "tuple[str, ...]") -> str:
     """Names in a row: `a`, `a and b`, `a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -28,27 +28,31 @@ LONGEST = 400
 _SIZE = 8
 
 
-def text(state: State, reading: Reading, rung: int = 0) -> str:
+def write_text(state: State, reading: Reading, rung: int = 0) -> str:
     """What to say of a reading, from a rung of the ladder where it climbs; empty where it has all been said."""
     sense = load_sense(reading.sense)
     fact = sense.fact(reading)
-    if digest(fact, _SIZE) in state.said:
+    if hash_text(fact, _SIZE) in state.said:
         return ""
     advice = next(
-        (one for one in sense.ADVICE.get(AHEAD if reading.ahead else rung, ()) if digest(one, _SIZE) not in state.said),
+        (
+            one
+            for one in sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
+            if hash_text(one, _SIZE) not in state.said
+        ),
         "",
     )
     return f"{SIGN}{fact} {advice}".rstrip()[:LONGEST]
 
 
-def question(reading: Reading) -> str:
+def write_question(reading: Reading) -> str:
     """What the host asks the user before a call that their own words rule out."""
     return f"{SIGN}{load_sense(reading.sense).fact(reading)}"[:LONGEST]
 
 
-def remembered(state: State, reading: Reading, rung: int, told: str) -> tuple[str, ...]:
+def remember_sentences(state: State, reading: Reading, rung: int, told: str) -> tuple[str, ...]:
     """The sentences that were said, with those of a text."""
     sense = load_sense(reading.sense)
     advice = sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
     said = [sense.fact(reading), *(one for one in advice if one in told)]
-    return (*state.said, *(digest(one, _SIZE) for one in said))[-SENTENCES:]
+    return (*state.said, *(hash_text(one, _SIZE) for one in said))[-SENTENCES:]

@@ -13,7 +13,7 @@ import json
 import os
 
 from insula.coding.step import trace
-from insula.coding.step.digests import digest
+from insula.coding.step.digests import hash_text
 from insula.coding.step.senses import CLIMBING
 from insula.coding.step.trace import append_lines
 
@@ -30,7 +30,7 @@ QUIET = "quiet.jsonl"
 TEXT = "text"
 
 
-def told(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: float) -> str:
+def note_text(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: float) -> str:
     """The text of an outcome after it was noted; empty where it is withheld or silenced.
 
     Raises:
@@ -42,11 +42,11 @@ def told(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: f
     family = reading.goal.family if reading.goal else reading.form or reading.sense
     if is_quiet(home, cwd, reading.sense, family):
         return ""
-    withheld = reading.sense in CLIMBING and _withheld(home, session, reading.key)
+    withheld = reading.sense in CLIMBING and _is_withheld(home, session, reading.key)
     note: Record = {
         "e": TEXT,
-        "id": name(session, reading.key),
-        "project": trace.project(cwd),
+        "id": name_trouble(session, reading.key),
+        "project": trace.hash_project(cwd),
         "at": now,
         "sense": reading.sense,
         "form": reading.form,
@@ -55,41 +55,41 @@ def told(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: f
         "family": family,
         "text": sensed.text,
     }
-    trace.append(trace.folder(home, session, agent), {**note, "withheld": True} if withheld else note)
+    trace.append_records(trace.get_folder(home, session, agent), {**note, "withheld": True} if withheld else note)
     return "" if withheld else sensed.text
 
 
-def name(session: str, key: str) -> str:
+def name_trouble(session: str, key: str) -> str:
     """The id of a trouble, as a person may type it."""
-    return digest(f"{session} {key}", 6)
+    return hash_text(f"{session} {key}", 6)
 
 
-def _withheld(home: str, session: str, key: str) -> bool:
-    from insula.coding.step.digest import holdout, own_salt
+def _is_withheld(home: str, session: str, key: str) -> bool:
+    from insula.coding.step.digest import read_holdout, read_salt
 
-    share = holdout(home)
-    return share > 0 and int(digest(f"{own_salt(home)} {session} {key}", 8), 16) < share * 16**8
+    share = read_holdout(home)
+    return share > 0 and int(hash_text(f"{read_salt(home)} {session} {key}", 8), 16) < share * 16**8
 
 
 def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
     """Whether a person has called texts of this kind a false alarm in this project."""
     if not os.path.exists(f"{home}/{QUIET}"):
         return False
-    return (trace.project(cwd), sense, family) in false_alarms(home)
+    return (trace.hash_project(cwd), sense, family) in list_false_alarms(home)
 
 
-def false_alarms(home: str) -> "set[tuple[str, str, str]]":
+def list_false_alarms(home: str) -> "set[tuple[str, str, str]]":
     """What a person has called a false alarm, and not taken back: project, sense and family."""
-    last = {(str(one.get("project")), str(one.get("sense")), str(one.get("family"))): one for one in _quiet(home)}
+    last = {(str(one.get("project")), str(one.get("sense")), str(one.get("family"))): one for one in _read_quiet(home)}
     return {kind for kind, one in last.items() if not one.get("helped")}
 
 
-def helped(home: str) -> "set[str]":
+def list_helped(home: str) -> "set[str]":
     """The ids of the texts of which a person said that they helped."""
-    return {str(one["helped"]) for one in _quiet(home) if one.get("helped")}
+    return {str(one["helped"]) for one in _read_quiet(home) if one.get("helped")}
 
 
-def silence(home: str, project: str, sense: str, family: str, now: float) -> None:
+def silence_kind(home: str, project: str, sense: str, family: str, now: float) -> None:
     """Note that a text was a false alarm: its kind is not said again in that project.
 
     Raises:
@@ -98,7 +98,7 @@ def silence(home: str, project: str, sense: str, family: str, now: float) -> Non
     append_lines(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "t": now}])
 
 
-def praise(home: str, project: str, sense: str, family: str, name: str, now: float) -> None:
+def praise_text(home: str, project: str, sense: str, family: str, name: str, now: float) -> None:
     """Note that a text helped: where its kind was called a false alarm in that project, it is said again.
 
     Raises:
@@ -107,7 +107,7 @@ def praise(home: str, project: str, sense: str, family: str, name: str, now: flo
     append_lines(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "helped": name, "t": now}])
 
 
-def _quiet(home: str) -> "Iterator[Record]":
+def _read_quiet(home: str) -> "Iterator[Record]":
     try:
         with open(f"{home}/{QUIET}", "rb") as file:
             lines = file.read(1 << 20).splitlines()

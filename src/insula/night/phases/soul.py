@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from insula.coding.step.fingerprint import digest as fingerprint
+from insula.coding.step.digests import hash_text as fingerprint
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
 from insula.memory.storage.changes import Change, Lesson, Revision
 from insula.memory.storage.rows import Kept, Revised

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from insula.coding.hosts import places, switch
 from insula.coding.replay.find import Found, find_transcripts
-from insula.coding.replay.gather import Gathered, gather
-from insula.coding.replay.overview import Overview, overview
+from insula.coding.replay.gather import Gathered, gather_sessions
+from insula.coding.replay.overview import Overview, make_overview
 
 FRESH_SECONDS = 300.0
 """How long a look is good for."""
@@ -63,5 +63,5 @@ class Lookback:
             if self._looked.view is None:
                 self._looked = Looked(read=read, size=size)
 
-        gathered: Gathered = gather(found, tell, switch.list_senses(places.find_home()))
-        return overview(gathered.sessions, gathered.totals)
+        gathered: Gathered = gather_sessions(found, tell, switch.list_senses(places.find_home()))
+        return make_overview(gathered.sessions, gathered.totals)

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse
 from insula import __version__
 from insula.coding.replay import figures, telling
 from insula.coding.replay.page import DRAWING
-from insula.coding.replay.visible import brief, visible
+from insula.coding.replay.visible import show_briefly, show_safely
 from insula.server.page.markdown import as_html
 from insula.server.page.views import words
 from insula.text.analysis import clean
@@ -44,9 +44,9 @@ def address(path: str, user: str = "", **query: object) -> str:
 
 _SHARED: Mapping[str, Any] = {
     "version": __version__,
-    "many": figures.many,
-    "share": figures.share,
-    "span": figures.span,
+    "many": figures.format_count,
+    "share": figures.format_share,
+    "span": figures.format_span,
     "drawing": DRAWING,
     "words": words,
     "percent": words.percent,
@@ -64,18 +64,18 @@ def _environment() -> Environment:
 
 def _filters() -> Mapping[str, Any]:
     return {
-        "visible": visible,
-        "brief": brief,
-        "number": figures.number,
-        "tokens": figures.tokens,
-        "duration": figures.duration,
-        "when": figures.when,
-        "day": figures.day,
+        "visible": show_safely,
+        "brief": show_briefly,
+        "number": figures.format_number,
+        "tokens": figures.format_tokens,
+        "duration": figures.format_duration,
+        "when": figures.format_time,
+        "day": figures.format_day,
         "cut": cut,
         "bar": words.bar,
-        "said": telling.said,
-        "felt": telling.felt,
-        "rung": telling.rung,
+        "said": telling.show_text,
+        "felt": telling.name_feeling,
+        "rung": telling.name_rung,
         "markdown": as_html,
         "harmless": Markup,  # of data that `telling.told` has escaped
     }

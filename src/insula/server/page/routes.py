@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from insula.coding.hosts import places
-from insula.coding.replay.worth import hear
+from insula.coding.replay.worth import note_verdict
 from insula.errors import InputError
 from insula.memory.storage import views as store_views
 from insula.memory.storage.rows import Sitting
@@ -280,7 +280,7 @@ async def word_on_a_text(request: Request, who: Visitor) -> Response:
     name, word = [await field(request, each) for each in ("id", "word")]
     if word not in WORDS:
         raise InputError("The form says neither that it helped nor that it was wrong; go back and choose one.")
-    await run_in_threadpool(hear, str(places.find_home()), name, right=word == "helped", now=time.time())
+    await run_in_threadpool(note_verdict, str(places.find_home()), name, right=word == "helped", now=time.time())
     return RedirectResponse(f"{address('/agents', who.link, said=word)}#worth-h", 303)
 
 

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from insula.coding.hosts import places
-from insula.coding.replay.claims import register_of
+from insula.coding.replay.claims import read_register
 from insula.server.page.rendering import page
 from insula.server.page.views import says as views
 from insula.server.page.visitors import PageRoute, Visitor
@@ -19,5 +19,5 @@ async def says(request: Request, who: Visitor) -> Response:
     service = service_of(request)
     mind = service.chat.metacognition
     home = None if service.keys else str(places.find_home())
-    found = await register_of(mind.store, who.name, mind.engine.claims, home)
+    found = await read_register(mind.store, who.name, mind.engine.claims, home)
     return page("says.html", who.link, who=who, here="operate", groups=views.grouped(found))

@@ -11,7 +11,7 @@ import re
 
 from insula.coding.hosts.payload import get_text
 from insula.coding.step.action import Action, Event
-from insula.coding.step.fingerprint import action
+from insula.coding.step.fingerprint import make_action
 from insula.foreign import opened
 
 TYPE_CHECKING = False
@@ -186,7 +186,7 @@ def read_call(
     payload: "Payload", at: float, output: str = "", ok: bool | None = None, code: int | None = None
 ) -> Action:
     """The action that a call was, of a payload with Claude Code's names."""
-    return action(
+    return make_action(
         tool=get_text(payload, "tool_name"),
         input=payload.get("tool_input"),
         output=output,

@@ -9,8 +9,8 @@ in Claude Code's settings, too, with payloads of their own; those are left to th
 from insula.coding.hosts.dialects import BaseDialect, find_number, read_call
 from insula.coding.hosts.payload import Payload, collect_text, get_object, get_objects, get_seconds, get_text
 from insula.coding.step.action import Action, Event
-from insula.coding.step.fingerprint import target_of
-from insula.coding.step.outcome import denied, error_in
+from insula.coding.step.fingerprint import get_target
+from insula.coding.step.outcome import is_denied, is_error
 from insula.value import is_list
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ class Dialect(BaseDialect):
             return _read_call(payload, at, "", ok=True)
         if name == "PostToolUse":
             response = payload.get("tool_response")
-            fine = not is_of_another_server(payload) or not error_in(response)
+            fine = not is_of_another_server(payload) or not is_error(response)
             return _read_call(payload, at, _read_output(response), ok=fine)
         call = _read_call(payload, at, get_text(payload, "error"), ok=False)
         return call.replace(ran=False, denied=False) if payload.get("is_interrupt") is True else call
@@ -76,7 +76,7 @@ class Dialect(BaseDialect):
         """Interrupts and rejections in the lines behind the agent's last one, in order."""
         import json
 
-        from insula.coding.step.person import rejection
+        from insula.coding.step.person import read_rejection
 
         found: list[Remark] = []
         for line in reversed(tail.splitlines()):
@@ -90,7 +90,7 @@ class Dialect(BaseDialect):
                 continue
             for part in reversed(content if is_list(content) else [content]):
                 text = collect_text(part)
-                remark = rejection(text)
+                remark = read_rejection(text)
                 if remark is not None:
                     found.append(remark)
                 elif text.startswith(_INTERRUPTED):
@@ -104,10 +104,10 @@ def _read_call(payload: Payload, at: float, output: str, *, ok: bool) -> Action:
 
 def _read_batch(event: Event, calls: list[Payload], at: float) -> Event:
     """The end of a turn: its calls by their ids, and those of them that no other event tells of."""
-    from insula.coding.step.person import rejection
+    from insula.coding.step.person import read_rejection
 
     outputs = [(call, collect_text(call.get("tool_response"))) for call in calls]
-    remarks = (rejection(output, target_of(call.get("tool_input"))) for call, output in outputs)
+    remarks = (read_rejection(output, get_target(call.get("tool_input"))) for call, output in outputs)
     return event.replace(
         actions=tuple(_read_call(call, at, output, ok=False) for call, output in outputs if _is_turned_down(output)),
         remarks=tuple(remark for remark in remarks if remark is not None),
@@ -130,7 +130,7 @@ def _is_of_another(payload: Payload) -> bool:
 
 
 def _is_turned_down(output: str) -> bool:
-    return output.startswith(_TURNED_DOWN) or denied(output)
+    return output.startswith(_TURNED_DOWN) or is_denied(output)
 
 
 def is_of_another_server(payload: Payload) -> bool:

@@ -7,7 +7,7 @@ its record of the session is.
 from insula.coding.hosts.dialects import BaseDialect
 from insula.coding.hosts.payload import Payload, collect_text, get_first_text, get_object, get_objects, get_text
 from insula.coding.step.action import Action, Event
-from insula.coding.step.fingerprint import action
+from insula.coding.step.fingerprint import make_action
 from insula.value import is_list, is_object
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ class Dialect(BaseDialect):
         results = get_objects(call, "output") or [get_object(call, "output")]
         errors = [result for result in results if result.get("success") is False]
         output = collect_text(call.get("output")) or get_text(older, "result")
-        return action(
+        return make_action(
             tool=get_text(call, "name") or get_text(older, "toolName"),
             input=_read_input(call.get("input", older.get("parameters"))),
             output=get_text(call, "error") or _strip_frame(output),

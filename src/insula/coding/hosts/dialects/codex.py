@@ -4,8 +4,8 @@ from insula.coding.hosts.dialects import BaseDialect, find_number, read_call
 from insula.coding.hosts.dialects.claude_code import is_of_another_server
 from insula.coding.hosts.payload import Payload, collect_text, get_object, get_text
 from insula.coding.step.action import Action
-from insula.coding.step.fingerprint import patched
-from insula.coding.step.outcome import error_in
+from insula.coding.step.fingerprint import list_patched
+from insula.coding.step.outcome import is_error
 
 
 class Dialect(BaseDialect):
@@ -19,7 +19,7 @@ class Dialect(BaseDialect):
         if name == "PreToolUse":
             return read_call(call, at, ok=True)
         response = payload.get("tool_response")
-        failed = is_of_another_server(payload) and error_in(response)
+        failed = is_of_another_server(payload) and is_error(response)
         return read_call(call, at, collect_text(response), ok=False if failed else None)
 
     def write_answer(self, name: str, text: str) -> dict[str, object]:
@@ -37,4 +37,4 @@ def _read_input(payload: Payload) -> object:
     if get_text(payload, "tool_name") != "apply_patch":
         return given
     patch = given if isinstance(given, str) else get_text(get_object(payload, "tool_input"), "command")
-    return {"path": next(iter(patched(patch)), ""), "command": patch}
+    return {"path": next(iter(list_patched(patch)), ""), "command": patch}

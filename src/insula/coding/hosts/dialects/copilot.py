@@ -6,7 +6,8 @@ A command that fails comes as a success whose last line tells its exit code.
 from insula.coding.hosts.dialects import BaseDialect
 from insula.coding.hosts.payload import Payload, get_object, get_text
 from insula.coding.step.action import Action, Event
-from insula.coding.step.fingerprint import action, digest
+from insula.coding.step.digests import hash_text
+from insula.coding.step.fingerprint import make_action
 
 _FIRST_TOLD_BY = {
     "toolResult": "postToolUse",
@@ -46,7 +47,7 @@ class Dialect(BaseDialect):
         result, tool = get_object(payload, "toolResult"), get_text(payload, "toolName")
         output, code = split_exit_code(get_text(result, "textResultForLlm"))
         outcome = get_text(result, "resultType")
-        call = action(
+        call = make_action(
             tool=tool,
             input=payload.get("toolArgs"),
             output=get_text(payload, "error") if name == "postToolUseFailure" else output,
@@ -55,7 +56,7 @@ class Dialect(BaseDialect):
             code=code,
         )
         return call.replace(
-            id=digest(f"{payload.get('timestamp')} {call.call} {call.result}"),
+            id=hash_text(f"{payload.get('timestamp')} {call.call} {call.result}"),
             waits=call.waits or tool in _POLLS,
             ran=call.ran and outcome not in {"denied", "rejected"},
         )

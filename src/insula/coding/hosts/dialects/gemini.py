@@ -5,8 +5,8 @@ import re
 from insula.coding.hosts.dialects import BaseDialect, find_number, read_call
 from insula.coding.hosts.payload import Payload, collect_text, get_object, get_text
 from insula.coding.step.action import Action, Event
-from insula.coding.step.fingerprint import digest
-from insula.coding.step.outcome import exit_code
+from insula.coding.step.digests import hash_text
+from insula.coding.step.outcome import read_exit_code
 
 SHELL = "run_shell_command"
 _FRAME = r"(?:Exit Code|Signal|Background PIDs|Process Group PGID): [\w, ()]+$"
@@ -26,10 +26,10 @@ class Dialect(BaseDialect):
         output, frame = collect_text(response.get("llmContent")), ""
         if get_text(payload, "tool_name") == SHELL:
             output, frame = strip_frame(output)
-        code = exit_code(frame)
+        code = read_exit_code(frame)
         output = collect_text(response["error"]) or output if failed else output
         call = read_call(payload, at, output, not failed and code in {None, 0} and "Signal: " not in frame, code)
-        return call.replace(id=digest(f"{get_text(payload, 'timestamp')} {call.call} {call.result}"))
+        return call.replace(id=hash_text(f"{get_text(payload, 'timestamp')} {call.call} {call.result}"))
 
     def read_context(self, tail: str) -> tuple[int, int]:
         """The tokens of the last request and reply; the window is not told."""

@@ -9,7 +9,7 @@ in a database, which a hook does not open.
 from insula.coding.hosts.dialects import BaseDialect
 from insula.coding.hosts.payload import Payload, get_object, get_text
 from insula.coding.step.action import Action, Event
-from insula.coding.step.fingerprint import action
+from insula.coding.step.fingerprint import make_action
 
 
 class Dialect(BaseDialect):
@@ -35,7 +35,7 @@ class Dialect(BaseDialect):
         call, result, threw = get_object(payload, "input"), get_object(payload, "output"), name == "tool.error"
         code = get_object(result, "metadata").get("exit")
         code = code if isinstance(code, int) else None
-        return action(
+        return make_action(
             tool=get_text(call, "tool"),
             input=call.get("args"),
             output=get_text(result, "error" if threw else "output"),

@@ -3,7 +3,7 @@
 from insula.coding.hosts.dialects import BaseDialect, find_number, read_call
 from insula.coding.hosts.payload import Payload, collect_text, get_object, get_text
 from insula.coding.step.action import Action, Event
-from insula.coding.step.outcome import exit_code
+from insula.coding.step.outcome import read_exit_code
 
 _SHELL = "run_shell_command"
 _FRAME = (
@@ -29,7 +29,7 @@ class Dialect(BaseDialect):
         shell, failed = get_text(payload, "tool_name") == _SHELL, name == "PostToolUseFailure"
         response = get_object(payload, "tool_response")
         output = get_text(payload, "error") if failed else collect_text(response.get("llmContent"))
-        code = exit_code(output) if shell and failed else None
+        code = read_exit_code(output) if shell and failed else None
         call = read_call(payload, at, _strip_frame(output) if shell else output, not failed, code)
         return call.replace(ran=False) if payload.get("is_interrupt") is True else call
 

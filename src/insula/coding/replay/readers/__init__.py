@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from insula.coding.step.action import Action
-from insula.coding.step.fingerprint import action
+from insula.coding.step.fingerprint import make_action
 
 Row = dict[str, Any]
 """A line of a transcript."""
@@ -129,7 +129,7 @@ Event = Call | Asked | Prompt | Rejected | Interrupt | Compacted | Spent | Place
 
 def read_action(call: Call) -> Action:
     """The action that a call was, as the senses see it."""
-    done = action(
+    done = make_action(
         tool=call.tool, input=call.input, output=call.output, at=call.at, ok=call.ok, code=call.code, id=call.id
     )
     return done.replace(turn=call.turn, ran=done.ran and call.ran)

@@ -25,8 +25,8 @@ from insula.coding.replay.readers import (
     drop_oldest,
     parse_time,
 )
-from insula.coding.step.fingerprint import target_of
-from insula.coding.step.person import own_words, rejection
+from insula.coding.step.fingerprint import get_target
+from insula.coding.step.person import extract_own_words, read_rejection
 from insula.value import is_list, is_object
 
 FOLDERS = ("projects",)
@@ -134,7 +134,7 @@ class Reader(BaseReader):
             yield Interrupt(at, agent)
         if not agent and is_typed(row, texts):
             typed = "\n\n".join(text for text in texts if text and not text.startswith(NOT_TYPED))
-            yield Prompt(at, words=own_words(typed))
+            yield Prompt(at, words=extract_own_words(typed))
         elif not any_result:
             yield Skipped(NOT_BY_THE_USER)
 
@@ -142,8 +142,8 @@ class Reader(BaseReader):
         thought, self._thoughts[agent] = self._thoughts.get(agent, ""), ""
         use = self._waiting.pop(get_text(block, "tool_use_id"), None) or _Use("", None, thought)
         output, lost = _read_output(block.get("content")), not use.tool
-        if (remark := rejection(output, target_of(use.input))) is not None:
-            yield Rejected(at, agent, own_words(remark.words), remark.about)
+        if (remark := read_rejection(output, get_target(use.input))) is not None:
+            yield Rejected(at, agent, extract_own_words(remark.words), remark.about)
         yield Call(
             use.tool,
             use.input,

@@ -25,8 +25,8 @@ from insula.coding.replay.readers import (
     drop_oldest,
     parse_time,
 )
-from insula.coding.step.fingerprint import patched
-from insula.coding.step.person import own_words
+from insula.coding.step.fingerprint import list_patched
+from insula.coding.step.person import extract_own_words
 from insula.value import is_list, is_object
 
 FOLDERS = ("sessions", "archived_sessions")
@@ -162,7 +162,7 @@ class Reader(BaseReader):
         if self._agent or once == self._prompt:
             return Skipped(NOT_BY_THE_USER)
         self._prompt = once
-        return Prompt(self._at, words=own_words(prompt))
+        return Prompt(self._at, words=extract_own_words(prompt))
 
     def _read_cost(self, info: Row) -> Iterator[Event]:
         usage, context_window = get_object(info, "last_token_usage"), info.get("model_context_window")
@@ -194,7 +194,7 @@ def read_use(item: Row) -> tuple[str, object]:
     given = _parse_arguments(item)
     if tool == "apply_patch":
         patch = given if isinstance(given, str) else get_text(given, "input") if is_object(given) else ""
-        return tool, {"path": next(iter(patched(patch)), ""), "command": patch}
+        return tool, {"path": next(iter(list_patched(patch)), ""), "command": patch}
     if tool in _SHELLS and is_object(given):
         return "Bash", {"command": _get_command(given.get("cmd") or given.get("command"))}
     return tool, given

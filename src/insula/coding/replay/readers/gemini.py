@@ -23,8 +23,8 @@ from insula.coding.replay.readers import (
     clean_name,
     parse_time,
 )
-from insula.coding.step.outcome import exit_code
-from insula.coding.step.person import own_words
+from insula.coding.step.outcome import read_exit_code
+from insula.coding.step.person import extract_own_words
 from insula.value import is_list, is_object
 
 FOLDERS = ("tmp",)
@@ -100,7 +100,9 @@ class Reader(BaseReader):
         texts = [part if isinstance(part, str) else get_text(part, "text") if is_object(part) else "" for part in parts]
         if self._agent or not any(text.strip() and not text.startswith(_NOT_TYPED) for text in texts):
             return Skipped(NOT_BY_THE_USER)
-        return Prompt(at, words=own_words("\n\n".join(text for text in texts if not text.startswith(_NOT_TYPED))))
+        return Prompt(
+            at, words=extract_own_words("\n\n".join(text for text in texts if not text.startswith(_NOT_TYPED)))
+        )
 
     def _read_cost(self, tokens: Row, at: float) -> Iterator[Event]:
         total, cached = tokens.get("total"), tokens.get("cached")
@@ -125,7 +127,7 @@ def _read_answered(call: Row, status: str, at: float, agent: str) -> Call:
     output, frame = collect_text(response.get("output")) or collect_text(response.get("error")), ""
     if tool == SHELL:
         output, frame = strip_frame(output)
-    code = exit_code(frame)
+    code = read_exit_code(frame)
     return Call(
         tool,
         call.get("args"),

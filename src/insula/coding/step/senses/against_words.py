@@ -17,31 +17,31 @@ def feel(state: State, action: Action) -> Reading | None:
     """Whether the user has ruled this out."""
     if not (action.ok or action.failed):
         return None
-    breaks = action.breaks or _breaks(state, action)
+    breaks = action.breaks or _find_breach(state, action)
     if not breaks:
         return None
     word, said, how, what = breaks
-    return Reading(sense=NAME, count=1, key=key(state, word), form=how, label=what, said=said)
+    return Reading(sense=NAME, count=1, key=make_key(state, word), form=how, label=what, said=said)
 
 
 foresee = feel
 
 
-def key(state: State, word: str) -> str:
+def make_key(state: State, word: str) -> str:
     """What a breach of a word is known by: once after each message of the user's is enough."""
     return f"word {word} {state.carry.user_turn}"
 
 
-def _breaks(state: State, action: Action) -> tuple[str, ...]:
+def _find_breach(state: State, action: Action) -> tuple[str, ...]:
     if not state.words or action.kind not in {EDIT, EXECUTE}:
         return ()
-    from insula.coding.step.word.breach import judged
+    from insula.coding.step.word.breach import find_breach
 
     tool, given = (
         ("bash", {"command": action.target}) if action.kind == EXECUTE else ("edit", {"file_path": action.target})
     )
     seen = [one.target for one in state.window if one.kind != EXECUTE]
-    return judged(state.words, tool, given, "", lambda: seen)
+    return find_breach(state.words, tool, given, "", lambda: seen)
 
 
 _DOES = {

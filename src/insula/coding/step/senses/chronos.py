@@ -18,17 +18,17 @@ MINUTES = 15
 def feel(state: State, action: Action) -> Reading | None:
     """Whether it is long since the user spoke."""
     carry = state.carry
-    if not carry.user_at or level(state, action.at) <= carry.level:
+    if not carry.user_at or count_level(state, action.at) <= carry.level:
         return None
     return Reading(
         sense=NAME,
         count=state.turn.number - carry.user_turn,
-        key=f"chronos {level(state, action.at)}",
+        key=f"chronos {count_level(state, action.at)}",
         minutes=int(max(0.0, action.at - carry.user_at) / 60),
     )
 
 
-def level(state: State, now: float) -> int:
+def count_level(state: State, now: float) -> int:
     """How often Chronos would have spoken by now."""
     carry = state.carry
     idle = state.turn.number - max(carry.user_turn, carry.progress_turn)

@@ -9,8 +9,8 @@ from insula.coding.step.action import Action
 from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.coding.step.programs import REQUEST
 from insula.coding.step.state import Reading, State
-from insula.coding.step.turn import Group, groups
-from insula.coding.step.wording import counted, listed
+from insula.coding.step.turn import Group, group_by_turn
+from insula.coding.step.wording import join_names, write_number
 
 NAME = "nociception"
 LABEL = "fails again and again"
@@ -30,10 +30,10 @@ def feel(state: State, action: Action) -> Reading | None:
     """What fails again."""
     if not action.failed:
         return None
-    return _of_goal(state) or _of_row(state)
+    return _read_goal(state) or _read_row(state)
 
 
-def _of_goal(state: State) -> Reading | None:
+def _read_goal(state: State) -> Reading | None:
     goal = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
     if goal is None:
         return None
@@ -44,33 +44,33 @@ def _of_goal(state: State) -> Reading | None:
     return Reading(sense=NAME, count=goal.turns, key=goal.id, first=goal.first, form=form, goal=goal, label=goal.label)
 
 
-def _of_row(state: State) -> Reading | None:
-    row = _failing(groups(state.window))
-    equal = _while(row, lambda one: one.signature == row[0].signature)
+def _read_row(state: State) -> Reading | None:
+    row = _list_failing(group_by_turn(state.window))
+    equal = _count_while(row, lambda one: one.signature == row[0].signature)
     proves = bool(row) and all(action.proves for action in row[0].failing)
     if equal >= (TURNS if proves else EQUAL):
         same = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
-        reading = _row("equal", row[:equal])
+        reading = _make_row("equal", row[:equal])
         return reading.replace(key=same.id, goal=same) if same is not None else reading
-    if proves or _asks_around(row):  # to look at a failing test in another way is no loop
+    if proves or _asks_elsewhere(row):  # to look at a failing test in another way is no loop
         return None
-    alike = _while(row, lambda one: _of_a_kind(one, row[0]))
-    return _row("alike", row[:alike]) if alike >= ALIKE else None
+    alike = _count_while(row, lambda one: _are_of_a_kind(one, row[0]))
+    return _make_row("alike", row[:alike]) if alike >= ALIKE else None
 
 
-def _asks_around(row: list[Group]) -> bool:
+def _asks_elsewhere(row: list[Group]) -> bool:
     """Whether each turn asked another address: that all refuse may be what was to be shown."""
     asked = [action for group in row for action in group.failing]
     return all(action.family.startswith(REQUEST) for action in asked) and len({a.selectors for a in asked}) == len(row)
 
 
-def _row(form: str, row: list[Group]) -> Reading:
+def _make_row(form: str, row: list[Group]) -> Reading:
     label = row[0].failing[0].label if form == "equal" and len(row[0].failing) == 1 else ""
     first = row[-1].number
     return Reading(sense=NAME, count=len(row), key=f"row {first}", first=first, form=form, label=label)
 
 
-def _failing(turns: list[Group]) -> list[Group]:
+def _list_failing(turns: list[Group]) -> list[Group]:
     """The last turns in which something failed and nothing went well, newest first."""
     row: list[Group] = []
     for group in reversed(turns):
@@ -80,17 +80,17 @@ def _failing(turns: list[Group]) -> list[Group]:
     return row
 
 
-def _while(row: list[Group], holds: "Callable[[Group], bool]") -> int:
+def _count_while(row: list[Group], holds: "Callable[[Group], bool]") -> int:
     return next((place for place, group in enumerate(row) if not holds(group)), len(row))
 
 
-def _of_a_kind(one: Group, other: Group) -> bool:
-    from insula.coding.step.failure import similar
+def _are_of_a_kind(one: Group, other: Group) -> bool:
+    from insula.coding.step.failure import are_similar
 
     a, b = one.failing[0], other.failing[0]
     if a.denied and b.denied:
         return True
-    return similar(a.error, b.error) if a.error and b.error else a.call == b.call
+    return are_similar(a.error, b.error) if a.error and b.error else a.call == b.call
 
 
 # What is said of it.
@@ -99,31 +99,31 @@ def _of_a_kind(one: Group, other: Group) -> bool:
 def fact(reading: Reading) -> str:
     """What is seen, in our words and in the agent's own commands."""
     goal = reading.goal
-    what = _what(goal) if goal else f"`{reading.label}`" if reading.label else "The same call"
+    what = _name_goal(goal) if goal else f"`{reading.label}`" if reading.label else "The same call"
     if goal is None or reading.form == "equal":
         return _FELT[reading.form].format(what=what, count=reading.count)
     if goal.denied:
         return f"{what} was denied in {reading.count} turns; the rule that denies it will not change by itself."
     how = f"the same {goal.named}" if goal.named else "the same failures" if goal.failure.names else "the same error"
     told = f"{what} has failed in {reading.count} turns with {how}"
-    return f"{told}; {_since(goal)}." if goal.edits and goal.runs else f"{told}."
+    return f"{told}; {_name_changes(goal)}." if goal.edits and goal.runs else f"{told}."
 
 
-def _what(goal: "Goal") -> str:
+def _name_goal(goal: "Goal") -> str:
     if not goal.label:
         return "The same call"
     doing = {"read": "Reading ", "edit": "Editing ", "other": "The tool ", "search": "The tool "}
     return f"{doing.get(goal.family.split(' ', 1)[0], '')}`{goal.label}`"
 
 
-def _since(goal: "Goal") -> str:
-    changes = "one change" if goal.edits == 1 else f"{counted(goal.edits)} changes"
+def _name_changes(goal: "Goal") -> str:
+    changes = "one change" if goal.edits == 1 else f"{write_number(goal.edits)} changes"
     verb = "was" if goal.edits == 1 else "were"
     if not goal.files:
         return f"{changes} since {verb} of no avail"
     only = "" if goal.unnamed else "all " if goal.edits > 1 and len(goal.files) == 1 else ""
     rest = " and elsewhere" if goal.unnamed else ""
-    return f"the {changes} since {verb} {only}to {listed(goal.files)}{rest}"
+    return f"the {changes} since {verb} {only}to {join_names(goal.files)}{rest}"
 
 
 _FELT = {

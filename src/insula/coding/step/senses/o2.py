@@ -6,7 +6,7 @@ silent. Calls that were made at once share what their turn brought.
 
 from insula.coding.step.action import Action
 from insula.coding.step.state import Carry, Reading, State
-from insula.coding.step.turn import groups
+from insula.coding.step.turn import group_by_turn
 
 NAME = "o2"
 LABEL = "tokens rushing"
@@ -28,7 +28,7 @@ def feel(state: State, action: Action) -> Reading | None:
     carry = state.carry
     if not carry.pace or (carry.o2_at >= 0 and state.turn.number - carry.o2_at < REST):
         return None
-    sizes = [max(one.context for one in group.actions) for group in groups(state.window)[-RECENT_TURNS - 1 :]]
+    sizes = [max(one.context for one in group.actions) for group in group_by_turn(state.window)[-RECENT_TURNS - 1 :]]
     grows = all(0 < before <= after for before, after in zip(sizes, sizes[1:], strict=False))
     if len(sizes) <= RECENT_TURNS or not grows:
         return None
@@ -39,7 +39,7 @@ def feel(state: State, action: Action) -> Reading | None:
     return Reading(sense=NAME, count=round(recent), key=f"o2 {state.turn.number}", ratio=recent / carry.pace, full=full)
 
 
-def paced(carry: Carry, action: Action) -> Carry:
+def pace_carry(carry: Carry, action: Action) -> Carry:
     """The counts after an action: the baseline is what the first turns brought, as the host counts."""
     carry = carry.replace(context=action.context)
     if carry.pace:

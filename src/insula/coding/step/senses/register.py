@@ -79,7 +79,7 @@ DEFAULT = frozenset(row.sense for row in MEASURED if row.speaks)
 """The senses that speak where nobody has switched any."""
 
 
-def reasons(on: "frozenset[str]", speaks: bool) -> str:
+def list_reasons(on: "frozenset[str]", speaks: bool) -> str:
     """The senses that speak, or those that do not, each with why.
 
     Args:
@@ -90,7 +90,7 @@ def reasons(on: "frozenset[str]", speaks: bool) -> str:
     return "; ".join(f"{row.sense} ({row.reason(speaks)})" for row in rows) or "none"
 
 
-def switched(by_hand: object) -> "frozenset[str]":
+def list_switched_on(by_hand: object) -> "frozenset[str]":
     """The senses that speak where a person has switched some.
 
     Args:

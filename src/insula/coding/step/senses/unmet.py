@@ -20,10 +20,10 @@ def feel_end(state: State, said: str) -> Reading | None:
     """
     if state.done is None or not said or not any(word.kind in {"request", "how"} for word in state.words):
         return None
-    from insula.coding.step.word.demands import asks, find_unmet, read_last_words
+    from insula.coding.step.word.demands import ends_with_question, find_unmet, read_last_words
     from insula.coding.step.word.word import screen_words
 
-    if asks(said):
+    if ends_with_question(said):
         return None
     found = find_unmet(state.words, state.done, read_last_words(said))
     words = screen_words(found.demand.word.said) if found else ""

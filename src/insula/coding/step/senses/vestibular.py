@@ -7,7 +7,7 @@ answer has not changed for very long is told as a wait in vain.
 from insula.coding.step.action import BRIEF, EDIT, OTHER, READ, SEARCH, Action
 from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.coding.step.state import Reading, State, Wait
-from insula.coding.step.turn import Group, groups
+from insula.coding.step.turn import Group, group_by_turn
 
 NAME = "vestibular"
 LABEL = "going round in circles"
@@ -32,21 +32,21 @@ POLLS, MINUTES = 10, 20
 
 def feel(state: State, action: Action) -> Reading | None:
     """Whether the agent goes round in circles."""
-    turns = groups(state.window)
+    turns = group_by_turn(state.window)
     if action.waits:
-        return _in_vain(state.wait, action)
-    if _blind(action):
+        return _find_vain_wait(state.wait, action)
+    if _is_blind(action):
         return None
-    again = None if action.failed else _same_again(turns)  # what fails again is nociception's
-    return again or _cycle(turns) or _reread(state.window)
+    again = None if action.failed else _find_repeat(turns)  # what fails again is nociception's
+    return again or _find_cycle(turns) or _find_reread(state.window)
 
 
-def _blind(action: Action) -> bool:
+def _is_blind(action: Action) -> bool:
     """Whether nothing is known of what came of it: keys pressed in a browser, a picture."""
     return action.kind == OTHER and action.result[:1] in {"", BRIEF}
 
 
-def _trailing(turns: list[Group]) -> list[Group]:
+def _list_trailing(turns: list[Group]) -> list[Group]:
     row = [turns[-1]]
     for group in reversed(turns[:-1]):
         if group.signature != turns[-1].signature:
@@ -55,14 +55,14 @@ def _trailing(turns: list[Group]) -> list[Group]:
     return row
 
 
-def _same_again(turns: list[Group]) -> Reading | None:
-    row = _trailing(turns)
+def _find_repeat(turns: list[Group]) -> Reading | None:
+    row = _list_trailing(turns)
     checks = all(action.proves for action in turns[-1].actions)
     if len(row) < (CHECKED if checks else REPEATS):
         return None
     if len(row) < SLOW_REPEATS and _may_wait(row) and _waited(turns, len(row)):
         return None
-    return _reading("same", len(row), f"same {row[-1].number}", turns[-1].actions[-1], row[-1].number)
+    return _make_reading("same", len(row), f"same {row[-1].number}", turns[-1].actions[-1], row[-1].number)
 
 
 def _may_wait(row: list[Group]) -> bool:
@@ -79,25 +79,25 @@ def _waited(turns: list[Group], count: int) -> bool:
     return min(gaps[len(gaps) - count + 1 :]) >= max(POLL_SECONDS, SLOWER * usual)
 
 
-def _cycle(turns: list[Group]) -> Reading | None:
+def _find_cycle(turns: list[Group]) -> Reading | None:
     for period in PERIODS:
         last = turns[-period:]
         if len(last) < period or len({group.signature for group in last}) == 1:
             continue  # the same again, which is told above
-        if any(action.waits or _blind(action) for group in last for action in group.actions):
+        if any(action.waits or _is_blind(action) for group in last for action in group.actions):
             continue
         rounds = 1
-        while _round(turns, period, rounds) == _round(turns, period, 0):
+        while _get_round(turns, period, rounds) == _get_round(turns, period, 0):
             rounds += 1
         if rounds >= ROUNDS:
             first = turns[-period * rounds].number
-            return _reading(
+            return _make_reading(
                 f"cycle of {period}", rounds, f"cycle {period} {first % period}", turns[-1].actions[-1], first
             )
     return None
 
 
-def _round(turns: list[Group], period: int, back: int) -> "list[frozenset[tuple[str, str, bool]]] | None":
+def _get_round(turns: list[Group], period: int, back: int) -> "list[frozenset[tuple[str, str, bool]]] | None":
     end = len(turns) - period * back
     part = turns[max(0, end - period) : end]
     if len(part) < period:
@@ -105,7 +105,7 @@ def _round(turns: list[Group], period: int, back: int) -> "list[frozenset[tuple[
     return [group.signature for group in part]
 
 
-def _reread(window: tuple[Action, ...]) -> Reading | None:
+def _find_reread(window: tuple[Action, ...]) -> Reading | None:
     last = window[-1]
     if last.kind != READ or not last.ok or not last.result:
         return None
@@ -117,18 +117,18 @@ def _reread(window: tuple[Action, ...]) -> Reading | None:
             turns.add(action.nth)
     if len(turns) < REPEATS:
         return None
-    return _reading("reread", len(turns), f"reread {last.call}", last, min(turns))
+    return _make_reading("reread", len(turns), f"reread {last.call}", last, min(turns))
 
 
-def _in_vain(wait: Wait | None, action: Action) -> Reading | None:
+def _find_vain_wait(wait: Wait | None, action: Action) -> Reading | None:
     minutes = int((action.at - wait.at) / 60) if wait else 0
     if wait is None or wait.turns < POLLS or minutes < MINUTES:
         return None
-    reading = _reading("wait", minutes // STRETCH, f"wait {action.call}", action, wait.first)
+    reading = _make_reading("wait", minutes // STRETCH, f"wait {action.call}", action, wait.first)
     return reading.replace(minutes=minutes)
 
 
-def followed(wait: Wait | None, action: Action) -> Wait | None:
+def follow_wait(wait: Wait | None, action: Action) -> Wait | None:
     """The poll that is followed, after an action: another answer, or another question, begins anew."""
     if not action.waits or not action.result:  # what says nothing may well be at work
         return wait
@@ -138,7 +138,7 @@ def followed(wait: Wait | None, action: Action) -> Wait | None:
     return wait.replace(turns=wait.turns + (wait.last != action.nth), last=action.nth)
 
 
-def _reading(form: str, count: int, key: str, action: Action, first: int) -> Reading:
+def _make_reading(form: str, count: int, key: str, action: Action, first: int) -> Reading:
     return Reading(sense=NAME, count=count, key=key, first=first, form=form, label=action.label)
 
 

@@ -9,7 +9,7 @@ import re
 from insula.coding.step import programs, trace
 from insula.coding.step.action import EDIT, EXECUTE, OTHER, READ
 from insula.coding.step.project import is_code
-from insula.coding.step.word.commands import Ran, ran
+from insula.coding.step.word.commands import Ran, list_commands
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ class Act(Value):
     @property
     def proved(self) -> "frozenset[str]":
         """The kinds of check that it runs."""
-        return frozenset(kind for one in self.runs for kind in kinds(one))
+        return frozenset(kind for one in self.runs for kind in list_kinds(one))
 
 
 class Done(Value):
@@ -79,33 +79,33 @@ class Done(Value):
     """Whether the trace holds all of it: not where the session was resumed, or its beginning lies too far back."""
 
 
-def read(folder: str) -> Done:
+def read_done(folder: str) -> Done:
     """What a session and its subagents did.
 
     Args:
         folder: of the session.
     """
-    records, whole = _records(folder)
-    found = [act for record in records if (act := _act(record)) is not None]
+    records, whole = _read_records(folder)
+    found = [act for record in records if (act := _load_act(record)) is not None]
     agents = f"{folder}/agents"
     for name in sorted(os.listdir(agents))[:MOST_AGENTS] if os.path.isdir(agents) else ():
-        more, _ = _records(f"{agents}/{name}")
-        found += [act for record in more if (act := _act(record)) is not None]
+        more, _ = _read_records(f"{agents}/{name}")
+        found += [act for record in more if (act := _load_act(record)) is not None]
     began = [record.get("source") for record in records if record.get("e") == "start"][:1]
     return Done(
         acts=tuple(sorted(found, key=lambda act: act.at)), whole=whole and began not in (["resume"], ["compact"])
     )
 
 
-def _records(folder: str) -> "tuple[list[Record], bool]":
+def _read_records(folder: str) -> "tuple[list[Record], bool]":
     try:
         size = os.stat(f"{folder}/{trace.FILE}").st_size
-        return trace.read(folder, max(0, size - TAIL))[0], size <= TAIL
+        return trace.read_trace(folder, max(0, size - TAIL))[0], size <= TAIL
     except OSError:
         return [], True
 
 
-def _act(record: "Record") -> Act | None:
+def _load_act(record: "Record") -> Act | None:
     if record.get("e") == "subagent":
         return Act(at=float(record.get("at", 0.0)), kind=OTHER, tool="agent")
     if record.get("e") != "action" or not record.get("ran", True):
@@ -125,11 +125,11 @@ def _act(record: "Record") -> Act | None:
         changes=record.get("changes", False) is True,
         tests=record.get("tests", False) is True,
         red=record.get("red", False) is True,
-        runs=ran(target) if kind == EXECUTE else (),
+        runs=list_commands(target) if kind == EXECUTE else (),
     )
 
 
-def kinds(one: Ran) -> "frozenset[str]":
+def list_kinds(one: Ran) -> "frozenset[str]":
     """The kinds of check that a command runs, by its program and the name of its script."""
     found = {one.kind} & set(_KINDS)
     plain = [word.lower() for word in one.words[1:] if not word.startswith("-")]
@@ -160,11 +160,11 @@ def is_opaque(act: Act) -> bool:
     )
 
 
-def edits(done: Done, since: float = 0.0) -> "Iterator[Act]":
+def list_edits(done: Done, since: float = 0.0) -> "Iterator[Act]":
     """The edits of files since a moment."""
     return (act for act in done.acts if act.kind == EDIT and act.ok and act.at >= since)
 
 
-def changed_at(done: Done) -> float:
+def find_last_change(done: Done) -> float:
     """When code was last changed; 0 where it was not."""
-    return max((act.at for act in edits(done) if is_code(act.path)), default=0.0)
+    return max((act.at for act in list_edits(done) if is_code(act.path)), default=0.0)

@@ -7,12 +7,22 @@ file, there is none.
 import os
 import re
 
-from insula.coding.step.command import BYPASSES, COMMITS, DELETES, FORCES, MERGES, PUSHES, RESETS, STASHES, understand
+from insula.coding.step.command import (
+    BYPASSES,
+    COMMITS,
+    DELETES,
+    FORCES,
+    MERGES,
+    PUSHES,
+    RESETS,
+    STASHES,
+    parse_command,
+)
 from insula.coding.step.project import is_code
 from insula.coding.step.stop_words import DENIALS
 from insula.coding.step.word import heads
-from insula.coding.step.word.clauses import table
-from insula.coding.step.word.commands import Ran, ran
+from insula.coding.step.word.clauses import load_table
+from insula.coding.step.word.commands import Ran, list_commands
 from insula.coding.step.word.mentions import is_literal
 from insula.coding.step.word.word import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Word, screen_words
 from insula.foreign import real_path
@@ -75,14 +85,14 @@ def read_call(tool: str, given: object) -> Call:
     """What a call does, by its tool and its arguments."""
     name = tool.lower()
     if name in _RUNS or (isinstance(given, str) and name in _RUNS):
-        return _of_command(_command(given))
+        return _read_command(_get_command(given))
     if name not in _EDITS or not (is_object(given) or isinstance(given, str)):
         return Call()
     patch = (
         given if isinstance(given, str) else str(given.get("patch") or given.get("command") or given.get("input") or "")
     )
     if "*** " in patch:
-        return _of_patch(patch)
+        return _read_patch(patch)
     if not is_object(given) or given.get("command") == "view":
         return Call()
     path = next(
@@ -101,7 +111,7 @@ def read_call(tool: str, given: object) -> Call:
     )
 
 
-def _command(given: object) -> str:
+def _get_command(given: object) -> str:
     if isinstance(given, str):
         return given
     value: Any = given.get("command", given.get("cmd", "")) if is_object(given) else ""
@@ -110,13 +120,13 @@ def _command(given: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _of_command(line: str) -> Call:
+def _read_command(line: str) -> Call:
     if not line:
         return Call()
     if "*** Begin Patch" in line:
-        return _of_patch(line)
-    runs = ran(line)
-    known = understand(line)
+        return _read_patch(line)
+    runs = list_commands(line)
+    known = parse_command(line)
     return Call(
         paths=tuple(path for one in runs for path in one.writes),
         deleted=tuple(path for one in runs for path in one.deletes),
@@ -126,7 +136,7 @@ def _of_command(line: str) -> Call:
     )
 
 
-def _of_patch(patch: str) -> Call:
+def _read_patch(patch: str) -> Call:
     lines = patch[:READ].splitlines()
     found: dict[str, list[str]] = {"Update": [], "Add": [], "Delete": []}
     for line in lines:
@@ -141,7 +151,7 @@ def _of_patch(patch: str) -> Call:
     )
 
 
-def judge(words: "Sequence[Word]", call: Call, cwd: str, seen: "Callable[[], Iterable[str]]") -> Breach | None:
+def judge_call(words: "Sequence[Word]", call: Call, cwd: str, seen: "Callable[[], Iterable[str]]") -> Breach | None:
     """The first of the words that a call breaks for certain, the newest first.
 
     Args:
@@ -154,52 +164,52 @@ def judge(words: "Sequence[Word]", call: Call, cwd: str, seen: "Callable[[], Ite
         return None
     asked = [word for word in words if word.kind in {ASKED, LIFT}]
     for word in reversed(words):
-        if word.kind in {BAN, HOW, MOMENT} and (found := _breaks(word, call, cwd, asked)) is not None:
+        if word.kind in {BAN, HOW, MOMENT} and (found := _find_broken(word, call, cwd, asked)) is not None:
             return found
-    only = [word for word in words if word.kind == ONLY and (word.paths or len(_telling(word)) <= MOST_WORDS)]
-    return _outside(only, call, cwd, asked, seen) if only else None
+    only = [word for word in words if word.kind == ONLY and (word.paths or len(_list_telling(word)) <= MOST_WORDS)]
+    return _find_outside(only, call, cwd, asked, seen) if only else None
 
 
-def judged(
+def find_breach(
     words: "Sequence[Word]", tool: str, given: object, cwd: str, seen: "Callable[[], Iterable[str]]"
 ) -> tuple[str, ...]:
     """What a call breaks, as an action keeps it: id of the word, the word, how, and what; empty for nothing."""
     call = read_call(tool, given)
-    found = judge(words, call, cwd, seen)
+    found = judge_call(words, call, cwd, seen)
     if found is None:
         return ()
-    said, what = screen_words(found.word.said), _nameable(found, call)
+    said, what = screen_words(found.word.said), _name_breach(found, call)
     return (found.word.id, said, found.how, what) if said and what else ()
 
 
-def _nameable(found: Breach, call: Call) -> str:
+def _name_breach(found: Breach, call: Call) -> str:
     """What breaks a word, in plain characters: of what is written its names, else the file that it is written to."""
-    from insula.coding.step.command import label
+    from insula.coding.step.command import make_label
 
     if found.how == "runs":
         return found.what
     if found.how == "writes":
-        return label(tuple(re.split(r"[^\w./:@+=~-]+", found.what))) or label(call.paths[:1])
-    return label((found.what,))
+        return make_label(tuple(re.split(r"[^\w./:@+=~-]+", found.what))) or make_label(call.paths[:1])
+    return make_label((found.what,))
 
 
-def _breaks(word: Word, call: Call, cwd: str, asked: "list[Word]") -> Breach | None:
-    found = _runs_banned(word, call, asked)
+def _find_broken(word: Word, call: Call, cwd: str, asked: "list[Word]") -> Breach | None:
+    found = _find_banned_run(word, call, asked)
     if found:
         return Breach(word=word, what=found, how="runs")
     if word.kind == HOW and not word.edits:
         return None
     for path in call.paths:
-        inside = relative(path, cwd)
-        if _forbids_edit(word, inside, cwd) and not _wanted(word, inside, asked):
+        inside = make_relative(path, cwd)
+        if _forbids_edit(word, inside, cwd) and not _is_wanted(word, inside, asked):
             return Breach(word=word, what=inside)
     for path in call.deleted:
-        inside = relative(path, cwd)
-        if (word.edits or word.deletes) and _names(word, inside, cwd) and not _wanted(word, inside, asked):
+        inside = make_relative(path, cwd)
+        if (word.edits or word.deletes) and _names_file(word, inside, cwd) and not _is_wanted(word, inside, asked):
             return Breach(word=word, what=inside, how="deletes")
-    if word.kind == BAN and word.deletes and (what := _deletes(word, call)):
+    if word.kind == BAN and word.deletes and (what := _find_deletion(word, call)):
         return Breach(word=word, what=what, how="runs")
-    if word.kind == BAN and call.new and (what := _writes(word, call)):
+    if word.kind == BAN and call.new and (what := _find_written(word, call)):
         return Breach(word=word, what=what, how="writes")
     return None
 
@@ -207,16 +217,16 @@ def _breaks(word: Word, call: Call, cwd: str, asked: "list[Word]") -> Breach | N
 _DELETING = frozenset("rm delete destroy drop prune remove del rmdir purge truncate unlink -D --delete".split())
 
 
-def _deletes(word: Word, call: Call) -> str:
+def _find_deletion(word: Word, call: Call) -> str:
     """The command that deletes what a word rules out to be deleted: what it names, or anything at all."""
     for one in call.runs:
         if not _DELETING & set(one.words) or (one.program in {"git"} and one.sub in {"add", "commit", "remote"}):
             continue
         if any(path.startswith(_SCRATCH) for path in one.deletes):
             continue
-        low = {part for each in one.words for part in parts(each)}
-        if _telling(word) & low or (
-            re.search(table()["anything"], word.clause.lower()) and one.deletes and not word.paths
+        low = {part for each in one.words for part in split_words(each)}
+        if _list_telling(word) & low or (
+            re.search(load_table()["anything"], word.clause.lower()) and one.deletes and not word.paths
         ):
             return one.shown
     return ""
@@ -225,7 +235,7 @@ def _deletes(word: Word, call: Call) -> str:
 # Files.
 
 
-def relative(path: str, cwd: str) -> str:
+def make_relative(path: str, cwd: str) -> str:
     """A path as it stands in the project; a link by where it leads, where that is in the project."""
     plain, root = path.replace("\\", "/"), cwd.replace("\\", "/").rstrip("/")
     if plain.startswith(("./", "../")):
@@ -242,36 +252,38 @@ def _forbids_edit(word: Word, path: str, cwd: str) -> bool:
     if word.kind == MOMENT:
         low = word.clause.lower()
         stops = not DENIALS.isdisjoint(re.findall(r"[\w'’]+", low)) or re.search("[不别無ないな]", low)
-        of_code = re.search(table()["coding"], low) or (word.edits and re.search(table()["code"], low))
+        of_code = re.search(load_table()["coding"], low) or (word.edits and re.search(load_table()["code"], low))
         return bool(stops and of_code and not word.paths and _is_inside(path))
-    return word.edits and _names(word, path, cwd)
+    return word.edits and _names_file(word, path, cwd)
 
 
-def _names(word: Word, path: str, cwd: str) -> bool:
+def _names_file(word: Word, path: str, cwd: str) -> bool:
     """Whether a word names a file: by a path, or a part of the project that the path has for a name."""
     if word.paths:
-        return any(covers(relative(own, cwd), path) for own in word.paths)
-    telling = _telling(word)
+        return any(covers_path(make_relative(own, cwd), path) for own in word.paths)
+    telling = _list_telling(word)
     return (
         word.kind == BAN
         and not word.acts
         and not word.code
         and 0 < len(telling) <= MOST_WORDS
-        and bool(telling & parts(path))
-        and all(map(heads.is_form_word, telling - parts(path)))
+        and bool(telling & split_words(path))
+        and all(map(heads.is_form_word, telling - split_words(path)))
     )
 
 
-def _telling(word: Word) -> "set[str]":
+def _list_telling(word: Word) -> "set[str]":
     """The words that may name a part of the project."""
-    return {each for each in word.words if not re.fullmatch(table()["touches"], each)} - set(table()["generic"])
+    return {each for each in word.words if not re.fullmatch(load_table()["touches"], each)} - set(
+        load_table()["generic"]
+    )
 
 
 MOST_WORDS = 2
 """Words by which a part of the project is named; a clause with more says more than that."""
 
 
-def covers(own: str, path: str) -> bool:
+def covers_path(own: str, path: str) -> bool:
     """Whether a path that somebody wrote is that of a file, or of a folder that it is in."""
     own, path = own.lower().removeprefix("./").strip("/"), path.lower()
     if "*" in own:
@@ -286,7 +298,7 @@ def covers(own: str, path: str) -> bool:
     )
 
 
-def parts(path: str) -> "set[str]":
+def split_words(path: str) -> "set[str]":
     """The words of which the names in a path are made, in the singular and plural."""
     found: set[str] = set()
     for name in re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", path).lower()):
@@ -302,42 +314,43 @@ def _is_inside(path: str) -> bool:
     return not f"/{path}".startswith(_SCRATCH) and not any(plan in f"/{path}" for plan in _PLANS)
 
 
-def _wanted(word: Word, path: str, asked: "list[Word]") -> bool:
+def _is_wanted(word: Word, path: str, asked: "list[Word]") -> bool:
     """Whether the user has asked for this very file since."""
     return any(
-        (one.at > word.at or (one.kind == LIFT and one.at == word.at)) and any(covers(own, path) for own in one.paths)
+        (one.at > word.at or (one.kind == LIFT and one.at == word.at))
+        and any(covers_path(own, path) for own in one.paths)
         for one in asked
     )
 
 
-def _outside(
+def _find_outside(
     only: "list[Word]", call: Call, cwd: str, asked: "list[Word]", seen: "Callable[[], Iterable[str]]"
 ) -> Breach | None:
     """The write that lies outside what alone may be changed."""
-    outside = [path for path in (relative(one, cwd) for one in (*call.paths, *call.deleted)) if _is_inside(path)]
-    outside = [path for path in outside if not any(_allows(word, path) for word in only)]
+    outside = [path for path in (make_relative(one, cwd) for one in (*call.paths, *call.deleted)) if _is_inside(path)]
+    outside = [path for path in outside if not any(_allows_path(word, path) for word in only)]
     if not outside or any(_asks_for(one, path) for one in asked if one.at >= only[-1].at for path in outside):
         return None
     if not any(word.paths for word in only):  # a part by its name alone: it must be the name of something here
-        names = {name for word in only for name in _telling(word)}
-        if not any(names & parts(relative(path, cwd)) for path in seen()):
+        names = {name for word in only for name in _list_telling(word)}
+        if not any(names & split_words(make_relative(path, cwd)) for path in seen()):
             return None
     return Breach(word=only[-1], what=outside[0])
 
 
-def _allows(word: Word, path: str) -> bool:
-    return any(covers(own, path) for own in word.paths) or bool(set(word.words) & parts(path))
+def _allows_path(word: Word, path: str) -> bool:
+    return any(covers_path(own, path) for own in word.paths) or bool(set(word.words) & split_words(path))
 
 
 def _asks_for(asked: Word, path: str) -> bool:
     """Whether a request of the user's is for a file: by its path, its kind or its name."""
     low, name = asked.said.lower(), path.lower()
-    if any(covers(own, path) for own in asked.paths) or set(asked.words) & parts(path):
+    if any(covers_path(own, path) for own in asked.paths) or set(asked.words) & split_words(path):
         return True
-    if re.search(r"test|spec", name) and re.search(table()["tests"], low):
+    if re.search(r"test|spec", name) and re.search(load_table()["tests"], low):
         return True
     if re.search(r"change|readme|docs?/|\.md$", name):
-        return any(re.search(table()[kind], low) for kind in ("changelog", "readme", "docs"))
+        return any(re.search(load_table()[kind], low) for kind in ("changelog", "readme", "docs"))
     return False
 
 
@@ -355,27 +368,29 @@ _ACTS = {
 """What of a command does an act; of the others the act has its own name."""
 
 
-def _runs_banned(word: Word, call: Call, asked: "list[Word]") -> str:
-    if _conditional_run(word):
+def _find_banned_run(word: Word, call: Call, asked: "list[Word]") -> str:
+    if _is_conditional(word):
         return ""
     for one in call.runs:
         if any(one.is_of(program) for program in word.programs):
             return one.shown
         if word.kind == HOW and word.likes and not word.programs and _is_rival(word.likes, one):
             return one.shown
-    if word.kind == BAN and (found := _named_in(word, call)):
+    if word.kind == BAN and (found := _find_named(word, call)):
         return found
     for act in word.acts if word.kind == BAN else ():
         if act == "delete":
             if DELETES in call.acts and any(_is_inside(path) for path in call.deleted) and not word.paths:
-                return _shown(call, DELETES)
+                return _show_act(call, DELETES)
         elif act == "install":
             named_since = {name for one in asked if one.at > word.at for name in one.words}
-            added = next((one for one in call.runs if one.adds and not named_since & parts(" ".join(one.words))), None)
+            added = next(
+                (one for one in call.runs if one.adds and not named_since & split_words(" ".join(one.words))), None
+            )
             if added is not None:
                 return added.shown
-        elif _ACTS.get(act, {act}) & set(call.acts) and (not word.places or set(word.places) & _targets(call)):
-            return _shown(call, act)
+        elif _ACTS.get(act, {act}) & set(call.acts) and (not word.places or set(word.places) & _list_targets(call)):
+            return _show_act(call, act)
     return ""
 
 
@@ -385,30 +400,30 @@ _LEAST = 3
 
 def can_be_judged(word: Word) -> bool:
     """Whether a call can show that a word is broken: it names paths, programs, acts, or a command by its words."""
-    if word.kind not in {BAN, HOW, ONLY} or _conditional_run(word):
+    if word.kind not in {BAN, HOW, ONLY} or _is_conditional(word):
         return False
     files = word.paths and (word.edits or word.deletes)
     rivals = word.likes and any(word.likes in family for family in _FAMILIES)
-    return bool(word.programs or files or rivals or (word.kind == BAN and (word.acts or _names_of_command(word))))
+    return bool(word.programs or files or rivals or (word.kind == BAN and (word.acts or _list_command_names(word))))
 
 
-def _names_of_command(word: Word) -> "set[str]":
+def _list_command_names(word: Word) -> "set[str]":
     """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise."""
     low = word.clause.lower()
     if word.paths or word.programs or word.code or word.edits or word.acts:
         return set()
-    if not re.search(table()["uses"], low) and not re.search(table()["runs"], low):
+    if not re.search(load_table()["uses"], low) and not re.search(load_table()["runs"], low):
         return set()
-    telling = {name for name in _telling(word) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
-    return telling if len(telling) <= MOST_WORDS and telling >= _telling(word) - _PLAIN_WORDS else set()
+    telling = {name for name in _list_telling(word) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
+    return telling if len(telling) <= MOST_WORDS and telling >= _list_telling(word) - _PLAIN_WORDS else set()
 
 
-def _named_in(word: Word, call: Call) -> str:
+def _find_named(word: Word, call: Call) -> str:
     """The command that has all the telling words of a ban in it: "don't run the e2e tests" and `npm run e2e`."""
-    telling = _names_of_command(word)
+    telling = _list_command_names(word)
     if not telling:
         return ""
-    return next((one.shown for one in call.runs if not one.looks and telling <= parts(" ".join(one.words))), "")
+    return next((one.shown for one in call.runs if not one.looks and telling <= split_words(" ".join(one.words))), "")
 
 
 _PLAIN_WORDS = frozenset(
@@ -418,12 +433,12 @@ _PLAIN_WORDS = frozenset(
 )
 
 
-def _conditional_run(word: Word) -> bool:
+def _is_conditional(word: Word) -> bool:
     low = word.clause.lower()
-    return bool(re.search(table()["conditions"], low)) and not re.search(table()["asking"], low)
+    return bool(re.search(load_table()["conditions"], low)) and not re.search(load_table()["asking"], low)
 
 
-def _targets(call: Call) -> "set[str]":
+def _list_targets(call: Call) -> "set[str]":
     return {part for path in call.touches for part in re.split(r"[:/]", path)}
 
 
@@ -437,7 +452,7 @@ def _is_rival(likes: str, one: Ran) -> bool:
     )
 
 
-def _shown(call: Call, act: str) -> str:
+def _show_act(call: Call, act: str) -> str:
     names = _ACTS.get(act, {act})
     return next((one.shown for one in call.runs if set(one.acts) & names), call.runs[0].shown if call.runs else act)
 
@@ -472,27 +487,29 @@ _MANIFESTS = {
 _REQUIREMENT = r"^[A-Za-z][\w.-]*(?:\[[\w,]+\])?\s*(?:[=<>~!]=\s*[\d.*]+|$)"
 
 
-def _writes(word: Word, call: Call) -> str:
+def _find_written(word: Word, call: Call) -> str:
     """What a write brings in that a word rules out."""
-    if "install" in word.acts and (found := _dependency(call)):
+    if "install" in word.acts and (found := _find_dependency(call)):
         return found
-    if _MOCKS.search(word.clause.lower()) and (found := _brought_in(_MOCK, call)):
+    if _MOCKS.search(word.clause.lower()) and (found := _find_brought_in(_MOCK, call)):
         return found
     if word.paths or word.edits or not _is_short(word):
         return ""
     code_file = any(is_code(path) for path in call.paths)
     low = word.clause.lower()
-    if code_file and re.search(table()["comments"], low) and (found := _brought_in(_COMMENT, call)):
+    if code_file and re.search(load_table()["comments"], low) and (found := _find_brought_in(_COMMENT, call)):
         return found
-    if re.search(table()["emojis"], low) and (found := _brought_in("[\U0001f300-\U0001faff\u2600-\u27bf]", call)):
+    if re.search(load_table()["emojis"], low) and (
+        found := _find_brought_in("[\U0001f300-\U0001faff\u2600-\u27bf]", call)
+    ):
         return found
-    if code_file and (found := _words_brought_in(_telling(word), call)):
+    if code_file and (found := _find_words(_list_telling(word), call)):
         return found
     for code in word.code:
-        if found := _brought_in(_as_code(code), call):
+        if found := _find_brought_in(_make_code_pattern(code), call):
             return found
     for name in word.words:
-        if name.isascii() and (found := _brought_in(_imports(name), call)):
+        if name.isascii() and (found := _find_brought_in(_make_import_pattern(name), call)):
             return found
     return ""
 
@@ -506,10 +523,10 @@ _KEYWORDS = frozenset(
 
 
 def _is_short(word: Word) -> bool:
-    return len(_telling(word)) <= MOST_WORDS + 1
+    return len(_list_telling(word)) <= MOST_WORDS + 1
 
 
-def _words_brought_in(telling: "set[str]", call: Call) -> str:
+def _find_words(telling: "set[str]", call: Call) -> str:
     """The first new line of code that has all the telling words of a ban in it: "no default exports"."""
     names = {name for name in telling if name.isascii() and len(name) > 3}
     if not names or names != telling or len(names) > MOST_WORDS or (len(names) == 1 and not names & _KEYWORDS):
@@ -526,16 +543,16 @@ def _words_brought_in(telling: "set[str]", call: Call) -> str:
     return ""
 
 
-def _dependency(call: Call) -> str:
+def _find_dependency(call: Call) -> str:
     for path in call.paths:
         name = path.replace("\\", "/").rsplit("/", 1)[-1].lower()
         pattern = _REQUIREMENT if re.fullmatch(r"requirements[\w.-]*\.(?:txt|in)", name) else _MANIFESTS.get(name, "")
-        if pattern and (found := _brought_in(f"(?m){pattern}", call)):
+        if pattern and (found := _find_brought_in(f"(?m){pattern}", call)):
             return found
     return ""
 
 
-def _as_code(code: str) -> str:
+def _make_code_pattern(code: str) -> str:
     """A pattern for a piece of code that a person has named."""
     if is_literal(code):
         bare = code.removesuffix("()")
@@ -544,7 +561,7 @@ def _as_code(code: str) -> str:
     return rf"(?:(?<=: )|(?<=<)|(?<=\bas )|(?<=\.)){re.escape(code)}\b|(?<![\w.]){re.escape(code)}\("
 
 
-def _imports(name: str) -> str:
+def _make_import_pattern(name: str) -> str:
     """A pattern for the import of a module of that name."""
     return (
         rf"""(?mi:^\s*(?:import|from|use)\s+["'<]?{re.escape(name)}\b|\bfrom\s+["']{re.escape(name)}["'/]|"""
@@ -552,7 +569,7 @@ def _imports(name: str) -> str:
     )
 
 
-def _brought_in(pattern: str, call: Call) -> str:
+def _find_brought_in(pattern: str, call: Call) -> str:
     """The first match in what is written, where there are more of them than in what it takes the place of."""
     found = [match[0] for match in re.finditer(pattern, call.new)]
     if not found or len(found) <= len(re.findall(pattern, call.old)):

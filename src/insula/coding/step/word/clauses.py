@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _WORDS = "words.json"
 
 
-def table() -> "Table":
+def load_table() -> "Table":
     """The table; read once in a process."""
     if not _READ:
         with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
@@ -66,7 +66,7 @@ class Clause(Value):
     """Whether the sentence is a question."""
 
 
-def lowered(text: str) -> str:
+def lower_text(text: str) -> str:
     """A text in small letters, with the words of other scripts parted from those that are written without spaces."""
     return text.lower() if text.isascii() else re.sub(_SCRIPTS, " ", text.lower())
 
@@ -74,22 +74,24 @@ def lowered(text: str) -> str:
 _SCRIPTS = rf"(?<=[a-z0-9`./-])(?={_WIDE})|(?<={_WIDE})(?=[a-z0-9`./-])"
 
 
-def clauses(message: str) -> "tuple[Clause, ...]":
+def split_clauses(message: str) -> "tuple[Clause, ...]":
     """The clauses of a person's own in a message, in order."""
     found: list[Clause] = []
-    for sentence in sentences(message):
-        found += _cut(sentence)
+    for sentence in split_sentences(message):
+        found += _cut_clauses(sentence)
         if len(found) >= MOST:
             break
     return tuple(found[:MOST])
 
 
-def clauses_of_prose(text: str) -> "list[str]":
+def split_prose(text: str) -> "list[str]":
     """The clauses of a text, whoever's they are: what the heads are fitted on must not hang on the heads."""
-    return [clause.text for line in text.split("\n") for sentence in _sentences(line) for clause in _cut(sentence)]
+    return [
+        clause.text for line in text.split("\n") for sentence in _split_line(line) for clause in _cut_clauses(sentence)
+    ]
 
 
-def sentences(message: str) -> "list[str]":
+def split_sentences(message: str) -> "list[str]":
     """The sentences of a person's own in a message, in order."""
     if is_of_host(message):
         return []
@@ -101,20 +103,20 @@ def sentences(message: str) -> "list[str]":
     for line in text.split("\n"):
         heading = re.match(r"#{1,6} |\*\*[^*]+\*\*:?$", line.strip())
         if heading is not None:
-            theirs = _announces(line.strip())
+            theirs = _is_announcement(line.strip())
             continue
         if theirs or not line.strip() or re.match(_BOLD, line):
             continue
-        for part in _sentences(line):
-            before, colon, behind = _at_colon(part)
-            if colon and _announces(f"{before}:"):
+        for part in _split_line(line):
+            before, colon, behind = _split_colon(part)
+            if colon and _is_announcement(f"{before}:"):
                 theirs = not behind.strip()
                 break
             own.append(part)
     return own
 
 
-def _sentences(line: str) -> "list[str]":
+def _split_line(line: str) -> "list[str]":
     found: list[str] = []
     for part in map(str.strip, re.split(_SENTENCE, re.sub(_BULLET, "", line))):
         if found and re.search(_ABBREVIATED, found[-1]):
@@ -138,45 +140,45 @@ def _is_prose(part: str) -> bool:
     return any(map(str.isalpha, bare)) and letters >= PROSE * len(bare) and re.search(_CODE, bare) is None
 
 
-def _at_colon(sentence: str) -> "tuple[str, str, str]":
+def _split_colon(sentence: str) -> "tuple[str, str, str]":
     found = re.search(r"：|:(?=\s|$)|\b(?:says?|said|wrote|schreibt|steht|dit|dice|diz) (?=…)", sentence)
     return (sentence[: found.start()], found[0], sentence[found.end() :]) if found else (sentence, "", "")
 
 
-def _announces(text: str) -> bool:
+def _is_announcement(text: str) -> bool:
     """Whether a line announces the words of others."""
-    if re.search(table()["next"], text.lower()):
+    if re.search(load_table()["next"], text.lower()):
         return False
-    return heads.score("prompt", text)["cite"] >= ANNOUNCED
+    return heads.score_clause("prompt", text)["cite"] >= ANNOUNCED
 
 
-def _cut(sentence: str) -> "list[Clause]":
+def _cut_clauses(sentence: str) -> "list[Clause]":
     asks = sentence.rstrip(" \"')").endswith(("?", "？", "吗", "か", "か。"))
     found: list[Clause] = []
-    pieces = _with_subclauses(re.split(table()["clauses"], re.sub(_NAME_IN_BRACKETS, r" \1 ", sentence)))
+    pieces = _join_subclauses(re.split(load_table()["clauses"], re.sub(_NAME_IN_BRACKETS, r" \1 ", sentence)))
     if asks and len(pieces) > 1 and len(pieces[-1].split()) <= _TAG_WORDS and not re.search(_WIDE, pieces[-1]):
         asks, sentence = False, sentence.rstrip("? \"')")  # "…, ok?" asks nothing
     for place, piece in enumerate(pieces, 1):
         text = piece.strip(" ,;:，、；：")
         if not any(map(str.isalnum, text)):
             continue
-        joins = re.match(table()["joins"], text, re.IGNORECASE) or re.fullmatch(heads.PATH, text, re.ASCII)
+        joins = re.match(load_table()["joins"], text, re.IGNORECASE) or re.fullmatch(heads.PATH, text, re.ASCII)
         joined = bool(found) and joins is not None
         found.append(Clause(text=text, sentence=sentence, joined=joined, asks=asks and place == len(pieces)))
     return found
 
 
-def _with_subclauses(pieces: "list[str]") -> "list[str]":
+def _join_subclauses(pieces: "list[str]") -> "list[str]":
     """The pieces of a sentence, each "that …" with the few words that it hangs on."""
     found: list[str] = []
     for piece in pieces:
-        if found and len(found[-1].split()) <= _MATRIX_WORDS and _goes_on(found[-1], piece):
+        if found and len(found[-1].split()) <= _MATRIX_WORDS and _continues(found[-1], piece):
             found[-1] = f"{found[-1]} {piece}"
         else:
             found.append(piece)
     return found
 
 
-def _goes_on(matrix: str, piece: str) -> bool:
+def _continues(matrix: str, piece: str) -> bool:
     """Whether a piece says what a few words before it are about."""
     return re.match(r"(?:that|dass|que|che) ", piece) is not None or matrix.lower().endswith("vergiss nicht")

@@ -2,8 +2,8 @@
 
 from insula.coding.step import command as commands
 from insula.coding.step import programs
-from insula.coding.step.command import label
-from insula.coding.step.shell import Launched, launched, program
+from insula.coding.step.command import make_label
+from insula.coding.step.shell import Launched, list_launched, name_program
 from insula.value import Value
 
 _ADDING = {
@@ -58,7 +58,7 @@ class Ran(Value):
     @property
     def shown(self) -> str:
         """The command as it may be told."""
-        return label(self.words[:5])
+        return make_label(self.words[:5])
 
     @property
     def looks(self) -> bool:
@@ -83,29 +83,31 @@ class Ran(Value):
         return True
 
 
-def ran(line: str) -> "tuple[Ran, ...]":
+def list_commands(line: str) -> "tuple[Ran, ...]":
     """The simple commands of a line, each as it is meant."""
-    return tuple(_ran(part) for part in launched(line) if part.words and part.words[0])
+    return tuple(_read_command(part) for part in list_launched(line) if part.words and part.words[0])
 
 
-def _ran(part: Launched) -> Ran:
+def _read_command(part: Launched) -> Ran:
     words = part.words
-    sub = commands._first(words)  # pyright: ignore[reportPrivateUsage]
+    sub = commands.get_word(words)  # pyright: ignore[reportPrivateUsage]
     plain = [word for word in words[1:] if not word.startswith("-")]
     return Ran(
         words=words,
         program=words[0],
         sub=sub,
-        outer=tuple(dict.fromkeys(program(word) for word in part.launchers if not word.startswith("-"))),
-        kind=commands._kind(words),  # pyright: ignore[reportPrivateUsage]
-        writes=tuple(path for path in (*part.writes, *_written(words, plain)) if not path.startswith(("&", "/dev/"))),
+        outer=tuple(dict.fromkeys(name_program(word) for word in part.launchers if not word.startswith("-"))),
+        kind=commands.get_kind(words),  # pyright: ignore[reportPrivateUsage]
+        writes=tuple(
+            path for path in (*part.writes, *_list_written(words, plain)) if not path.startswith(("&", "/dev/"))
+        ),
         deletes=tuple(plain) if words[0] in _DELETING else tuple(plain[1:]) if words[:2] == ("git", "rm") else (),
-        acts=tuple(filter(None, (commands._act(words), *_acts(words, sub)))),  # pyright: ignore[reportPrivateUsage]
-        adds=_adds(words, sub),
+        acts=tuple(filter(None, (commands.get_act(words), *_list_acts(words, sub)))),  # pyright: ignore[reportPrivateUsage]
+        adds=_adds_package(words, sub),
     )
 
 
-def _written(words: "tuple[str, ...]", plain: "list[str]") -> "list[str]":
+def _list_written(words: "tuple[str, ...]", plain: "list[str]") -> "list[str]":
     name = words[0]
     if name in {"sed", "gsed", "perl"} and any(word.startswith(("-i", "-pi")) for word in words[1:]):
         return [word for word in plain[-3:] if "/" in word or "." in word][-2:] if len(plain) > 1 else plain
@@ -124,7 +126,7 @@ def _written(words: "tuple[str, ...]", plain: "list[str]") -> "list[str]":
     return plain[1:] if words[:2] == ("git", "mv") else []
 
 
-def _adds(words: "tuple[str, ...]", sub: str) -> bool:
+def _adds_package(words: "tuple[str, ...]", sub: str) -> bool:
     taken = _ADDING.get(words[0])
     if taken is None or sub not in taken:
         return False
@@ -183,7 +185,7 @@ _DEPLOYS = {
 }
 
 
-def _acts(words: "tuple[str, ...]", sub: str) -> "tuple[str, ...]":
+def _list_acts(words: "tuple[str, ...]", sub: str) -> "tuple[str, ...]":
     """Acts of a command beside those that `Command` knows."""
     name, rest = words[0], set(words[1:])
     found: list[str] = []

@@ -11,8 +11,8 @@ from insula.coding.step.command import COMMITS, FORCES, PUSHES
 from insula.coding.step.word import acts as acted
 from insula.coding.step.word import heads
 from insula.coding.step.word.acts import ALL_KINDS, CHECK_NAMES, Act, Done
-from insula.coding.step.word.breach import covers
-from insula.coding.step.word.clauses import lowered, table
+from insula.coding.step.word.breach import covers_path
+from insula.coding.step.word.clauses import load_table, lower_text
 from insula.coding.step.word.extraction import names_nothing
 from insula.coding.step.word.word import ASKED as REQUEST
 from insula.coding.step.word.word import BAN, HOW, Word
@@ -49,16 +49,21 @@ class Unmet(Value):
     """`never`, `red`, `stale` or `untouched`."""
 
 
-def demands(word: Word) -> "list[Demand]":
+def list_demands(word: Word) -> "list[Demand]":
     """What a word of the user's demands that acts can show."""
-    low = lowered(word.clause)
-    if word.kind not in {REQUEST, HOW} or not word.sure or len(low) > LONGEST or re.search(table()["pending"], low):
+    low = lower_text(word.clause)
+    if (
+        word.kind not in {REQUEST, HOW}
+        or not word.sure
+        or len(low) > LONGEST
+        or re.search(load_table()["pending"], low)
+    ):
         return []
-    chances = heads.score("demand", word.clause)
+    chances = heads.score_clause("demand", word.clause)
     kind = max(chances, key=lambda one: chances[one])
     if chances[kind] < SURE_KIND or kind not in _FORMS:
         return []
-    if word.kind == HOW and not (kind == "run" and re.search(table()["ending"], low)):
+    if word.kind == HOW and not (kind == "run" and re.search(load_table()["ending"], low)):
         return []
     return [Demand(word=word, what=what, form=form) for form, what in _FORMS[kind](word, low)[:2]]
 
@@ -69,40 +74,42 @@ _DOCUMENTS = ("changelog", "readme")
 Forms = list[tuple[str, str]]
 
 
-def _checks(word: Word, low: str) -> Forms:
+def _list_checks(word: Word, low: str) -> Forms:
     """The commands that a clause asks to run, else the kinds of check."""
     named = [
         one for one in (*word.programs, word.likes) if " " in one or programs.PROGRAMS.get(one) in programs.PROVING
     ]
-    kinds = [kind for name, kind in _CHECKS.items() if re.search(table()[name], low)]
+    kinds = [kind for name, kind in _CHECKS.items() if re.search(load_table()[name], low)]
     return [("command", one) for one in named] or [("check", kind) for kind in kinds]
 
 
-def _files(word: Word, low: str) -> Forms:
+def _list_files(word: Word, low: str) -> Forms:
     """The files that a clause asks to bring up to date, else the docs."""
-    names = [name for name in _DOCUMENTS if re.search(table()[name], low)]
+    names = [name for name in _DOCUMENTS if re.search(load_table()[name], low)]
     names += [
         path
         for path in word.paths
         if "." in path.rsplit("/", 1)[-1] and not any(name in path.lower() for name in _DOCUMENTS)
     ]
-    return [("file", one) for one in names or (["docs"] if re.search(table()["docs"], low) and not word.paths else [])]
+    return [
+        ("file", one) for one in names or (["docs"] if re.search(load_table()["docs"], low) and not word.paths else [])
+    ]
 
 
 def _asks_for_act(act: str, low: str) -> bool:
     """Whether a clause asks for an act and little else: "commit it", and not "add push notifications"."""
-    found = next(re.finditer(table()["acts"][act], low), None)
+    found = next(re.finditer(load_table()["acts"][act], low), None)
     if found is None or len(low) > BRIEF:
         return False
     if act == "pr" or re.search(heads.WIDE, low):
         return True
-    return names_nothing(re.split(table()["conditions"], low[found.end() :], maxsplit=1)[0])
+    return names_nothing(re.split(load_table()["conditions"], low[found.end() :], maxsplit=1)[0])
 
 
 _FORMS: "dict[str, Callable[[Word, str], Forms]]" = {
-    "run": _checks,
-    "write": _files,
-    "test": lambda word, low: [("test", "test")] if re.search(table()["tests"], low) else [],
+    "run": _list_checks,
+    "write": _list_files,
+    "test": lambda word, low: [("test", "test")] if re.search(load_table()["tests"], low) else [],
     "act": lambda word, low: [("act", act) for act in _ACTS if act in word.acts and _asks_for_act(act, low)],
 }
 
@@ -114,7 +121,7 @@ def find_unmet(words: "Sequence[Word]", done: Done, told: "Sequence[Told]") -> "
         return None
     banned = {act for word in words if word.kind == BAN for act in word.acts}
     for word in reversed(words):
-        for demand in demands(word):
+        for demand in list_demands(word):
             if demand.form == "act" and demand.what in banned:
                 continue
             why = _why(demand, done)
@@ -127,7 +134,7 @@ def _why(demand: Demand, done: Done) -> str:
     """Why a demand is unmet; empty where it is met, or may be."""
     since = [act for act in done.acts if act.at >= demand.word.at]
     if demand.form in {"command", "check"}:
-        return _of_check(demand, since, done)
+        return _judge_check(demand, since, done)
     if any(acted.is_opaque(act) for act in since if demand.form != "file"):
         return ""
     if demand.form == "test":
@@ -140,9 +147,9 @@ def _why(demand: Demand, done: Done) -> str:
             return ""
         made = any(names & {*act.acts, *(one for run in act.runs for one in run.acts)} and act.ok for act in since)
         return "" if made or any(act.tool.startswith("mcp__") for act in since) else NEVER
-    pattern = _pattern(demand.what)
+    pattern = _make_file_pattern(demand.what)
     touched = any(
-        re.search(pattern, act.path.lower()) or covers(demand.what, act.path)
+        re.search(pattern, act.path.lower()) or covers_path(demand.what, act.path)
         for act in since
         if act.kind == "edit" and act.ok
     )
@@ -163,7 +170,7 @@ def _is_document(name: str) -> bool:
     return name in {"changelog", "readme", "docs"} or re.search(r"\.(?:md|mdx|rst|adoc)$", name.lower()) is not None
 
 
-def _pattern(name: str) -> str:
+def _make_file_pattern(name: str) -> str:
     if name == "changelog" or "changelog" in name.lower():
         return r"change|history|news|release|\.changeset"
     if name == "docs":
@@ -177,7 +184,7 @@ def _may_write(act: Act, pattern: str) -> bool:
         return any(
             not one.looks
             and one.kind not in programs.PROVING
-            and not acted.kinds(one)
+            and not acted.list_kinds(one)
             and re.search(pattern, " ".join((*one.words, *one.writes)).lower())
             for one in act.runs
         ) or any(re.search(pattern, path.lower()) for one in act.runs for path in one.writes)
@@ -194,25 +201,25 @@ def _is_test(path: str) -> bool:
     )
 
 
-def _of_check(demand: Demand, since: "list[Act]", done: Done) -> str:
-    hits = [act for act in since if _meets(demand, act)]
-    if not hits and any(_may_meet(demand, act) for act in since):
+def _judge_check(demand: Demand, since: "list[Act]", done: Done) -> str:
+    hits = [act for act in since if _meets_check(demand, act)]
+    if not hits and any(_may_meet_check(demand, act) for act in since):
         return ""
     if not hits:
         return "" if any(acted.is_opaque(act) for act in since) else NEVER
     last = hits[-1]
     if last.red:
         return RED
-    changed = acted.changed_at(done)
+    changed = acted.find_last_change(done)
     return STALE if changed > last.at and (_is_last(demand.word.clause) or _is_last(demand.word.said)) else ""
 
 
 def _is_last(said: str) -> bool:
     """Whether a demand is for the end of the work."""
-    return re.search(table()["ending"], said.lower()) is not None
+    return re.search(load_table()["ending"], said.lower()) is not None
 
 
-def _meets(demand: Demand, act: Act) -> bool:
+def _meets_check(demand: Demand, act: Act) -> bool:
     """Whether a command is what was demanded, or may stand for it."""
     if act.kind != "execute":
         return False
@@ -231,7 +238,7 @@ def _meets(demand: Demand, act: Act) -> bool:
     return bool(kind) and bool({kind, ALL_KINDS} & act.proved)
 
 
-def _may_meet(demand: Demand, act: Act) -> bool:
+def _may_meet_check(demand: Demand, act: Act) -> bool:
     """Whether a command names what was demanded, though behind a program that nobody knows."""
     if act.kind != "execute":
         return False
@@ -241,20 +248,24 @@ def _may_meet(demand: Demand, act: Act) -> bool:
 
 def _is_admitted(demand: Demand, told: "Sequence[Told]") -> bool:
     """Whether the agent says itself that it has not done it, or that something is left."""
-    pattern = mentions(demand)
+    pattern = make_pattern(demand)
     left = {one.sentence for one in told if one.means == NOT}
     for one in told:
         low, whole = one.text.lower(), one.sentence.lower()
-        if one.means != DID and re.search(pattern, low) and (one.means == NOT or re.search(table()["nothing"], low)):
+        if (
+            one.means != DID
+            and re.search(pattern, low)
+            and (one.means == NOT or re.search(load_table()["nothing"], low))
+        ):
             return True
         if re.search(pattern, whole) and one.sentence in left:
             return True
     return False
 
 
-def mentions(demand: Demand) -> str:
+def make_pattern(demand: Demand) -> str:
     """A pattern for what somebody calls a demand by."""
-    words = table()
+    words = load_table()
     if demand.form == "file":
         known = {"changelog": words["changelog"], "readme": words["readme"], "docs": words["docs"]}
         return known.get(demand.what, re.escape(demand.what.lower()))
@@ -287,23 +298,23 @@ def read_last_words(said: str) -> "tuple[Told, ...]":
     found: list[Told] = []
     for line in text.split("\n"):
         for sentence in re.split(r"(?<=[.!?…])\s+|(?<=[。！？])", re.sub(r"^\s*(?:[-*•·✓✔✅☑]|\d+[.)])\s*", "", line)):
-            for piece in re.split(table()["told"], sentence):
+            for piece in re.split(load_table()["told"], sentence):
                 if any(map(str.isalnum, piece)) and len(piece) <= 300:
-                    found.append(_told(piece.strip(), sentence.strip()))
+                    found.append(_read_clause(piece.strip(), sentence.strip()))
                 if len(found) >= MOST:
                     return tuple(found)
     return tuple(found)
 
 
-def _told(text: str, sentence: str) -> Told:
+def _read_clause(text: str, sentence: str) -> Told:
     if sentence.endswith(("?", "？")):
         return Told(text=text, means=OTHER, sentence=sentence)
-    chances = heads.score("report", text)
+    chances = heads.score_clause("report", text)
     means = max(chances, key=lambda one: chances[one])
     return Told(text=text, means=means if chances[means] >= SURE else OTHER, sentence=sentence)
 
 
-def asks(said: str) -> bool:
+def ends_with_question(said: str) -> bool:
     """Whether the agent ends with a question, or says that it waits for an answer."""
     lines = [line.strip() for line in said.strip().split("\n") if line.strip()]
     return bool(lines) and (

@@ -8,8 +8,8 @@ import re
 
 from insula.coding.step.stop_words import DENIALS, LIGHT
 from insula.coding.step.word import heads
-from insula.coding.step.word.clauses import Clause, clauses, lowered, table
-from insula.coding.step.word.mentions import Named, named
+from insula.coding.step.word.clauses import Clause, load_table, lower_text, split_clauses
+from insula.coding.step.word.mentions import Named, find_named
 from insula.coding.step.word.word import (
     ASKED,
     BAN,
@@ -53,44 +53,44 @@ SAID = 160
 """Characters of a word that are kept."""
 
 
-def hear(message: str) -> "tuple[Word, ...]":
+def hear_words(message: str) -> "tuple[Word, ...]":
     """What a message of the user's says, in order: bans, ways, demands, and what it takes back."""
     found: list[Word] = []
     before: Word | None = None
     here: tuple[str, ...] = ()  # paths that a pronoun may mean: named in this sentence
     above: tuple[str, ...] = ()  # ... and in the one before it
     sentence = supposed = ""
-    for clause in clauses(message):
+    for clause in split_clauses(message):
         if clause.sentence != sentence:
             sentence, above, here = clause.sentence, here, ()
-        word = _heard(clause, before)
+        word = _read_clause(clause, before)
         if word is not None and word.kind == ASKED and supposed == clause.sentence:
             word = word.replace(sure=False)  # "if you change the format, raise the version"
-        if any(re.search(table()[name], clause.text.lower()) for name in ("supposing", "pending")):
+        if any(re.search(load_table()[name], clause.text.lower()) for name in ("supposing", "pending")):
             supposed = clause.sentence
         if word is not None and not word.paths and _is_rest(word, clause.text):
-            word = _narrowed(found.pop(), word) if found and before is not None else None
+            word = _narrow(found.pop(), word) if found and before is not None else None
         elif word is not None and _points_back(word, clause):
             word = word.replace(kind=BAN if word.kind == MOMENT else word.kind, paths=here or above)
         if found and _is_meant(found[-1], clause, word):
-            found[-1] = found[-1].replace(paths=named(clause.text).paths)
+            found[-1] = found[-1].replace(paths=find_named(clause.text).paths)
             continue
         if word is not None:
             found.append(word)
         before = word
-        here = _spoken_of(clause, word, here)
-    if found and re.search(table()["closes"], message[:SAID].lower()):
+        here = _list_spoken_of(clause, word, here)
+    if found and re.search(load_table()["closes"], message[:SAID].lower()):
         found[0] = found[0].replace(closes=True)
     return tuple(found)
 
 
 def _is_rest(word: Word, text: str) -> bool:
     """Whether a clause says "nothing else" and no more."""
-    pattern = {ONLY: table()["rest"], BAN: table()["others"]}.get(word.kind)
+    pattern = {ONLY: load_table()["rest"], BAN: load_table()["others"]}.get(word.kind)
     return pattern is not None and re.search(pattern, text.lower()) is not None
 
 
-def _narrowed(before: Word, rest: Word) -> Word:
+def _narrow(before: Word, rest: Word) -> Word:
     """What may be changed, to which "nothing else" was added: only that may be."""
     if (before.kind == ASKED and before.edits and (before.paths or before.words)) or (
         before.kind == LIFT and before.paths
@@ -110,8 +110,8 @@ def _is_meant(ban: Word, clause: Clause, word: Word | None) -> bool:
     ):
         return False
     low = clause.text.lower()
-    plain = not any(re.search(table()[name], low) for name in ("denies", "touches", "frees", "reads"))
-    return plain and (word is None or word.kind == HOW) and bool(named(clause.text).paths)
+    plain = not any(re.search(load_table()[name], low) for name in ("denies", "touches", "frees", "reads"))
+    return plain and (word is None or word.kind == HOW) and bool(find_named(clause.text).paths)
 
 
 POINTING = 7
@@ -127,92 +127,99 @@ def _points_back(word: Word, clause: Clause) -> bool:
     low = clause.text.lower()
     if re.search(heads.WIDE, low):
         return len(low) <= _WIDE_POINTING
-    return len(low.split()) <= POINTING and re.search(table()["pronouns"], low) is not None
+    return len(low.split()) <= POINTING and re.search(load_table()["pronouns"], low) is not None
 
 
-def _spoken_of(clause: Clause, word: Word | None, before: tuple[str, ...]) -> tuple[str, ...]:
+def _list_spoken_of(clause: Clause, word: Word | None, before: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that a pronoun in the next clause means: those named last, unless they are to be changed."""
-    paths = named(clause.text).paths
+    paths = find_named(clause.text).paths
     if not paths:
         return before
-    asked = word is not None and word.kind == ASKED and not re.search(table()["reads"], clause.text.lower())
+    asked = word is not None and word.kind == ASKED and not re.search(load_table()["reads"], clause.text.lower())
     return () if asked else paths
 
 
-def _heard(clause: Clause, before: Word | None) -> Word | None:
+def _read_clause(clause: Clause, before: Word | None) -> Word | None:
     text = clause.text
-    low = lowered(text)
-    if re.search(table()["next"], low) and len(text) < 80:
+    low = lower_text(text)
+    if re.search(load_table()["next"], low) and len(text) < 80:
         return Word(kind=NEXT, said=text)
-    kind, chance = _meaning(text, low)
+    kind, chance = _find_meaning(text, low)
     if kind in {*STANDING, MOMENT} and (clause.asks or clause.sentence.rstrip(" \"')").endswith(("?", "？"))):
         return None
-    is_aside = re.search(table()["aside"], low) is not None
+    is_aside = re.search(load_table()["aside"], low) is not None
     if kind in STANDING and is_aside:
         return None
-    what = named(text)
-    formed = _by_form(clause, before, what, kind, chance, is_aside)
+    what = find_named(text)
+    formed = _read_form(clause, before, what, kind, chance, is_aside)
     if formed is not None:
         return formed
-    if clause.joined and before is not None and _hangs_on(before.kind, kind, low, what):
+    if clause.joined and before is not None and _continues_word(before.kind, kind, low, what):
         kind, chance = before.kind, 1.0 if before.sure else chance
     elif _is_listed(clause, before, low):
         kind, chance = ASKED, 1.0
     elif kind not in SURE or chance < SURE[kind]:
-        return _in_doubt(clause, low, what)
+        return _read_doubtful(clause, low, what)
     elif kind == MOMENT and _may_ask(low, what):
         kind, chance = ASKED, 0.0
-    word = _word(kind, clause, low, what)
+    word = _make_word(kind, clause, low, what)
     if kind == BAN and chance < UNNAMED and not _names_something(word):
         return None
     return word.replace(sure=chance >= DEMANDED and not clause.asks) if kind == ASKED else word
 
 
-def _by_form(clause: Clause, before: Word | None, what: Named, kind: str, chance: float, is_aside: bool) -> Word | None:
+def _read_form(
+    clause: Clause, before: Word | None, what: Named, kind: str, chance: float, is_aside: bool
+) -> Word | None:
     """What a clause means by its form alone, whatever else it may mean: an exception, a denied act, a lifting."""
-    low = lowered(clause.text)
-    if before is not None and before.kind == BAN and what.paths and re.match(rf"\W*(?:{table()['except']})", low):
-        return _word(LIFT, clause, low, what)
+    low = lower_text(clause.text)
+    if before is not None and before.kind == BAN and what.paths and re.match(rf"\W*(?:{load_table()['except']})", low):
+        return _make_word(LIFT, clause, low, what)
     open_to_form = (kind not in STANDING or chance < SURE[kind]) and not is_aside and not clause.asks
-    if open_to_form and any(_as_such(act, low) for act in denied(low)) and _may_rule(clause.text):
-        return _word(BAN, clause, low, what)
+    if open_to_form and any(_is_ruled_out(act, low) for act in list_denied(low)) and _may_rule(clause.text):
+        return _make_word(BAN, clause, low, what)
     certain = kind == ASKED and chance >= CERTAIN
-    if kind != LIFT and not certain and (kind not in _RULING or re.search(table()["ended"], low)) and _frees(low):
-        return _word(LIFT, clause, low, what).replace(sure=False)
+    if (
+        kind != LIFT
+        and not certain
+        and (kind not in _RULING or re.search(load_table()["ended"], low))
+        and _frees_act(low)
+    ):
+        return _make_word(LIFT, clause, low, what).replace(sure=False)
     if what.unwanted and len(low.split()) <= BRIEF and before is not None and (before.likes or before.programs):
-        return _word(BAN, clause, low, what)
+        return _make_word(BAN, clause, low, what)
     return None
 
 
 def _may_rule(text: str) -> bool:
     """Whether a clause may rule something out at all: "the build never commits its output" tells of a program."""
-    chances = heads.score("prompt", text)
+    chances = heads.score_clause("prompt", text)
     return sum(chances[kind] for kind in _RULING) >= POSSIBLE
 
 
-def _in_doubt(clause: Clause, low: str, what: Named) -> Word | None:
+def _read_doubtful(clause: Clause, low: str, what: Named) -> Word | None:
     """What a clause may do that surely means nothing: spare something, or ask for an act."""
-    needless = len(low.split()) <= BRIEF + 1 and re.search(table()["denies"], low)
-    if needless or (re.search(table()["spares"], low) and len(low) < SAID):
-        return _word(SPARED, clause, low, what)
-    return _word(ASKED, clause, low, what).replace(sure=False) if _may_ask(low, what) else None
+    needless = len(low.split()) <= BRIEF + 1 and re.search(load_table()["denies"], low)
+    if needless or (re.search(load_table()["spares"], low) and len(low) < SAID):
+        return _make_word(SPARED, clause, low, what)
+    return _make_word(ASKED, clause, low, what).replace(sure=False) if _may_ask(low, what) else None
 
 
 def _names_something(word: Word) -> bool:
     """Whether a ban says of an agent's own acts what is ruled out, and not of the program that it writes."""
     low = word.clause.lower()
-    does = any(re.search(table()[name], low) for name in ("uses", "runs"))
+    does = any(re.search(load_table()[name], low) for name in ("uses", "runs"))
     return bool(word.paths or word.programs or word.acts or word.code or word.edits or word.deletes or does)
 
 
-def _meaning(text: str, low: str) -> "tuple[str, float]":
+def _find_meaning(text: str, low: str) -> "tuple[str, float]":
     """The likeliest meaning of a clause, and how likely it is; whether something stands comes before what.
 
     A head alone takes a sentence about commits for one against them; so a ban has to deny or keep something in words,
     and what is said with "except" is read by whether it denies before that.
     """
-    words = table()
-    chances = heads.score("prompt", _without_scope(text))
+    words = load_table()
+    chances = heads.score_clause("prompt", _without_scope(text))
     ruling = sum(chances[one] for one in STANDING)
     kind = max(STANDING, key=lambda one: chances[one])
     apart = re.search(words["except"], low)
@@ -237,7 +244,7 @@ def _meaning(text: str, low: str) -> "tuple[str, float]":
 
 def _without_scope(text: str) -> str:
     """A clause without its "for this ticket", which says nothing of what is meant."""
-    found = re.search(table()["task"], text.lower())
+    found = re.search(load_table()["task"], text.lower())
     return f"{text[: found.start()]} {text[found.end() :]}" if found is not None else text
 
 
@@ -247,67 +254,67 @@ def _has_path(text: str) -> bool:
 
 def _may_ask(low: str, what: Named) -> bool:
     """Whether a clause names an act and denies nothing: then it is not held against an agent that does it."""
-    return bool(what.acts) and re.search(table()["denies"], low) is None
+    return bool(what.acts) and re.search(load_table()["denies"], low) is None
 
 
 def _is_listed(clause: Clause, before: Word | None, low: str) -> bool:
     """Whether a clause is one of what must be so in the end: "done means: lint clean, README updated"."""
-    if before is None or before.kind != ASKED or len(low) > 60 or clause.asks or re.search(table()["denies"], low):
+    if before is None or before.kind != ASKED or len(low) > 60 or clause.asks or re.search(load_table()["denies"], low):
         return False
     same = " ".join(clause.sentence.split()).startswith(before.said[: SAID // 2])
-    return same and re.search(table()["ending"], before.said.lower()) is not None
+    return same and re.search(load_table()["ending"], before.said.lower()) is not None
 
 
-def _frees(low: str) -> bool:
+def _frees_act(low: str) -> bool:
     """Whether a clause says that something may be done, or that a rule is over, whatever else it may mean: what was
     ruled out of that is in doubt then, and what is in doubt is held against nobody."""
-    words = table()
+    words = load_table()
     if re.search(words["ended"], low):
         return True
     return re.search(words["frees"], low) is not None and re.search(words["denies"], low) is None
 
 
-def _hangs_on(before: str, kind: str, low: str, what: Named) -> bool:
+def _continues_word(before: str, kind: str, low: str, what: Named) -> bool:
     """Whether a clause behind "and" or "or" has no verb of its own: it names one more thing of the same."""
-    if not (before in STANDING or (before == ASKED and re.search(table()["denies"], low) is None)):
+    if not (before in STANDING or (before == ASKED and re.search(load_table()["denies"], low) is None)):
         return False
-    rest = re.sub(table()["joins"], "", low, count=1).split()
+    rest = re.sub(load_table()["joins"], "", low, count=1).split()
     return kind in {BAN, ONLY, HOW, ASKED, "none"} and len(rest) <= 4 and bool(what.paths or what.acts or what.wanted)
 
 
-def _word(kind: str, clause: Clause, low: str, what: Named) -> Word:
-    holds = TASK if re.search(table()["task"], clause.sentence.lower()) else SESSION
-    acts = tuple(act for act in what.acts if kind not in STANDING or _as_such(act, low))
-    touches = bool(re.search(table()["touches"], low))
+def _make_word(kind: str, clause: Clause, low: str, what: Named) -> Word:
+    holds = TASK if re.search(load_table()["task"], clause.sentence.lower()) else SESSION
+    acts = tuple(act for act in what.acts if kind not in STANDING or _is_ruled_out(act, low))
+    touches = bool(re.search(load_table()["touches"], low))
     if kind == BAN and what.paths and not what.acts and not what.wanted:
-        touches = touches or bool(re.search(table()["keeps"], low)) or _stands_first(what.paths[0], low)
-    said = _shown(clause)
+        touches = touches or bool(re.search(load_table()["keeps"], low)) or _stands_first(what.paths[0], low)
+    said = _show_sentence(clause)
     return Word(
         kind=kind,
         said=said,
         text=clause.text[:SAID] if clause.text[:SAID] != said else "",
         holds=HERE if kind == MOMENT else holds,
         paths=what.paths,
-        programs=_banned(kind, what, low),
+        programs=_list_banned(kind, what, low),
         acts=acts,
-        places=_places(low) if "push" in acts else (),
+        places=_list_places(low) if "push" in acts else (),
         code=what.code,
         words=what.words,
-        edits=kind == ONLY or (touches and not _depends(low)),
-        deletes=bool(re.search(table()["deletes"], low)) and not _depends(low),
+        edits=kind == ONLY or (touches and not _is_dependent(low)),
+        deletes=bool(re.search(load_table()["deletes"], low)) and not _is_dependent(low),
         likes=what.wanted[0] if kind == HOW and what.wanted else "",
     )
 
 
 def _stands_first(path: str, low: str) -> bool:
     """Whether a path stands before what denies: "X is not to be touched", and not "import nothing from X"."""
-    denies = re.search(table()["denies"], low)
+    denies = re.search(load_table()["denies"], low)
     return denies is not None and 0 <= low.find(path.lower()) < denies.start()
 
 
-def _banned(kind: str, what: Named, low: str) -> tuple[str, ...]:
+def _list_banned(kind: str, what: Named, low: str) -> tuple[str, ...]:
     if kind == BAN:
-        used = re.search(table()["uses"], low) is not None
+        used = re.search(load_table()["uses"], low) is not None
         return (*(one for one in what.wanted if used or " " in one or _is_bare(one, low)), *what.unwanted)
     return what.unwanted if kind in {HOW, ONLY} else what.wanted
 
@@ -317,25 +324,25 @@ def _is_bare(program: str, low: str) -> bool:
     return len(re.findall(r"\w+", low.replace(program, " "))) <= 3
 
 
-def _places(low: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(next(filter(None, found)) for found in re.findall(table()["places"], low)))
+def _list_places(low: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(next(filter(None, found)) for found in re.findall(load_table()["places"], low)))
 
 
-def _conditional(low: str) -> bool:
+def _is_conditional(low: str) -> bool:
     """Whether it is ruled out under a condition alone, other than that the user agrees first."""
-    return bool(re.search(table()["conditions"], low)) and not re.search(table()["asking"], low)
+    return bool(re.search(load_table()["conditions"], low)) and not re.search(load_table()["asking"], low)
 
 
-def _depends(low: str) -> bool:
+def _is_dependent(low: str) -> bool:
     """Whether files are ruled out under a condition alone; what is ruled out until something happens, is so now."""
-    return _conditional(re.sub(table()["until"], " ", low))
+    return _is_conditional(re.sub(load_table()["until"], " ", low))
 
 
-def _as_such(act: str, low: str) -> bool:
+def _is_ruled_out(act: str, low: str) -> bool:
     """Whether an act is ruled out as such, and not of one thing alone or under a condition."""
-    words = table()
+    words = load_table()
     matches = list(re.finditer(words["acts"][act], low))
-    if not matches or _conditional(low):
+    if not matches or _is_conditional(low):
         return False
     first, found = matches[0], matches[-1]
     if re.search(words["places"], low) or re.search(words["asking"], low[found.end() :]):
@@ -346,13 +353,17 @@ def _as_such(act: str, low: str) -> bool:
 
 def names_nothing(text: str) -> bool:
     """Whether a text has only small words, so that no object is among them."""
-    if re.match(_OF_FILES, text) or re.search(_CODE, text) or not re.match(table()["tail"], re.sub(_LATIN, " ", text)):
+    if (
+        re.match(_OF_FILES, text)
+        or re.search(_CODE, text)
+        or not re.match(load_table()["tail"], re.sub(_LATIN, " ", text))
+    ):
         return False
     return all(map(_is_small, re.findall(_LATIN, text)))
 
 
 def _is_small(word: str) -> bool:
-    known = word in LIGHT or word in DENIALS or re.match(table()["tail"], word) is not None
+    known = word in LIGHT or word in DENIALS or re.match(load_table()["tail"], word) is not None
     return known or (len(word) <= _SMALL and heads.is_form_word(word))
 
 
@@ -364,7 +375,7 @@ _CODE = r"[/\\`_]|\w\.\w"
 _LATIN = r"(?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+(?:['’-](?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+)*"
 
 
-def _shown(clause: Clause) -> str:
+def _show_sentence(clause: Clause) -> str:
     """The sentence, or the clause of it where that is long."""
     sentence = " ".join(clause.sentence.split())
     text = sentence if len(sentence) <= SAID else " ".join(clause.text.split())
@@ -384,25 +395,29 @@ _FILLING = frozenset(
 )
 
 
-def denied(low: str) -> "tuple[str, ...]":
+def list_denied(low: str) -> "tuple[str, ...]":
     """The acts that a clause, in small letters, denies."""
-    acts = table()["acts"]
-    found = tuple(act for act, pattern in acts.items() if any(_denies(low, one) for one in re.finditer(pattern, low)))
+    acts = load_table()["acts"]
+    found = tuple(
+        act for act, pattern in acts.items() if any(_is_denied(low, one) for one in re.finditer(pattern, low))
+    )
     return tuple(act for act in found if not (act == "push" and "force-push" in found))
 
 
-def _denies(low: str, act: "re.Match[str]") -> bool:
+def _is_denied(low: str, act: "re.Match[str]") -> bool:
     before, after = low[max(0, act.start() - _NEAR) : act.start()], low[act.end() : act.end() + _BEHIND]
-    if any(_stands_before(pattern, before) for pattern in table()["before"]):
+    if any(_denies_before(pattern, before) for pattern in load_table()["before"]):
         return True
-    return any(re.match(rf"\W{{0,3}}(?:\w+\W+){{0,2}}?(?:{pattern})", after) for pattern in table()["after"])
+    return any(re.match(rf"\W{{0,3}}(?:\w+\W+){{0,2}}?(?:{pattern})", after) for pattern in load_table()["after"])
 
 
-def _stands_before(pattern: str, before: str) -> bool:
+def _denies_before(pattern: str, before: str) -> bool:
     last = next(reversed(list(re.finditer(pattern, before))), None)
-    if last is None or re.search(table()["existing"], before[: last.start()]):  # "there is no stash"
+    if last is None or re.search(load_table()["existing"], before[: last.start()]):  # "there is no stash"
         return False
     between = before[last.end() :]
     if last[0].strip() in _ADJACENT and not set(between.split()) <= _FILLING:
         return False
-    return "," not in between and len(between.split()) <= _BETWEEN and re.search(table()["innocent"], between) is None
+    return (
+        "," not in between and len(between.split()) <= _BETWEEN and re.search(load_table()["innocent"], between) is None
+    )

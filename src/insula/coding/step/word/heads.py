@@ -58,17 +58,17 @@ _POLITE = (
 """Words that ask for everything alike, and so tell nothing of what is asked."""
 
 
-def mask(text: str) -> str:
+def mask_text(text: str) -> str:
     """A clause in small letters, with a mark for each path, program, piece of code and number in it."""
-    text = re.sub(r"`([^`\n]*)`?", _coded, text)
+    text = re.sub(r"`([^`\n]*)`?", _mask_code, text)
     text = re.sub(PATH, " ¶p ", text, flags=re.ASCII)
     text = re.sub(_POLITE, " ", text)
-    text = re.sub(r"(?<![\w.¶-])[a-z][\w+-]*(?![\w-])", _program, text.lower(), flags=re.ASCII)
+    text = re.sub(r"(?<![\w.¶-])[a-z][\w+-]*(?![\w-])", _mask_program, text.lower(), flags=re.ASCII)
     text = re.sub(r"\d+", "0", text.replace("’", "'"))
     return " ".join(text.split())[:LONGEST]
 
 
-def _coded(found: "re.Match[str]") -> str:
+def _mask_code(found: "re.Match[str]") -> str:
     inner = found[1].strip()
     first = inner.split(" ", 1)[0].lower()
     if first in KNOWN:
@@ -76,7 +76,7 @@ def _coded(found: "re.Match[str]") -> str:
     return "¶p" if re.fullmatch(PATH, inner, flags=re.ASCII) else "¶c"
 
 
-def _program(found: "re.Match[str]") -> str:
+def _mask_program(found: "re.Match[str]") -> str:
     return "¶t" if found[0] in PLAIN else found[0]
 
 
@@ -86,7 +86,7 @@ WORDS = 1 << 16
 """Bits of the set of words that say how something is said."""
 
 
-def tokens(masked: str, form: "bytes | bytearray") -> "list[str]":
+def split_tokens(masked: str, form: "bytes | bytearray") -> "list[str]":
     """The words of a masked clause; what is said of, and not how it is said, is one mark however many words it has.
 
     Args:
@@ -103,7 +103,7 @@ def tokens(masked: str, form: "bytes | bytearray") -> "list[str]":
     return [*found, "$"]
 
 
-def features(masked: str, words: "Sequence[str]", buckets: int) -> "list[int]":
+def list_features(masked: str, words: "Sequence[str]", buckets: int) -> "list[int]":
     """The buckets that the n-grams of a clause fall into: of its characters, and of its words of form."""
     crc, size = zlib.crc32, len(words)
     data = f"^{masked}$".encode("utf-16-le", "surrogatepass")
@@ -119,7 +119,7 @@ def features(masked: str, words: "Sequence[str]", buckets: int) -> "list[int]":
     return list({one & mask for one in found})
 
 
-def score(name: str, text: str) -> "dict[str, float]":
+def score_clause(name: str, text: str) -> "dict[str, float]":
     """The probability of each meaning of a clause.
 
     Args:
@@ -127,33 +127,33 @@ def score(name: str, text: str) -> "dict[str, float]":
         text: the clause.
     """
     classes = CLASSES[name]
-    form, rows = _read(name)
+    form, rows = _read_head(name)
     width = len(classes)
-    masked = mask(text)
-    found = features(masked, tokens(masked, form), BUCKETS[name])
+    masked = mask_text(text)
+    found = list_features(masked, split_tokens(masked, form), BUCKETS[name])
     sums = [0] * width
     for bucket in found:
         start = bucket * width
         row = rows[start : start + width]
         for place in range(width):
             sums[place] += row[place]
-    return dict(zip(classes, _softmax(sums, SCALE / max(1, len(found)) ** 0.5), strict=True))
+    return dict(zip(classes, _to_chances(sums, SCALE / max(1, len(found)) ** 0.5), strict=True))
 
 
 def is_form_word(word: str) -> bool:
     """Whether a word says how something is said and not of what: it stands outside the slots of the templates."""
     bit = zlib.crc32(word.lower().encode()) & (WORDS - 1)
-    return bool(_read("prompt")[0][bit >> 3] >> (bit & 7) & 1)
+    return bool(_read_head("prompt")[0][bit >> 3] >> (bit & 7) & 1)
 
 
-def _softmax(sums: "Sequence[int]", scale: float) -> "list[float]":
+def _to_chances(sums: "Sequence[int]", scale: float) -> "list[float]":
     top = max(sums)
     powers = [2.718281828459045 ** ((one - top) * scale) for one in sums]
     total = sum(powers)
     return [power / total for power in powers]
 
 
-def _read(name: str) -> "tuple[bytes, memoryview]":
+def _read_head(name: str) -> "tuple[bytes, memoryview]":
     """The words of form and the weights of a head."""
     if name not in _READ:  # once in a process
         with open(os.path.join(os.path.dirname(__file__), FILES[name]), "rb") as file:

@@ -6,7 +6,7 @@ What the user takes back, or asks for later, ends; a newer word takes the place 
 import re
 
 from insula.coding.step.word import heads
-from insula.coding.step.word.clauses import lowered, table
+from insula.coding.step.word.clauses import load_table, lower_text
 from insula.coding.step.word.word import (
     ASKED,
     BAN,
@@ -34,7 +34,7 @@ ASKED_KEPT = 16
 HALF = 0.5
 
 
-def merge(words: "Sequence[Word]", heard: "Sequence[Word]", at: float) -> "tuple[Word, ...]":
+def merge_words(words: "Sequence[Word]", heard: "Sequence[Word]", at: float) -> "tuple[Word, ...]":
     """The ledger after a message: what it adds, and without what it takes back or ends.
 
     Args:
@@ -47,61 +47,63 @@ def merge(words: "Sequence[Word]", heard: "Sequence[Word]", at: float) -> "tuple
     if closes or any(word.kind == ASKED and word.sure for word in heard):  # another task, as far as anybody can tell
         stands = [word for word in stands if word.holds != TASK and not (closes and word.kind == ONLY)]
     for word in (each.replace(at=at) for each in heard):
-        stands = _spared(stands, word)
+        stands = _spare(stands, word)
         if word.kind == NEXT:
             stands = [one for one in stands if one.holds != TASK and one.kind not in {ASKED, LIFT, ONLY}]
         elif word.kind == SPARED:
             continue
         elif word.kind == LIFT:
-            stands = [*_lifted(stands, word), word]
+            stands = [*_lift(stands, word), word]
         elif word.kind == ASKED:
-            stands = [*(one for one in (_without(one, word) for one in stands) if one is not None), word]
+            stands = [*(one for one in (_without_asked(one, word) for one in stands) if one is not None), word]
         else:
-            stands = [*(one for one in stands if not _replaces(word, one)), word]
+            stands = [*(one for one in stands if not _replaces_word(word, one)), word]
     asked = [one for one in stands if one.kind in {ASKED, LIFT}][-ASKED_KEPT:]
     others = [one for one in stands if one.kind in {*STANDING, MOMENT}][-MOST:]
     return tuple(one for one in stands if one in asked or one in others)
 
 
-def _lifted(stands: "list[Word]", lift: Word) -> "list[Word]":
+def _lift(stands: "list[Word]", lift: Word) -> "list[Word]":
     """What stands after the user has taken something back: what it names, else the last that was ruled out.
 
     What only sounds like it takes nothing back that was said in the same message.
     """
     open_to = [one for one in stands if one.kind in STANDING and (lift.sure or one.at < lift.at)]
-    hit = [one for one in open_to if shares(lift, one) and not (one.at == lift.at and _is_part(lift, one))]
-    telling = set(lift.words) - set(table()["generic"])
+    hit = [one for one in open_to if names_same(lift, one) and not (one.at == lift.at and _is_part(lift, one))]
+    telling = set(lift.words) - set(load_table()["generic"])
     if not hit and not (lift.paths or lift.programs or lift.acts or lift.code or telling):
         hit = [one for one in open_to if one.holds != RULE][-1:]
     if not hit and lift.sure and len(open_to) == 1 and not (lift.paths or lift.programs or lift.acts or lift.code):
         hit = open_to if open_to[0].holds != RULE and open_to[0].at < lift.at else []
-    return [left for one in stands if (left := _rest(one, lift) if one in hit else one) is not None]
+    return [left for one in stands if (left := _make_rest(one, lift) if one in hit else one) is not None]
 
 
 def _is_part(lift: Word, word: Word) -> bool:
     """Whether what is allowed lies in what the same message rules out: an exception, that takes nothing else back."""
     return bool(lift.paths) and all(
-        any(path != own and _within(own, path) for own in word.paths) for path in lift.paths
+        any(path != own and _is_within(own, path) for own in word.paths) for path in lift.paths
     )
 
 
-def _spared(stands: "list[Word]", word: Word) -> "list[Word]":
+def _spare(stands: "list[Word]", word: Word) -> "list[Word]":
     """What stands after the user has said that something which they asked for may be left out."""
-    low = lowered(word.clause)
-    if word.kind == ASKED or not (re.search(table()["denies"], low) or re.search(table()["spares"], low)):
+    low = lower_text(word.clause)
+    if word.kind == ASKED or not (re.search(load_table()["denies"], low) or re.search(load_table()["spares"], low)):
         return stands
-    from insula.coding.step.word.demands import demands, mentions
+    from insula.coding.step.word.demands import list_demands, make_pattern
 
     def is_spared(one: Word) -> bool:
-        return any(re.search(mentions(demand), low) for demand in demands(one))
+        return any(re.search(make_pattern(demand), low) for demand in list_demands(one))
 
     return [one for one in stands if one.kind != ASKED or not is_spared(one)]
 
 
-def _rest(word: Word, lift: Word) -> Word | None:
+def _make_rest(word: Word, lift: Word) -> Word | None:
     """What is left of a word when some of what it names is taken back."""
     paths = tuple(
-        path for path in word.paths if not any(_within(path, other) or _within(other, path) for other in lift.paths)
+        path
+        for path in word.paths
+        if not any(_is_within(path, other) or _is_within(other, path) for other in lift.paths)
     )
     acts = tuple(act for act in word.acts if act not in lift.acts)
     if (paths and paths != word.paths) or (acts and acts != word.acts):
@@ -109,32 +111,32 @@ def _rest(word: Word, lift: Word) -> Word | None:
     return None
 
 
-def _without(word: Word, asked: Word) -> Word | None:
+def _without_asked(word: Word, asked: Word) -> Word | None:
     """A word after the user has asked for something: what they ask for themselves is no longer ruled out."""
     if word.kind not in STANDING or word.holds == RULE:
         return word
     if asked.acts and set(asked.acts) & set(word.acts) and not word.places:
-        return _rest(word, asked)
-    if word.kind == BAN and word.edits and not word.paths and _alike(asked.words, word.words) > 0:
+        return _make_rest(word, asked)
+    if word.kind == BAN and word.edits and not word.paths and _measure_likeness(asked.words, word.words) > 0:
         return None if asked.edits or (asked.sure and asked.at > word.at and not _only_runs(asked)) else word
-    if word.kind == BAN and word.paths and any(_within(path, own) for path in asked.paths for own in word.paths):
-        return _rest(word, asked)
-    named = tuple(path for path in word.paths if _name_of(path) in asked.words)
+    if word.kind == BAN and word.paths and any(_is_within(path, own) for path in asked.paths for own in word.paths):
+        return _make_rest(word, asked)
+    named = tuple(path for path in word.paths if _name_path(path) in asked.words)
     if word.kind == BAN and named and asked.at > word.at:  # "leave docs/ out of it", and later "now do the docs"
-        return _rest(word, asked.replace(paths=named))
+        return _make_rest(word, asked.replace(paths=named))
     return word
 
 
-def _name_of(path: str) -> str:
+def _name_path(path: str) -> str:
     return path.strip("/").rsplit("/", 1)[-1].split(".")[0].lower()
 
 
 def _only_runs(asked: Word) -> bool:
     """Whether a request is for something to be run, and not to be changed."""
-    return heads.score("demand", asked.clause)["run"] > HALF
+    return heads.score_clause("demand", asked.clause)["run"] > HALF
 
 
-def _replaces(new: Word, old: Word) -> bool:
+def _replaces_word(new: Word, old: Word) -> bool:
     """Whether a word takes the place of an older one: the same again, or the other way round."""
     if old.kind not in STANDING:
         return False
@@ -144,33 +146,33 @@ def _replaces(new: Word, old: Word) -> bool:
         return new.at > old.at
     if new.likes and (new.likes in old.programs or (old.likes and set(new.programs) & {old.likes})):
         return True
-    return new.kind == old.kind == HOW and new.at > old.at and _alike(new.words, old.words) >= 0.5
+    return new.kind == old.kind == HOW and new.at > old.at and _measure_likeness(new.words, old.words) >= 0.5
 
 
-def shares(one: Word, other: Word) -> bool:
+def names_same(one: Word, other: Word) -> bool:
     """Whether two words name the same."""
-    if any(_within(a, b) or _within(b, a) for a in one.paths for b in other.paths):
+    if any(_is_within(a, b) or _is_within(b, a) for a in one.paths for b in other.paths):
         return True
     if set(one.acts) & set(other.acts) or set(one.code) & set(other.code):
         return True
     if set(one.programs) & {*other.programs, other.likes} or ("push" in one.acts and "force-push" in other.acts):
         return True
-    return _alike(one.words, other.words) > 0
+    return _measure_likeness(one.words, other.words) > 0
 
 
-def _within(path: str, folder: str) -> bool:
+def _is_within(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies in it, however much of it is written."""
     return f"/{folder.strip('/').lower()}/" in f"/{path.strip('/').lower()}/"
 
 
-def _alike(one: "Sequence[str]", other: "Sequence[str]") -> float:
+def _measure_likeness(one: "Sequence[str]", other: "Sequence[str]") -> float:
     """The share of telling words that two texts have in common, by their beginnings."""
     first, second = {word[:5] for word in one}, {word[:5] for word in other}
-    first, second = _spaced(first), _spaced(second)
+    first, second = _space_out(first), _space_out(second)
     return len(first & second) / max(1, min(len(first), len(second)))
 
 
-def _spaced(words: "set[str]") -> "set[str]":
+def _space_out(words: "set[str]") -> "set[str]":
     found: set[str] = set()
     for word in words:
         found |= {word[at : at + 2] for at in range(len(word) - 1)} if re.match("[\u3040-\u9fff]", word) else {word}

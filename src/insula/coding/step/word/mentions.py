@@ -4,7 +4,7 @@ import re
 
 from insula.coding.step import programs
 from insula.coding.step.stop_words import DENIALS, GENERIC, LIGHT
-from insula.coding.step.word.clauses import lowered, table
+from insula.coding.step.word.clauses import load_table, lower_text
 from insula.coding.step.word.heads import COMMON, KNOWN, PATH, PLAIN
 from insula.value import Value
 
@@ -42,30 +42,30 @@ class Named(Value):
     """Its other telling words, in small letters."""
 
 
-def named(text: str) -> Named:
+def find_named(text: str) -> Named:
     """What a clause names."""
     paths: list[str] = []
     code: list[str] = []
     commands: list[str] = []
-    bare = re.sub(r"`([^`\n]*)`?", lambda found: _sorted(found[1].strip(), paths, code, commands), text)
+    bare = re.sub(r"`([^`\n]*)`?", lambda found: _sort_quoted(found[1].strip(), paths, code, commands), text)
     paths += [found[0] for found in re.finditer(PATH, bare, flags=re.ASCII) if not _NO_PATH.fullmatch(found[0])]
     bare = re.sub(PATH, " ", bare, flags=re.ASCII)
-    wanted, unwanted = _programs(bare)
-    low = lowered(bare)
-    acts = [act for act, pattern in table()["acts"].items() if re.search(pattern, low)]
+    wanted, unwanted = _find_programs(bare)
+    low = lower_text(bare)
+    acts = [act for act, pattern in load_table()["acts"].items() if re.search(pattern, low)]
     if "force-push" in acts and "push" in acts:
         acts.remove("push")
     return Named(
-        paths=tuple(dict.fromkeys(map(_tidy, paths)))[:MOST],
+        paths=tuple(dict.fromkeys(map(_tidy_path, paths)))[:MOST],
         wanted=tuple(dict.fromkeys((*commands, *wanted)))[:MOST],
         unwanted=tuple(dict.fromkeys(unwanted))[:MOST],
         acts=tuple(acts)[:MOST],
         code=tuple(dict.fromkeys(code))[:MOST],
-        words=tuple(dict.fromkeys(_words(low)))[:24],
+        words=tuple(dict.fromkeys(_list_words(low)))[:24],
     )
 
 
-def _sorted(inner: str, paths: "list[str]", code: "list[str]", commands: "list[str]") -> str:
+def _sort_quoted(inner: str, paths: "list[str]", code: "list[str]", commands: "list[str]") -> str:
     first = inner.split(" ", 1)[0].lower()
     if first in KNOWN or (first.startswith("./") and " " in inner):
         if " " in inner or first in COMMON:
@@ -79,16 +79,16 @@ def _sorted(inner: str, paths: "list[str]", code: "list[str]", commands: "list[s
     return " "
 
 
-def _tidy(path: str) -> str:
+def _tidy_path(path: str) -> str:
     return path.replace("\\", "/").removeprefix("./").rstrip("*").rstrip("/.,") or path
 
 
-def _programs(text: str) -> "tuple[list[str], list[str]]":
+def _find_programs(text: str) -> "tuple[list[str], list[str]]":
     """The programs that a text names, with the word that says what of them; and those that it sets aside."""
     wanted: list[str] = []
     unwanted: list[str] = []
     low = text.lower()
-    contrast = table()["negations"]
+    contrast = load_table()["negations"]
     for found in re.finditer(r"(?<![\w.-])[a-z][\w+-]*(?:\.py)?(?![\w-])", low, flags=re.ASCII):
         name = found[0]
         behind = re.match(r"((?: [\w:./-]+){1,3})", low[found.end() :], flags=re.ASCII)
@@ -116,7 +116,7 @@ def _is_command(name: str, word: str) -> bool:
     return False
 
 
-def _words(low: str) -> "list[str]":
+def _list_words(low: str) -> "list[str]":
     found = list(re.findall(r"[^\W\d_][\w-]*\w", low))
     return [
         word for word in found if word not in LIGHT and word not in DENIALS and word not in GENERIC and len(word) > 2

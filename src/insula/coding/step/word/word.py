@@ -66,9 +66,9 @@ class Word(Value):
     @property
     def id(self) -> str:
         """What it is known by: equal for the same words."""
-        from insula.coding.step.digests import digest
+        from insula.coding.step.digests import hash_text
 
-        return digest(self.said, 8)
+        return hash_text(self.said, 8)
 
 
 def dump_words(words: "Iterable[Word]") -> "list[Record]":

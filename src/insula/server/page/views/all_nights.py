@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from insula.coding.replay import figures
-from insula.coding.replay.visible import visible
+from insula.coding.replay.visible import show_safely
 from insula.memory.storage.progress import MOST_WAITING, Date, Failure, Standing
 from insula.memory.storage.spending import Sum
 from insula.night.telling import TITLES
@@ -80,11 +80,11 @@ def told(found: Standing, *, nightly: bool = False) -> AllNights:
 
 def _latest(one: Date) -> str:
     parts = [
-        f"{figures.number(one.done)} of {figures.many(one.begun, 'night')} of {one.date} are done",
-        f"{figures.number(one.under_way)} under way" if one.under_way else "",
-        f"{figures.number(one.stopped)} stopped" if one.stopped else "",
-        f"{figures.number(one.failed)} failed" if one.failed else "",
-        f"{figures.number(one.capped)} left because of the cap" if one.capped else "",
+        f"{figures.format_number(one.done)} of {figures.format_count(one.begun, 'night')} of {one.date} are done",
+        f"{figures.format_number(one.under_way)} under way" if one.under_way else "",
+        f"{figures.format_number(one.stopped)} stopped" if one.stopped else "",
+        f"{figures.format_number(one.failed)} failed" if one.failed else "",
+        f"{figures.format_number(one.capped)} left because of the cap" if one.capped else "",
     ]
     return f"{', '.join(part for part in parts if part)}."
 
@@ -93,12 +93,15 @@ def _waiting(waiting: int) -> str:
     if not waiting:
         return "Nobody else has anything new to sleep on."
     more = "or more " if waiting >= MOST_WAITING else ""
-    return f"{figures.many(waiting, 'user')} {more}{'has' if waiting == 1 else 'have'} something new to sleep on."
+    return (
+        f"{figures.format_count(waiting, 'user')} {more}{'has' if waiting == 1 else 'have'} something new to sleep on."
+    )
 
 
 def _who_runs(workers: Sequence[str] | None, *, nightly: bool) -> str:
     if workers:
-        return f"{figures.many(len(workers), 'worker')} at it: {', '.join(visible(one, NAMES) for one in workers)}."
+        names = ", ".join(show_safely(name, NAMES) for name in workers)
+        return f"{figures.format_count(len(workers), 'worker')} at it: {names}."
     if workers is not None:
         return "No worker is there, so nobody runs them: start one with “insula worker”."
     if nightly:
@@ -107,14 +110,14 @@ def _who_runs(workers: Sequence[str] | None, *, nightly: bool) -> str:
 
 
 def _row(one: Date) -> Row:
-    capped = f", {figures.number(one.capped)} left for the cap" if one.capped else ""
-    stopped = f", {figures.number(one.stopped)} stopped" if one.stopped else ""
+    capped = f", {figures.format_number(one.capped)} left for the cap" if one.capped else ""
+    stopped = f", {figures.format_number(one.stopped)} stopped" if one.stopped else ""
     return Row(
         date=one.date,
-        done=f"{figures.number(one.done)} of {figures.number(one.begun)}",
-        open=f"{figures.number(one.under_way)}{stopped}{capped}",
-        failed=figures.number(one.failed),
-        again=figures.number(one.again),
+        done=f"{figures.format_number(one.done)} of {figures.format_number(one.begun)}",
+        open=f"{figures.format_number(one.under_way)}{stopped}{capped}",
+        failed=figures.format_number(one.failed),
+        again=figures.format_number(one.again),
         calls=_spent(one.spent.calls, one.cap.calls),
         tokens=_spent(one.spent.tokens, one.cap.tokens),
         cost=_money(one.spent, one.cap),
@@ -123,8 +126,8 @@ def _row(one: Date) -> Row:
 
 
 def _spent(spent: float | None, cap: float | None) -> str:
-    used = figures.tokens(round(spent or 0))
-    return used if cap is None else f"{used} of {figures.tokens(round(cap))}"
+    used = figures.format_tokens(round(spent or 0))
+    return used if cap is None else f"{used} of {figures.format_tokens(round(cap))}"
 
 
 def _money(spent: Sum, cap: Sum) -> str:
@@ -136,16 +139,16 @@ def _money(spent: Sum, cap: Sum) -> str:
 def _reasons(failures: Iterable[Failure]) -> list[str]:
     """Why nights failed, the most frequent first."""
     counted = Counter(_why(each) for one in failures for each in one.why.split(", "))
-    return [f"{why}: {figures.many(number, 'night')}" for why, number in counted.most_common()]
+    return [f"{why}: {figures.format_count(number, 'night')}" for why, number in counted.most_common()]
 
 
 def _failed(one: Failure) -> Failed:
     return Failed(
-        user=visible(one.user, NAMES),
+        user=show_safely(one.user, NAMES),
         night=one.night,
         why="; ".join(_why(each) for each in one.why.split(", ")),
-        tries=figures.number(one.tries),
-        when=figures.when(one.at),
+        tries=figures.format_number(one.tries),
+        when=figures.format_time(one.at),
     )
 
 

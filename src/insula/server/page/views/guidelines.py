@@ -110,7 +110,7 @@ def history(past: Sequence[Revised]) -> list[Revision]:
     return [
         Revision(
             id=one.id,
-            when=figures.when(one.at),
+            when=figures.format_time(one.at),
             author="the night" if one.author == NIGHT else "you",
             why=_why(one.evidence),
             diff=difference(earlier, one.content),
@@ -121,7 +121,7 @@ def history(past: Sequence[Revised]) -> list[Revision]:
 
 def _why(evidence: Mapping[str, Any]) -> str:
     changes = evidence.get("changes")
-    return str(evidence.get("why") or (figures.many(len(changes), "change") if is_list(changes) else ""))
+    return str(evidence.get("why") or (figures.format_count(len(changes), "change") if is_list(changes) else ""))
 
 
 def reasons(waiting: Revised | None) -> list[str]:

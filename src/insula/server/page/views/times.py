@@ -88,7 +88,7 @@ def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]
             points=tuple(
                 Point(
                     at=one.ts,
-                    label=f"turn {one.turn_counter}, {figures.when(one.ts)}",
+                    label=f"turn {one.turn_counter}, {figures.format_time(one.ts)}",
                     value=one.stm_utilization,
                     text=words.percent(one.stm_utilization),
                     short=f"turn {one.turn_counter}",
@@ -105,15 +105,15 @@ def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]
 def _points(
     rows: Sequence[Entry], value: Callable[[Mapping[str, Any]], float | None], text: Callable[[float], str]
 ) -> tuple[Point, ...]:
-    same_day = len({figures.day(row.at) for row in rows}) == 1
+    same_day = len({figures.format_day(row.at) for row in rows}) == 1
     known = [(row, found) for row in rows if (found := value(row.data)) is not None]
     return tuple(
         Point(
             at=row.at,
-            label=f"{figures.when(row.at)}, turn {row.turn}",
+            label=f"{figures.format_time(row.at)}, turn {row.turn}",
             value=found,
             text=text(found),
-            short=figures.clock(row.at)[:5] if same_day else figures.day(row.at).rpartition(" ")[0],
+            short=figures.format_clock(row.at)[:5] if same_day else figures.format_day(row.at).rpartition(" ")[0],
         )
         for row, found in known
     )

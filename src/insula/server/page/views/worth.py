@@ -4,8 +4,8 @@ import time
 from typing import NamedTuple
 
 from insula.coding.hosts import places
-from insula.coding.replay.visible import visible
-from insula.coding.replay.worth import Row, Trouble, Worth, measured, verdict, worth
+from insula.coding.replay.visible import show_safely
+from insula.coding.replay.worth import Row, Trouble, Worth, format_effect, format_verdict, measure_worth
 from insula.coding.step.wording import SIGN
 
 DAYS = 30.0
@@ -48,8 +48,10 @@ def hooks() -> Hooks | None:
     home = places.find_home()
     if not (home / "sessions").is_dir():
         return None
-    found = worth(str(home), DAYS, time.time())
+    found = measure_worth(str(home), DAYS, time.time())
     if not found.sessions:
         return None
-    said = (Said(one, visible(one.text.removeprefix(SIGN), LONGEST)) for one in found.troubles[:LISTED])
-    return Hooks(found, tuple(Effect(row, *measured(row), verdict(row)) for row in found.effects), tuple(said))
+    said = (Said(one, show_safely(one.text.removeprefix(SIGN), LONGEST)) for one in found.troubles[:LISTED])
+    return Hooks(
+        found, tuple(Effect(row, *format_effect(row), format_verdict(row)) for row in found.effects), tuple(said)
+    )
