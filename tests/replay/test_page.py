@@ -18,7 +18,7 @@ from insula.coding.replay import figures, page
 from insula.coding.replay.chapter import DATA, count_stuck, shorten_id
 from insula.coding.replay.model import Failure, Moment, Point, Proposed, Remarked, Replayed, Totals
 from insula.coding.replay.overview import BARS, CHAPTERS, LIMITS, choose_limit, make_buckets, make_overview
-from insula.coding.replay.telling import dump_bars
+from insula.coding.replay.telling import describe_moment, dump_bars
 from insula.coding.replay.timeline import draw_timeline, make_bars
 from insula.coding.replay.visible import show_briefly, show_safely
 from insula.errors import InputError
@@ -196,6 +196,15 @@ def test_the_worst_moment_is_one_click_away_without_a_script() -> None:
     assert place.index(figures.format_tokens(totals.worst[0].tokens)) < place.index("</li>")
     opened = text.rindex("<details", 0, text.index(f'<li id="{anchor}"'))
     assert anchor.startswith(re.findall(r'id="(session-\w+)"', text[opened:])[0])
+
+
+def test_a_session_is_listed_by_what_went_worst_in_it_else_by_its_name() -> None:
+    stuck, fine = pages.session(1, 40), pages.session(2, 40, stuck=0)
+    text = page.render_page([stuck, fine], pages.totals([stuck, fine]))
+    listed = [re.sub(r"<[^>]+>|\s+", " ", found) for found in re.findall(r"<h3>(.*?)</h3>", text, re.DOTALL)]
+    worst = describe_moment(stuck.moments[0]).capitalize()
+    assert [found for found in listed if found.startswith(f"{worst}, from ")]
+    assert [found for found in listed if found.strip().startswith(fine.project)]
 
 
 def test_a_session_of_a_worst_moment_is_always_shown() -> None:
