@@ -28,7 +28,7 @@ MOMENTS = 400
 
 def pick_worst(moments: Iterable[Moment], count: int) -> list[Moment]:
     """So many of the moments that cost most, the worst first."""
-    return sorted(moments, key=lambda one: (-one.tokens, one.at, one.first))[:count]
+    return sorted(moments, key=lambda moment: (-moment.tokens, moment.at, moment.first))[:count]
 
 
 class _Recent(NamedTuple):
@@ -178,15 +178,15 @@ class Agent:
             row.point.step <= self._before[0].last.step or self._before[0].reading.key == stuck.key
         ):
             before, moment = self._before
-            self.moments = [one for one in self.moments if one is not moment]
+            self.moments = [turn for turn in self.moments if turn is not moment]
             before.estimated += point.tokens
             return before
-        estimated = sum(one.point.tokens for one in self._recent if one.point.step >= row.point.step)
+        estimated = sum(turn.point.tokens for turn in self._recent if turn.point.step >= row.point.step)
         return _Stretch(row.point, row.spent, point, self.spent, stuck, row.point, estimated)
 
     def _row(self, stuck: Reading) -> _Recent:
         """The turn in which the trouble of a reading began, as far as it is known."""
-        return next((one for one in self._recent if one.nth >= stuck.first), self._recent[-1])
+        return next((turn for turn in self._recent if turn.nth >= stuck.first), self._recent[-1])
 
     def close(self, ended: bool = False) -> None:
         """End the stretch that goes on, if any.

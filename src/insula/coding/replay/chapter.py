@@ -217,7 +217,7 @@ def _find_stretch(session: Replayed) -> Stretch | None:
     points = sorted(session.points, key=lambda point: point.step)
     marks = [points[0].step, *sorted(set(session.user_steps)), points[-1].step + 1]
     places = [bisect_left(points, mark, key=lambda point: point.step) for mark in marks]
-    longest = max((points[one:other] for one, other in pairwise(places)), key=len)
+    longest = max((points[begin:other] for begin, other in pairwise(places)), key=len)
     if not longest:
         return None
     times = [point.at for point in longest if point.at]

@@ -106,6 +106,6 @@ def _measure_hooks(home: str) -> Worth | None:
 
 
 def _count_sense(name: str, hooks: Worth) -> Made:
-    told = [one for one in hooks.told if one.sense == name]
-    wrong = sum(one.texts for one in told if one.wrong)
-    return Made(sum(one.texts for one in told), hooks.calls, wrong)
+    told = [trouble for trouble in hooks.told if trouble.sense == name]
+    wrong = sum(trouble.texts for trouble in told if trouble.wrong)
+    return Made(sum(trouble.texts for trouble in told), hooks.calls, wrong)

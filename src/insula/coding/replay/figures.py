@@ -71,10 +71,10 @@ def format_span(began: float, ended: float) -> str:
     first, last = format_day(began), format_day(ended)
     if not first or not last or first == last:
         return last or first
-    (one, month, year), (_, other_month, other_year) = first.split(), last.split()
+    (number, month, year), (_, other_month, other_year) = first.split(), last.split()
     if year != other_year:
         return f"{first} – {last}"
-    return f"{one} – {last}" if month == other_month else f"{one} {month} – {last}"
+    return f"{number} – {last}" if month == other_month else f"{number} {month} – {last}"
 
 
 def _to_local(at: float) -> datetime:

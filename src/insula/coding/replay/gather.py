@@ -130,8 +130,8 @@ class _Gathering:
         totals.waste.update(told.waste)
         totals.wasted_calls.update(look.wasted_calls)
         totals.worst = pick_worst([*totals.worst, *told.moments], WORST)
-        totals.announced += sum(bool(one.said) for one in told.remarks)
-        totals.remarks = sorted([*totals.remarks, *told.remarks], key=lambda one: -one.at)[:REMARKS]
+        totals.announced += sum(bool(remark.said) for remark in told.remarks)
+        totals.remarks = sorted([*totals.remarks, *told.remarks], key=lambda remark: -remark.at)[:REMARKS]
         self._span(told)
         self._judge(look)
         self._keep(told)
@@ -175,8 +175,8 @@ class _Gathering:
 
     def done(self) -> Gathered:
         """What came of it."""
-        sessions = [told for _, _, told in sorted(self._kept, key=lambda one: one[0], reverse=True)]
-        scores = [score for _, _, score in sorted(self._scores, key=lambda one: one[:2])]
+        sessions = [told for _, _, told in sorted(self._kept, key=lambda kept: kept[0], reverse=True)]
+        scores = [score for _, _, score in sorted(self._scores, key=lambda kept: kept[:2])]
         self.totals.incomplete = dict(self.troubles)
         self.totals.failures = self._failures(scores)
         self.totals.proposed = _list_proposed(scores)
@@ -195,7 +195,7 @@ class _Gathering:
             for pattern in PATTERNS
             if self._could[pattern.id]
         ]
-        return sorted(failures, key=lambda one: -one.happened)
+        return sorted(failures, key=lambda failure: -failure.happened)
 
 
 def _list_proposed(scores: list[Score]) -> list[Proposed]:
@@ -226,14 +226,14 @@ def _judge_pattern(scores: list[Score], pattern: str) -> str:
     What has no folder counts nowhere: there is no project in which it could be told.
     """
     found = [
-        Evidence(session=one.session, at=one.at, arm=NONE, happened=one.patterns[pattern], project=one.project)
-        for one in scores
-        if pattern in one.patterns and one.project
+        Evidence(session=score.session, at=score.at, arm=NONE, happened=score.patterns[pattern], project=score.project)
+        for score in scores
+        if pattern in score.patterns and score.project
     ]
     now = clock.time()
     groups = dict[str, list[Evidence]]()
-    for one in found:
-        groups.setdefault(one.project, []).append(one)
+    for score in found:
+        groups.setdefault(score.project, []).append(score)
     lives = [guidance.live(group, now) for group in groups.values()]
     active = any(life.state == ACTIVE for life in (*lives, guidance.live(found, now, widely=True)))
     return ACTIVE if active else PROPOSED

@@ -85,14 +85,16 @@ def _make_plan(home: str, scores: Iterable[Score], now: float) -> Plan:
             new.append(score)
             records.setdefault(score.project, []).extend(lines)
             if score.project and score.asked:
-                wanted.setdefault(score.project, []).extend(_of_replay(_PREFIX + key, one) for one in score.asked)
+                wanted.setdefault(score.project, []).extend(
+                    _of_replay(_PREFIX + key, correction) for correction in score.asked
+                )
     files, places = ({getattr(score, name) for score in new} - {""} for name in ("path", "place"))
     told = _list_told(home, records, wanted, now)
     return Plan(records, len(new), old, running, told, sorted(files), sorted(places), wanted)
 
 
-def _of_replay(session: str, one: Correction) -> Correction:
-    return one.replace(session=session, origin=ORIGIN)
+def _of_replay(session: str, correction: Correction) -> Correction:
+    return correction.replace(session=session, origin=ORIGIN)
 
 
 def write_evidence(home: str, planned: Plan) -> None:

@@ -169,7 +169,7 @@ class Look:
         told.patterns = judge_patterns([agent.actions for agent in agents])
         moments = [moment for agent in agents for moment in agent.moments]
         told.moments = [self._named(moment) for moment in pick_worst(moments, MOMENTS)]
-        told.remarks = [replace(one, project=told.project) for one in told.remarks]
+        told.remarks = [replace(remark, project=told.project) for remark in told.remarks]
         self._agents = {}
 
     def _named(self, moment: Moment) -> Moment:

@@ -128,10 +128,12 @@ def _is_complete(sessions: Sequence[Replayed], totals: Totals) -> bool:
 def _choose_shown(sessions: Sequence[Replayed], totals: Totals) -> tuple[list[Replayed], tuple[Replayed, ...], int]:
     """Those of the worst moments always have a chapter; then comes what cost most."""
     linked = {moment.session for moment in totals.worst}
-    ranked = sorted((one for one in sessions if one.tool_uses or one.moments), key=measure_cost, reverse=True)
-    first = sorted(ranked, key=lambda one: one.id not in linked)[:CHAPTERS]
-    taken = {id(one) for one in first}
-    rest = [one for one in ranked if id(one) not in taken]
+    ranked = sorted(
+        (session for session in sessions if session.tool_uses or session.moments), key=measure_cost, reverse=True
+    )
+    first = sorted(ranked, key=lambda session: session.id not in linked)[:CHAPTERS]
+    taken = {id(session) for session in first}
+    rest = [session for session in ranked if id(session) not in taken]
     shown = sorted(first, key=measure_cost, reverse=True)
     return shown, tuple(rest[:FURTHER]), len(sessions) - len(shown) - len(rest[:FURTHER])
 
@@ -172,7 +174,7 @@ def _list_wastes(totals: Totals) -> tuple[Share, ...]:
         Share(name, WASTES.get(name, ""), totals.waste[name], totals.wasted_calls[name], totals.waste[name] / largest)
         for name in names
     ]
-    return tuple(sorted(shares, key=lambda one: one.tokens, reverse=True))
+    return tuple(sorted(shares, key=lambda share: share.tokens, reverse=True))
 
 
 def _list_kinds(chapters: Iterable[Chapter]) -> tuple[Share, ...]:
@@ -192,12 +194,12 @@ def _list_kinds(chapters: Iterable[Chapter]) -> tuple[Share, ...]:
 def _list_biggest(chapters: Iterable[Chapter]) -> tuple[tuple[Chapter, Point], ...]:
     """Of those that have a place to lead to."""
     every = [(made, point) for made in chapters for point in made.placed]
-    return tuple(sorted(every, key=lambda one: one[1].tokens, reverse=True)[:LONGEST])
+    return tuple(sorted(every, key=lambda pair: pair[1].tokens, reverse=True)[:LONGEST])
 
 
 def _list_stretches(chapters: Iterable[Chapter]) -> tuple[Chapter, ...]:
     found = [(made.stretch.steps, made) for made in chapters if made.stretch]
-    return tuple(made for _, made in sorted(found, key=lambda one: one[0], reverse=True)[:LONGEST])
+    return tuple(made for _, made in sorted(found, key=lambda pair: pair[0], reverse=True)[:LONGEST])
 
 
 def _list_histories(totals: Totals) -> tuple[History, ...]:

@@ -46,7 +46,7 @@ def check_target(path: Path, inputs: Iterable[Path], force: bool = False) -> Non
         InputError: it may not, or it cannot be.
     """
     real = os.path.realpath(path)
-    if any(os.path.realpath(one) == real for one in inputs):
+    if any(os.path.realpath(file) == real for file in inputs):
         raise InputError(f"{str(path)!r} is one of the transcripts to be read; give the page another name.")
     if not force and not _is_free(Path(real)):
         raise InputError(

@@ -46,7 +46,9 @@ class Bar:
     @property
     def face(self) -> Point:
         """The action that there is most to say about."""
-        return max(self.points, key=lambda one: (bool(one.said), one.rung, one.wasted, not one.ok, one.tokens))
+        return max(
+            self.points, key=lambda point: (bool(point.said), point.rung, point.wasted, not point.ok, point.tokens)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def draw_bars(row: Sequence[Bar], top: int, base: int, *, failed: bool = False) 
 def draw_bands(row: Sequence[Bar], moments: Iterable[Moment]) -> tuple[Band, ...]:
     """Where the moments lie, from left to right."""
     found: list[Band] = []
-    for moment in sorted(moments, key=lambda one: one.first):
+    for moment in sorted(moments, key=lambda moment: moment.first):
         start, end = _find_bar(row, moment.first), bisect_right(row, moment.last, key=_get_first)
         found.append(Band(start * UNIT, max(1, end - start) * UNIT, moment.first, moment.last))
     return tuple(found)

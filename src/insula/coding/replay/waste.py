@@ -58,7 +58,7 @@ class Ledger:
     def _failed(self, window: Window) -> Waste:
         if window[-1].kind == EDIT:
             return STALE_EDIT, count_tokens(window[-1])
-        last, before = window[-1], next((one for one in reversed(window[:-1]) if one.nth != window[-1].nth), None)
+        last, before = window[-1], next((past for past in reversed(window[:-1]) if past.nth != window[-1].nth), None)
         if before is None or not last.failed or not before.failed:
             return NONE
         again = are_similar(last.error, before.error) if last.error and before.error else last.call == before.call

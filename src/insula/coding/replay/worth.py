@@ -120,12 +120,12 @@ class Worth:
     @property
     def told(self) -> list[Trouble]:
         """Those that were spoken of."""
-        return [one for one in self.troubles if not one.withheld]
+        return [trouble for trouble in self.troubles if not trouble.withheld]
 
     @property
     def cost(self) -> int:
         """About how many tokens the texts were."""
-        return sum(one.chars for one in self.told) // CHARS_PER_TOKEN
+        return sum(trouble.chars for trouble in self.told) // CHARS_PER_TOKEN
 
 
 def measure_worth(home: str, days: float, now: float) -> Worth:
@@ -148,13 +148,13 @@ def measure_worth(home: str, days: float, now: float) -> Worth:
         found.sessions += "agents" not in folder.parts and calls > 0
         found.calls += calls
         found.troubles += _read_troubles(folder.name, records, since)
-    found.troubles.sort(key=lambda one: -one.at)
+    found.troubles.sort(key=lambda trouble: -trouble.at)
     wrong, right = list_false_alarms(home), list_helped(home)
-    for one in found.troubles:
-        one.wrong, one.helped = (one.project, one.sense, one.family) in wrong, one.id in right
+    for trouble in found.troubles:
+        trouble.wrong, trouble.helped = (trouble.project, trouble.sense, trouble.family) in wrong, trouble.id in right
     found.rules = _list_rules(home, since, now)
     found.effects = [
-        make_row("notes", TURNS, _compare_notes(every, now), count_days((one.at for one in every), now)),
+        make_row("notes", TURNS, _compare_notes(every, now), count_days((trouble.at for trouble in every), now)),
         _compare_rules(home, now),
     ]
     return found
@@ -169,9 +169,9 @@ def find_trouble(home: str, name: str) -> Trouble | None:
     """The trouble of that id, whenever it was; None where there is none."""
     for folder in _list_folders(Path(home, "sessions"), 0.0):
         records, _ = trace.read_trace(str(folder), 0, _BYTES)
-        for one in _read_troubles(folder.name, records, 0.0):
-            if one.id == name:
-                return one
+        for trouble in _read_troubles(folder.name, records, 0.0):
+            if trouble.id == name:
+                return trouble
     return None
 
 
@@ -182,17 +182,17 @@ def note_verdict(home: str, name: str, *, right: bool, now: float) -> Trouble:
         InputError: nothing was said under that id.
         StoreFull: the word cannot be written.
     """
-    one = find_trouble(home, name)
-    if one is None:
+    trouble = find_trouble(home, name)
+    if trouble is None:
         raise InputError(f"Nothing was said under the id {name[:20]!r}; `insula worth --all` shows the ids.")
     try:
         if right:
-            praise_text(home, one.project, one.sense, one.family, one.id, now)
+            praise_text(home, trouble.project, trouble.sense, trouble.family, trouble.id, now)
         else:
-            silence_kind(home, one.project, one.sense, one.family, now)
+            silence_kind(home, trouble.project, trouble.sense, trouble.family, now)
     except OSError as error:
         raise StoreFull(f"{home!r} cannot be written ({error.strerror or error}); make room there.") from error
-    return one
+    return trouble
 
 
 def _list_folders(sessions: Path, since: float) -> Iterator[Path]:
@@ -212,8 +212,8 @@ def _read_troubles(session: str, records: list[Record], since: float) -> list[Tr
         elif kind == "text" and is_number(record.get("at")) and record["at"] >= since and record.get("id"):
             here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
             _add_text(found.setdefault(str(record["id"]), _begin_trouble(record, session, here)), record)
-        elif kind == "heeded" and (one := found.get(str(record.get("id", "")))) is not None:
-            one.heeded = record.get("yes") is True
+        elif kind == "heeded" and (trouble := found.get(str(record.get("id", "")))) is not None:
+            trouble.heeded = record.get("yes") is True
         elif kind == "ended":
             _end_trouble(found, record)
     return list(found.values())
@@ -233,17 +233,17 @@ def _begin_trouble(record: Record, session: str, project: str) -> Trouble:
     )
 
 
-def _add_text(one: Trouble, record: Record) -> None:
-    one.text, one.rung = str(record.get("text", "")), int(record.get("rung") or 0)
-    one.texts += 1
-    one.chars += len(one.text)
+def _add_text(trouble: Trouble, record: Record) -> None:
+    trouble.text, trouble.rung = str(record.get("text", "")), int(record.get("rung") or 0)
+    trouble.texts += 1
+    trouble.chars += len(trouble.text)
 
 
 def _end_trouble(found: dict[str, Trouble], record: Record) -> None:
-    one = found.get(str(record.get("id", "")))
-    if one is not None and one.turns is None:
-        one.turns, one.tokens = int(record.get("turns", 0)), int(record.get("tokens", 0))
-        one.minutes = float(record.get("seconds", 0.0)) / 60
+    trouble = found.get(str(record.get("id", "")))
+    if trouble is not None and trouble.turns is None:
+        trouble.turns, trouble.tokens = int(record.get("turns", 0)), int(record.get("tokens", 0))
+        trouble.minutes = float(record.get("seconds", 0.0)) / 60
 
 
 def _list_rules(home: str, since: float, now: float) -> list[Told]:
@@ -261,7 +261,7 @@ def _list_rules(home: str, since: float, now: float) -> list[Told]:
             told.append(
                 Told(rule=name, advice=rule.advice, state=rule.life.state, kept=kept, broken=broken, learned=learned)
             )
-    return sorted(told, key=lambda one: (-(one.kept + one.broken), one.rule))
+    return sorted(told, key=lambda rule: (-(rule.kept + rule.broken), rule.rule))
 
 
 def make_row(what: str, unit: str, found: Compared, days: float) -> Row:
@@ -310,12 +310,12 @@ def format_verdict(row: Row) -> str:
 def _compare_notes(troubles: list[Trouble], now: float) -> Compared:
     """Turns until a trouble is over; one that was never over took the most. Of a session, the first one."""
     first: dict[str, Trouble] = {}
-    for one in sorted(troubles, key=lambda one: one.at):
-        if one.rung and (one.turns is not None or one.at < now - _OVER):
-            first.setdefault(one.session, one)
+    for trouble in sorted(troubles, key=lambda trouble: trouble.at):
+        if trouble.rung and (trouble.turns is not None or trouble.at < now - _OVER):
+            first.setdefault(trouble.session, trouble)
     arms = {False: list[float](), True: list[float]()}
-    for one in first.values():
-        arms[one.withheld].append(_MOST_TURNS if one.turns is None else one.turns)
+    for trouble in first.values():
+        arms[trouble.withheld].append(_MOST_TURNS if trouble.turns is None else trouble.turns)
     return worth_of(amounts(arms[False], _MOST_TURNS), amounts(arms[True], _MOST_TURNS))
 
 

@@ -170,6 +170,7 @@ def _split_workspace(
 
 
 def get_kind(words: "tuple[str, ...]") -> str:
+    """What a simple command is for: `test`, `linter`, …, or `run`."""
     name, first = words[0], get_word(words)
     if _only_formats(words):
         return RUN
@@ -304,7 +305,7 @@ def _list_selectors(words: "tuple[str, ...]", kind: str, named: "tuple[str, ...]
             found.append(strip_address(word) if kind == REQUEST else word)
     if kind == REQUEST:
         found = found[:1]
-    return list(dict.fromkeys(one[:PATH] for one in found if one))[:SELECTORS]
+    return list(dict.fromkeys(selector[:PATH] for selector in found if selector))[:SELECTORS]
 
 
 # What only asks, and what waits.
@@ -401,6 +402,7 @@ def _bypasses_check(part: Launched) -> bool:
 
 
 def get_act(words: "tuple[str, ...]") -> str:
+    """What a simple command does to work that others rely on; empty for nothing."""
     name, first, rest = words[0], get_word(words), set(words[1:])
     if name == "git":
         return _get_git_act(first, words, rest)

@@ -75,7 +75,7 @@ class Wish(Value):
     def repeated(self) -> bool:
         """Whether it was asked for at another time, too."""
         first = self.times[0]
-        return any(one.session != first.session or one.at - first.at >= AGAIN for one in self.times[1:])
+        return any(time.session != first.session or time.at - first.at >= AGAIN for time in self.times[1:])
 
 
 # Found in a session.
@@ -162,8 +162,8 @@ def _join_sentences(sentences: "Sequence[str]") -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
 
 
-def _is_sent_again(one: Correction, asked: "Sequence[Correction]") -> bool:
-    return any(one.words == other.words and one.at - other.at < AGAIN for other in asked)
+def _is_sent_again(correction: Correction, asked: "Sequence[Correction]") -> bool:
+    return any(correction.words == other.words and correction.at - other.at < AGAIN for other in asked)
 
 
 def screen_line(words: str) -> str:
@@ -203,7 +203,7 @@ def write_corrections(home: str, project: str, asked: "Iterable[Correction]") ->
     Raises:
         OSError: it cannot be written.
     """
-    lines = [{"project": project, **one.as_dict()} for one in asked]
+    lines = [{"project": project, **correction.as_dict()} for correction in asked]
     if project and lines:
         append_lines(log_path(home, project), lines)
 
@@ -215,9 +215,9 @@ def read_corrections(home: str, project: str) -> list[Correction]:
         return []
     kept: list[Correction] = []
     for record in parse_records(read_end(path, READ_LIMIT)):
-        one = _load_correction(record) if record.get("project") == project else None
-        if one is not None:
-            kept.append(one)
+        correction = _load_correction(record) if record.get("project") == project else None
+        if correction is not None:
+            kept.append(correction)
     return kept
 
 
@@ -256,14 +256,18 @@ def erase_wish(home: str, project: str, wish: Wish) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    gone = {(one.session, one.at, one.words) for one in wish.times}
-    kept = [one for one in read_corrections(home, project) if (one.session, one.at, one.words) not in gone]
+    gone = {(correction.session, correction.at, correction.words) for correction in wish.times}
+    kept = [
+        correction
+        for correction in read_corrections(home, project)
+        if (correction.session, correction.at, correction.words) not in gone
+    ]
     path = log_path(home, project)
     temporary = f"{path}.{os.getpid()}"
     trace.make_folder(os.path.dirname(path))
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     if kept:
-        append_lines(temporary, [{"project": project, **one.as_dict()} for one in kept])
+        append_lines(temporary, [{"project": project, **correction.as_dict()} for correction in kept])
     os.replace(temporary, path)
 
 
@@ -274,16 +278,16 @@ def group_corrections(asked: "Iterable[Correction]") -> list[Wish]:
     """Corrections of one meaning together, in the order in which each was first said."""
     groups: list[list[Correction]] = []
     by_key: dict[str, list[int]] = {}
-    for one in sorted(asked, key=lambda one: one.at):
-        shared = list_keys(one.words, one.about)
+    for correction in sorted(asked, key=lambda correction: correction.at):
+        shared = list_keys(correction.words, correction.about)
         near = sorted({place for key in shared for place in by_key.get(key, ())})
-        place = next((place for place in near if means_the_same(groups[place][0], one)), None)
+        place = next((place for place in near if means_the_same(groups[place][0], correction)), None)
         if place is None:
-            groups.append([one])
+            groups.append([correction])
             for key in shared:
                 by_key.setdefault(key, []).append(len(groups) - 1)
         else:
-            groups[place].append(one)
+            groups[place].append(correction)
     return [_make_wish(group) for group in groups]
 
 
@@ -293,9 +297,9 @@ def _make_wish(group: "Sequence[Correction]") -> Wish:
     return Wish(id=name, words=first.words, about=first.about, times=tuple(group))
 
 
-def means_the_same(one: "Correction | Wish", other: "Correction | Wish") -> bool:
+def means_the_same(first: "Correction | Wish", other: "Correction | Wish") -> bool:
     """Whether they ask for the same."""
-    return measure_likeness(one.words, other.words, one.about, other.about) >= SAME
+    return measure_likeness(first.words, other.words, first.about, other.about) >= SAME
 
 
 def phrase_wish(words: str, about: str = "") -> str:
@@ -324,16 +328,16 @@ Marked = tuple[str, int]
 """A word, and whether it is wanted (1), denied (-1) or neither said (0)."""
 
 
-def measure_likeness(one: str, other: str, about: str = "", other_about: str = "") -> float:
+def measure_likeness(words: str, other: str, about: str = "", other_about: str = "") -> float:
     """How far two corrections ask for the same, in [0, 1].
 
     Args:
-        one: words of a user's.
+        words: of a user's.
         other: others.
         about: the call that the first were said of; empty for none.
         other_about: that of the others.
     """
-    first, second = _weigh(one, about), _weigh(other, other_about)
+    first, second = _weigh(words, about), _weigh(other, other_about)
     total = sum(first.values()) + sum(second.values())
     return _sum_shared(first, second) / total if total else 0.0
 
@@ -358,19 +362,19 @@ def _sum_shared(first: "Mapping[Marked, float]", second: "Mapping[Marked, float]
     return shared
 
 
-def _is_same(one: Marked, other: Marked) -> bool:
-    return one[1] * other[1] >= 0 and _are_forms(one[0], other[0])
+def _is_same(first: Marked, other: Marked) -> bool:
+    return first[1] * other[1] >= 0 and _are_forms(first[0], other[0])
 
 
-def _are_forms(one: str, other: str) -> bool:
+def _are_forms(first: str, other: str) -> bool:
     """Whether two words are the same but for their ending."""
-    if one == other:
+    if first == other:
         return True
-    shorter = min(len(one), len(other))
-    if shorter < _LEAST or re.search(_WIDE, one + other):
+    shorter = min(len(first), len(other))
+    if shorter < _LEAST or re.search(_WIDE, first + other):
         return False
-    common = next((i for i in range(shorter) if one[i] != other[i]), shorter)
-    return common >= max(_LEAST, round(0.75 * max(len(one), len(other))))
+    common = next((i for i in range(shorter) if first[i] != other[i]), shorter)
+    return common >= max(_LEAST, round(0.75 * max(len(first), len(other))))
 
 
 def _weigh_words(words: str, about: str) -> "Iterator[tuple[Marked, float]]":

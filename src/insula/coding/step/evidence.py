@@ -341,7 +341,7 @@ def _judge_wishes(
     if not project:
         return {}
     known = corrections.group_corrections([*corrections.read_corrections(home, project), *new])
-    again = {wish.id for wish in known if any(corrections.means_the_same(wish, one) for one in new)}
+    again = {wish.id for wish in known if any(corrections.means_the_same(wish, correction) for correction in new)}
     results = dict.fromkeys(again, True)
     for wish in known if is_work(run) else ():
         if wish.id not in again and told.arm(wish.id) != NONE and (verdict := was_kept(wish.words, said)) is not None:
@@ -369,7 +369,7 @@ def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
             heard = load_words(record.get("heard", ()))
             if any(_calls_for_name(record.get("words"), word) for word in own):
                 return False
-            if any(_says_again(one, word) for one in heard for word in own):
+            if any(_says_again(again, word) for again in heard for word in own):
                 return False
             words = merge_words(words, heard, float(record.get("at", 0.0)))
         elif record.get("e") == "action" and record.get("ran") is not False and _breaks(words, names, record):

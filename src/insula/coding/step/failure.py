@@ -160,34 +160,34 @@ def _mask_match(match: "re.Match[str]") -> str:
     return f"<{match.lastgroup}>"
 
 
-def are_similar(one: str, other: str) -> bool:
+def are_similar(first: str, other: str) -> bool:
     """Whether two templates of errors are of the same kind: Jaccard of their words ≥ 0.6, and no other exception."""
-    if one == other:
+    if first == other:
         return True
-    thrown = [re.findall(_EXCEPTION, each)[-1:] for each in (one, other)]
+    thrown = [re.findall(_EXCEPTION, each)[-1:] for each in (first, other)]
     if all(thrown) and thrown[0] != thrown[1]:
         return False
-    a, b = set(re.findall(_WORDS, one)), set(re.findall(_WORDS, other))
+    a, b = set(re.findall(_WORDS, first)), set(re.findall(_WORDS, other))
     return len(a & b) >= SIMILAR * len(a | b) > 0
 
 
-def is_same_failure(one: Failure, other: Failure, before: str, after: str) -> bool:
+def is_same_failure(first: Failure, other: Failure, before: str, after: str) -> bool:
     """Whether a later failure of a goal is the same as the one before.
 
     Args:
-        one: the one before.
+        first: the failure before.
         other: the later one.
         before: template of the first.
         after: template of the second.
     """
-    if one.thrown and other.thrown and not set(one.thrown) & set(other.thrown):
+    if first.thrown and other.thrown and not set(first.thrown) & set(other.thrown):
         return False
-    if 0 < other.count < one.count or (other.names and set(other.names) < set(one.names)):
+    if 0 < other.count < first.count or (other.names and set(other.names) < set(first.names)):
         return False  # fewer problems than before are progress
-    if one.names and other.names:
-        both = set(one.names) & set(other.names)
-        return len(both) == len(one.names) or (bool(both) and 0 < one.count <= other.count)
-    if one.count and other.count:
+    if first.names and other.names:
+        both = set(first.names) & set(other.names)
+        return len(both) == len(first.names) or (bool(both) and 0 < first.count <= other.count)
+    if first.count and other.count:
         return True
     return not before or not after or are_similar(before, after)
 

@@ -42,15 +42,16 @@ _SEARCHES = frozenset(
     "grep glob ls list_directory search_file_content grep_search webfetch websearch web_fetch google_web_search list "
     "search codesearch find_file search_dir search_file toolsearch search_codebase fetch_web_content".split()
 )
-_EDITS = frozenset(
+EDITS = frozenset(
     "edit write multiedit notebookedit replace write_file apply_patch create str_replace insert patch edit_file "
     "str_replace_editor str_replace_based_edit_tool editor strreplace applypatch".split()
 )
-_EXECUTES = frozenset(
+EXECUTES = frozenset(
     "bash shell run_shell_command execute exec_command shell_command local_shell run_commands terminal powershell sql "
     "python ipython execute_bash".split()
 )
-_TARGETS = ("file_path", "absolute_path", "filePath", "notebook_path", "path", "command", "cmd")
+PATHS = ("file_path", "absolute_path", "filePath", "notebook_path", "path")
+_TARGETS = (*PATHS, "command", "cmd")
 _TALK = frozenset(("description", "thought", "explanation", "instruction", "statusMessage"))
 """What an agent says about a call is no part of it."""
 
@@ -177,7 +178,9 @@ def _name_failure(said: str) -> str:
     return name_failure(said)
 
 
-_OLD, _NEW = ("old_string", "oldString", "old_str"), ("new_string", "newString", "new_str", "content", "file_text")
+OLD = ("old_string", "oldString", "old_str")
+NEW = ("new_string", "newString", "new_str", "content", "file_text", "new_source")
+"""Where the arguments of an edit hold the text that it takes out, and the one that it puts in."""
 
 
 def _digest_edit(input: "Any") -> "dict[str, str]":
@@ -190,8 +193,8 @@ def _digest_edit(input: "Any") -> "dict[str, str]":
         new = "\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++")
     elif is_object(input):
         parts = [each for each in input["edits"] if is_object(each)] if is_list(input.get("edits")) else [input]
-        old = "\0".join(str(part[name]) for part in parts for name in _OLD if name in part)
-        new = "\0".join(str(part[name]) for part in parts for name in _NEW if name in part)
+        old = "\0".join(str(part[name]) for part in parts for name in OLD if name in part)
+        new = "\0".join(str(part[name]) for part in parts for name in NEW if name in part)
     else:
         return {}
     return {"before": sum_text(old.strip()), "after": sum_text(new.strip())}
@@ -247,9 +250,9 @@ def list_patched(patch: str) -> list[str]:
 
 def _classify(tool: str, input: "Any") -> str:
     name = tool.lower()
-    if name in _EXECUTES:
+    if name in EXECUTES:
         return EXECUTE
-    if name in _EDITS:
+    if name in EDITS:
         return READ if _is_view(input) else EDIT  # one tool for both
     return READ if name in _READS else SEARCH if name in _SEARCHES else OTHER
 

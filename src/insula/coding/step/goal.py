@@ -196,9 +196,9 @@ def _is_under(part: str, above: str) -> bool:
     return part == above or part.startswith((f"{bare}/", f"{bare}::"))
 
 
-def is_same_place(one: str, other: str) -> bool:
+def is_same_place(first: str, other: str) -> bool:
     """Whether two commands may run in the same part of a project: one of them does not say where, or they agree."""
-    return not one or not other or f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
+    return not first or not other or f"/{first}".endswith(f"/{other}") or f"/{other}".endswith(f"/{first}")
 
 
 def _fails_alike(goal: Goal, action: Action) -> bool:

@@ -72,8 +72,8 @@ def _has_error_loop(actions: "Actions") -> bool:
     return False
 
 
-def _are_alike(one: Action, other: Action) -> bool:
-    return are_similar(one.error, other.error) if one.error and other.error else one.call == other.call
+def _are_alike(first: Action, other: Action) -> bool:
+    return are_similar(first.error, other.error) if first.error and other.error else first.call == other.call
 
 
 def _has_repeated_action(actions: "Actions") -> bool:

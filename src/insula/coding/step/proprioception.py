@@ -163,7 +163,7 @@ def _note_text(state: State, reading: Reading, rung: int, told: str, at: float) 
         sense=reading.sense,
         family=reading.goal.family if reading.goal else reading.label,
     )
-    others = tuple(one for one in state.steps if one.key != reading.key)
+    others = tuple(other for other in state.steps if other.key != reading.key)
     watch = Watch(key=reading.key, count=reading.count, until=turn + WATCH)
     return state.replace(steps=(*others, step)[-MOST:], watch=watch)
 

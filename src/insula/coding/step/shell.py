@@ -201,12 +201,12 @@ def list_launched(line: str) -> tuple[Launched, ...]:
     for part in _flatten(split_commands(line), 0):
         within = part.within
         around = next(within[:end] for end in range(len(within), -1, -1) if within[:end] in places)
-        one = _strip_launchers(part, places[around])
-        if one is None:
+        command = _strip_launchers(part, places[around])
+        if command is None:
             continue
-        found.append(one)
-        if one.words[0] in {"cd", "pushd", "set-location"}:
-            places[within] = _enter_folder(places[around], one.words)
+        found.append(command)
+        if command.words[0] in {"cd", "pushd", "set-location"}:
+            places[within] = _enter_folder(places[around], command.words)
     return tuple(found)
 
 
@@ -216,7 +216,7 @@ def _flatten(parts: "tuple[Simple, ...]", depth: int) -> "list[Simple]":
     for part in parts:
         inner = _find_inner_line(list(part.words)) if depth < DEEPEST else ""
         within = _flatten(split_commands(inner), depth + 1) if inner else []
-        within = [one.replace(within=(*part.within, -len(found) - 1, *one.within)) for one in within]
+        within = [command.replace(within=(*part.within, -len(found) - 1, *command.within)) for command in within]
         if within:
             within[0] = within[0].replace(before=part.before)
             within[-1] = within[-1].replace(

@@ -36,9 +36,9 @@ def write_text(state: State, reading: Reading, rung: int = 0) -> str:
         return ""
     advice = next(
         (
-            one
-            for one in sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
-            if hash_text(one, _SIZE) not in state.said
+            sentence
+            for sentence in sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
+            if hash_text(sentence, _SIZE) not in state.said
         ),
         "",
     )
@@ -54,5 +54,5 @@ def remember_sentences(state: State, reading: Reading, rung: int, told: str) -> 
     """The sentences that were said, with those of a text."""
     sense = load_sense(reading.sense)
     advice = sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
-    said = [sense.fact(reading), *(one for one in advice if one in told)]
-    return (*state.said, *(hash_text(one, _SIZE) for one in said))[-SENTENCES:]
+    said = [sense.fact(reading), *(sentence for sentence in advice if sentence in told)]
+    return (*state.said, *(hash_text(sentence, _SIZE) for sentence in said))[-SENTENCES:]

@@ -80,13 +80,16 @@ def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
 
 def list_false_alarms(home: str) -> "set[tuple[str, str, str]]":
     """What a person has called a false alarm, and not taken back: project, sense and family."""
-    last = {(str(one.get("project")), str(one.get("sense")), str(one.get("family"))): one for one in _read_quiet(home)}
-    return {kind for kind, one in last.items() if not one.get("helped")}
+    last = {
+        (str(record.get("project")), str(record.get("sense")), str(record.get("family"))): record
+        for record in _read_quiet(home)
+    }
+    return {kind for kind, record in last.items() if not record.get("helped")}
 
 
 def list_helped(home: str) -> "set[str]":
     """The ids of the texts of which a person said that they helped."""
-    return {str(one["helped"]) for one in _read_quiet(home) if one.get("helped")}
+    return {str(record["helped"]) for record in _read_quiet(home) if record.get("helped")}
 
 
 def silence_kind(home: str, project: str, sense: str, family: str, now: float) -> None:

@@ -40,7 +40,7 @@ def _find_breach(state: State, action: Action) -> tuple[str, ...]:
     tool, given = (
         ("bash", {"command": action.target}) if action.kind == EXECUTE else ("edit", {"file_path": action.target})
     )
-    seen = [one.target for one in state.window if one.kind != EXECUTE]
+    seen = [past.target for past in state.window if past.kind != EXECUTE]
     return find_breach(state.words, tool, given, "", lambda: seen)
 
 

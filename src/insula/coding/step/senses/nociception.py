@@ -46,7 +46,7 @@ def _read_goal(state: State) -> Reading | None:
 
 def _read_row(state: State) -> Reading | None:
     row = _list_failing(group_by_turn(state.window))
-    equal = _count_while(row, lambda one: one.signature == row[0].signature)
+    equal = _count_while(row, lambda group: group.signature == row[0].signature)
     proves = bool(row) and all(action.proves for action in row[0].failing)
     if equal >= (TURNS if proves else EQUAL):
         same = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
@@ -54,7 +54,7 @@ def _read_row(state: State) -> Reading | None:
         return reading.replace(key=same.id, goal=same) if same is not None else reading
     if proves or _asks_elsewhere(row):  # to look at a failing test in another way is no loop
         return None
-    alike = _count_while(row, lambda one: _are_of_a_kind(one, row[0]))
+    alike = _count_while(row, lambda group: _are_of_a_kind(group, row[0]))
     return _make_row("alike", row[:alike]) if alike >= ALIKE else None
 
 
@@ -84,10 +84,10 @@ def _count_while(row: list[Group], holds: "Callable[[Group], bool]") -> int:
     return next((place for place, group in enumerate(row) if not holds(group)), len(row))
 
 
-def _are_of_a_kind(one: Group, other: Group) -> bool:
+def _are_of_a_kind(group: Group, other: Group) -> bool:
     from insula.coding.step.failure import are_similar
 
-    a, b = one.failing[0], other.failing[0]
+    a, b = group.failing[0], other.failing[0]
     if a.denied and b.denied:
         return True
     return are_similar(a.error, b.error) if a.error and b.error else a.call == b.call

@@ -28,7 +28,7 @@ def feel(state: State, action: Action) -> Reading | None:
     carry = state.carry
     if not carry.pace or (carry.o2_at >= 0 and state.turn.number - carry.o2_at < REST):
         return None
-    sizes = [max(one.context for one in group.actions) for group in group_by_turn(state.window)[-RECENT_TURNS - 1 :]]
+    sizes = [max(past.context for past in group.actions) for group in group_by_turn(state.window)[-RECENT_TURNS - 1 :]]
     grows = all(0 < before <= after for before, after in zip(sizes, sizes[1:], strict=False))
     if len(sizes) <= RECENT_TURNS or not grows:
         return None

@@ -63,12 +63,12 @@ class Act(Value):
 
     def does(self, pattern: str) -> bool:
         """Whether one of its commands has such a word in it and does more than look at something."""
-        return any(not one.looks and re.search(pattern, " ".join(one.words).lower()) for one in self.runs)
+        return any(not command.looks and re.search(pattern, " ".join(command.words).lower()) for command in self.runs)
 
     @property
     def proved(self) -> "frozenset[str]":
         """The kinds of check that it runs."""
-        return frozenset(kind for one in self.runs for kind in list_kinds(one))
+        return frozenset(kind for command in self.runs for kind in list_kinds(command))
 
 
 class Done(Value):
@@ -129,10 +129,10 @@ def _load_act(record: "Record") -> Act | None:
     )
 
 
-def list_kinds(one: Ran) -> "frozenset[str]":
+def list_kinds(command: Ran) -> "frozenset[str]":
     """The kinds of check that a command runs, by its program and the name of its script."""
-    found = {one.kind} & set(_KINDS)
-    plain = [word.lower() for word in one.words[1:] if not word.startswith("-")]
+    found = {command.kind} & set(_KINDS)
+    plain = [word.lower() for word in command.words[1:] if not word.startswith("-")]
     if not found:
         found |= {programs.TEST} & ({programs.TEST} if {"test", "tests", "spec"} & set(plain[:4]) else set[str]())
         found |= {programs.PROGRAMS[word] for word in plain if programs.PROGRAMS.get(word) in programs.PROVING}
@@ -140,10 +140,10 @@ def list_kinds(one: Ran) -> "frozenset[str]":
             {programs.BUILD}
             if "build" in plain[:3]
             else {programs.LINT}
-            if one.program.endswith("lint")
+            if command.program.endswith("lint")
             else set[str]()
         )
-    if any(_ALL.search(word) for word in plain[:3]) or one.program in {"tox", "nox", "pre-commit", "act"}:
+    if any(_ALL.search(word) for word in plain[:3]) or command.program in {"tox", "nox", "pre-commit", "act"}:
         found.add(ALL_KINDS)
     return frozenset(found)
 
@@ -153,10 +153,10 @@ def is_opaque(act: Act) -> bool:
     if act.kind == OTHER:
         return act.tool.startswith("mcp__") or act.tool.lower() in {"agent", "task", "skill", "workflow"}
     return act.kind == EXECUTE and any(
-        one.program.endswith((".sh", ".bash", ".ps1", ".bat", ".py"))
-        or one.program in {"gh", "glab", "act", "ssh"}
-        or one.words[0].startswith("./")
-        for one in act.runs
+        command.program.endswith((".sh", ".bash", ".ps1", ".bat", ".py"))
+        or command.program in {"gh", "glab", "act", "ssh"}
+        or command.words[0].startswith("./")
+        for command in act.runs
     )
 
 

@@ -18,6 +18,7 @@ from insula.coding.step.command import (
     STASHES,
     parse_command,
 )
+from insula.coding.step.fingerprint import EDITS, EXECUTES, NEW, OLD, PATHS
 from insula.coding.step.project import is_code
 from insula.coding.step.stop_words import DENIALS
 from insula.coding.step.word import heads
@@ -39,18 +40,8 @@ READ = 60_000
 """Characters of what is written that are looked at."""
 _SCRATCH = ("/tmp/", "/var/folders/", "/private/tmp/", "/dev/")  # noqa: S108
 _PLANS = ("/.claude/", "/.codex/", "/.cursor/")
-_EDITS = frozenset(
-    "edit write multiedit notebookedit replace write_file apply_patch create str_replace insert patch edit_file "
-    "str_replace_editor strreplace applypatch editor".split()
-)
-_RUNS = frozenset(
-    "bash shell run_shell_command execute exec_command shell_command local_shell run_commands terminal "
-    "powershell".split()
-)
-_OLD, _NEW = (
-    ("old_string", "oldString", "old_str"),
-    ("new_string", "newString", "new_str", "content", "file_text", "new_source"),
-)
+_RUNS = EXECUTES - {"sql", "python", "ipython"}
+"""Tools that are handed a line of the shell."""
 _FAMILIES = (frozenset("npm pnpm yarn bun".split()), frozenset("pip poetry uv pipenv pdm".split()))
 """Programs of which a project uses one."""
 _MANAGING = frozenset(
@@ -84,9 +75,9 @@ class Breach(Value):
 def read_call(tool: str, given: object) -> Call:
     """What a call does, by its tool and its arguments."""
     name = tool.lower()
-    if name in _RUNS or (isinstance(given, str) and name in _RUNS):
+    if name in _RUNS:
         return _read_command(_get_command(given))
-    if name not in _EDITS or not (is_object(given) or isinstance(given, str)):
+    if name not in EDITS or not (is_object(given) or isinstance(given, str)):
         return Call()
     patch = (
         given if isinstance(given, str) else str(given.get("patch") or given.get("command") or given.get("input") or "")
@@ -95,19 +86,12 @@ def read_call(tool: str, given: object) -> Call:
         return _read_patch(patch)
     if not is_object(given) or given.get("command") == "view":
         return Call()
-    path = next(
-        (
-            str(given[key])
-            for key in ("file_path", "filePath", "absolute_path", "notebook_path", "path")
-            if isinstance(given.get(key), str)
-        ),
-        "",
-    )
-    edits = [one for one in given["edits"] if is_object(one)] if is_list(given.get("edits")) else [given]
+    path = next((str(given[key]) for key in PATHS if isinstance(given.get(key), str)), "")
+    edits = [edit for edit in given["edits"] if is_object(edit)] if is_list(given.get("edits")) else [given]
     return Call(
         paths=(path,) if path else (),
-        new="\n".join(str(one[key]) for one in edits for key in _NEW if isinstance(one.get(key), str))[:READ],
-        old="\n".join(str(one[key]) for one in edits for key in _OLD if isinstance(one.get(key), str))[:READ],
+        new="\n".join(str(edit[key]) for edit in edits for key in NEW if isinstance(edit.get(key), str))[:READ],
+        old="\n".join(str(edit[key]) for edit in edits for key in OLD if isinstance(edit.get(key), str))[:READ],
     )
 
 
@@ -128,10 +112,10 @@ def _read_command(line: str) -> Call:
     runs = list_commands(line)
     known = parse_command(line)
     return Call(
-        paths=tuple(path for one in runs for path in one.writes),
-        deleted=tuple(path for one in runs for path in one.deletes),
+        paths=tuple(path for command in runs for path in command.writes),
+        deleted=tuple(path for command in runs for path in command.deletes),
         runs=runs,
-        acts=tuple(dict.fromkeys((*known.acts, *(act for one in runs for act in one.acts)))),
+        acts=tuple(dict.fromkeys((*known.acts, *(act for command in runs for act in command.acts)))),
         touches=known.touches,
     )
 
@@ -219,16 +203,16 @@ _DELETING = frozenset("rm delete destroy drop prune remove del rmdir purge trunc
 
 def _find_deletion(word: Word, call: Call) -> str:
     """The command that deletes what a word rules out to be deleted: what it names, or anything at all."""
-    for one in call.runs:
-        if not _DELETING & set(one.words) or (one.program in {"git"} and one.sub in {"add", "commit", "remote"}):
+    for run in call.runs:
+        if not _DELETING & set(run.words) or (run.program in {"git"} and run.sub in {"add", "commit", "remote"}):
             continue
-        if any(path.startswith(_SCRATCH) for path in one.deletes):
+        if any(path.startswith(_SCRATCH) for path in run.deletes):
             continue
-        low = {part for each in one.words for part in split_words(each)}
+        low = {part for each in run.words for part in split_words(each)}
         if _list_telling(word) & low or (
-            re.search(load_table()["anything"], word.clause.lower()) and one.deletes and not word.paths
+            re.search(load_table()["anything"], word.clause.lower()) and run.deletes and not word.paths
         ):
-            return one.shown
+            return run.shown
     return ""
 
 
@@ -317,9 +301,9 @@ def _is_inside(path: str) -> bool:
 def _is_wanted(word: Word, path: str, asked: "list[Word]") -> bool:
     """Whether the user has asked for this very file since."""
     return any(
-        (one.at > word.at or (one.kind == LIFT and one.at == word.at))
-        and any(covers_path(own, path) for own in one.paths)
-        for one in asked
+        (request.at > word.at or (request.kind == LIFT and request.at == word.at))
+        and any(covers_path(own, path) for own in request.paths)
+        for request in asked
     )
 
 
@@ -327,9 +311,13 @@ def _find_outside(
     only: "list[Word]", call: Call, cwd: str, asked: "list[Word]", seen: "Callable[[], Iterable[str]]"
 ) -> Breach | None:
     """The write that lies outside what alone may be changed."""
-    outside = [path for path in (make_relative(one, cwd) for one in (*call.paths, *call.deleted)) if _is_inside(path)]
+    outside = [
+        path for path in (make_relative(given, cwd) for given in (*call.paths, *call.deleted)) if _is_inside(path)
+    ]
     outside = [path for path in outside if not any(_allows_path(word, path) for word in only)]
-    if not outside or any(_asks_for(one, path) for one in asked if one.at >= only[-1].at for path in outside):
+    if not outside or any(
+        _asks_for(request, path) for request in asked if request.at >= only[-1].at for path in outside
+    ):
         return None
     if not any(word.paths for word in only):  # a part by its name alone: it must be the name of something here
         names = {name for word in only for name in _list_telling(word)}
@@ -371,11 +359,11 @@ _ACTS = {
 def _find_banned_run(word: Word, call: Call, asked: "list[Word]") -> str:
     if _is_conditional(word):
         return ""
-    for one in call.runs:
-        if any(one.is_of(program) for program in word.programs):
-            return one.shown
-        if word.kind == HOW and word.likes and not word.programs and _is_rival(word.likes, one):
-            return one.shown
+    for run in call.runs:
+        if any(run.is_of(program) for program in word.programs):
+            return run.shown
+        if word.kind == HOW and word.likes and not word.programs and _is_rival(word.likes, run):
+            return run.shown
     if word.kind == BAN and (found := _find_named(word, call)):
         return found
     for act in word.acts if word.kind == BAN else ():
@@ -383,9 +371,10 @@ def _find_banned_run(word: Word, call: Call, asked: "list[Word]") -> str:
             if DELETES in call.acts and any(_is_inside(path) for path in call.deleted) and not word.paths:
                 return _show_act(call, DELETES)
         elif act == "install":
-            named_since = {name for one in asked if one.at > word.at for name in one.words}
+            named_since = {name for run in asked if run.at > word.at for name in run.words}
             added = next(
-                (one for one in call.runs if one.adds and not named_since & split_words(" ".join(one.words))), None
+                (run for run in call.runs if run.adds and not named_since & split_words(" ".join(run.words))),
+                None,
             )
             if added is not None:
                 return added.shown
@@ -423,7 +412,10 @@ def _find_named(word: Word, call: Call) -> str:
     telling = _list_command_names(word)
     if not telling:
         return ""
-    return next((one.shown for one in call.runs if not one.looks and telling <= split_words(" ".join(one.words))), "")
+    return next(
+        (run.shown for run in call.runs if not run.looks and telling <= split_words(" ".join(run.words))),
+        "",
+    )
 
 
 _PLAIN_WORDS = frozenset(
@@ -442,19 +434,19 @@ def _list_targets(call: Call) -> "set[str]":
     return {part for path in call.touches for part in re.split(r"[:/]", path)}
 
 
-def _is_rival(likes: str, one: Ran) -> bool:
+def _is_rival(likes: str, run: Ran) -> bool:
     family = next((family for family in _FAMILIES if likes in family), None)
     return (
         family is not None
-        and one.program in family - {likes}
-        and one.sub in _MANAGING
-        and not (likes == "uv" and one.program == "pip")
+        and run.program in family - {likes}
+        and run.sub in _MANAGING
+        and not (likes == "uv" and run.program == "pip")
     )
 
 
 def _show_act(call: Call, act: str) -> str:
     names = _ACTS.get(act, {act})
-    return next((one.shown for one in call.runs if set(one.acts) & names), call.runs[0].shown if call.runs else act)
+    return next((run.shown for run in call.runs if set(run.acts) & names), call.runs[0].shown if call.runs else act)
 
 
 # What is written.

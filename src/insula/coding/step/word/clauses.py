@@ -136,7 +136,7 @@ _CODE = (
 def _is_prose(part: str) -> bool:
     """Whether a sentence is one, and no line of code or of a log."""
     bare = re.sub(r"`[^`]*`?", "", part)
-    letters = sum(one.isalpha() or one in " '’,.!?、。！？，；;:-" for one in bare)
+    letters = sum(char.isalpha() or char in " '’,.!?、。！？，；;:-" for char in bare)
     return any(map(str.isalpha, bare)) and letters >= PROSE * len(bare) and re.search(_CODE, bare) is None
 
 

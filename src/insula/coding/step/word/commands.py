@@ -1,8 +1,7 @@
 """The commands of a line as the ledger compares them with what a person has named: program, subcommand, words."""
 
-from insula.coding.step import command as commands
 from insula.coding.step import programs
-from insula.coding.step.command import make_label
+from insula.coding.step.command import get_act, get_kind, get_word, make_label
 from insula.coding.step.shell import Launched, list_launched, name_program
 from insula.value import Value
 
@@ -90,19 +89,19 @@ def list_commands(line: str) -> "tuple[Ran, ...]":
 
 def _read_command(part: Launched) -> Ran:
     words = part.words
-    sub = commands.get_word(words)  # pyright: ignore[reportPrivateUsage]
+    sub = get_word(words)
     plain = [word for word in words[1:] if not word.startswith("-")]
     return Ran(
         words=words,
         program=words[0],
         sub=sub,
         outer=tuple(dict.fromkeys(name_program(word) for word in part.launchers if not word.startswith("-"))),
-        kind=commands.get_kind(words),  # pyright: ignore[reportPrivateUsage]
+        kind=get_kind(words),
         writes=tuple(
             path for path in (*part.writes, *_list_written(words, plain)) if not path.startswith(("&", "/dev/"))
         ),
         deletes=tuple(plain) if words[0] in _DELETING else tuple(plain[1:]) if words[:2] == ("git", "rm") else (),
-        acts=tuple(filter(None, (commands.get_act(words), *_list_acts(words, sub)))),  # pyright: ignore[reportPrivateUsage]
+        acts=tuple(filter(None, (get_act(words), *_list_acts(words, sub)))),
         adds=_adds_package(words, sub),
     )
 

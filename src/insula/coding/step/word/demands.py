@@ -60,7 +60,7 @@ def list_demands(word: Word) -> "list[Demand]":
     ):
         return []
     chances = heads.score_clause("demand", word.clause)
-    kind = max(chances, key=lambda one: chances[one])
+    kind = max(chances, key=lambda name: chances[name])
     if chances[kind] < SURE_KIND or kind not in _FORMS:
         return []
     if word.kind == HOW and not (kind == "run" and re.search(load_table()["ending"], low)):
@@ -77,10 +77,10 @@ Forms = list[tuple[str, str]]
 def _list_checks(word: Word, low: str) -> Forms:
     """The commands that a clause asks to run, else the kinds of check."""
     named = [
-        one for one in (*word.programs, word.likes) if " " in one or programs.PROGRAMS.get(one) in programs.PROVING
+        name for name in (*word.programs, word.likes) if " " in name or programs.PROGRAMS.get(name) in programs.PROVING
     ]
     kinds = [kind for name, kind in _CHECKS.items() if re.search(load_table()[name], low)]
-    return [("command", one) for one in named] or [("check", kind) for kind in kinds]
+    return [("command", name) for name in named] or [("check", kind) for kind in kinds]
 
 
 def _list_files(word: Word, low: str) -> Forms:
@@ -92,7 +92,8 @@ def _list_files(word: Word, low: str) -> Forms:
         if "." in path.rsplit("/", 1)[-1] and not any(name in path.lower() for name in _DOCUMENTS)
     ]
     return [
-        ("file", one) for one in names or (["docs"] if re.search(load_table()["docs"], low) and not word.paths else [])
+        ("file", name)
+        for name in names or (["docs"] if re.search(load_table()["docs"], low) and not word.paths else [])
     ]
 
 
@@ -145,7 +146,7 @@ def _why(demand: Demand, done: Done) -> str:
         names = _ACTS[demand.what]
         if any(re.search(rf"\b{demand.what}\b", act.line) and act.ok for act in since):
             return ""
-        made = any(names & {*act.acts, *(one for run in act.runs for one in run.acts)} and act.ok for act in since)
+        made = any(names & {*act.acts, *(name for run in act.runs for name in run.acts)} and act.ok for act in since)
         return "" if made or any(act.tool.startswith("mcp__") for act in since) else NEVER
     pattern = _make_file_pattern(demand.what)
     touched = any(
@@ -182,12 +183,12 @@ def _may_write(act: Act, pattern: str) -> bool:
     """Whether a command names such a file as one that it may write, or may have written any."""
     if act.kind == "execute":
         return any(
-            not one.looks
-            and one.kind not in programs.PROVING
-            and not acted.list_kinds(one)
-            and re.search(pattern, " ".join((*one.words, *one.writes)).lower())
-            for one in act.runs
-        ) or any(re.search(pattern, path.lower()) for one in act.runs for path in one.writes)
+            not command.looks
+            and command.kind not in programs.PROVING
+            and not acted.list_kinds(command)
+            and re.search(pattern, " ".join((*command.words, *command.writes)).lower())
+            for command in act.runs
+        ) or any(re.search(pattern, path.lower()) for command in act.runs for path in command.writes)
     return act.tool.lower() in {"agent", "task"} or (act.tool.startswith("mcp__") and not act.path)
 
 
@@ -227,11 +228,11 @@ def _meets_check(demand: Demand, act: Act) -> bool:
         return bool({demand.what, ALL_KINDS} & act.proved)
     words = demand.what.lower().split()
     bare = [word for word in words if not word.startswith("-")]
-    if any(one.is_of(" ".join(bare)) for one in act.runs) or demand.what.lower() in act.line.lower():
+    if any(command.is_of(" ".join(bare)) for command in act.runs) or demand.what.lower() in act.line.lower():
         return True
     script = bare[-1] if len(bare) > 1 and words[0] in programs.SCRIPTS else ""
     if script:  # the same script by another runner
-        return any(script in one.words for one in act.runs)
+        return any(script in command.words for command in act.runs)
     kind = programs.PROGRAMS.get(
         bare[0], programs.SUBCOMMANDS.get(bare[0], {}).get(bare[1] if len(bare) > 1 else "", "")
     )
@@ -249,16 +250,16 @@ def _may_meet_check(demand: Demand, act: Act) -> bool:
 def _is_admitted(demand: Demand, told: "Sequence[Told]") -> bool:
     """Whether the agent says itself that it has not done it, or that something is left."""
     pattern = make_pattern(demand)
-    left = {one.sentence for one in told if one.means == NOT}
-    for one in told:
-        low, whole = one.text.lower(), one.sentence.lower()
+    left = {clause.sentence for clause in told if clause.means == NOT}
+    for clause in told:
+        low, whole = clause.text.lower(), clause.sentence.lower()
         if (
-            one.means != DID
+            clause.means != DID
             and re.search(pattern, low)
-            and (one.means == NOT or re.search(load_table()["nothing"], low))
+            and (clause.means == NOT or re.search(load_table()["nothing"], low))
         ):
             return True
-        if re.search(pattern, whole) and one.sentence in left:
+        if re.search(pattern, whole) and clause.sentence in left:
             return True
     return False
 
@@ -310,7 +311,7 @@ def _read_clause(text: str, sentence: str) -> Told:
     if sentence.endswith(("?", "？")):
         return Told(text=text, means=OTHER, sentence=sentence)
     chances = heads.score_clause("report", text)
-    means = max(chances, key=lambda one: chances[one])
+    means = max(chances, key=lambda name: chances[name])
     return Told(text=text, means=means if chances[means] >= SURE else OTHER, sentence=sentence)
 
 

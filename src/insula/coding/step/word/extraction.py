@@ -220,8 +220,8 @@ def _find_meaning(text: str, low: str) -> "tuple[str, float]":
     """
     words = load_table()
     chances = heads.score_clause("prompt", _without_scope(text))
-    ruling = sum(chances[one] for one in STANDING)
-    kind = max(STANDING, key=lambda one: chances[one])
+    ruling = sum(chances[meaning] for meaning in STANDING)
+    kind = max(STANDING, key=lambda meaning: chances[meaning])
     apart = re.search(words["except"], low)
     if apart is not None and ruling >= SURE["except"]:
         denied = re.search(words["denies"], low[: apart.start()] if low.isascii() or apart.start() > 4 else low)
@@ -238,7 +238,7 @@ def _find_meaning(text: str, low: str) -> "tuple[str, float]":
         if kind == ONLY and not re.search(words["alone"], low) and not (chances[ONLY] >= PLAIN and _has_path(text)):
             return "none", ruling
         return kind, ruling
-    kind = max(chances, key=lambda one: chances[one])
+    kind = max(chances, key=lambda meaning: chances[meaning])
     return kind, chances[kind]
 
 
@@ -315,7 +315,10 @@ def _stands_first(path: str, low: str) -> bool:
 def _list_banned(kind: str, what: Named, low: str) -> tuple[str, ...]:
     if kind == BAN:
         used = re.search(load_table()["uses"], low) is not None
-        return (*(one for one in what.wanted if used or " " in one or _is_bare(one, low)), *what.unwanted)
+        return (
+            *(program for program in what.wanted if used or " " in program or _is_bare(program, low)),
+            *what.unwanted,
+        )
     return what.unwanted if kind in {HOW, ONLY} else what.wanted
 
 
@@ -399,7 +402,7 @@ def list_denied(low: str) -> "tuple[str, ...]":
     """The acts that a clause, in small letters, denies."""
     acts = load_table()["acts"]
     found = tuple(
-        act for act, pattern in acts.items() if any(_is_denied(low, one) for one in re.finditer(pattern, low))
+        act for act, pattern in acts.items() if any(_is_denied(low, match) for match in re.finditer(pattern, low))
     )
     return tuple(act for act in found if not (act == "push" and "force-push" in found))
 

@@ -116,7 +116,7 @@ def list_features(masked: str, words: "Sequence[str]", buckets: int) -> "list[in
     for at in range(size - 3):
         found.add(crc(f"{words[at]} ** {words[at + 3]}".encode()))
     mask = buckets - 1
-    return list({one & mask for one in found})
+    return list({feature & mask for feature in found})
 
 
 def score_clause(name: str, text: str) -> "dict[str, float]":
@@ -148,7 +148,7 @@ def is_form_word(word: str) -> bool:
 
 def _to_chances(sums: "Sequence[int]", scale: float) -> "list[float]":
     top = max(sums)
-    powers = [2.718281828459045 ** ((one - top) * scale) for one in sums]
+    powers = [2.718281828459045 ** ((score - top) * scale) for score in sums]
     total = sum(powers)
     return [power / total for power in powers]
 

@@ -49,18 +49,21 @@ def merge_words(words: "Sequence[Word]", heard: "Sequence[Word]", at: float) -> 
     for word in (each.replace(at=at) for each in heard):
         stands = _spare(stands, word)
         if word.kind == NEXT:
-            stands = [one for one in stands if one.holds != TASK and one.kind not in {ASKED, LIFT, ONLY}]
+            stands = [old for old in stands if old.holds != TASK and old.kind not in {ASKED, LIFT, ONLY}]
         elif word.kind == SPARED:
             continue
         elif word.kind == LIFT:
             stands = [*_lift(stands, word), word]
         elif word.kind == ASKED:
-            stands = [*(one for one in (_without_asked(one, word) for one in stands) if one is not None), word]
+            stands = [
+                *(old for old in (_without_asked(old, word) for old in stands) if old is not None),
+                word,
+            ]
         else:
-            stands = [*(one for one in stands if not _replaces_word(word, one)), word]
-    asked = [one for one in stands if one.kind in {ASKED, LIFT}][-ASKED_KEPT:]
-    others = [one for one in stands if one.kind in {*STANDING, MOMENT}][-MOST:]
-    return tuple(one for one in stands if one in asked or one in others)
+            stands = [*(old for old in stands if not _replaces_word(word, old)), word]
+    asked = [old for old in stands if old.kind in {ASKED, LIFT}][-ASKED_KEPT:]
+    others = [old for old in stands if old.kind in {*STANDING, MOMENT}][-MOST:]
+    return tuple(old for old in stands if old in asked or old in others)
 
 
 def _lift(stands: "list[Word]", lift: Word) -> "list[Word]":
@@ -68,14 +71,14 @@ def _lift(stands: "list[Word]", lift: Word) -> "list[Word]":
 
     What only sounds like it takes nothing back that was said in the same message.
     """
-    open_to = [one for one in stands if one.kind in STANDING and (lift.sure or one.at < lift.at)]
-    hit = [one for one in open_to if names_same(lift, one) and not (one.at == lift.at and _is_part(lift, one))]
+    open_to = [old for old in stands if old.kind in STANDING and (lift.sure or old.at < lift.at)]
+    hit = [old for old in open_to if names_same(lift, old) and not (old.at == lift.at and _is_part(lift, old))]
     telling = set(lift.words) - set(load_table()["generic"])
     if not hit and not (lift.paths or lift.programs or lift.acts or lift.code or telling):
-        hit = [one for one in open_to if one.holds != RULE][-1:]
+        hit = [old for old in open_to if old.holds != RULE][-1:]
     if not hit and lift.sure and len(open_to) == 1 and not (lift.paths or lift.programs or lift.acts or lift.code):
         hit = open_to if open_to[0].holds != RULE and open_to[0].at < lift.at else []
-    return [left for one in stands if (left := _make_rest(one, lift) if one in hit else one) is not None]
+    return [left for old in stands if (left := _make_rest(old, lift) if old in hit else old) is not None]
 
 
 def _is_part(lift: Word, word: Word) -> bool:
@@ -92,10 +95,10 @@ def _spare(stands: "list[Word]", word: Word) -> "list[Word]":
         return stands
     from insula.coding.step.word.demands import list_demands, make_pattern
 
-    def is_spared(one: Word) -> bool:
-        return any(re.search(make_pattern(demand), low) for demand in list_demands(one))
+    def is_spared(word: Word) -> bool:
+        return any(re.search(make_pattern(demand), low) for demand in list_demands(word))
 
-    return [one for one in stands if one.kind != ASKED or not is_spared(one)]
+    return [other for other in stands if other.kind != ASKED or not is_spared(other)]
 
 
 def _make_rest(word: Word, lift: Word) -> Word | None:
@@ -149,15 +152,15 @@ def _replaces_word(new: Word, old: Word) -> bool:
     return new.kind == old.kind == HOW and new.at > old.at and _measure_likeness(new.words, old.words) >= 0.5
 
 
-def names_same(one: Word, other: Word) -> bool:
+def names_same(word: Word, other: Word) -> bool:
     """Whether two words name the same."""
-    if any(_is_within(a, b) or _is_within(b, a) for a in one.paths for b in other.paths):
+    if any(_is_within(a, b) or _is_within(b, a) for a in word.paths for b in other.paths):
         return True
-    if set(one.acts) & set(other.acts) or set(one.code) & set(other.code):
+    if set(word.acts) & set(other.acts) or set(word.code) & set(other.code):
         return True
-    if set(one.programs) & {*other.programs, other.likes} or ("push" in one.acts and "force-push" in other.acts):
+    if set(word.programs) & {*other.programs, other.likes} or ("push" in word.acts and "force-push" in other.acts):
         return True
-    return _measure_likeness(one.words, other.words) > 0
+    return _measure_likeness(word.words, other.words) > 0
 
 
 def _is_within(path: str, folder: str) -> bool:
@@ -165,9 +168,9 @@ def _is_within(path: str, folder: str) -> bool:
     return f"/{folder.strip('/').lower()}/" in f"/{path.strip('/').lower()}/"
 
 
-def _measure_likeness(one: "Sequence[str]", other: "Sequence[str]") -> float:
+def _measure_likeness(words: "Sequence[str]", other: "Sequence[str]") -> float:
     """The share of telling words that two texts have in common, by their beginnings."""
-    first, second = {word[:5] for word in one}, {word[:5] for word in other}
+    first, second = {word[:5] for word in words}, {word[:5] for word in other}
     first, second = _space_out(first), _space_out(second)
     return len(first & second) / max(1, min(len(first), len(second)))
 

@@ -135,9 +135,9 @@ TO_OTHERS = "[insula] The user said in this session, and it holds for you, too:"
 def list_standing(words: "Sequence[Word]", opening: str = AGAIN) -> str:
     """What stands, as a list of at most `LONGEST` characters, the newest where not all fits; empty for nothing."""
     said = list(dict.fromkeys(screen_words(word.said) for word in words if stands(word)))
-    said = [one for one in said if one]
+    said = [text for text in said if text]
     for most in (max(map(len, said), default=0), SHORT):
-        lines = [f'- "{_cut(one, most)}"' for one in said]
+        lines = [f'- "{_cut(text, most)}"' for text in said]
         while lines and len("\n".join((opening, *lines))) > LONGEST and (most <= SHORT):
             del lines[0]
         if len("\n".join((opening, *lines))) <= LONGEST:
