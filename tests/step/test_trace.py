@@ -95,7 +95,7 @@ def test_a_hook_that_waits_in_vain_says_nothing(tmp_path: Path) -> None:
 def test_a_killed_writer_leaves_the_lock_free_and_the_trace_whole(tmp_path: Path) -> None:
     code = (
         "import sys, time\nfrom insula.coding.step import trace\n"
-        "f = sys.argv[1]; trace.append(f, {'e': 'a'}); c = trace.Checkpoint(f, dict).__enter__()\n"
+        "f = sys.argv[1]; trace.append_records(f, {'e': 'a'}); c = trace.Checkpoint(f, dict).__enter__()\n"
         "print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as held:

@@ -108,17 +108,7 @@ class _Gathering:
     def add(self, look: Look) -> None:
         """Takes in a session."""
         told, totals = look.replayed, self.totals
-        for name in (
-            "tool_uses",
-            "errors",
-            "prompts",
-            "interrupts",
-            "rejections",
-            "corrections",
-            "tokens",
-            "estimated",
-        ):
-            setattr(totals, name, getattr(totals, name) + getattr(told, name))
+        totals.add_numbers(told)
         for reason, times in told.skipped.items():
             totals.skipped[reason if reason in totals.skipped or len(totals.skipped) < REASONS else OTHERS] += times
         if not told.tool_uses and not told.prompts and not told.points:

@@ -97,17 +97,9 @@ class Proposed:
 
 
 @dataclass(slots=True, kw_only=True)
-class Replayed:
-    """One session, looked back at."""
+class Counts:
+    """What is counted of a session, and of all of them together."""
 
-    id: str
-    host: str
-    """`claude-code`, `codex`, `gemini` or `trajectory`."""
-    path: str
-    project: str = ""
-    """Last part of the folder it worked in."""
-    began: float = 0.0
-    ended: float = 0.0
     tool_uses: int = 0
     errors: int = 0
     prompts: int = 0
@@ -116,11 +108,12 @@ class Replayed:
     """Calls that the user turned down."""
     corrections: int = 0
     """Messages of the user's that correct the agent."""
-    remarks: list[Remarked] = field(default_factory=list[Remarked])
-    """The first of all these, with what went before."""
     tokens: int = 0
     estimated: int = 0
-    """Tokens of its calls by their characters, of which those in vain are a part."""
+    """Tokens of all calls by their characters, of which those in vain are a part."""
+    began: float = 0.0
+    ended: float = 0.0
+    """First and last time; 0 where none is told."""
     skipped: Counter[str] = field(default_factory=Counter[str])
     """Events that were not understood or not needed, by a name that says why."""
     readings: Counter[str] = field(default_factory=Counter[str])
@@ -129,6 +122,36 @@ class Replayed:
     """Texts by rung; 0 for texts that are no part of the ladder."""
     waste: Counter[str] = field(default_factory=Counter[str])
     """Tokens by kind."""
+
+    @property
+    def wasted(self) -> int:
+        """Tokens spent in vain, over all kinds."""
+        return self.waste.total()
+
+    def add_numbers(self, other: "Counts") -> None:
+        """Count what another has counted: calls, errors, tokens, and what the user did."""
+        self.tool_uses += other.tool_uses
+        self.errors += other.errors
+        self.prompts += other.prompts
+        self.interrupts += other.interrupts
+        self.rejections += other.rejections
+        self.corrections += other.corrections
+        self.tokens += other.tokens
+        self.estimated += other.estimated
+
+
+@dataclass(slots=True, kw_only=True)
+class Replayed(Counts):
+    """One session, looked back at."""
+
+    id: str
+    host: str
+    """`claude-code`, `codex`, `gemini` or `trajectory`."""
+    path: str
+    project: str = ""
+    """Last part of the folder it worked in."""
+    remarks: list[Remarked] = field(default_factory=list[Remarked])
+    """The first of the interrupts, rejections and corrections, with what went before."""
     patterns: dict[str, bool] = field(default_factory=dict[str, bool])
     """Failure patterns that had their opportunity, and whether they happened."""
     moments: list[Moment] = field(default_factory=list[Moment])
@@ -137,11 +160,6 @@ class Replayed:
     """The timeline; empty where it was left out to bound memory."""
     user_steps: list[int] = field(default_factory=list[int])
     """Steps before which the user spoke."""
-
-    @property
-    def wasted(self) -> int:
-        """Tokens spent in vain, over all kinds."""
-        return self.waste.total()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +179,7 @@ class Failure:
 
 
 @dataclass(slots=True, kw_only=True)
-class Totals:
+class Totals(Counts):
     """All sessions together; kept while each is read, so it holds even where their timelines had to go."""
 
     sessions: int = 0
@@ -176,28 +194,12 @@ class Totals:
     bytes: int = 0
     seconds: float = 0.0
     """What the look itself took."""
-    began: float = 0.0
-    ended: float = 0.0
-    """First and last time in any transcript; 0 where none tells the time."""
-    tool_uses: int = 0
-    errors: int = 0
-    prompts: int = 0
-    interrupts: int = 0
-    rejections: int = 0
-    corrections: int = 0
     announced: int = 0
     """Of what the user did, so many came after a text of ours would have."""
     remarks: list[Remarked] = field(default_factory=list[Remarked])
     """The latest of what the user did."""
     proposed: list[Proposed] = field(default_factory=list[Proposed])
     """Rules in the user's words, those that would be told first, then the latest."""
-    tokens: int = 0
-    estimated: int = 0
-    """Tokens of all calls by their characters, of which those in vain are a part."""
-    skipped: Counter[str] = field(default_factory=Counter[str])
-    readings: Counter[str] = field(default_factory=Counter[str])
-    rungs: Counter[int] = field(default_factory=Counter[int])
-    waste: Counter[str] = field(default_factory=Counter[str])
     wasted_calls: Counter[str] = field(default_factory=Counter[str])
     """Calls by kind of waste."""
     worst: list[Moment] = field(default_factory=list[Moment])
@@ -207,11 +209,6 @@ class Totals:
     sessions_by_day: Counter[str] = field(default_factory=Counter[str])
     failures: list[Failure] = field(default_factory=list[Failure])
     """Most frequent first; only patterns that had an opportunity."""
-
-    @property
-    def wasted(self) -> int:
-        """Tokens spent in vain, over all kinds."""
-        return self.waste.total()
 
     @property
     def whole(self) -> int:
