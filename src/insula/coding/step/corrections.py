@@ -135,8 +135,6 @@ def find_rulings(words: str, how: str) -> "list[str]":
 
 
 def _is_ruling(clause: str, sentence: str) -> bool:
-    import re
-
     from insula.coding.step.word import heads
     from insula.coding.step.word.clauses import load_table
     from insula.coding.step.word.word import ASKED, MOMENT, STANDING
@@ -176,8 +174,6 @@ def screen_line(words: str) -> str:
 
 def name_call(call: str) -> str:
     """What a call is about, in names alone: the first words of a command, or the last part of a path."""
-    import re
-
     words = call.split()
     if len(words) == 1 and "/" in call:
         words = [call.rstrip("/").rsplit("/", 1)[-1]]

@@ -107,9 +107,6 @@ def make_action(
         ran=done,
         denied=kept_out,
         target=target[: PATH if kind in {READ, EDIT} else TARGET],
-        error=_make_template(error) if error else "",
-        failure=_read_failure(error) if error and kind in {EXECUTE, OTHER} else Failure(),
-        named=_name_failure(error) if error else "",
         result=_digest_result(said),
         chars=len(written) + len(output),
         waits=command.waits
@@ -130,6 +127,8 @@ def make_action(
         id=id[:80],
         seconds=seconds,
     )
+    if error:
+        done_so = done_so.replace(**_describe_failure(error, kind))
     return done_so.replace(**_digest_edit(input)) if kind == EDIT else done_so
 
 
@@ -157,25 +156,12 @@ def _name_family(tool: str, kind: str, target: str, command: Command) -> "tuple[
     return f"{kind} {tool[:40]}", (), make_label((tool.rsplit("__", 1)[-1],))
 
 
-# Of what costs time on a failing call alone, nothing is loaded for the others.
+def _describe_failure(error: str, kind: str) -> "dict[str, Any]":
+    """What a call's error says of how it failed; it costs time, so nothing of it is loaded for other calls."""
+    from insula.coding.step.failure import make_template, name_failure, read_failure
 
-
-def _make_template(said: str) -> str:
-    from insula.coding.step.failure import make_template
-
-    return make_template(said)
-
-
-def _read_failure(said: str) -> Failure:
-    from insula.coding.step.failure import read_failure
-
-    return read_failure(said)
-
-
-def _name_failure(said: str) -> str:
-    from insula.coding.step.failure import name_failure
-
-    return name_failure(said)
+    failure = read_failure(error) if kind in {EXECUTE, OTHER} else Failure()
+    return {"error": make_template(error), "failure": failure, "named": name_failure(error)}
 
 
 OLD = ("old_string", "oldString", "old_str")
