@@ -260,7 +260,7 @@ def test_a_thousand_corrections_are_put_together_without_comparing_each_with_eac
         compared.append(1)
         return measure_likeness(*given)
 
-    monkeypatch.setattr("insula.coding.step.corrections.alike", counted)
+    monkeypatch.setattr("insula.coding.step.corrections.measure_likeness", counted)
     told = digest.choose_rules(compile_rules(str(home), A, NOW + DAY))
     assert len(told) <= digest.WISHES
     assert 0 < len(compared) < 1_000 * 1_000 / 4
