@@ -1,11 +1,13 @@
 """The routes of `insula serve`: what is answered over HTTP, to whom, and what stands on the disk then."""
 
+import html
 import itertools
 import json
 import re
 import signal
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -408,6 +410,32 @@ def test_a_user_who_is_being_answered_is_not_erased(server: Served, user: str) -
     assert change(server, "POST", "/agent/data/erase", user, name=user)["erased"]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("From now on, use Celsius.", "From now on, use Fahrenheit."),
+        ("Please answer in short sentences.", "From now on, always answer in short sentences."),
+    ],
+    ids=["wanted otherwise", "asked for once"],
+)
+def test_what_was_saved_is_undone_below_the_answer_and_what_it_replaced_is_back(
+    server: Served, user: str, before: str, after: str
+) -> None:
+    server.say(before, user)
+    stood = _states(server, user)
+    server.say(after, user)
+    page = server.client.get("/", params={"user": user, "session": "monday"}, headers=HTML).text
+    (undo,) = re.findall(r' action="(/parts/undo[^"]*turn=2[^"]*)"', page)
+    assert server.client.post(html.unescape(undo)).status_code == 303
+    now = _states(server, user)
+    assert now[before] == stood[before]
+    assert now[after].startswith("retired")
+
+
+def _states(server: Served, user: str) -> dict[str, str]:
+    return {one["advice"]: one["state"] for one in get(server, "/agent/lessons", user)["lessons"]}
+
+
 # For agents that run elsewhere
 
 
@@ -425,6 +453,14 @@ def test_an_agent_elsewhere_begins_a_turn_and_finishes_it_once(server: Served, u
     for state in ("{}", "[]", "no JSON", '{"v": 1}'):
         for path, body in (("turns/finish", {"response": "Hi"}), ("actions", {"tool": "query"})):
             assert "give" in problem(server.client.post(f"/v1/{path}", json={"state": state, **body}), 422)
+
+
+def test_an_agent_elsewhere_is_told_nothing_of_who_this_server_is(server: Served, user: str) -> None:
+    asked = {"user": user, "session": "monday", "message": "Hello there, what can you do?"}
+    begun = server.client.post("/v1/turns", json=asked).json()
+    assert (begun["instructions_stable"], begun["instructions_now"]) == ("", "")
+    answered = {"state": begun["state"], "response": "I can help."}
+    assert server.client.post("/v1/turns/finish", json=answered).json()["troubles"] == []
 
 
 def test_a_model_elsewhere_that_becomes_slow_is_given_less_and_its_host_is_told(server: Served, user: str) -> None:
@@ -725,3 +761,20 @@ def test_a_server_that_is_told_to_stop_finishes_the_turn_and_keeps_it_and_waits_
         memory["content"] for memory in run_insula("memory", "--transcript", "--user", user, "--all", "--json").json
     ]
     assert kept == ["I see.", SISTER]
+
+
+def test_a_server_whose_last_token_is_gone_stays_closed_and_says_how_to_open_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("INSULA_HOME", str(tmp_path / "insula"))
+    header = _token("ana")
+    remedy = "No token is left, so nobody comes in; make one with `insula token new NAME`."
+    with serving(tmp_path / "insula", holdout="0") as server:
+        said = {"session": "monday", "message": SISTER}
+        assert server.client.post("/agent/chat", json=said, headers=header).status_code == 200
+        assert remedy in run_insula("user", "erase", "ana", "--yes").out
+        assert remedy in problem(server.client.get("/ready", headers=header), 401)
+        assert remedy in server.client.get("/sign-in", headers=HTML).text
+        assert remedy in run_insula("token", "list").out
+        assert server.client.get("/ready", headers=_token("ana")).status_code == 200

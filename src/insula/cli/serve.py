@@ -55,6 +55,8 @@ def serve(
                 f"At {host!r} others can reach the server, and nobody needs a token; give each user one with: "
                 "insula token new NAME, or leave --host out."
             )
+        if keys.are_gone:
+            warn(tokens.NONE_LEFT)
         if address[0] in EVERYWHERE and not allowed:
             warn(UNNAMED)
         return asyncio.run(

@@ -50,7 +50,8 @@ def list_tokens(json: Json = False) -> None:
     if json:
         return print_json([_record(one) for one in known])
     if not known:
-        return print("There is no token; make one with: insula token new NAME")
+        gone = _path().exists()
+        return print(tokens.NONE_LEFT if gone else "There is no token; make one with: insula token new NAME")
     rows = ((one.name, one.user, day_of(one.made), _until(one, now), "operator" * one.operator) for one in known)
     return print_table(("name", "user", "made", "good until", ""), rows)
 
@@ -63,7 +64,7 @@ def revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="As `insula 
     _note("token revoke", name)
     print(f"The token {name!r} opens nothing any more.")
     if not any(one.holds(time.time()) for one in left):
-        print(f"None is left, so nobody comes in; make one, or remove {str(_path())!r} to serve this machine without.")
+        print(f"{tokens.NONE_LEFT} To serve this machine without tokens, remove {str(_path())!r}.")
 
 
 def _path() -> Path:

@@ -1,5 +1,6 @@
 """`insula user`: whom anything is kept of, and what they may do with it."""
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -78,10 +79,13 @@ def erase(name: Name, yes: Yes = False) -> int:
     question = f"Erase all that is known of {name!r}, with its backups and the log? It cannot be undone."
     if not confirm(question, yes, "erased"):
         return 1
-    tokens.revoke_user(settings.home() / tokens.FILE, name)  # first: who is killed halfway has let nobody in
+    path = settings.home() / tokens.FILE
+    revoked = tokens.revoke_user(path, name)  # first: who is killed halfway has let nobody in
     warn(with_store(lambda store: custody.erase(store, name, house_of(name))))
     _note("erase", "")
     print(f"Nothing is kept of {name!r} any more. What the hooks of coding agents observed: insula purge.")
+    if revoked and not any(one.holds(time.time()) for one in tokens.read(path)):
+        print(tokens.NONE_LEFT)
     return 0
 
 

@@ -51,6 +51,7 @@ class Suspended:
     saved: Mapping[Lever, Saved] = field(default_factory=dict[Lever, Saved])
     metadata: str = ""
     told: str = ""
+    is_guest: bool = False
 
 
 @cache

@@ -146,6 +146,7 @@ class Turn:
         adaptations: what those changed for this turn.
         saved: what it goes without because its model is slow or working memory full, by lever.
         metadata: what the host says of it, as it is kept.
+        is_guest: whether the agent runs elsewhere and has an identity of its own.
         told: what this message tells of the user's life, in their words; mostly nothing.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned; None where there was no answer yet.
@@ -173,7 +174,8 @@ class Turn:
         self.heard: tuple[Preference, ...] = ()
         self.insights: tuple[guidance.Used, ...] = ()
         self.history: tuple[Said, ...] = ()
-        self.words = compose(engine.identity, ())
+        self.is_guest = False
+        self.words = compose(self.identity, ())
         self.forgetting: forgetting.Heard | None = None
         self.personal = self.is_read = self.over = False
         self.memories = self.number = self.promoted = 0
@@ -229,8 +231,13 @@ class Turn:
 
     @property
     def identity(self) -> Identity:
-        """Who the agent is."""
-        return self.engine.identity
+        """Who the agent is; of a guest nothing is known, and nothing said."""
+        return Identity() if self.is_guest else self.engine.identity
+
+    def leave_out_identity(self) -> None:
+        """Say nothing of who the agent is, before the turn is opened: a guest's own prompt says it."""
+        self.is_guest = True
+        self.words = compose(self.identity, ())
 
     @property
     def language(self) -> str:
@@ -289,7 +296,7 @@ class Turn:
             self._regulate()
         spoken, speakers = await engine.voices(place)
         likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
-        self.analysis = analysed(self._content, next(iter(engine.identity.languages), likely))
+        self.analysis = analysed(self._content, next(iter(self.identity.languages), likely))
         asked = cue(self.analysis, USER, ASSISTANT, spoken - {self.analysis.language})
         whole = question_text(self.analysis, speakers)
         await self._read(announcing(self._content, ()))
@@ -477,7 +484,7 @@ class Turn:
             learned: lessons that it brings up.
             more: what memory would have brought, where this turn may use less than usual.
         """
-        engine, identity = self.engine, self.engine.identity
+        engine, identity = self.engine, self.identity
         calibration = self._learned.calibration if self._learned else engine.calibration
         self.confidence = engine.estimate(
             asked,
@@ -609,7 +616,7 @@ class Turn:
             hedged = Hedged(say("silent", "", self.language).text, None)
         elif not structured:
             spoken = outcome.response_language(self, response)
-            hedged = hedge(response, judged, engine.identity, spoken, engine.claims)
+            hedged = hedge(response, judged, self.identity, spoken, engine.claims)
         told = outcome.judge_turn(self, judged, response, engine.claims)
         again = outcome.ask_again(self, judged) if self._asked_again < engine.controls.retry else ""
         self._asked_again += bool(again)
@@ -635,12 +642,12 @@ class Turn:
         """The judgement of the self-monitor with what memory held, or of what replaces it (K10)."""
         engine, recent = self.engine, outcome.recent_responses(self)
         if engine.assess is not monitor.assess:
-            return engine.assess(self.message, response, recent, engine.identity)
+            return engine.assess(self.message, response, recent, self.identity)
         return monitor.assess(
             self.message,
             response,
             recent,
-            engine.identity,
+            self.identity,
             memory=outcome.usable_memory(self),
             level=outcome.level_of(self),
             embed=self._embed and partial(_embedded_once, self._embed, self._vectors),
@@ -806,7 +813,7 @@ class Turn:
         was = read_suspended(kept)
         turn = cls(engine, was.user, was.session, was.message, was.model)
         turn._begun, turn._is_resumed = time.perf_counter(), True
-        turn.metadata, turn.told = was.metadata, was.told
+        turn.metadata, turn.told, turn.is_guest = was.metadata, was.told, was.is_guest
         with turn.kept_from_host("resume"), on_behalf_of(turn.user):
             await turn._restore(was)
         return turn

@@ -67,6 +67,9 @@ class Holder(NamedTuple):
     """Whether it shows how the nights of all users go."""
 
 
+NONE_LEFT = "No token is left, so nobody comes in; make one with `insula token new NAME`."
+"""Said wherever somebody stands before a door that opens to nobody."""
+
 _TOKENS = TypeAdapter(tuple[Token, ...])
 
 
@@ -187,6 +190,11 @@ class Keys:
     def __bool__(self) -> bool:
         """Whether a request needs a token."""
         return bool(self.given) or self.stamp() is not None
+
+    @property
+    def are_gone(self) -> bool:
+        """Whether requests need a token, and none is in force: the last one was revoked, erased, or is over."""
+        return bool(self) and not self.given and not any(one.holds(self.now()) for one in self._tokens())
 
     def stamp(self) -> tuple[int, ...] | None:
         """What tells the file as it is now from any other; None where there is none."""

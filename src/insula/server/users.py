@@ -13,7 +13,7 @@ from insula.memory.privacy.isolation import WHOSE
 from insula.memory.storage.store import NAME_CHARS, check_names
 from insula.server.door.attempts import WINDOW_SECONDS, Attempts
 from insula.server.service import Service
-from insula.server.tokens import Holder
+from insula.server.tokens import NONE_LEFT, Holder
 
 COOKIE = "insula_token"
 """The cookie that sign-in sets; its value is the token, which no script can read."""
@@ -86,9 +86,9 @@ async def caller(request: Request, token: Presented) -> str | None:
     if token:
         await refused(request)
     what = "The token is not known here" if token else "The request has no token"
-    raise HTTPException(
-        401, f"{what}; send a known one as “Authorization: Bearer …”, or sign in.", {"WWW-Authenticate": "Bearer"}
-    )
+    remedy = "send a known one as “Authorization: Bearer …”, or sign in."
+    told = NONE_LEFT if service.keys.are_gone else f"{what}; {remedy}"
+    raise HTTPException(401, told, {"WWW-Authenticate": "Bearer"})
 
 
 Caller = Annotated[str | None, Depends(caller)]

@@ -167,9 +167,9 @@ class Felt(BaseModel):
 async def begin(request: Request, said: Annotated[Begun, Body()], caller: Caller) -> Opened:
     """Begin a turn: what memory holds for the message, and how sure it is. The message is kept."""
     service, user = service_of(request), settled(caller, said.user, said.session)
-    turn = await service.chat.metacognition.begin(
-        user, said.session, said.message, model=said.model, metadata=said.metadata
-    )
+    turn = service.chat.metacognition.turn(user, said.session, said.message, model=said.model, metadata=said.metadata)
+    turn.leave_out_identity()
+    await turn.open()
     sure = turn.confidence
     return Opened(
         turn=turn.number,

@@ -40,6 +40,7 @@ from insula.server.page.views.turns import Facts, Shown
 from insula.server.page.visitors import PageRoute, Visitor, Who
 from insula.server.problems import Problem
 from insula.server.service import Service
+from insula.server.tokens import NONE_LEFT
 from insula.server.users import service_of, settled
 from insula.types import TURN
 
@@ -143,7 +144,7 @@ async def undo(request: Request, who: Visitor, session: Named, turn: Id) -> Resp
     service = service_of(request)
     await undo_saved(service.chat.metacognition.store, who.name, session, turn, service.soul_of(who.name))
     if request.headers.get("hx-request"):
-        return HTMLResponse('<span class="sub" role="status">Undone.</span>')
+        return HTMLResponse('<span class="sub" role="status" tabindex="-1" autofocus>Undone.</span>')
     return RedirectResponse(f"{address('/', who.link, session=session)}#turn-{turn}", 303)
 
 
@@ -314,6 +315,7 @@ async def shared(name: str) -> Response:
 @router.get("/sign-in")
 async def sign_in(request: Request, wrong: bool = False) -> Response:
     """The form that asks for a token; where there are none, there is nothing to sign in to."""
-    if not service_of(request).keys:
+    keys = service_of(request).keys
+    if not keys:
         return RedirectResponse("/", 303)
-    return page("sign_in.html", "", wrong=wrong)
+    return page("sign_in.html", "", wrong=wrong, gone=NONE_LEFT if keys.are_gone else "")
