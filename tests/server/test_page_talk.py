@@ -133,6 +133,7 @@ def test_what_was_saved_is_taken_back_under_the_message_and_what_it_replaced_cou
         expect(page.locator("#turn-1 .verdict")).to_contain_text("Saved")
         saved.get_by_role("button", name="Undo").click()
         expect(saved).to_contain_text("Undone.")
+        expect(saved.get_by_role("status")).to_be_focused()
         page.reload()
         expect(saved.get_by_role("button")).to_have_count(0)
         expect(page.locator("#turn-1 .verdict").get_by_role("button", name="Undo")).to_be_visible()

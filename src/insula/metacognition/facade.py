@@ -34,7 +34,7 @@ from insula.metacognition.arguments import (
 )
 from insula.metacognition.backlog import catch_up
 from insula.metacognition.engine import Engine, Options, Subscriber
-from insula.metacognition.observing import ADDED, Message, read_line, read_messages, remember
+from insula.metacognition.observing import ADDED, Message, amend_fact, read_line, read_messages, remember
 from insula.metacognition.outcome import TurnResult
 from insula.metacognition.reading import analysed, memorable
 from insula.metacognition.turn import Turn
@@ -509,10 +509,7 @@ class Metacognition:
         """
         check_types(user=user, text=text)
         check_number(memory=memory)
-        with on_behalf_of(user):
-            changed = await memories.change_memory(self.engine.store, user, memory, "correct", text)
-        self.engine.backlog.again(user)
-        return changed
+        return await amend_fact(self.engine, user, memory, "correct", text)
 
     async def delete(self, user: str, memory: int) -> Deleted:
         """Erase a memory for good, with the line that it came from and what was derived of its session.

@@ -14,6 +14,7 @@ from insula.language.handed import users_words
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import CONTEXT_LINES, Utterance
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
+from insula.memory.privacy.amendment import Do
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import hands_of
 from insula.memory.retrieval.encoding import encode
@@ -24,15 +25,16 @@ from insula.memory.storage.rows import Place, Said
 from insula.memory.storage.store import check_names
 from insula.memory.storage.vectors import embedded
 from insula.metacognition.arguments import check_message
-from insula.metacognition.backlog import embedded_statements, fact_units
+from insula.metacognition.backlog import catch_up, embedded_statements, fact_units
 from insula.metacognition.engine import Engine
 from insula.metacognition.reading import analysed, memorable, memory_text
 from insula.operations.facts import Fact, get_fact
+from insula.operations.memories import change_memory
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import analyse, clean
 from insula.text.questions import asks
-from insula.types import Provenance
+from insula.types import Memory, Provenance
 from insula.value import is_object
 
 ADDED = "added"
@@ -183,6 +185,21 @@ async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) ->
     here = Said(0, line.provenance, line.speaker, content, datetime.now(UTC))
     before[:] = [*said, here][-CONTEXT_LINES:]
     return item._replace(content=content, vector=vector)
+
+
+async def amend_fact(engine: Engine, user: str, number: int, do: Do, text: str = "") -> Memory:
+    """Correct, pin or mute a memory, or undo that; whom its words are about is known again at once.
+
+    Raises:
+        NotFound: there is none such.
+        InputError: that cannot be done with it, with the reason.
+    """
+    with on_behalf_of(user):
+        changed = await change_memory(engine.store, user, number, do, text)
+    if do in ("correct", "undo"):
+        await catch_up(engine.store, user, engine.embed)
+    engine.backlog.again(user)
+    return changed
 
 
 async def add_fact(engine: Engine, user: str, text: str) -> Fact:

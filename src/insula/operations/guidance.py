@@ -116,7 +116,8 @@ def _describe(piece: Piece, advice: Lesson | None, cited: Mapping[int, Cited], n
     made = replace(made, sources=sources, since=kept.created_at, piece=piece, actions=(*made.actions, *undo))
     if not piece.retired:
         return made
-    why = f"used no more: {piece.retired.replace('the user', 'you')}"
+    was_used = kind_of(kept) == "lesson" or stands(kept)
+    why = f"{'used no more' if was_used else 'never used'}: {piece.retired.replace('the user', 'you')}"
     return replace(made, state=why, standing="gone", waits="", actions=undo, wording="")
 
 

@@ -14,9 +14,10 @@ NOTHING = "Turn {turn} of the conversation {session!r} saved nothing that still 
 
 
 async def find_saved(store: Store, user: str, session: str, turn: int) -> list[Piece]:
-    """The preferences that stand because of what was said in a turn, and of nothing that was said before."""
+    """The preferences that stand because of what was said in a turn, and did not stand before it."""
     said = set(await store.read(views.said_in, user, session, turn))
-    return [one for one in await curation.pieces(store, user) if _is_new(one, said)] if said else []
+    every = await curation.pieces(store, user) if said else []
+    return [one for one in every if _is_new(one, said, every)]
 
 
 async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Path | None = None) -> Sequence[str]:
@@ -37,8 +38,11 @@ async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Pat
     return [one.kept.advice for one in found]
 
 
-def _is_new(one: Piece, said: set[int]) -> bool:
+def _is_new(one: Piece, said: set[int], every: Sequence[Piece]) -> bool:
+    """Whether a preference stands since some messages; what it took over from those that it replaced is not its own."""
     kept = one.kept
-    return (
-        not one.retired and is_wish(kept) and stands(kept) and bool(kept.citations) and said.issuperset(kept.citations)
-    )
+    replaced = {message for each in every if each.by == kept.key for message in each.kept.citations}
+    own = set(kept.citations) - replaced
+    before = kept._replace(citations=tuple(own - said))
+    stood = bool(before.citations) and stands(before)
+    return not one.retired and is_wish(kept) and stands(kept) and not own.isdisjoint(said) and not stood

@@ -1,7 +1,8 @@
 """A person's word on a memory: they correct, pin or mute it, and undo what was decided; what it was before is kept."""
 
+import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import sqlalchemy as sa
 
@@ -16,6 +17,7 @@ from insula.memory.storage.changes import Revision
 from insula.memory.storage.nights import revisions_of, words_on
 from insula.memory.storage.schema import memories
 from insula.text.analysis import analyse
+from insula.value import is_object
 
 Do = Literal["correct", "pin", "unpin", "mute", "unmute", "undo"]
 PINNED, MUTED = "pinned", "muted"
@@ -53,7 +55,8 @@ def amend(connection: sa.Connection, user_id: int, number: int, do: Do, at: floa
         return True
     mode = words_on(connection, user_id, [number]).get(number) or ""
     if do == "correct":
-        _reword(connection, user_id, row, text, mode, is_fact=row.kind == "semantic")
+        told = text.strip()[:REMEMBERED_CHARS] if row.kind == "semantic" else None
+        _reword(connection, user_id, row, text, mode, told=told)
     else:
         _set(connection, user_id, row, MODES[do], at)
     after = MODES.get(do, mode)
@@ -82,7 +85,8 @@ def _undo(connection: sa.Connection, user_id: int, row: sa.Row[Any], at: float) 
         raise InputError(f"Nothing was decided on memory {row.id} that could be undone.")
     before, corrected = str(last.evidence["before"]), last.evidence["why"] == DONE["correct"]
     if corrected:
-        _reword(connection, user_id, row, last.content, before)
+        old = _read_words(last.content)
+        _reword(connection, user_id, row, old["content"], before, told=old.get("line"), kind=old.get("kind"))
     else:
         _set(connection, user_id, row, before, at)
     _note(connection, user_id, row, {"why": DONE["undo"], "mode": before}, at, old=corrected)
@@ -107,18 +111,32 @@ def _row(connection: sa.Connection, user_id: int, number: int) -> sa.Row[Any] | 
 
 
 def _reword(
-    connection: sa.Connection, user_id: int, row: sa.Row[Any], text: str, mode: str, *, is_fact: bool = False
+    connection: sa.Connection,
+    user_id: int,
+    row: sa.Row[Any],
+    text: str,
+    mode: str,
+    *,
+    told: str | None,
+    kind: str | None = None,
 ) -> None:
     """Let a memory say something else: in recall by words at once, by meaning once that is made anew.
 
-    What a person writes in the place of a fact is one, too, all of it.
-
     Who said it stays as it was, so that a correction makes nobody's words evidence that were none.
+
+    Args:
+        connection: of a transaction.
+        user_id: whose memory it is.
+        row: the memory.
+        text: what it shall say.
+        mode: how a person let it stand.
+        told: what of the text is a fact; what a person writes in the place of a fact is one, all of it.
+        kind: what it was, where old words come back.
     """
     analysis = analyse(text.strip()[:REMEMBERED_CHARS], default=row.language or "en")
     encoding = encode(analysis, row.speaker, ASSISTANT if row.speaker == USER else USER)
-    item = new_item(analysis, encoding, row.provenance, row.speaker, (), (), told=analysis.text if is_fact else None)
-    kind = "semantic" if row.kind == "semantic" else item.kind
+    item = new_item(analysis, encoding, row.provenance, row.speaker, (), (), told=told)
+    kind = kind or ("semantic" if row.kind == "semantic" else item.kind)
     values: dict[str, Any] = {
         "content": item.content,
         "line": item.line,
@@ -134,6 +152,20 @@ def _reword(
         index.settle(connection)
     unmeant(connection, user_id, row.id)
     _write(connection, row.id, values | {"vector": None, "stated": None})
+
+
+def _write_words(row: sa.Row[Any]) -> str:
+    """What a memory says, as its past keeps it: in one text, which goes when the memory is erased."""
+    return json.dumps({"content": row.content, "line": row.line, "kind": row.kind}, ensure_ascii=False)
+
+
+def _read_words(past: str) -> Mapping[str, str]:
+    """What a memory said; older versions kept the words alone."""
+    try:
+        found: object = json.loads(past)
+    except ValueError:
+        found = None
+    return cast("Mapping[str, str]", found) if is_object(found) and "content" in found else {"content": past}
 
 
 def _set(connection: sa.Connection, user_id: int, row: sa.Row[Any], mode: str, at: float) -> None:
@@ -158,5 +190,5 @@ def _note(
     connection: sa.Connection, user_id: int, row: sa.Row[Any], evidence: Mapping[str, str], at: float, *, old: bool
 ) -> None:
     """Write down what was decided, with the old words where they changed: they go when the memory is erased."""
-    past = Revision(f"memory:{row.id}", "person", row.content if old else "", evidence)
+    past = Revision(f"memory:{row.id}", "person", _write_words(row) if old else "", evidence)
     journal.apply(past, connection, user_id, at)

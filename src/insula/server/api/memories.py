@@ -14,9 +14,9 @@ from insula.memory.privacy.amendment import Do
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filters, read_filter
 from insula.memory.storage.store import NAME_CHARS
-from insula.metacognition.observing import ADDED
+from insula.metacognition.observing import ADDED, amend_fact
 from insula.metacognition.searching import SearchHit
-from insula.operations.memories import change_memory, delete_memory, forget_memories
+from insula.operations.memories import delete_memory, forget_memories
 from insula.server.api.numbers import PAGE, Before, Id, Limit
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
@@ -318,9 +318,7 @@ async def amend(request: Request, user: str, number: int, do: Do, text: str = ""
         NotFound: there is none such.
         InputError: that cannot be done with it.
     """
-    metacognition = service_of(request).chat.metacognition
-    await change_memory(metacognition.store, user, number, do, text)
-    metacognition.engine.backlog.again(user)
+    await amend_fact(service_of(request).chat.metacognition.engine, user, number, do, text)
 
 
 @router.delete("/memories/{number}", responses=documented(401, 403, 404, 422, 503))
