@@ -55,6 +55,13 @@ with insula.Metacognition.sync("insula.db", embed=None, soul=lambda user: Path.c
     mind.export("ana", "ana.jsonl")
     mind.forget("ana")
 insula.senses.feel(None, insula.senses.action("query", {}, "Error"))
+from insula.testing import FakeServer, FrozenClock, memory_store
+with FakeServer(answer="In Lisbon.") as server:
+    assert server.url.startswith("http://")
+try:
+    from insula.testing import ScriptedModel
+except ModuleNotFoundError as error:
+    assert "pip install '.[models]'" in str(error)
 """
 
 

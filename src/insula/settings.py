@@ -115,7 +115,7 @@ class Settings(BaseSettings):
         env_prefix="INSULA_", extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
     )
 
-    model: str = "embedded"
+    model: str = Field(default="embedded", min_length=1)
     """The model that answers: `embedded`, `test`, `openai:gpt-…`, `anthropic:…`, `ollama:…`, or a URL."""
     assessor_model: str | None = None
     """A model that assesses responses in place of the built-in monitor; one more call per turn, so none by default."""

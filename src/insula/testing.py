@@ -1,23 +1,19 @@
-"""Fakes for tests of Insula and of what is built on it: a scripted model, a clock, a model server that misbehaves."""
+"""Fakes for tests of Insula and of what is built on it: a scripted model, a clock, a model server that misbehaves.
 
-import asyncio
-import json
+`ScriptedModel` needs the extra `models`; the rest needs nothing beside Insula.
+"""
+
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
-from pydantic_ai import RunContext
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
-from pydantic_ai.models import ModelRequestParameters, StreamedResponse
-from pydantic_ai.models.function import AgentInfo, FunctionModel
-from pydantic_ai.settings import ModelSettings
-
-from insula.llm.fake_server import Behaviour, FakeServer, tokens
-from insula.llm.wire import Role
+from insula.llm.fake_server import Behaviour, FakeServer
 from insula.memory.storage.store import Store
+
+if TYPE_CHECKING:
+    from insula.llm.scripted import Reply, Request, ScriptedModel
 
 __all__ = [
     "Behaviour",
@@ -29,120 +25,18 @@ __all__ = [
     "memory_store",
 ]
 
-Json = dict[str, Any]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What reached a model."""
-
-    instructions: str
-    history: tuple[tuple[Role, str], ...]
-    prompt: str
-    settings: Mapping[str, Any]
-    """`max_tokens`, `temperature` and so on, as far as they were given."""
-    schema: Mapping[str, Any] | None = None
-    """The JSON schema the answer was to have."""
-
-    @property
-    def text(self) -> str:
-        """All of it, as one text to search in."""
-        return "\n\n".join([self.instructions, *(said for _, said in self.history), self.prompt])
-
-
-Reply = str | Mapping[str, Any] | BaseException
-"""What a scripted model does: say a text, say an object as JSON, or fail."""
-
-
-class ScriptedModel(FunctionModel):
-    """A model that answers by a script, and keeps every request that reached it.
-
-    Args:
-        replies: The replies in order, or a function from the request to the reply. A script that is used up fails.
-        logprob: The log-probability of each of its tokens (words), where they are asked for; None: it has none.
-        delay: Seconds before each answer.
-        name: The name of the model.
-
-    Attributes:
-        requests: What reached it, oldest first.
-    """
-
-    def __init__(
-        self,
-        replies: Sequence[Reply | Callable[[Request], Reply]] | Callable[[Request], Reply],
-        *,
-        logprob: float | None = -0.1,
-        delay: float = 0.0,
-        name: str = "scripted",
-    ) -> None:
-        super().__init__(self._respond, stream_function=self._stream, model_name=name)
-        self.requests: list[Request] = []
-        self._replies = replies
-        self._logprob = logprob
-        self._delay = delay
-
-    @asynccontextmanager
-    async def request_stream(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-        run_context: RunContext[Any] | None = None,
-    ) -> AsyncGenerator[StreamedResponse]:
-        """As the base class, with log-probabilities at the end."""
-        async with super().request_stream(messages, model_settings, model_request_parameters, run_context) as stream:
-            stream.provider_details = self._details(self._last_text, model_settings)
-            yield stream
-
-    async def _respond(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        text = await self._next(messages, info)
-        return ModelResponse(parts=[TextPart(text)], provider_details=self._details(text, info.model_settings))
-
-    async def _stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
-        self._last_text = await self._next(messages, info)
-        for token in tokens(self._last_text) or [""]:
-            yield token
-
-    async def _next(self, messages: list[ModelMessage], info: AgentInfo) -> str:
-        request = _request(messages, info)
-        self.requests.append(request)
-        await asyncio.sleep(self._delay)
-        reply = self._replies if callable(self._replies) else self._scripted(len(self.requests))
-        reply = reply(request) if callable(reply) else reply
-        if isinstance(reply, BaseException):
-            raise reply
-        return reply if isinstance(reply, str) else json.dumps(reply)
-
-    def _scripted(self, number: int) -> Reply | Callable[[Request], Reply]:
-        replies = cast("Sequence[Reply | Callable[[Request], Reply]]", self._replies)
-        if number > len(replies):
-            raise AssertionError(f"request {number} came, and the script has {len(replies)} replies")
-        return replies[number - 1]
-
-    def _details(self, text: str, settings: ModelSettings | None) -> Json | None:
-        if self._logprob is None or not cast(Json, settings or {}).get("openai_logprobs"):
-            return None
-        return {"logprobs": [{"token": token, "logprob": self._logprob} for token in tokens(text)]}
-
-
-def _request(messages: list[ModelMessage], info: AgentInfo) -> Request:
-    said: list[tuple[Role, str]] = [(_role(message), _text(message)) for message in messages]
-    output = info.model_request_parameters.output_object
-    return Request(
-        instructions=info.instructions or "",
-        history=tuple(said[:-1]),
-        prompt=said[-1][1],
-        settings=cast(Json, info.model_settings or {}),
-        schema=output.json_schema if output else None,
-    )
-
-
-def _role(message: ModelMessage) -> Role:
-    return "user" if isinstance(message, ModelRequest) else "assistant"
-
-
-def _text(message: ModelMessage) -> str:
-    return "".join(str(part.content) for part in message.parts if isinstance(part, UserPromptPart | TextPart))
+def __getattr__(name: str) -> object:
+    if name not in ("Reply", "Request", "ScriptedModel"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from insula.llm import scripted
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{name} needs the package {error.name!r}; install it in a clone with: pip install '.[models]'",
+            name=error.name,
+        ) from error
+    return getattr(scripted, name)
 
 
 class FrozenClock:

@@ -132,28 +132,27 @@ def test_a_server_says_how_it_is_doing_in_words(status: Status, monkeypatch: pyt
     monkeypatch.setattr("insula.cli.status.time.time", lambda: NOW)
     with answering(answers()) as url:
         said, _, more = status(url=url).partition("\n\nWhat it says")
-        assert "untold" in status(url=url, verbose=True)
+        verbose = status(url=url, verbose=True)
+    assert "untold" in verbose
+    assert "turns between snapshots: 5 → 6, because all was well; afterwards: as before" in verbose
     assert "--verbose" in more
     assert (
         said
         == f"""from the server at {url}
 
 How it is doing
-  speed             slow: 19 of 20 turns take 3.0 s or less; the model takes 2.5 times as long as usual
-  working memory    90% of 32 places in use
-  kept for good     25% of what was lately said, at most 2 hours after it was said
-  last message      not kept, because the store could not be written
-  snapshot          the last one at turn 18, 3 minutes ago
-  next              at turn 21; one every 3 turns now
+  speed           slow: 19 of 20 turns take 3.0 s or less; the model takes 2.5 times as long as usual
+  recent items    29 of 32 wait to be stored
+  lines           25% of your recent ones were stored as lasting memories
+  last message    not kept, because the store could not be written
+  snapshot        the last one at turn 18, 3 minutes ago
+  next            at turn 21; one every 3 turns now
 
 What it changed about itself, latest first
   11:43               steps put off or left out: none → reading the answer for its meaning, asking a second model, \
-because the model had become slow; afterwards: not known before the next snapshot
-  11:42               turns between snapshots: 5 → 6, because all was well; afterwards: as before
-  11:41               how notable a thing must be to be kept: 0.55 → 0.6, because working memory was nearly full; \
-afterwards: nothing to compare
-  2026-01-05 11:46    memories per answer: 16 → 12, because the model had become slow; 7 fewer memories shown; \
-afterwards: turns 300 ms faster; working memory 10 points fuller
+because the model had become slow
+  11:41               how notable a thing must be to be kept: 0.55 → 0.6, because working memory was nearly full
+  2026-01-05 11:46    memories per answer: 16 → 12, because the model had become slow; 7 fewer memories shown
 
 What it holds of me
   nothing yet    talk first: insula chat"""
@@ -164,7 +163,7 @@ def test_that_more_was_kept_than_said_is_put_into_words(status: Status) -> None:
     late = SNAPSHOT.model_copy(update={"recent_consolidation_selectivity": 2.5})
     with answering(answers(late)) as url:
         said = status(url=url)
-    assert "kept for good     all that was lately said, and some from before, at most" in said
+    assert "all of your recent ones, and some from before, were stored as lasting memories" in said
 
 
 def test_how_long_each_stage_takes_is_said_where_the_server_tells(status: Status) -> None:
@@ -181,7 +180,7 @@ def test_a_server_that_has_just_begun_says_that_it_does_not_know_yet(status: Sta
         said = status(url=url)
     assert "speed       not known yet; it takes 20 turns to tell" in said
     assert "snapshot    none yet: 1 turn so far" in said
-    assert "nothing yet    it does so when the model gets slow or working memory fills up, and undoes it after" in said
+    assert "nothing yet    it does so when the model gets slow or many items wait, and undoes it after" in said
 
 
 def test_the_server_of_this_machine_is_found_without_a_word(
@@ -211,11 +210,10 @@ def test_without_a_server_the_store_says_how_it_was(status: Status, home: Path) 
     asyncio.run(live(home / "insula.db", 30))
     said = status("ana")
     assert said.startswith("from the store, as of the last snapshot: no server answers here")
-    assert "snapshot          the last one at turn 26, " in said
-    assert "next              at turn 35; one every 9 turns now" in said
-    assert "speed             19 of 20 turns take" in said
-    assert "turns between snapshots: 8 → 9, because all was well" in said
-    assert "7 sessions, 60 messages, " in said
+    assert "snapshot        the last one at turn 26, " in said
+    assert "next            at turn 35; one every 9 turns now" in said
+    assert "speed           19 of 20 turns take" in said
+    assert "7 sessions, 60 messages, 0 facts (insula memory lists them)" in said
     assert "there was none yet; one is due: insula sleep" in said
 
 
@@ -321,7 +319,11 @@ def test_a_server_that_asks_for_a_token_is_said_to(
         with pytest.raises(InputError, match="does not know the token in the variable INSULA_TOKEN"):
             standing.of_server(url)
         monkeypatch.setattr(standing, "PORT", server.server_port)
-        assert standing.of_server(None) is None
-        assert "Until then this is from the store." in capsys.readouterr().err
+        monkeypatch.setattr("sys.argv", ["insula", "status"])
+        with pytest.raises(SystemExit):
+            main()
+        said = capsys.readouterr()
+        assert "Until then this is from the store." in said.err
+        assert "no server answers here" not in said.out
         server.shutdown()
     assert seen == [None, "Bearer a-token", "Bearer a-token"]

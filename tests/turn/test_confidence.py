@@ -100,7 +100,7 @@ def test_the_kind_of_thing_is_named_only_where_it_can_be_told() -> None:
 def test_the_reasons_name_what_was_found_and_what_was_not() -> None:
     reasons = estimate(ASKED, found(recalled(0.8))).reasons
     assert reasons[0] == '"My sister Ana moved to Lisbon." bears on this'
-    assert reasons[1] == "1 of 2 content words are stored; not live"
+    assert reasons[1] == "your words found in memory: 1 of 2 (missing: live)"
     assert estimate(ASKED, Recollection((), Statistics(), Standing())).reasons == ("nothing is stored yet",)
 
 

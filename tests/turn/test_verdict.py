@@ -61,6 +61,13 @@ async def test_what_may_be_so_beside_the_line_contradicts_nothing(answer: str) -
     assert not await said("I live in Porto.", "Where do I live?", answer)
 
 
+async def test_an_answer_that_quotes_a_remembered_line_is_not_denied_to_use_it() -> None:
+    line = "My sister Ana moved to Lisbon in May."
+    verdict = (await told(line, "Where does Ana live?", f"You told me: “{line}”")).verdict
+    assert verdict is not None
+    assert verdict.kind == "used"
+
+
 async def test_under_an_everyday_exchange_stands_nothing_and_why_says_what_memory_had_to_do_with_it() -> None:
     async with memory_store() as store:
         chat = Chat(Metacognition(store), ScriptedModel(lambda _: "About six minutes."))

@@ -43,7 +43,10 @@ from insula.text.analysis import clean
 HISTORY_FILE = "history"
 HISTORY_LENGTH = 1_000
 OVER = "The night is over."
-OFFER = "A night is due: run `insula sleep`, or type y to do it now"
+OFFER = (
+    "A night is due: it goes through what you said, tidies memory and learns from your corrections.\n"
+    "Later you can run it with: insula sleep"
+)
 SHOWING = ("/why", "/memory", "/status", "/guidance", "/lessons", "/soul", "/sleep", "/help")
 COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
 HELP = (
@@ -341,7 +344,10 @@ def _offer(talk: Conversation) -> None:
         return
     with suppress(InsulaError, EOFError, KeyboardInterrupt):
         waits = talk.runner.run(due(talk.chat.metacognition.store, talk.user, talk.settings.zone_of(talk.user)))
-        if waits and confirmed(OFFER):
+        if not waits:
+            return
+        print(OFFER)
+        if confirmed("Run it now?"):
             _sleep(talk)
 
 

@@ -48,7 +48,7 @@ def init(json: Json = False) -> None:
     print_json({"path": str(_file())}) if json else print(f"Wrote {str(_file())!r}.")
 
 
-@app.command("set")
+@app.command("set", context_settings={"ignore_unknown_options": True})  # a negative number is no option
 def set_value(
     key: Key, value: Annotated[str, typer.Argument(metavar="VALUE", help="As in the file; quotes may be left out.")]
 ) -> None:

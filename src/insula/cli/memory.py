@@ -24,7 +24,7 @@ from insula.memory.storage.store import Store
 from insula.memory.storage.views import record
 from insula.metacognition import Metacognition
 from insula.metacognition.importing import Progress, import_conversations
-from insula.metacognition.observing import ADDED, add_fact
+from insula.metacognition.observing import ADDED, add_fact, amend_fact
 from insula.night import outcomes
 from insula.operations import facts, memories
 from insula.operations.exports import read_export
@@ -143,7 +143,7 @@ def _print_fact(one: Fact) -> None:
     """A fact with its number; below it whose it is, since when, and in which words it was said."""
     memory, indent = one.memory, " " * NUMBER
     print_folded(one.text, f"{memory.id:>6}  ", indent)
-    how = "added" if memory.session == ADDED else "told" if memory.speaker == "user" else f"from {memory.speaker}"
+    how = "added" if memory.session == ADDED else f"from {one.teller}" if one.teller else "told"
     about = [", ".join(one.whose), f"{how} on {memory.said_at:%Y-%m-%d}", memory.mode]
     about += [f"over since {one.over:%Y-%m-%d}"] if one.over else []
     print_folded(" · ".join(filter(None, about)), indent, indent)
@@ -190,10 +190,9 @@ def import_file(
     An import that was stopped goes on when it is run again, and doubles nothing.
     """
     export = read_export(file)
-    found = f"{counted(export.own, 'message')} of yours in {counted(len(export.conversations), 'conversation')}"
     if dry_run:
         record = {"program": export.program, "conversations": len(export.conversations), "messages": export.own}
-        return print_json(record) if json else print(f"{export.program}: {found}. Nothing was imported.")
+        return print_json(record) if json else print(f"{export.program}: {export.found}. Nothing was imported.")
 
     async def work(store: Store) -> Progress:
         last = Progress(done=0, total=export.own, added=0)
@@ -207,7 +206,9 @@ def import_file(
     known = done.done - done.added
     if json:
         return print_json({"program": export.program, "messages": done.done, "added": done.added})
-    return print(f"{export.program}: {found}; {done.added:,} added" + (f", {known:,} known before." if known else "."))
+    return print(
+        f"{export.program}: {export.found}; {done.added:,} added" + (f", {known:,} known before." if known else ".")
+    )
 
 
 @app.command()
@@ -278,7 +279,7 @@ for _name, (_do, _about) in _DECISIONS.items():
 
 
 def _change(user: str, number: int, do: Do, text: str = "") -> None:
-    with_store(lambda store: memories.change_memory(store, user, number, do, text))
+    with_store(lambda store: amend_fact(_mind(store).engine, user, number, do, text))
     print(f"Memory {number} is {'as it was before' if do == 'undo' else DONE[do]}.")
 
 

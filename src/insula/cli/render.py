@@ -29,7 +29,7 @@ CITED = 6
 
 def greeting(model: str, session: str) -> str:
     """The first line of a conversation."""
-    return f"insula · {model} · session {session} · /help lists commands"
+    return f"insula · {model} · session {session} · /memory shows what it knows of you, /help lists commands"
 
 
 def under_reply(reply: Reply) -> Text:

@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from insula import foreign
 from insula import settings as settings_module
 from insula.cli.common import LOG_FILE, account_of, log_to, memory_of
 from insula.cli.lines import fold, read_input, warn, width
@@ -159,7 +160,8 @@ def read_problems(path: Path) -> list[Problem]:
     try:
         lines = [line.strip() for line in path.read_text("utf-8-sig").split("\n")]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The file {str(path)!r} cannot be read ({error}); name a text file in UTF-8.") from error
+        why = foreign.why(error) if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"The file {str(path)!r} cannot be read ({why}); name a text file in UTF-8.") from error
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line]
     if not numbered:
         raise InputError(f"The file {str(path)!r} holds no problem; write one in each line.")

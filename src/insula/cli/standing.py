@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from http.client import HTTPException
 from urllib.error import HTTPError, URLError
@@ -23,6 +23,8 @@ from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.night.cycle import END, due
+from insula.operations.facts import facts_of
+from insula.operations.memories import count_memories
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
 from insula.session.stages import StageTime, TurnStage
@@ -60,6 +62,8 @@ class Standing:
     next_due_turn: int
     stages: Mapping[TurnStage, StageTime] = field(default_factory=dict[TurnStage, StageTime])
     """How long the stages of a turn take, in milliseconds."""
+    is_closed: bool = False
+    """Whether a server runs that does not say how it stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,7 @@ class Held:
     sessions: int
     messages: int
     long_term: int
+    facts: int
     signals: int
     last_night: float | None
     """When it ended, in seconds since the epoch."""
@@ -79,6 +84,10 @@ class Held:
     """What that took in the last day."""
 
 
+class ClosedServer(InputError):
+    """A server that does not say how it stands without a token."""
+
+
 def of_server(url: str | None) -> Standing | None:
     """How a running server stands.
 
@@ -87,6 +96,7 @@ def of_server(url: str | None) -> Standing | None:
 
     Raises:
         InputError: nothing answers there, or something else than Insula.
+        ClosedServer: it needs a token.
     """
     address = (url or f"http://{HOST}:{PORT}").rstrip("/")
     if not address.startswith(("http://", "https://")):
@@ -94,13 +104,10 @@ def of_server(url: str | None) -> Standing | None:
     try:
         return _standing(address, _answer(address + STATUS), _answer(address + PERFORMANCE))
     except (OSError, ValueError, HTTPException) as error:
-        closed = isinstance(error, HTTPError) and error.code == HTTPStatus.UNAUTHORIZED
-        if closed and url is None:
-            warn(f"{_closed(address)} Until then this is from the store.")
+        if isinstance(error, HTTPError) and error.code == HTTPStatus.UNAUTHORIZED:
+            raise ClosedServer(_closed(address)) from error
         if url is None:
             return None
-        if closed:
-            raise InputError(_closed(address)) from error
         why = error.reason if isinstance(error, URLError) else type(error).__name__
         raise InputError(
             f"No server of Insula answers at {url!r} ({why}); start one with `insula serve`, or leave --url out."
@@ -141,6 +148,7 @@ async def held(store: Store, user: str, settings: Settings) -> Held | None:
         sessions=counts["sessions"],
         messages=counts["messages"],
         long_term=counts["long_term"],
+        facts=await count_memories(store, user, facts_of()),
         signals=counts["signals"],
         last_night=last[1] if last else None,
         night_due=await due(store, user, settings.zone_of(user)),
@@ -156,11 +164,22 @@ def gathered(user: str, url: str | None) -> tuple[Standing, Held | None, list[En
         InputError: there is no server at `url`.
         StoreError: the store cannot be used.
     """
-    settings, live = settings_module.load(), of_server(url)
+    settings, live, is_closed = settings_module.load(), None, False
+    try:
+        live = of_server(url)
+    except ClosedServer as error:
+        if url is not None:
+            raise
+        warn(f"{error} Until then this is from the store.")
+        is_closed = True
 
     async def read(store: Store) -> tuple[Standing, Held | None, list[Entry]]:
         said = await read_register(store, user, switched(settings.claims), str(places.find_home()))
-        return live or await of_store(store, settings), await held(store, user, settings), said
+        return (
+            live or replace(await of_store(store, settings), is_closed=is_closed),
+            await held(store, user, settings),
+            said,
+        )
 
     return with_store(read)
 

@@ -39,9 +39,9 @@ STAGES: Mapping[TurnStage, str] = {
     "finish": "writing the answer",
 }
 UNDERSTANDING: Mapping[str, str] = {
-    "off": "nothing of what you said",
-    "night": "what you said, at night",
-    "idle": "what you said, at night and once you have said nothing for a minute",
+    "off": "no model reads your messages for facts (setting `understanding`)",
+    "night": "your model reads your messages for facts at night",
+    "idle": "your model reads your messages for facts at night, and once you have said nothing for a minute",
 }
 COLUMNS = ("claim", "what it says", "yours", "measured", "right", "")
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
@@ -66,7 +66,7 @@ def status(
         return print_json(record | told | {"claims": [one.to_json() for one in said]})
     if hooks is not None and held is None and standing.url is None:
         return tell(lambda console: _show_hooks(console, hooks, verbose))
-    return tell(lambda console: _show(console, standing, user, held, hooks, said if verbose else ()))
+    return tell(lambda console: _show(console, standing, user, held, hooks, said, verbose=verbose))
 
 
 def _show_hooks(console: Console, hooks: Worth, verbose: bool) -> None:
@@ -85,13 +85,20 @@ def _hooks() -> Worth | None:
 
 
 def _show(
-    console: Console, standing: Standing, user: str, held: Held | None, hooks: Worth | None, said: Sequence[Entry]
+    console: Console,
+    standing: Standing,
+    user: str,
+    held: Held | None,
+    hooks: Worth | None,
+    said: Sequence[Entry],
+    *,
+    verbose: bool,
 ) -> None:
     zone, now = settings.load().zone_of(user), time.time()
     console.print(_where(standing), style="dim")
     for title, rows in (
         ("How it is doing", _service(standing, now)),
-        ("What it changed about itself, latest first", _adaptations(standing, zone, now)),
+        ("What it changed about itself, latest first", _adaptations(standing, zone, now, verbose)),
         (f"What it holds of {user}", _holds(held, now)),
     ):
         console.print(Text(f"\n{title}", style="bold"))
@@ -100,7 +107,7 @@ def _show(
         console.print(Text("\nWhat coding agents were told (insula worth)", style="bold"))
         for line in summary(hooks):
             console.print(Text(f"  {line}"), soft_wrap=True)
-    if said:
+    if verbose:
         return _print_register(console, said)
     return console.print(Text("\nWhat it says, and how often it is right: insula status --verbose", style="dim"))
 
@@ -133,7 +140,8 @@ def _table(rows: Iterator[tuple[str, str]]) -> Table:
 def _where(standing: Standing) -> str:
     if standing.url:
         return f"from the server at {standing.url}"
-    return "from the store, as of the last snapshot: no server answers here (insula serve starts one)"
+    nobody = "" if standing.is_closed else ": no server answers here (insula serve starts one)"
+    return f"from the store, as of the last snapshot{nobody}"
 
 
 def _service(standing: Standing, now: float) -> Iterator[tuple[str, str]]:
@@ -170,39 +178,36 @@ def _stages(stages: Mapping[TurnStage, StageTime]) -> str:
 
 def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
     if last.stm_utilization is not None:
-        room = f" of {last.stm_capacity} places" if last.stm_capacity else ""
-        yield "working memory", f"{last.stm_utilization:.0%}{room} in use"
+        full = last.stm_capacity or 0
+        yield "recent items", f"{round(last.stm_utilization * full)} of {full} wait to be stored"
     if (share := last.recent_consolidation_selectivity) is not None:
-        age = last.promotion_age_p95_seconds
-        after = f", at most {_span(age)} after it was said" if age is not None else ""
-        kept = (
-            f"{share:.0%} of what was lately said" if share <= 1 else "all that was lately said, and some from before"
-        )
-        yield "kept for good", f"{kept}{after}"
+        lines = f"{share:.0%} of your recent ones" if share <= 1 else "all of your recent ones, and some from before,"
+        yield "lines", f"{lines} were stored as lasting memories"
     if last.last_user_turn_status is not None:
         yield "last message", STATUSES[last.last_user_turn_status]
 
 
-def _adaptations(standing: Standing, zone: tzinfo | None, now: float) -> Iterator[tuple[str, str]]:
-    if not standing.adaptations:
-        yield "nothing yet", "it does so when the model gets slow or working memory fills up, and undoes it after"
-    for one in describe_adaptations(standing.adaptations):
+def _adaptations(standing: Standing, zone: tzinfo | None, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
+    """What it changed about itself; how often it looks at itself, and what came of a change, only where asked for."""
+    made = [one for one in describe_adaptations(standing.adaptations) if verbose or not one.of_interval]
+    if not made:
+        yield "nothing yet", "it does so when the model gets slow or many items wait, and undoes it after"
+    for one in made:
         saved = f"; {one.saved}" if one.saved else ""
-        said = f"{one.what}: {one.change}, because {one.why}{saved}; afterwards: {one.afterwards}"
-        yield _clock(one.at, zone, now), said
+        afterwards = f"; afterwards: {one.afterwards}" if verbose else ""
+        yield _clock(one.at, zone, now), f"{one.what}: {one.change}, because {one.why}{saved}{afterwards}"
 
 
 def _holds(held: Held | None, now: float) -> Iterator[tuple[str, str]]:
     if held is None:
         yield "nothing yet", "talk first: insula chat"
         return
-    kept = f"{counted(held.long_term, 'memory')} kept for good"
-    counts = (counted(held.sessions, "session"), counted(held.messages, "message"), kept)
-    yield "stored", ", ".join([*counts, counted(held.signals, "signal")])
+    facts = f"{counted(held.facts, 'fact')} (insula memory lists them)"
+    yield "stored", ", ".join([counted(held.sessions, "session"), counted(held.messages, "message"), facts])
     night = f"the last one {_ago(held.last_night, now)}" if held.last_night is not None else "there was none yet"
     yield "night", f"{night}; {'one is due: insula sleep' if held.night_due else 'none is due'}"
-    spent = f"{held.understanding_tokens:,} tokens in the last day"
-    yield "reads", f"{UNDERSTANDING[held.understanding]}; {spent}"
+    spent = f"; {held.understanding_tokens:,} tokens in the last day" if held.understanding != "off" else ""
+    yield "reads", f"{UNDERSTANDING[held.understanding]}{spent}"
 
 
 def _ago(at: float, now: float) -> str:

@@ -30,7 +30,8 @@ class Progress:
 async def import_conversations(
     engine: Engine, user: str, conversations: Sequence[Conversation]
 ) -> AsyncGenerator[Progress]:
-    """Remember what the user said in conversations of another program; the assistant's words are only read along.
+    """Remember what the user said in conversations of another program, or the facts that it kept as if they were added
+    by hand; the assistant's words are only read along.
 
     What was taken in before is passed over, so an import that was stopped goes on when it is run again.
 
@@ -42,7 +43,7 @@ async def import_conversations(
     done = added = 0
     for each in conversations:
         check_names(user, each.session)
-        lines = read_messages(each.messages, each.session)
+        lines = [one._replace(is_fact=each.are_facts) for one in read_messages(each.messages, each.session)]
         for start in range(0, len(lines), AT_ONCE):
             some = lines[start : start + AT_ONCE]
             added += len(await remember(engine, user, each.session, some, read_along=True))

@@ -41,6 +41,8 @@ SAID_BEFORE = 6
 """Messages of the session that a response may draw on beside what was recalled."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
+QUOTED_CHARS = 12
+"""Characters of a remembered line from which on an answer that holds it has quoted it."""
 OF_DATA = frozenset({"leak", "forbidden_pattern", "other_person", "ignored_memory", "constraint"})
 """What speaks against data, too: the rest is about words and their number."""
 
@@ -128,8 +130,21 @@ def judge_turn(turn: "Turn", judged: Assessment, response: str, claims: frozense
         forgetting=[turn.forgetting.under_reply(turn.language)] if turn.forgetting else (),
         asked=asked,
         personal=turn.personal,
+        quotes=quotes_memory(turn, response),
         claims=claims,
     )
+
+
+def quotes_memory(turn: "Turn", response: str) -> bool:
+    """Whether a response says a line that stood before the model word for word."""
+    said = _plain_words(response)
+    lines = (_plain_words(one.told) for one in turn.recalled if one.memory.id in turn.shown)
+    return any(len(line) >= QUOTED_CHARS and line in said for line in lines)
+
+
+def _plain_words(text: str) -> str:
+    """A text without its line breaks, capitals and last full stop."""
+    return " ".join(text.casefold().split()).rstrip(".。!！")
 
 
 def shortfall_of(turn: "Turn", judged: Assessment, before: impasse.Judged | None) -> mending.Shortfall | None:

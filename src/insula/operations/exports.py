@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from insula import foreign
 from insula.errors import InputError
 from insula.memory.storage.filters import read_moment
+from insula.operations.words import counted
 from insula.value import is_list, is_object
 
 MOST_BYTES = 500_000_000
@@ -21,6 +22,8 @@ REMEDY = (
     "give ChatGPT's or Claude's conversations.json (or the zip as you downloaded it), what mem0's get_all returns, or "
     'JSON Lines of {"role": "user", "content": "…"}'
 )
+MEM0 = "mem0"
+"""The conversation of the facts that mem0 kept."""
 ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 Json = Mapping[str, Any]
 
@@ -31,6 +34,8 @@ class Conversation(NamedTuple):
     session: str
     messages: tuple[dict[str, object], ...]
     """Each with `role` and `content`, and `id` and `at` as far as they are known."""
+    are_facts: bool = False
+    """Whether each is a fact that the other program kept, and no words of the user's."""
 
 
 class Export(NamedTuple):
@@ -41,8 +46,15 @@ class Export(NamedTuple):
 
     @property
     def own(self) -> int:
-        """How many messages of the user's own there are."""
+        """How many messages of the user's own there are, or facts."""
         return sum(one["role"] == "user" for each in self.conversations for one in each.messages)
+
+    @property
+    def found(self) -> str:
+        """What is in it, in words."""
+        if any(one.are_facts for one in self.conversations):
+            return counted(self.own, "fact")
+        return f"{counted(self.own, 'message')} of yours in {counted(len(self.conversations), 'conversation')}"
 
 
 def read_export(path: Path) -> Export:
@@ -179,7 +191,7 @@ def _is_mem0(value: Any) -> bool:
 
 def _convert_mem0(values: Sequence[Json], _: str) -> Iterator[Conversation]:
     messages = (_message("user", one["memory"], one.get("id"), one.get("created_at")) for one in values)
-    yield Conversation("mem0", tuple(filter(None, messages)))
+    yield Conversation(MEM0, tuple(filter(None, messages)), are_facts=True)
 
 
 def _is_message(value: Any) -> bool:

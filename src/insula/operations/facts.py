@@ -11,6 +11,7 @@ from insula.language.statements import Statement
 from insula.memory.storage import facts as stated
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store
+from insula.operations.exports import MEM0
 from insula.operations.memories import PAGE, get_memory, list_memories
 from insula.text.analysis import fold
 from insula.types import Memory
@@ -42,6 +43,11 @@ class Fact:
     def said(self) -> str:
         """All that was said, where that is more than the fact."""
         return "" if self.text == self.memory.content else self.memory.content
+
+    @property
+    def teller(self) -> str:
+        """Who told it: a person, a tool, or the program whose memory it stood in; empty for the user."""
+        return MEM0 if self.memory.session == MEM0 else "" if self.memory.speaker == USER else self.memory.speaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,7 @@ def verdict(
     forgetting: Sequence[Claimed] = (),
     asked: bool,
     personal: bool = True,
+    quotes: bool = False,
     claims: frozenset[str] = DEFAULT,
 ) -> Verdict:
     """The verdict of a turn.
@@ -72,9 +73,10 @@ def verdict(
         saved: what the message wants of all answers to come, in the user's words.
         asked: whether the message asks anything.
         personal: whether it asks for what only its user can have told.
+        quotes: whether the response says a remembered line word for word.
         claims: those that may be made.
     """
-    kind = _kind(confidence, assessment, source, asked=asked, personal=personal)
+    kind = _kind(confidence, assessment, source, asked=asked, personal=personal, quotes=quotes)
     told = source if source is not None and _claim(source) in claims else None
     said = [_quoted(told)] if told else []
     if "saved" in claims:
@@ -109,7 +111,13 @@ _NO_ANSWER: frozenset[Flag] = frozenset({"empty", "declined", "echo"})
 
 
 def _kind(
-    confidence: Confidence, assessment: Assessment | None, source: Source | None, *, asked: bool, personal: bool
+    confidence: Confidence,
+    assessment: Assessment | None,
+    source: Source | None,
+    *,
+    asked: bool,
+    personal: bool,
+    quotes: bool,
 ) -> Kind:
     if assessment is None:
         return "unchecked"
@@ -125,6 +133,8 @@ def _kind(
         return "beyond" if "unsupported" in held else "claims"
     if not asked:
         return "talk"
+    if quotes:
+        return "used"
     if assessment.used:
         return "held"
     answered = not flags & _NO_ANSWER
