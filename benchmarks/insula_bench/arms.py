@@ -9,7 +9,7 @@ from insula.errors import InputError
 from insula.llm.budget import Account, Budget
 from insula_solve import Models, find_method
 from insula_solve.answers import is_correct
-from insula_solve.baselines import consistent
+from insula_solve.baselines import build_self_consistency
 from insula_solve.method import Method
 from insula_solve.solution import Attempt, Solution
 
@@ -55,7 +55,7 @@ def _arm(name: str) -> Arm:
         chains = int(match[1])
         if not 1 <= chains <= MOST_CHAINS:
             raise InputError(f"{name!r} has {chains} chains; give 1 to {MOST_CHAINS}.")
-        return Arm(f"self_consistency@{chains}", consistent(chains))
+        return Arm(f"self_consistency@{chains}", build_self_consistency(chains))
     return Arm(name.replace("-", "_"), find_method(name))
 
 

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from insula.errors import InputError
 from insula.stats import bootstrap, ece, logistic, ranked, sigmoid
-from insula_solve.amounts import normalised
+from insula_solve.amounts import normalise_answer
 
 if TYPE_CHECKING:
     Array = np.typing.NDArray[np.float64]
@@ -161,11 +161,11 @@ def _scores(answers: Answers, fitted_on: Answers) -> "dict[str, Array]":
         **{name: answers.given(kind) for name, kind in OTHERS.items()},
         "likelihood": answers.given(LIKELIHOOD),
         "agreement, as written": answers.votes(str.strip)[0],
-        "agreement": answers.votes(normalised)[0],
+        "agreement": answers.votes(normalise_answer)[0],
     }
     fitted = {
         "combined, as written": _fitted(answers, fitted_on, str.strip),
-        "combined": _fitted(answers, fitted_on, normalised),
+        "combined": _fitted(answers, fitted_on, normalise_answer),
     }
     return plain | fitted
 

@@ -23,7 +23,7 @@ from insula.llm.models import resolve
 from insula_bench.arms import VERSION, Arm, Problem, Record, arms, key, latest, solved
 from insula_bench.gsm8k_figures import figures
 from insula_bench.lines import FilePool, Lines, kept
-from insula_solve.amounts import normalised
+from insula_solve.amounts import normalise_answer
 from insula_solve.baselines import WAVES
 from insula_solve.run import CHAIN_TOKENS, Models
 
@@ -140,7 +140,7 @@ def _problem(number: int, line: str) -> Problem:
     question, answer = record["question"], record["answer"]
     if not isinstance(question, str) or not isinstance(answer, str):
         raise TypeError
-    return Problem(number, question, normalised(answer.rpartition("####")[2]))
+    return Problem(number, question, normalise_answer(answer.rpartition("####")[2]))
 
 
 def _same(plan: Plan) -> None:

@@ -14,13 +14,21 @@ from typing import Any, Final, NamedTuple
 
 from insula_bench.arms import Record
 from insula_bench.gsm8k_figures import OURS, alone, confidences, paired
-from insula_solve.amounts import as_number
+from insula_solve.amounts import parse_number
 from insula_solve.answers import Answer, compute_program_in, is_correct
 from insula_solve.claims import Claim
 from insula_solve.features import Features
 from insula_solve.insula import UNLIKE
 from insula_solve.solution import Attempt, Kind, Likelihood, measure_likelihood
-from insula_solve.votes import Policy, Standing, confidence, is_sure, raised, settled, standings
+from insula_solve.votes import (
+    Policy,
+    Standing,
+    estimate_confidence,
+    is_settled,
+    is_sure,
+    raise_confidence,
+    rank_answers,
+)
 
 Figures = dict[str, Any]
 Kinds = Sequence[Kind]
@@ -150,10 +158,11 @@ def halves(records: Sequence[Record], replies: Iterable[Record] = ()) -> list[Fi
     It is the cheapest there that is right as often as adaptive self-consistency.
     """
     texts = texts_of(replies)
-    known = [
-        _known(lines, texts) for lines in _problems(records).values() if any(line["arm"] == OURS for line in lines)
-    ]
     adaptive = {(line["problem"], line["seed"]): line for line in records if line["arm"] == ADAPTIVE}
+    of = [lines for lines in _problems(records).values() if {OURS, ADAPTIVE} <= {line["arm"] for line in lines}]
+    known = [_known(lines, texts) for lines in of]
+    if len({one.ours["problem"] % 2 for one in known}) < 2:
+        return []
     ends = {
         rule.name: {(one.ours["problem"], one.ours["seed"]): _ended(rule, one) for one in known} for rule in CHOICES
     }
@@ -234,9 +243,9 @@ def _seen(ours: Record) -> Features:
     made = [_attempt(one) for one in ours["attempts"]]
     recorded: float = ours["confidences"].get("combined", -1.0)
     for seen in SEEN:
-        if standing := standings(made, seen, POLICY):
-            sure = confidence(standing, made, seen, POLICY)
-            if min(abs(sure - recorded), abs(raised(sure, POLICY) - recorded)) < _CLOSE:
+        if standing := rank_answers(made, seen, POLICY):
+            sure = estimate_confidence(standing, made, seen, POLICY)
+            if min(abs(sure - recorded), abs(raise_confidence(sure, POLICY) - recorded)) < _CLOSE:
                 return seen
     return _UNKNOWN
 
@@ -253,7 +262,7 @@ def ended(records: Sequence[Record], replies: Iterable[Record]) -> Iterator[Ende
         if any(line["arm"] == OURS for line in lines):
             known = _known(lines, texts)
             made, spent = _made(rule, known)
-            yield Ended(known.ours, standings(made, known.seen, rule.policy), spent)
+            yield Ended(known.ours, rank_answers(made, known.seen, rule.policy), spent)
 
 
 def _problems(records: Iterable[Record]) -> Mapping[tuple[int, int], list[Record]]:
@@ -272,7 +281,7 @@ def _made(rule: Rule, known: _Known) -> tuple[list[Attempt], float]:
         spent += cost
         if rule.once and len(made) == 1 and is_sure(made[0], known.seen, rule.policy):
             break
-        if settled(standings(made, known.seen, rule.policy), rule.policy):
+        if is_settled(rank_answers(made, known.seen, rule.policy), rule.policy):
             break
     return made, spent
 
@@ -280,10 +289,12 @@ def _made(rule: Rule, known: _Known) -> tuple[list[Attempt], float]:
 def _ended(rule: Rule, known: _Known) -> Record:
     """What a rule makes of a problem, as a line of the results; and whether it would have wanted more attempts."""
     made, spent = _made(rule, known)
-    standing = standings(made, known.seen, rule.policy)
+    standing = rank_answers(made, known.seen, rule.policy)
     answer = standing[0].answer if standing else None
     correct = is_correct(answer, known.ours["gold"])
-    sure = raised(confidence(standing, made, known.seen, rule.policy), rule.policy) if standing else 0.0
+    sure = (
+        raise_confidence(estimate_confidence(standing, made, known.seen, rule.policy), rule.policy) if standing else 0.0
+    )
     return {
         **{name: known.ours[name] for name in ("problem", "seed")},
         "answer": answer,
@@ -297,7 +308,7 @@ def _ended(rule: Rule, known: _Known) -> Record:
         "seconds": 0.0,
         "input_tokens": round(spent),
         "output_tokens": 0,
-        "cut_short": not settled(standing, rule.policy) and len(made) < rule.policy.attempts,
+        "cut_short": not is_settled(standing, rule.policy) and len(made) < rule.policy.attempts,
     }
 
 
@@ -340,7 +351,7 @@ def text_of(line: Record, texts: Texts) -> str:
 def program_of(line: Record, texts: Texts) -> Answer | None:
     """What the program in a chain comes to, where nothing else in the chain can be recomputed."""
     text = text_of(line, texts)
-    is_number = line["answer"] is None or as_number(line["answer"]) is not None
+    is_number = line["answer"] is None or parse_number(line["answer"]) is not None
     return (
         compute_program_in(text) if text and is_number and line["kind"] != "program" and not line["equations"] else None
     )

@@ -12,7 +12,7 @@ import pytest
 from insula.errors import InputError
 from insula_bench import calibration
 from insula_bench.calibration import ALONE, Answer, Answers, load, measure, run
-from insula_solve.amounts import normalised
+from insula_solve.amounts import normalise_answer
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def data(tmp_path: Path) -> Path:
 
 def test_an_answer_is_held_against_the_others_to_its_problem_and_never_against_itself() -> None:
     group = Answers([*answers("5", "$ 5", "6", "6.0", "6 apples"), *answers("1", problem="alone")])
-    agreement, rival = group.votes(normalised)
+    agreement, rival = group.votes(normalise_answer)
     assert agreement.tolist() == [0.25, 0.25, 0.5, 0.5, 0.5, ALONE]
     assert rival.tolist() == [0.75, 0.75, 0.5, 0.5, 0.5, 0.0]
 

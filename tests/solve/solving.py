@@ -1,7 +1,8 @@
 """What the tests of the methods share: a problem, and how a request to a model is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from insula.memory.storage.rows import Tally
 from insula.testing import Request, ScriptedModel
 
 PROBLEM = "Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?"
@@ -27,3 +28,20 @@ def scores(*values: float | str, evaluation: str = "It holds.") -> str:
     names = ("Coherence", "Plausibility", "Consistency", "Goal-conduciveness")
     lines = [f"{name}: {value}" for name, value in zip(names, four, strict=True)]
     return "\n".join(["<evaluate>", *lines, f"Evaluation: {evaluation}", "</evaluate>"])
+
+
+class MemoryRecords:
+    """Records for as long as the process lives."""
+
+    def __init__(self) -> None:
+        self._tallies: dict[tuple[str, str], dict[str, Tally]] = {}
+
+    async def read(self, model: str, kind: str) -> Mapping[str, Tally]:
+        """The tally of each strategy that a model has tried on problems of a class."""
+        return dict(self._tallies.get((model, kind), {}))
+
+    async def add(self, model: str, kind: str, strategy: str, success: bool) -> None:
+        """Count one more outcome."""
+        tallies = self._tallies.setdefault((model, kind), {})
+        won, lost = tallies.get(strategy, Tally())
+        tallies[strategy] = Tally(won + success, lost + (not success))

@@ -9,7 +9,7 @@ from insula.llm.budget import Account, Budget
 from insula.testing import Reply, ScriptedModel
 from insula_bench.lines import MemoryPool
 from insula_solve import METHODS, Models, find_method
-from insula_solve.baselines import adaptive_self_consistency, consistent, direct, self_consistency
+from insula_solve.baselines import adaptive_self_consistency, build_self_consistency, direct, self_consistency
 from insula_solve.solution import End
 
 pytestmark = pytest.mark.anyio
@@ -112,7 +112,7 @@ async def test_time_limits_cost_a_chain_each_and_the_third_ends_it() -> None:
     late = ModelTimeout("The model was late.")
     solved = await self_consistency(PROBLEM, Models(generator=ScriptedModel(boxed(late, 10, late, 10, 9))))
     assert (solved.answer, solved.completed, len(solved.attempts)) == ("10", True, 3)
-    solved = await consistent(9)(PROBLEM, Models(generator=ScriptedModel(boxed(late, 10, late, late))))
+    solved = await build_self_consistency(9)(PROBLEM, Models(generator=ScriptedModel(boxed(late, 10, late, late))))
     assert (solved.answer, solved.completed, solved.stopped) == ("10", False, "The model was late")
 
 

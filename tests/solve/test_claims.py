@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth, lengthened
-from insula_solve.claims import claims, corrected
+from insula_solve.claims import correct_answer, find_claims
 
 RIGHT = [
     "**3 * 4 = 12**",
@@ -172,35 +172,35 @@ WORDED = [
 
 @pytest.mark.parametrize("text", RIGHT)
 def test_what_is_right_holds(text: str) -> None:
-    found = claims(text)
+    found = find_claims(text)
     assert found
     assert all(claim.holds for claim in found)
 
 
 @pytest.mark.parametrize(("text", "value"), WRONG)
 def test_what_is_wrong_is_found_with_what_it_should_be(text: str, value: Fraction | int) -> None:
-    (claim,) = claims(text)
+    (claim,) = find_claims(text)
     assert not claim.holds
     assert claim.computed == value
 
 
 @pytest.mark.parametrize("text", UNDECIDED + WORDED)
 def test_what_cannot_be_decided_is_left_alone(text: str) -> None:
-    assert claims(text) == ()
+    assert find_claims(text) == ()
 
 
 def test_equations_in_a_chain_are_read_as_they_are_meant() -> None:
-    assert [(c.text, c.holds) for c in claims("3*4 = 12 + 2 = 14")] == [("3*4 = 12", True), ("12 + 2 = 14", True)]
-    assert [c.holds for c in claims("3*4 = 2*6 = 12")] == [True, True]
-    assert [c.holds for c in claims("3*4 = 12 + 2 = 15")] == [True, False]
-    assert [c.text for c in claims("3 + 4 = 7; 7 * 2 = 15, which is 15 = 15")] == ["3 + 4 = 7", "7 * 2 = 15"]
+    assert [(c.text, c.holds) for c in find_claims("3*4 = 12 + 2 = 14")] == [("3*4 = 12", True), ("12 + 2 = 14", True)]
+    assert [c.holds for c in find_claims("3*4 = 2*6 = 12")] == [True, True]
+    assert [c.holds for c in find_claims("3*4 = 12 + 2 = 15")] == [True, False]
+    assert [c.text for c in find_claims("3 + 4 = 7; 7 * 2 = 15, which is 15 = 15")] == ["3 + 4 = 7", "7 * 2 = 15"]
 
 
 def test_a_wrong_result_is_put_right_and_carried_to_the_answer() -> None:
-    found = claims("12 - 2 = 8 apples. 8 * 3 = 24. With 5 more: 24 + 5 = 29.")
-    assert corrected(found, Fraction(29)) == 35
-    assert corrected(found, Fraction(3)) == 3
-    assert corrected(claims("3 + 4 = 7"), Fraction(7)) == 7
+    found = find_claims("12 - 2 = 8 apples. 8 * 3 = 24. With 5 more: 24 + 5 = 29.")
+    assert correct_answer(found, Fraction(29)) == 35
+    assert correct_answer(found, Fraction(3)) == 3
+    assert correct_answer(find_claims("3 + 4 = 7"), Fraction(7)) == 7
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_wrong_result_is_put_right_and_carried_to_the_answer() -> None:
 def test_what_is_carried_is_the_result_of_a_rewritten_side_and_not_its_first_number(
     text: str, said: int, right: int
 ) -> None:
-    assert corrected(claims(text), Fraction(said)) == right
+    assert correct_answer(find_claims(text), Fraction(said)) == right
 
 
 @pytest.mark.parametrize(
@@ -231,32 +231,32 @@ def test_what_is_carried_is_the_result_of_a_rewritten_side_and_not_its_first_num
     ],
 )
 def test_a_right_answer_stays_as_it_is(text: str, answer: int) -> None:
-    found = claims(text)
+    found = find_claims(text)
     assert all(claim.holds for claim in found)
-    assert corrected(found, Fraction(answer)) == answer
+    assert correct_answer(found, Fraction(answer)) == answer
 
 
 def test_a_number_that_is_cut_off_with_the_reasoning_is_not_held_against_it() -> None:
-    assert claims("Cost: $80 - $160 = -$8") == claims("Cost: 30 * 40 = 12") == ()
-    assert [claim.holds for claim in claims("Eggs: 30 * 40 = 13 eggs")] == [False]
-    (claim,) = claims("3 * 4 = 12\n" + " " * 19_980 + "300 * 4 = 1200")
+    assert find_claims("Cost: $80 - $160 = -$8") == find_claims("Cost: 30 * 40 = 12") == ()
+    assert [claim.holds for claim in find_claims("Eggs: 30 * 40 = 13 eggs")] == [False]
+    (claim,) = find_claims("3 * 4 = 12\n" + " " * 19_980 + "300 * 4 = 1200")
     assert claim.holds
 
 
 @given(st.integers(1, 9999), st.integers(1, 999), st.sampled_from("+-*/"), st.sampled_from(["", "."]))
 def test_a_true_equation_holds_and_one_that_is_far_off_does_not(one: int, other: int, sign: str, unit: str) -> None:
     value = {"+": one + other, "-": one - other, "*": one * other, "/": Fraction(one, other)}[sign]
-    (true,) = claims(f"Now: {one} {sign} {other} = {float(value):.6f}{unit}.")
+    (true,) = find_claims(f"Now: {one} {sign} {other} = {float(value):.6f}{unit}.")
     assert true.holds
     off = abs(value) * 3 + 1000
-    (false,) = claims(f"Now: {one} {sign} {other} = {float(off):.6f}{unit}.")
+    (false,) = find_claims(f"Now: {one} {sign} {other} = {float(off):.6f}{unit}.")
     assert not false.holds
 
 
 @given(st.text(max_size=300) | st.text("0123456789+-*/=().x% $\n", max_size=300))
 def test_any_text_has_claims_or_none(text: str) -> None:
-    for claim in claims(text):
-        assert corrected([claim], claim.stated) in (claim.stated, claim.computed)
+    for claim in find_claims(text):
+        assert correct_answer([claim], claim.stated) in (claim.stated, claim.computed)
         assert "=" in claim.text or "≈" in claim.text or "≃" in claim.text
 
 
@@ -323,8 +323,8 @@ PARTS = [
 
 @given(st.lists(st.sampled_from(PARTS), max_size=40).map("".join))
 def test_no_equation_is_too_odd_to_be_read(text: str) -> None:
-    found = claims(text)
-    assert corrected(found, Fraction(5)) == corrected(claims(text), Fraction(5))
+    found = find_claims(text)
+    assert correct_answer(found, Fraction(5)) == correct_answer(find_claims(text), Fraction(5))
 
 
 @pytest.mark.parametrize(
@@ -336,4 +336,4 @@ def test_no_equation_is_too_odd_to_be_read(text: str) -> None:
     ],
 )
 def test_a_long_reasoning_costs_no_more_than_its_length(shape: tuple[str, ...]) -> None:
-    assert growth(claims, lengthened(*shape), 10_000) <= LINEAR
+    assert growth(find_claims, lengthened(*shape), 10_000) <= LINEAR

@@ -6,7 +6,7 @@ from insula.errors import ModelRefused
 from insula.llm.callback import Answered, Asked, callback
 from insula.testing import ScriptedModel
 from insula_solve import METHODS, Limits, Models
-from insula_solve.answers import agree, read_answer
+from insula_solve.answers import is_same_answer, read_answer
 from insula_solve.insula import insula
 from insula_solve.solution import Solution
 
@@ -154,7 +154,7 @@ def test_numbers_are_compared_with_their_units(one: str, other: str, same: bool)
     left, right = read_answer(one), read_answer(other)
     assert left
     assert right
-    assert agree(left, right) is same
+    assert is_same_answer(left, right) is same
 
 
 @pytest.mark.parametrize(("other", "same"), [("2x + 2", True), ("2 + 2x", True), ("2x + 1", False), ("2y + 2", True)])
@@ -162,7 +162,7 @@ def test_expressions_are_compared_by_their_values(other: str, same: bool) -> Non
     left, right = read_answer("2(x+1)", "expression"), read_answer(other, "expression")
     assert left
     assert right
-    assert agree(left, right) is same
+    assert is_same_answer(left, right) is same
 
 
 async def test_nothing_is_asked_where_there_is_no_word() -> None:

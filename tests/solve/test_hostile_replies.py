@@ -90,7 +90,7 @@ async def test_a_fault_of_ours_ends_one_problem_and_is_logged(
     def broken(_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("insula_solve.run.claims", broken)
+    monkeypatch.setattr("insula_solve.run.find_claims", broken)
     solved = await METHODS["direct"]("What is 2 + 2?", Models(generator=ScriptedModel([r"\boxed{4}"])))
     assert (solved.answer, solved.ending) == (None, "failed")
     assert solved.stopped == "Insula failed on it (ZeroDivisionError); the log says more"

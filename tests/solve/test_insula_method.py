@@ -4,16 +4,16 @@ from collections import Counter
 
 import pytest
 from inline_snapshot import snapshot
-from solving import PROBLEM, asked
+from solving import PROBLEM, MemoryRecords, asked
 
 from insula.llm.budget import Account, Budget
 from insula.testing import Reply, Request, ScriptedModel
 from insula_bench.lines import MemoryPool
 from insula_solve import Models, votes
 from insula_solve.baselines import direct
-from insula_solve.features import features
-from insula_solve.insula import insula, tuned
-from insula_solve.knowledge import Knowledge, MemoryRecords
+from insula_solve.features import read_features
+from insula_solve.insula import build_method, insula
+from insula_solve.knowledge import Knowledge
 from insula_solve.solution import Attempt, End, Likelihood
 from insula_solve.votes import Policy
 
@@ -29,7 +29,7 @@ HARD = (
 )
 
 
-NEVER_SURE = tuned(Policy(easy=-1.0))
+NEVER_SURE = build_method(Policy(easy=-1.0))
 """What follows a first attempt, also at an easy problem."""
 
 
@@ -137,7 +137,7 @@ async def test_attempts_that_differ_call_for_others_in_turn() -> None:
 async def test_an_answer_that_can_hardly_be_needs_more_for_it() -> None:
     _, solved = await solve(r"\boxed{-2}", "answer = 5 / 2", r"\boxed{-2}", *[RIGHT] * 3)
     assert solved.answer == "10"
-    assert not features("What is 3 - 5?").is_count
+    assert not read_features("What is 3 - 5?").is_count
 
 
 @pytest.mark.parametrize(
@@ -161,12 +161,12 @@ async def test_an_answer_that_can_hardly_be_is_given_where_all_attempts_come_to_
     "unit", ["grams", "kilometers", "dollars", "more cups", "teaspoons", "litres", "degrees", "hours"]
 )
 def test_what_is_measured_may_be_broken(unit: str) -> None:
-    assert not features(f"She has 5 and gives half away. How many {unit} are left?").is_count
+    assert not read_features(f"She has 5 and gives half away. How many {unit} are left?").is_count
 
 
 def test_what_is_counted_may_not() -> None:
-    assert features("She has 5 eggs and breaks 2. How many eggs are left?").is_count
-    assert features("How many more centurions than 4 came in 2 days?").is_count
+    assert read_features("She has 5 eggs and breaks 2. How many eggs are left?").is_count
+    assert read_features("How many more centurions than 4 came in 2 days?").is_count
 
 
 async def test_after_seven_attempts_without_agreement_the_most_probable_answer_is_given() -> None:
@@ -191,14 +191,14 @@ async def test_it_abstains_where_it_knows_nothing() -> None:
 
 
 async def test_the_monitor_is_asked_only_where_the_problem_looks_hard_and_the_attempts_differ() -> None:
-    assert features(HARD).difficulty >= Policy().monitor_from > features(PROBLEM).difficulty
+    assert read_features(HARD).difficulty >= Policy().monitor_from > read_features(PROBLEM).difficulty
 
     def answer(request: Request) -> Reply:
         return "2" if "Which approach" in request.prompt else rf"\boxed{{{request.settings['seed']}}}"
 
     for problem, calls in ((HARD, 2), (PROBLEM, 0)):
         model = ScriptedModel(answer)
-        await tuned(Policy(attempts=8, stop=2.0))(problem, Models(generator=model))
+        await build_method(Policy(attempts=8, stop=2.0))(problem, Models(generator=model))
         assert sum("Which approach" in request.prompt for request in model.requests) == calls
     monitor = next(r for r in (await _hard(answer)).requests if "Which approach" in r.prompt)
     assert monitor.prompt == snapshot("""\
@@ -239,7 +239,7 @@ async def test_the_same_seed_draws_the_same_strategies_and_no_strategy_twice() -
     drawn: list[list[str]] = []
     for seed in (1, 1, 2):
         model = ScriptedModel(lambda request: rf"\boxed{{{request.settings['seed']}}}")
-        solved = await tuned(Policy(attempts=9))(PROBLEM, Models(generator=model), seed=seed)
+        solved = await build_method(Policy(attempts=9))(PROBLEM, Models(generator=model), seed=seed)
         drawn.append([attempt.strategy for attempt in solved.attempts if attempt.strategy])
     assert drawn[0] == drawn[1]
     assert all(len(names) == len(set(names)) == 2 for names in drawn)
@@ -249,7 +249,7 @@ async def test_other_problems_get_other_strategies_though_the_seed_is_the_same()
     drawn = set[str]()
     for boxes in range(3, 11):
         model = ScriptedModel(lambda request: rf"\boxed{{{request.settings['seed']}}}")
-        solved = await tuned(Policy(attempts=9))(PROBLEM.replace("3", str(boxes)), Models(generator=model))
+        solved = await build_method(Policy(attempts=9))(PROBLEM.replace("3", str(boxes)), Models(generator=model))
         drawn.update(attempt.strategy for attempt in solved.attempts if attempt.strategy)
     assert len(drawn) > 3
 
@@ -268,7 +268,7 @@ async def test_strategies_are_recorded_by_whether_they_led_to_the_answer() -> No
     solved = await insula(PROBLEM, Models(generator=model), knowledge=knowledge)
     assert solved.answer == "10"
     (strategy,) = (attempt.strategy for attempt in solved.attempts if attempt.strategy)
-    assert dict(await records.read("scripted", features(PROBLEM).kind)) == {strategy: (1, 0)}
+    assert dict(await records.read("scripted", read_features(PROBLEM).kind)) == {strategy: (1, 0)}
 
 
 async def test_a_budget_that_ends_gives_the_best_so_far() -> None:
@@ -280,7 +280,9 @@ async def test_a_budget_that_ends_gives_the_best_so_far() -> None:
 async def test_a_likely_chain_outweighs_an_unlikely_one() -> None:
     def chance(logprob: float) -> float:
         likelihood = Likelihood(mean=logprob, lowest=logprob, answer=None)
-        return votes.chance(Attempt(number=1, kind="chain", reasoning="", answer=None, likelihood=likelihood), Policy())
+        return votes.estimate_chance(
+            Attempt(number=1, kind="chain", reasoning="", answer=None, likelihood=likelihood), Policy()
+        )
 
     assert chance(-0.05) > chance(-0.2) > chance(-0.5)
     assert chance(-9.0) == chance(-99.0)

@@ -4,19 +4,19 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from solving import MemoryRecords
 
 from insula.errors import SettingsError
 from insula.memory.storage.rows import Tally
 from insula.memory.storage.store import Store
 from insula.memory.storage.strategies import StoredRecords
-from insula_solve.features import features
+from insula_solve.features import read_features
 from insula_solve.knowledge import (
     Knowledge,
-    MemoryRecords,
     Records,
+    compute_posterior,
     draw_strategy,
-    fits,
-    posterior,
+    fits_classes,
     read_repertoire,
     read_shipped,
 )
@@ -61,9 +61,9 @@ def test_a_file_that_cannot_be_used_is_refused_by_its_name(home: Path, text: str
 
 
 def test_every_class_that_a_strategy_fits_can_be_told_from_words() -> None:
-    from insula_solve.features import MANY_STEPS, WORDS, known_classes
+    from insula_solve.features import MANY_STEPS, WORDS, read_classes
 
-    assert {each for one in read_shipped() for each in one.classes} <= {*known_classes(), MANY_STEPS, WORDS}
+    assert {each for one in read_shipped() for each in one.classes} <= {*read_classes(), MANY_STEPS, WORDS}
 
 
 def test_what_fits_is_preferred_until_more_is_known() -> None:
@@ -80,9 +80,9 @@ def test_what_fits_is_preferred_until_more_is_known() -> None:
 def test_where_nothing_is_known_a_strategy_that_fits_is_drawn_and_not_always_the_same() -> None:
     problems = ["Half of 12 eggs break.", "A shirt costs $20, 25% off.", "Ann is 3 years older than Bo, who is 5."]
     for problem in problems:
-        classes = features(problem).classes
+        classes = read_features(problem).classes
         drawn = [draw_strategy(read_shipped(), {}, classes, seed) for seed in range(200)]
-        assert all(fits(one, classes) for one in drawn)
+        assert all(fits_classes(one, classes) for one in drawn)
         assert len({one.name for one in drawn}) > 1
     odd = [one for one in read_shipped() if one.name == "sketch"]
     assert draw_strategy(odd, {}, ["percent"], 1).name == "sketch", "where none fits, one of all"
@@ -94,7 +94,7 @@ def test_a_draw_is_repeatable_and_leaves_out_what_it_is_told_to() -> None:
     assert draw_strategy(read_shipped(), {}, [], -3, without=everything - {"table"}).name == "table"
     assert draw_strategy(read_shipped(), {}, [], 3, without=everything) in read_shipped()
     table = next(one for one in read_shipped() if one.name == "table")
-    assert posterior(table, Tally(2, 1), ["money"]) == (4.0, 2.0)
+    assert compute_posterior(table, Tally(2, 1), ["money"]) == (4.0, 2.0)
 
 
 @pytest.mark.parametrize("said", ["table", "I choose Table.", "7", "7.", "# 7", "**table**: it fits"])
@@ -127,15 +127,15 @@ async def test_records_stay_in_the_store(store: Store) -> None:
     ],
 )
 def test_a_problem_has_a_class_at_first_sight(problem: str, kind: str) -> None:
-    assert features(problem).kind == kind
-    assert 0 <= features(problem).difficulty <= 1
+    assert read_features(problem).kind == kind
+    assert 0 <= read_features(problem).difficulty <= 1
 
 
 def test_more_numbers_and_harder_words_look_harder() -> None:
     easy, hard = (
-        features("Ann has 3 eggs and 4 pears."),
-        features("Ann has 3 eggs, twice as many as Bo, 20% of 9, 7, 8."),
+        read_features("Ann has 3 eggs and 4 pears."),
+        read_features("Ann has 3 eggs, twice as many as Bo, 20% of 9, 7, 8."),
     )
     assert easy.difficulty < hard.difficulty
-    assert features("How many hours does it take, 3 or 4?").is_count is False
-    assert features("How many apples are there, 3 or 4?").is_count
+    assert read_features("How many hours does it take, 3 or 4?").is_count is False
+    assert read_features("How many apples are there, 3 or 4?").is_count

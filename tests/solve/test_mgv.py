@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
-from solving import PROBLEM, schedule, scores
+from solving import PROBLEM, MemoryRecords, schedule, scores
 
 from insula.llm.budget import Account, Budget
 from insula.llm.client import Generation
 from insula.testing import Reply, ScriptedModel
 from insula.types import Usage
 from insula_solve import Models
-from insula_solve.knowledge import Knowledge, MemoryRecords, Strategy, read_shipped
+from insula_solve.knowledge import Knowledge, Strategy, read_shipped
 from insula_solve.mgv import metastrategy_of, mgv, read_solution, temperature_for, tokens_for
 from insula_solve.solution import End, Scores
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth, lengthened
-from insula_solve.amounts import as_number, normalised, plain
+from insula_solve.amounts import normalise_answer, parse_number, strip_markup
 from insula_solve.answers import Answer, find_answer, is_correct
 
 
@@ -19,7 +19,7 @@ from insula_solve.answers import Answer, find_answer, is_correct
     ],
 )
 def test_one_number_has_one_form(text: str) -> None:
-    assert normalised(text) == "1200"
+    assert normalise_answer(text) == "1200"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_one_number_has_one_form(text: str) -> None:
     ],
 )
 def test_other_answers_have_a_form_too(text: str, value: str) -> None:
-    assert normalised(text) == value
+    assert normalise_answer(text) == value
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_an_answer_is_right_by_the_gold_as_data_sets_have_it() -> None:
 def test_any_reply_has_an_answer_or_none_and_its_form_is_stable(text: str) -> None:
     found = find_answer(text)
     if found is not None and found.marked:
-        assert normalised(found.value) == found.value
+        assert normalise_answer(found.value) == found.value
 
 
 @given(st.integers(-(10**12), 10**12))
 def test_a_number_is_read_however_it_is_written(number: int) -> None:
     for text in (f"{number}", f"{number:,}", f"{number}.00", f"the answer is {number:,} cats", f"= {number}"):
-        assert normalised(text) == str(number)
+        assert normalise_answer(text) == str(number)
 
 
 @given(
@@ -166,9 +166,9 @@ def test_no_reply_is_too_odd_to_be_read(text: str) -> None:
     for truncated in (False, True):
         found = find_answer(text, truncated=truncated)
         assert found is None or (found.number, is_correct(found.value, text)) is not None
-    as_number(normalised(text))
-    plain(text)
-    as_number(text)
+    parse_number(normalise_answer(text))
+    strip_markup(text)
+    parse_number(text)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,6 @@ def test_no_reply_is_too_odd_to_be_read(text: str) -> None:
         *(("x", " ", "^"), ("", "\\boxed{"), ("", "1")),
     ],
 )
-@pytest.mark.parametrize("read", [find_answer, normalised])
+@pytest.mark.parametrize("read", [find_answer, normalise_answer])
 def test_a_long_reply_costs_no_more_than_its_length(shape: tuple[str, ...], read: Callable[[str], object]) -> None:
     assert growth(read, lengthened(*shape), 10_000) <= LINEAR

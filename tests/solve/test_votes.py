@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from insula.errors import InputError
 from insula.stats import ranked
-from insula_solve.answers import of_number
+from insula_solve.answers import answer_with_number
 from insula_solve.baselines import AGREED, WAVES
-from insula_solve.features import features
+from insula_solve.features import read_features
 from insula_solve.solution import Attempt
-from insula_solve.votes import Policy, Standing, confidence, raised, settled, standings
+from insula_solve.votes import Policy, Standing, estimate_confidence, is_settled, raise_confidence, rank_answers
 
-PROBLEM = features("Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?")
+PROBLEM = read_features("Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?")
 POLICY = Policy(attempts=9)
 VOTES = st.lists(st.integers(1, 5), min_size=1, max_size=12)
 
@@ -24,7 +24,7 @@ VOTES = st.lists(st.integers(1, 5), min_size=1, max_size=12)
 def chains(answers: list[int]) -> list[Attempt]:
     """Plain chains with these answers; 0 is none."""
     return [
-        Attempt(number=at, kind="chain", reasoning="", answer=of_number(Fraction(answer)) if answer else None)
+        Attempt(number=at, kind="chain", reasoning="", answer=answer_with_number(Fraction(answer)) if answer else None)
         for at, answer in enumerate(answers, 1)
     ]
 
@@ -32,7 +32,7 @@ def chains(answers: list[int]) -> list[Attempt]:
 def sure(answers: list[int], policy: Policy = POLICY) -> float:
     """The confidence in the leading answer."""
     attempts = chains(answers)
-    return confidence(standings(attempts, PROBLEM, policy), attempts, PROBLEM, policy)
+    return estimate_confidence(rank_answers(attempts, PROBLEM, policy), attempts, PROBLEM, policy)
 
 
 def integrated(answers: list[int], policy: Policy = POLICY) -> float:
@@ -74,8 +74,14 @@ def test_two_that_agree_at_once_are_surer_than_five_of_twelve() -> None:
 
 
 def test_attempts_of_several_kinds_are_trusted_more_and_never_for_certain() -> None:
-    assert [round(raised(chance, POLICY), 2) for chance in (0.0, 0.02, 0.5, 0.84, 1.0)] == [0.0, 0.03, 0.62, 0.9, 1.0]
-    assert raised(0.7, Policy(unlike=0.0)) == pytest.approx(0.7)
+    assert [round(raise_confidence(chance, POLICY), 2) for chance in (0.0, 0.02, 0.5, 0.84, 1.0)] == [
+        0.0,
+        0.03,
+        0.62,
+        0.9,
+        1.0,
+    ]
+    assert raise_confidence(0.7, Policy(unlike=0.0)) == pytest.approx(0.7)
 
 
 def test_chains_that_say_nothing_are_refused() -> None:
@@ -90,8 +96,8 @@ def test_an_attempt_without_an_answer_speaks_for_a_hard_problem() -> None:
 def test_where_attempts_are_independent_it_approaches_the_share_of_the_votes() -> None:
     policy = Policy(alike=1e-4, repeated=1.0)
     attempts = chains([1, 1, 1, 2, 3])
-    standing = standings(attempts, PROBLEM, policy)
-    assert confidence(standing, attempts, PROBLEM, policy) == pytest.approx(standing[0].share, abs=0.01)
+    standing = rank_answers(attempts, PROBLEM, policy)
+    assert estimate_confidence(standing, attempts, PROBLEM, policy) == pytest.approx(standing[0].share, abs=0.01)
 
 
 def test_among_easy_and_hard_problems_it_tells_right_from_wrong_better_than_the_share_of_the_votes() -> None:
@@ -131,10 +137,10 @@ def _world(problems: int) -> list[list[int]]:
 def _ended(answers: list[int]) -> tuple[Standing, list[int]]:
     """The leading answer where the method ends, and the answers until then."""
     for made in range(2, len(answers)):
-        standing = standings(chains(answers[:made]), PROBLEM, POLICY)
-        if settled(standing, POLICY):
+        standing = rank_answers(chains(answers[:made]), PROBLEM, POLICY)
+        if is_settled(standing, POLICY):
             return standing[0], answers[:made]
-    return standings(chains(answers), PROBLEM, POLICY)[0], answers
+    return rank_answers(chains(answers), PROBLEM, POLICY)[0], answers
 
 
 def _share(answers: list[int]) -> float:

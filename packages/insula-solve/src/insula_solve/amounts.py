@@ -96,16 +96,16 @@ _STATED = re.compile(
 # Numbers and units
 
 
-def plain(text: str) -> str:
+def strip_markup(text: str) -> str:
     """A text with the marks of LaTeX and Markdown written as arithmetic."""
     for pattern, replacement in _LATEX:
         text = re.sub(pattern, replacement, text)
     return BOLD.sub("", text)
 
 
-def legible(text: str) -> str:
+def resolve_formulas(text: str) -> str:
     """A text in which fractions, powers and roots are amounts: `2 1/2`, `1000`, `4`."""
-    text = _EXPONENT.sub(lambda found: {"²": "^2", "³": "^3"}.get(found[0], "^"), plain(text))
+    text = _EXPONENT.sub(lambda found: {"²": "^2", "³": "^3"}.get(found[0], "^"), strip_markup(text))
     text = _FORMULA.sub(_compute_formula, _ROOT.sub(lambda found: f"sqrt({found[1]})" if found[1] else "sqrt", text))
     return _FRACTION.sub(r" \1/\2", text).translate(str.maketrans(_VULGAR))
 
@@ -113,14 +113,14 @@ def legible(text: str) -> str:
 def _compute_formula(formula: re.Match[str]) -> str:
     """What a power or a root comes to; as it was written where that is no fraction."""
     try:
-        return written(evaluate(re.sub(r"(?<=\d)\s*(?:[×·x]|(?=sqrt))", "*", formula[0])))
+        return write_number(evaluate(re.sub(r"(?<=\d)\s*(?:[×·x]|(?=sqrt))", "*", formula[0])))
     except InputError:
         return formula[0]
 
 
-def normalised(text: str) -> str:
+def normalise_answer(text: str) -> str:
     """An answer in the one form in which answers are compared; empty where there is none."""
-    text = " ".join(legible(text).split())
+    text = " ".join(resolve_formulas(text).split())
     if "=" in text and any(character.isdigit() for character in text.rpartition("=")[2]):
         text = text.rpartition("=")[2]
     if _OPEN.search(text):  # a root that is no fraction is not the number under it
@@ -133,16 +133,16 @@ def normalised(text: str) -> str:
     amounts = list(AMOUNT.finditer(text))
     if not amounts or any(len(match["number"]) > LONGEST for match in amounts):
         return _ARTICLE.sub("", text)
-    return "; ".join(written(value_of(match)) for match in amounts)
+    return "; ".join(write_number(read_amount(match)) for match in amounts)
 
 
-def as_number(value: str) -> Fraction | None:
+def parse_number(value: str) -> Fraction | None:
     """The number that a normalised answer is; None for words and for several numbers."""
     is_number = len(value) <= ANSWER_CHARS and re.fullmatch(r"-?\d+(\.\d+)?", value)
     return Fraction(value) if is_number else None
 
 
-def value_of(amount: re.Match[str]) -> Fraction:
+def read_amount(amount: re.Match[str]) -> Fraction:
     """The value of a match of `AMOUNT`."""
     value = Fraction(amount["number"].replace(",", ""))
     if amount["below"]:
@@ -153,7 +153,7 @@ def value_of(amount: re.Match[str]) -> Fraction:
     return -value if amount["sign"] or amount["minus"] else value
 
 
-def written(value: Fraction) -> str:
+def write_number(value: Fraction) -> str:
     """A number in the form in which answers are compared: decimal, to four places."""
     rounded = round(value, DECIMALS)
     digits = f"{abs(int(rounded * 10**DECIMALS)):0{DECIMALS + 1}d}"
@@ -185,8 +185,8 @@ def compare_units(unit: str, other: str) -> Fraction | None:
 
 def is_amount(text: str) -> bool:
     """Whether a text is numbers, with at most a unit or the name of what is counted."""
-    left = AMOUNT.sub("", legible(text))
-    return left != legible(text) and len(left.split()) <= UNIT_WORDS
+    left = AMOUNT.sub("", resolve_formulas(text))
+    return left != resolve_formulas(text) and len(left.split()) <= UNIT_WORDS
 
 
 # Expressions
@@ -194,7 +194,7 @@ def is_amount(text: str) -> bool:
 
 def find_expression(text: str) -> str:
     """An expression as it can be computed; empty where it is none. Of `x = 5` it is the value, of several each."""
-    parts = [_computable(part.rpartition("=")[2]) for part in _SOLUTIONS.split(plain(text).strip(" .\n$`*"))]
+    parts = [_computable(part.rpartition("=")[2]) for part in _SOLUTIONS.split(strip_markup(text).strip(" .\n$`*"))]
     return "; ".join(sorted(parts)) if all(map(_values, parts)) else ""
 
 
@@ -206,7 +206,7 @@ def have_same_values(expression: str, other: str) -> bool:
 
 def satisfies(problem: str, answer: str) -> bool:
     """Whether an answer solves the one equation of a problem, or is the one expression in it in other words."""
-    stated = [found[0].strip() for found in _STATED.finditer(plain(problem))]
+    stated = [found[0].strip() for found in _STATED.finditer(strip_markup(problem))]
     if len(stated) != 1 or not answer:
         return False
     sides = [_computable(side) for side in stated[0].split("=")]

@@ -21,17 +21,17 @@ from insula_solve.amounts import (
     BOLD,
     LONGEST,
     MARKS,
-    as_number,
     compare_units,
     find_expression,
     find_unit,
     have_same_values,
     is_amount,
-    legible,
-    normalised,
-    plain,
-    value_of,
-    written,
+    normalise_answer,
+    parse_number,
+    read_amount,
+    resolve_formulas,
+    strip_markup,
+    write_number,
 )
 from insula_solve.programs import find_program, run_program
 
@@ -102,7 +102,7 @@ class Answer:
     @property
     def number(self) -> Fraction | None:
         """Its value, where it is one number."""
-        return as_number(self.value)
+        return parse_number(self.value)
 
     @property
     def shown(self) -> str:
@@ -189,7 +189,7 @@ def read_answer(text: str, form: Form = "number", problem: str = "") -> Answer |
         case "choice":
             return _read_option(raw, problem)
         case "name":
-            words = " ".join(plain(raw).split()).strip(MARKS + ".")
+            words = " ".join(strip_markup(raw).split()).strip(MARKS + ".")
             return Answer(words, raw, form=form) if 0 < len(words) <= ANSWER_CHARS else None
         case "expression":
             value = find_expression(raw)
@@ -197,8 +197,8 @@ def read_answer(text: str, form: Form = "number", problem: str = "") -> Answer |
         case "open" if not is_amount(raw):
             return read_answer(raw, "name", problem)
         case _:
-            value = normalised(raw)
-            unit = find_unit(plain(raw)) if as_number(value) is not None else ""
+            value = normalise_answer(raw)
+            unit = find_unit(strip_markup(raw)) if parse_number(value) is not None else ""
             return Answer(value, raw, unit=unit) if value else None
 
 
@@ -226,24 +226,26 @@ def _find_boxed(reply: str) -> str:
 def _is_calculated(reply: str, problem: str) -> bool:
     """Whether a reply is an amount, or calculates with the numbers of a question."""
     asks_for_one = len(_DIGITS.findall(problem)) > 1 and problem.rstrip().endswith(("?", "？"))
-    return (is_amount(reply) and "\n" not in reply) or (asks_for_one and bool(_CALCULATION.search(plain(reply))))
+    return (is_amount(reply) and "\n" not in reply) or (asks_for_one and bool(_CALCULATION.search(strip_markup(reply))))
 
 
 def _find_number(reply: str, problem: str) -> Answer | None:
     """The one number that a short reply says and its problem does not, else the last of a reply that calculates."""
-    text = legible(_FENCED.sub("\n", _BULLETS.sub("", reply)))
+    text = resolve_formulas(_FENCED.sub("\n", _BULLETS.sub("", reply)))
     found = [match for match in AMOUNT.finditer(text) if len(match["number"]) <= LONGEST]
-    given = {value_of(match) for match in AMOUNT.finditer(legible(problem)) if len(match["number"]) <= LONGEST}
-    values = {value_of(match) for match in found}
+    given = {
+        read_amount(match) for match in AMOUNT.finditer(resolve_formulas(problem)) if len(match["number"]) <= LONGEST
+    }
+    values = {read_amount(match) for match in found}
     new = values - given or values
     if len(text) <= SHORT_CHARS and len(new) == 1:
-        found = [match for match in found if value_of(match) in new]
+        found = [match for match in found if read_amount(match) in new]
     elif not _CALCULATION.search(text):
         return None
     if not found:
         return None
     raw, begin = found[-1][0].strip(), found[-1].end()
-    return Answer(written(value_of(found[-1])), raw, unit=find_unit(raw + text[begin : begin + ANSWER_CHARS]))
+    return Answer(write_number(read_amount(found[-1])), raw, unit=find_unit(raw + text[begin : begin + ANSWER_CHARS]))
 
 
 def _find_name(reply: str, problem: str) -> Answer | None:
@@ -274,7 +276,7 @@ def _read_option(text: str, problem: str) -> Answer | None:
     known = find_options(problem)
     if not known:
         return Answer(text.strip(MARKS + "."), text, form="choice") if 0 < len(text) <= SHORT_CHARS else None
-    words = plain(text)
+    words = strip_markup(text)
     if (letter := _FIRST_LETTER.match(words)) and (name := letter[1].upper()) in known:
         return Answer(name, text, form="choice")
     lettered = {found[1] for found in _BRACKETED.finditer(words) if found[1] in known}
@@ -287,15 +289,15 @@ def _read_option(text: str, problem: str) -> Answer | None:
     return Answer(named.pop(), text, form="choice") if len(named) == 1 else None
 
 
-def of_number(value: Fraction) -> Answer:
+def answer_with_number(value: Fraction) -> Answer:
     """A computed answer."""
-    return Answer(written(value), written(value))
+    return Answer(write_number(value), write_number(value))
 
 
 def compute_program(program: str) -> Answer | None:
     """What a program comes to; None where it is none that can be computed."""
     try:
-        return of_number(run_program(program))
+        return answer_with_number(run_program(program))
     except InputError:
         return None
 
@@ -308,7 +310,7 @@ def compute_program_in(reply: str) -> Answer | None:
 # Whether answers are the same
 
 
-def agree(answer: Answer, other: Answer) -> bool:
+def is_same_answer(answer: Answer, other: Answer) -> bool:
     """Whether two answers are the same; a number without a unit is in that of the other."""
     scale = compare_units(answer.unit, other.unit)
     if answer.number is not None and other.number is not None:
@@ -332,4 +334,4 @@ def is_correct(answer: str | None, gold: str) -> bool:
         gold: as a data set has it: a number, words, or a solution that ends in `#### 72`.
     """
     wanted, given = read_answer(next(_last(_HASHES, gold), gold)), read_answer(answer or "")
-    return wanted is not None and given is not None and agree(given, wanted)
+    return wanted is not None and given is not None and is_same_answer(given, wanted)

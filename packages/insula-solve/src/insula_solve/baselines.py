@@ -20,13 +20,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from insula_solve.amounts import normalised
+from insula_solve.amounts import normalise_answer
 from insula_solve.answers import compute_program, find_answer
 from insula_solve.method import Method, method
 from insula_solve.programs import find_program
 from insula_solve.prompts import prompt
 from insula_solve.run import Run
-from insula_solve.solution import End, Verdict, grouped
+from insula_solve.solution import End, Verdict, group_attempts
 
 CHAINS = 5
 """Chains of self-consistency (GSM8K gains most up to 5: Wang et al. 2022, figure 2), and of Self-Verification."""
@@ -53,9 +53,9 @@ _QUESTION = re.compile(r"(?:^|(?<=[.?!]))[^.?!]*\?")
 # Chains and their votes
 
 
-def majority(run: Run) -> Verdict:
+def conclude_by_majority(run: Run) -> Verdict:
     """The answer of most attempts, the earliest of several; confidence is their share of all attempts."""
-    votes = max(grouped(run.attempts), key=len, default=None)
+    votes = max(group_attempts(run.attempts), key=len, default=None)
     if votes is None:
         return Verdict(answer=None)
     agreement = len(votes) / len(run.attempts)
@@ -63,7 +63,7 @@ def majority(run: Run) -> Verdict:
     return Verdict(answer=votes[0].shown, confidence=agreement, confidences=confidences, chosen=votes[0].number)
 
 
-def only(run: Run) -> Verdict:
+def conclude_by_only(run: Run) -> Verdict:
     """The answer of the one attempt; confidence is its likelihood, where the model returns one."""
     attempt = next((attempt for attempt in run.attempts if attempt.value is not None), None)
     if attempt is None:
@@ -77,17 +77,17 @@ def only(run: Run) -> Verdict:
     )
 
 
-@method(only)
+@method(conclude_by_only)
 async def direct(run: Run) -> End:
     """One greedy chain of thought (Wei et al. 2022)."""
     await run.chain(0)
     return End("done", "one chain was asked for")
 
 
-def consistent(chains: int) -> Method:
+def build_self_consistency(chains: int) -> Method:
     """Self-consistency with so many chains (Wang et al. 2022)."""
 
-    @method(majority)
+    @method(conclude_by_majority)
     async def self_consistency(run: Run) -> End:
         """Some chains of thought, and the answer of most."""
         most = run.limits.attempts or chains
@@ -98,10 +98,10 @@ def consistent(chains: int) -> Method:
     return self_consistency
 
 
-self_consistency = consistent(CHAINS)
+self_consistency = build_self_consistency(CHAINS)
 
 
-@method(majority)
+@method(conclude_by_majority)
 async def adaptive_self_consistency(run: Run) -> End:
     """Two chains, then four, then eight: until three quarters agree (Aggarwal et al. 2023; its-hub 1.2)."""
     asked = 0
@@ -116,13 +116,13 @@ async def adaptive_self_consistency(run: Run) -> End:
 
 
 def _share(run: Run) -> float:
-    return majority(run).confidence or 0.0
+    return conclude_by_majority(run).confidence or 0.0
 
 
 # Self-Refine
 
 
-def last_computed(run: Run) -> Verdict:
+def conclude_by_last(run: Run) -> Verdict:
     """The last program that could be computed; the method has no confidence of its own."""
     answered = [attempt for attempt in run.attempts if attempt.value is not None]
     if not answered:
@@ -136,7 +136,7 @@ def fenced(program: str) -> str:
     return f"```python\n{program}\n```"
 
 
-@method(last_computed)
+@method(conclude_by_last)
 async def self_refine(run: Run) -> End:
     """A program, criticised and rewritten until the critic is content."""
     made = await run.ask("program", prompt("program", problem=run.problem), max_tokens=FIRST_TOKENS, temperature=0.0)
@@ -167,9 +167,9 @@ async def self_refine(run: Run) -> End:
 # Self-Verification
 
 
-def recovered(run: Run) -> Verdict:
+def conclude_by_recoveries(run: Run) -> Verdict:
     """The answer with the greatest share of recoveries; where none was tried, that of most chains."""
-    voted = majority(run)
+    voted = conclude_by_majority(run)
     if not run.scores or voted.answer is None:
         return voted
     best = max(run.scores, key=lambda answer: run.scores[answer])
@@ -178,10 +178,10 @@ def recovered(run: Run) -> Verdict:
     return Verdict(answer=best, confidence=run.scores[best], confidences=confidences, chosen=first.number)
 
 
-def verified_by(recoveries: int = RECOVERIES) -> Method:
+def build_self_verification(recoveries: int = RECOVERIES) -> Method:
     """The method with so many tries for each number."""
 
-    @method(recovered)
+    @method(conclude_by_recoveries)
     async def self_verification(run: Run) -> End:
         """Chains, and where they differ the answer that explains the problem best."""
         told = run.limits.temperature
@@ -197,7 +197,7 @@ def verified_by(recoveries: int = RECOVERIES) -> Method:
     return self_verification
 
 
-self_verification = verified_by()
+self_verification = build_self_verification()
 
 
 def mask_numbers(problem: str) -> tuple[tuple[str, str], ...]:
@@ -205,7 +205,8 @@ def mask_numbers(problem: str) -> tuple[tuple[str, str], ...]:
     conditions = _QUESTION.sub("", problem).strip() or problem
     found = list(_NUMBER.finditer(conditions))[:MASKS]
     return tuple(
-        (conditions[: number.start()] + "X" + conditions[number.end() :], normalised(number[0])) for number in found
+        (conditions[: number.start()] + "X" + conditions[number.end() :], normalise_answer(number[0]))
+        for number in found
     )
 
 

@@ -11,8 +11,8 @@ from fractions import Fraction
 from itertools import islice
 
 from insula.errors import InputError
-from insula_solve.amounts import SCALES, plain, written
-from insula_solve.programs import bounded, evaluate
+from insula_solve.amounts import SCALES, strip_markup, write_number
+from insula_solve.programs import check_size, evaluate
 
 REASONING_CHARS = 20_000
 """Characters of a reasoning that are looked through; ten times what a model writes in 800 tokens."""
@@ -65,7 +65,7 @@ class Claim:
             return None
 
 
-def claims(reasoning: str) -> tuple[Claim, ...]:
+def find_claims(reasoning: str) -> tuple[Claim, ...]:
     """The equations in a reasoning that can be recomputed, in order."""
     if len(reasoning) > REASONING_CHARS:  # the line in which it is cut off may end within a number
         reasoning = reasoning[:REASONING_CHARS].rpartition("\n")[0]
@@ -74,7 +74,7 @@ def claims(reasoning: str) -> tuple[Claim, ...]:
     return tuple(islice((claim for claim in made if claim is not None), CLAIMS))
 
 
-def corrected(reasoning: Sequence[Claim], answer: Fraction) -> Fraction:
+def correct_answer(reasoning: Sequence[Claim], answer: Fraction) -> Fraction:
     """The answer that the reasoning comes to when its wrong results are put right and carried forward."""
     changed: dict[Fraction, Fraction] = {}
     for claim in reasoning:
@@ -84,7 +84,7 @@ def corrected(reasoning: Sequence[Claim], answer: Fraction) -> Fraction:
     return changed.get(answer, answer)
 
 
-def value_asked(problem: str) -> Fraction | None:
+def compute_stated_value(problem: str) -> Fraction | None:
     """What the one expression in a problem comes to, where no number stands outside it: "What is 17 * 23?"."""
     text = _legible(_PERCENT_OF.sub("% * ", problem))
     sides = [found[0] for found in _SIDE.finditer(text) if _is_computed(found[0])]
@@ -97,7 +97,7 @@ def value_asked(problem: str) -> Fraction | None:
 
 
 def _legible(text: str) -> str:
-    return _TIMES.sub(r"\1*\2", plain(text).translate(_SIGNS))
+    return _TIMES.sub(r"\1*\2", strip_markup(text).translate(_SIGNS))
 
 
 def _claim(text: str, sign: re.Match[str]) -> Claim | None:
@@ -115,7 +115,9 @@ def _claim(text: str, sign: re.Match[str]) -> Claim | None:
         agreeing = [at for at, side in enumerate(sides) if _agree(left, computed, side, stated[at], loosely=loosely)]
     except InputError:
         return None
-    is_cut_off = right.end() == len(text) and written(abs(computed)).startswith(written(abs(stated[0])))  # 12 for 1200
+    is_cut_off = right.end() == len(text) and write_number(abs(computed)).startswith(
+        write_number(abs(stated[0]))
+    )  # 12 for 1200
     if not agreeing and (loosely or is_cut_off or _is_doubtful(left, right[0], computed, stated[0], end)):
         return None
     side = agreeing[0] if agreeing else 0
@@ -147,7 +149,7 @@ def _is_computed(side: str) -> bool:
 
 def _number(digits: str) -> Fraction:
     value = Fraction(digits.strip("$€£ %").replace(",", ""))
-    return bounded(value / 100 if digits.endswith("%") else value)
+    return check_size(value / 100 if digits.endswith("%") else value)
 
 
 def _computed(side: str, of: Callable[[str], Fraction] = _number) -> Fraction:

@@ -51,12 +51,12 @@ class Features:
         return self.classes[0]
 
 
-def features(problem: str) -> Features:
+def read_features(problem: str) -> Features:
     """A problem at first sight."""
     text = f" {' '.join(problem.split()).casefold()} "
     numbers = len(_NUMBER.findall(text))
     sentences = max(1, len(_SENTENCE.findall(text)))
-    found = [name for name, words in known_classes().items() if any(_holds(text, word) for word in words)]
+    found = [name for name, words in read_classes().items() if any(_holds(text, word) for word in words)]
     if numbers >= MANY_NUMBERS:
         found.append(MANY_STEPS)
     if numbers < 2:
@@ -82,7 +82,7 @@ def _holds(text: str, word: str) -> bool:
 
 
 @cache
-def known_classes() -> Mapping[str, tuple[str, ...]]:
+def read_classes() -> Mapping[str, tuple[str, ...]]:
     """The classes that are told from words, each with its words."""
     values = tomllib.loads(resources.files("insula_solve").joinpath(FILE).read_text("utf-8"))
     return {name: tuple(word.casefold() for word in words) for name, words in values.items()}

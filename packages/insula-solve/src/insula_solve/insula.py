@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from insula_solve.amounts import satisfies
-from insula_solve.answers import compute_program, compute_program_in, of_number
-from insula_solve.claims import corrected, value_asked
-from insula_solve.features import Features, features
+from insula_solve.answers import answer_with_number, compute_program, compute_program_in
+from insula_solve.claims import compute_stated_value, correct_answer
+from insula_solve.features import Features, read_features
 from insula_solve.knowledge import Strategy, draw_strategy
 from insula_solve.method import Method, method
 from insula_solve.programs import find_program
@@ -22,7 +22,16 @@ from insula_solve.prompts import ask_choice, ask_strategy, prompt
 from insula_solve.run import CHAIN_TOKENS, Run
 from insula_solve.solution import Attempt, End, Kind, Verdict
 from insula_solve.verification import ONCE, SURE, answer_once, conclude_once
-from insula_solve.votes import Policy, Standing, confidence, is_sure, raised, settled, shares, standings
+from insula_solve.votes import (
+    Policy,
+    Standing,
+    estimate_confidence,
+    is_settled,
+    is_sure,
+    list_shares,
+    raise_confidence,
+    rank_answers,
+)
 
 UNLIKE: tuple[Kind, ...] = ("chain", "program", "chain", "strategy", "chain", "chain", "chain", "strategy")
 """The kinds of the first attempts; then come chains. Where there is nothing to compute with, a strategy stands in for
@@ -35,23 +44,23 @@ SHORTLIST = 6
 CHOICE_TOKENS = 16
 
 
-def tuned(policy: Policy) -> Method:
+def build_method(policy: Policy) -> Method:
     """The method with other figures to decide by."""
 
     def concluded(run: Run) -> Verdict:
-        seen = features(run.problem)
-        standing = standings(run.attempts, seen, policy)
+        seen = read_features(run.problem)
+        standing = rank_answers(run.attempts, seen, policy)
         if run.form in ONCE or not standing:
             return conclude_once(run)
         if (proven := _find_proven(run, standing)) is not None:
             return _conclude(run, proven, SURE)
-        sure = confidence(standing, run.attempts, seen, policy)
-        return _conclude(run, standing[0], sure if len(run.attempts) == 1 else raised(sure, policy))
+        sure = estimate_confidence(standing, run.attempts, seen, policy)
+        return _conclude(run, standing[0], sure if len(run.attempts) == 1 else raise_confidence(sure, policy))
 
     @method(concluded, abstain_below=policy.abstain)
     async def insula(run: Run) -> End:
         """Unlike attempts, recomputed and weighed, until two that can be relied on agree."""
-        seen = features(run.problem)
+        seen = read_features(run.problem)
         counts: dict[Kind, int] = {"plain": 0, "chain": 0, "program": 0, "strategy": 0}
         most = run.limits.attempts or policy.attempts
         for at in range(most):
@@ -62,14 +71,14 @@ def tuned(policy: Policy) -> Method:
             counts[kind] += 1
             if run.form in ONCE:
                 return await answer_once(run)
-            standing = standings(run.attempts, seen, policy)
+            standing = rank_answers(run.attempts, seen, policy)
             if _find_proven(run, standing):
                 return End("accepted", "the problem itself says that it is right")
             if at == 0 and run.attempts and is_sure(run.attempts[0], seen, policy) and not _is_stated(run):
                 return End("accepted", "the first attempt is enough for this problem")
             if standing:
-                run.say("vote", _describe_votes(standing), **shares(standing))
-            if settled(standing, policy):
+                run.say("vote", _describe_votes(standing), **list_shares(standing))
+            if is_settled(standing, policy):
                 await _learn(run, seen, standing[0].answer)
                 return End("agreed", _describe_agreement(standing[0]))
         return End("done", f"{most} attempts are made", stuck=True)
@@ -77,7 +86,7 @@ def tuned(policy: Policy) -> Method:
     return insula
 
 
-insula = tuned(Policy())
+insula = build_method(Policy())
 
 
 def _calculates(run: Run, seen: Features) -> bool:
@@ -87,12 +96,12 @@ def _calculates(run: Run, seen: Features) -> bool:
 
 def _is_stated(run: Run) -> bool:
     """Whether the problem itself says what comes out: an expression with a value."""
-    return run.form == "number" and value_asked(run.problem) is not None
+    return run.form == "number" and compute_stated_value(run.problem) is not None
 
 
 def _find_proven(run: Run, standing: Sequence[Standing]) -> Standing | None:
     """The answer that the problem itself proves: its expression comes to it, or its equation holds with it."""
-    value = value_asked(run.problem) if run.form == "number" else None
+    value = compute_stated_value(run.problem) if run.form == "number" else None
     for each in standing:
         answer = each.attempts[0].answer
         if answer is None:
@@ -143,7 +152,7 @@ async def _strategy(run: Run, index: int, seen: Features, policy: Policy) -> Str
     tried = {attempt.strategy for attempt in run.attempts}
     shortlist: list[Strategy] = []
     for at in range(SHORTLIST):
-        without = frozenset(tried | {one.name for one in shortlist})
+        without = frozenset(tried | {each.name for each in shortlist})
         shortlist.append(draw_strategy(run.knowledge.repertoire, tallies, seen.classes, run.lot(at), without=without))
     answers = list(dict.fromkeys(attempt.value for attempt in run.attempts if attempt.value is not None))
     if seen.difficulty < policy.monitor_from or len(answers) < 2:
@@ -173,11 +182,12 @@ def _repair(run: Run, attempt: Attempt) -> None:
     """Put right an answer that follows from wrong arithmetic."""
     if attempt.answer is None or attempt.answer.number is None or not attempt.wrong:
         return
-    value = corrected(attempt.claims, attempt.answer.number)
+    value = correct_answer(attempt.claims, attempt.answer.number)
     if value != attempt.answer.number:
-        run.change(replace(attempt, answer=of_number(value), repaired=True))
+        run.change(replace(attempt, answer=answer_with_number(value), repaired=True))
         run.say(
-            "arithmetic", f"With its arithmetic put right, attempt {attempt.number} comes to {of_number(value).value}."
+            "arithmetic",
+            f"With its arithmetic put right, attempt {attempt.number} comes to {answer_with_number(value).value}.",
         )
 
 
@@ -189,7 +199,7 @@ async def _learn(run: Run, seen: Features, answer: str) -> None:
 
 def _conclude(run: Run, best: Standing, sure: float) -> Verdict:
     confidences = {"combined": sure, "agreement": len(best.attempts) / len(run.attempts)}
-    likelihoods = [one.likelihood.confidence for one in best.attempts if one.likelihood is not None]
+    likelihoods = [attempt.likelihood.confidence for attempt in best.attempts if attempt.likelihood is not None]
     if likelihoods:
         confidences["likelihood"] = sum(likelihoods) / len(likelihoods)
     return Verdict(
@@ -201,7 +211,7 @@ def _conclude(run: Run, best: Standing, sure: float) -> Verdict:
 
 
 def _describe_votes(standing: tuple[Standing, ...]) -> str:
-    return "Votes so far: " + ", ".join(f"{one.answer} with {one.share:.2f}" for one in standing[:4]) + "."
+    return "Votes so far: " + ", ".join(f"{each.answer} with {each.share:.2f}" for each in standing[:4]) + "."
 
 
 def _describe_agreement(best: Standing) -> str:

@@ -32,23 +32,6 @@ class Records(Protocol):
         ...
 
 
-class MemoryRecords:
-    """Records for as long as the process lives."""
-
-    def __init__(self) -> None:
-        self._tallies: dict[tuple[str, str], dict[str, Tally]] = {}
-
-    async def read(self, model: str, kind: str) -> Mapping[str, Tally]:
-        """The tally of each strategy that a model has tried on problems of a class."""
-        return dict(self._tallies.get((model, kind), {}))
-
-    async def add(self, model: str, kind: str, strategy: str, success: bool) -> None:
-        """Count one more outcome."""
-        tallies = self._tallies.setdefault((model, kind), {})
-        won, lost = tallies.get(strategy, Tally())
-        tallies[strategy] = Tally(won + success, lost + (not success))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
     """A way to go about a problem."""
@@ -81,7 +64,7 @@ def read_repertoire(home: Path) -> tuple[Strategy, ...]:
         return read_shipped()
     except (OSError, ValueError) as error:
         raise SettingsError(f"The strategies in {str(path)!r} cannot be read ({error}); mend the file.") from error
-    return tuple({one.name: one for one in (*read_shipped(), *own)}.values())
+    return tuple({each.name: each for each in (*read_shipped(), *own)}.values())
 
 
 def _strategies(values: Mapping[str, Any], source: str) -> tuple[Strategy, ...]:
@@ -99,7 +82,7 @@ def _strategy(entry: Any, source: str) -> Strategy:
         if not isinstance(text, str) or not text.strip() or len(text) > most:
             raise SettingsError(f"A strategy in {source!r} needs a {name!r} of 1 to {most} characters; add it.")
     classes = fields.get("classes", [])
-    if not isinstance(classes, list) or not all(isinstance(one, str) for one in cast(list[Any], classes)):
+    if not isinstance(classes, list) or not all(isinstance(name, str) for name in cast(list[Any], classes)):
         raise SettingsError(f"The 'classes' of the strategy {fields['name']!r} in {source!r} must be a list of names.")
     texts = {name: " ".join(cast(str, fields[name]).split()) for name in limits}
     return Strategy(**texts, classes=tuple(cast(list[str], classes)))
@@ -128,8 +111,8 @@ class Knowledge:
         numbered = {str(number): one for number, one in enumerate(self.repertoire, 1)}
         if listed in numbered:
             return numbered[listed]
-        found = [one for one in self.repertoire if one.name.casefold() in said]
-        return max(found, key=lambda one: len(one.name), default=None)
+        found = [strategy for strategy in self.repertoire if strategy.name.casefold() in said]
+        return max(found, key=lambda strategy: len(strategy.name), default=None)
 
 
 def draw_strategy(
@@ -152,18 +135,18 @@ def draw_strategy(
         without: names of those that were tried already.
     """
     draw = np.random.default_rng(abs(seed))
-    left = [one for one in repertoire if one.name not in without] or list(repertoire)
-    left = [one for one in left if fits(one, classes) or one.name in tallies] or left
-    values = [draw.beta(*posterior(one, tallies.get(one.name, Tally()), classes)) for one in left]
+    left = [each for each in repertoire if each.name not in without] or list(repertoire)
+    left = [each for each in left if fits_classes(each, classes) or each.name in tallies] or left
+    values = [draw.beta(*compute_posterior(each, tallies.get(each.name, Tally()), classes)) for each in left]
     return left[int(np.argmax(values))]
 
 
-def fits(strategy: Strategy, classes: Sequence[str]) -> bool:
+def fits_classes(strategy: Strategy, classes: Sequence[str]) -> bool:
     """Whether a strategy is for problems of one of some classes; one that names none is for all."""
     return not strategy.classes or not set(strategy.classes).isdisjoint(classes)
 
 
-def posterior(strategy: Strategy, tally: Tally, classes: Sequence[str]) -> tuple[float, float]:
+def compute_posterior(strategy: Strategy, tally: Tally, classes: Sequence[str]) -> tuple[float, float]:
     """The two parameters of the Beta distribution of a strategy's rate of success on problems of some classes."""
-    won, lost = FITTING if fits(strategy, classes) else OTHER
+    won, lost = FITTING if fits_classes(strategy, classes) else OTHER
     return won + tally.successes, lost + tally.failures

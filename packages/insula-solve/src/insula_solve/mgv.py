@@ -19,7 +19,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from insula.llm.client import Generation
 from insula.memory.storage.rows import Tally
 from insula_solve.answers import Answer, Form, find_answer
-from insula_solve.features import Features, features
+from insula_solve.features import Features, read_features
 from insula_solve.knowledge import Knowledge, Strategy, draw_strategy
 from insula_solve.method import method
 from insula_solve.prompts import ask_monitor, ask_solution
@@ -50,7 +50,7 @@ class Plan(BaseModel):
     strategy: str = Field(max_length=80)
 
 
-def best_scored(run: Run) -> Verdict:
+def conclude_by_scores(run: Run) -> Verdict:
     """The attempt with the highest scores among those with an answer; its mean is the prompted confidence."""
     answered = [attempt for attempt in run.attempts if attempt.answer is not None]
     if not answered:
@@ -62,10 +62,10 @@ def best_scored(run: Run) -> Verdict:
     )
 
 
-@method(best_scored)
+@method(conclude_by_scores)
 async def mgv(run: Run) -> End:
     """Plan, solve and judge in up to three cycles."""
-    seen = features(run.problem)
+    seen = read_features(run.problem)
     generator = run.models.generator.model_name
     previous: Attempt | None = None
     cycles = run.limits.attempts or CYCLES
@@ -74,7 +74,7 @@ async def mgv(run: Run) -> End:
         metastrategy = metastrategy_of(previous.scores) if previous else "switch"
         plan = await _monitor(run, tallies, previous, metastrategy, cycle)
         draw = partial(draw_strategy, run.knowledge.repertoire, tallies, seen.classes, run.lot(cycle))
-        strategy = select(run.knowledge, plan, previous, metastrategy, draw)
+        strategy = select_strategy(run.knowledge, plan, previous, metastrategy, draw)
         attempt = await _generate(run, plan or _blind(seen), strategy, previous, cycle)
         attempt = await verify_attempt(run, attempt, cycle) if attempt.answer is not None else attempt
         accepted = attempt.scores is not None and attempt.scores.mean >= ACCEPTED
@@ -117,7 +117,7 @@ def read_solution(made: Generation, form: Form = "number", problem: str = "") ->
     return reasoning.strip() or made.thinking or made.text, answer
 
 
-def select(
+def select_strategy(
     knowledge: Knowledge,
     plan: Plan | None,
     previous: Attempt | None,

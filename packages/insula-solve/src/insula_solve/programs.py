@@ -144,7 +144,7 @@ def is_readable(reply: str) -> bool:
     return True
 
 
-def bounded(value: int | Fraction) -> Fraction:
+def check_size(value: int | Fraction) -> Fraction:
     """The value, if it is of a size that is computed with.
 
     Raises:
@@ -450,7 +450,7 @@ class _Machine:
         if size > SIZE or self._steps < 0:
             raise InputError("The program makes too much to be computed here.")
         if isinstance(value, int | Fraction):
-            bounded(value)
+            check_size(value)
         return value
 
 

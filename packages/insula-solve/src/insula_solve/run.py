@@ -17,9 +17,9 @@ from insula.llm.model import Model
 from insula.llm.structured import parse
 from insula.llm.wire import bound_of, messages_of
 from insula.types import Usage
-from insula_solve.amounts import written
+from insula_solve.amounts import write_number
 from insula_solve.answers import ONCE, Answer, Form, find_answer, strip_thought
-from insula_solve.claims import claims
+from insula_solve.claims import find_claims
 from insula_solve.knowledge import Knowledge
 from insula_solve.prompts import fill_in, prompt
 from insula_solve.solution import Attempt, Kind, Step, StepKind, measure_likelihood
@@ -346,7 +346,7 @@ class Run:
             kind=kind,
             reasoning=reasoning,
             answer=answer,
-            claims=claims(reasoning) if kind != "program" and self.form not in ONCE else (),
+            claims=find_claims(reasoning) if kind != "program" and self.form not in ONCE else (),
             likelihood=measure_likelihood(made.logprobs, answer.raw if answer else "") if made else None,
             truncated=made is not None and made.truncated,
             strategy=strategy,
@@ -388,5 +388,5 @@ def key_of(model: str, prompt: Prompt, *, max_tokens: int, temperature: float | 
 def _describe_claims(attempt: Attempt) -> str:
     if not attempt.wrong:
         return f"Recomputed {len(attempt.claims)} of its equations: all hold."
-    shown = "; ".join(f"{claim.text} (it is {written(claim.computed)})" for claim in attempt.wrong[:3])
+    shown = "; ".join(f"{claim.text} (it is {write_number(claim.computed)})" for claim in attempt.wrong[:3])
     return f"Recomputed {len(attempt.claims)} of its equations, {len(attempt.wrong)} do not hold: {shown}."

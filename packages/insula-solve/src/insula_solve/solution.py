@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from insula.redaction import redact
 from insula.types import Usage
-from insula_solve.answers import Answer, Form, agree, is_correct
+from insula_solve.answers import Answer, Form, is_correct, is_same_answer
 from insula_solve.claims import Claim
 from insula_solve.programs import Tests
 
@@ -148,12 +148,12 @@ class Attempt:
         return {kind: value for kind, value in known.items() if value is not None}
 
 
-def grouped(attempts: Iterable[Attempt]) -> list[list[Attempt]]:
+def group_attempts(attempts: Iterable[Attempt]) -> list[list[Attempt]]:
     """The attempts that gave the same answer, each with those that agree with the first of them."""
     groups: list[list[Attempt]] = []
     for attempt in attempts:
         if (answer := attempt.answer) is not None:
-            group = next((one for one in groups if one[0].answer and agree(one[0].answer, answer)), None)
+            group = next((one for one in groups if one[0].answer and is_same_answer(one[0].answer, answer)), None)
             groups.append([attempt]) if group is None else group.append(attempt)
     return groups
 

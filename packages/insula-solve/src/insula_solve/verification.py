@@ -13,7 +13,7 @@ from insula.telemetry import evaluated
 from insula.turn.monitor import assess
 from insula_solve.amounts import AMOUNT
 from insula_solve.answers import ONCE
-from insula_solve.features import features
+from insula_solve.features import read_features
 from insula_solve.programs import Tests, check_tests, is_readable
 from insula_solve.prompts import prompt
 from insula_solve.run import Run, as_it_stands
@@ -61,7 +61,7 @@ def fall_back(run: Run) -> None:
 
     Not where the answer was to be computed, nor for a number where the reply holds none.
     """
-    computes = run.form in ("number", "expression") and features(run.problem).is_computable
+    computes = run.form in ("number", "expression") and read_features(run.problem).is_computable
     said = [attempt for attempt in run.attempts if attempt.kind != "program" and attempt.reasoning]
     says_one = said and (run.form != "number" or AMOUNT.search(said[0].reasoning))
     if says_one and not computes and all(attempt.answer is None for attempt in run.attempts):

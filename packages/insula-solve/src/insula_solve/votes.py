@@ -6,7 +6,7 @@ arithmetic that does not hold, the likelihood of its tokens. What is known of an
 once, however many gave it.
 
 That decides between answers, and when to stop. How sure to be of the leading one is another question: attempts at one
-problem are right or wrong together, and where they disagree much the problem is a hard one. See `confidence`.
+problem are right or wrong together, and where they disagree much the problem is a hard one. See `estimate_confidence`.
 """
 
 import math
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from insula.errors import InputError
 from insula_solve.answers import Answer
 from insula_solve.features import Features
-from insula_solve.solution import Attempt, grouped
+from insula_solve.solution import Attempt, group_attempts
 
 LOGIT_CAP = 0.02
 """No attempt is held to be right or wrong with more certainty than this far from it."""
@@ -98,21 +98,23 @@ class Standing:
     attempts: tuple[Attempt, ...]
 
 
-def standings(attempts: Iterable[Attempt], seen: Features, policy: Policy) -> tuple[Standing, ...]:
+def rank_answers(attempts: Iterable[Attempt], seen: Features, policy: Policy) -> tuple[Standing, ...]:
     """The answers with their shares of the votes, the greatest first; they leave room for one that nobody gave."""
-    groups = grouped(attempts)
+    groups = group_attempts(attempts)
     odds = [math.exp(_support(group, seen, policy)) for group in groups]
     total = sum(odds) + policy.alternatives
     made = (Standing(group[0].shown or "", of / total, tuple(group)) for group, of in zip(groups, odds, strict=True))
-    return tuple(sorted(made, key=lambda one: -one.share))
+    return tuple(sorted(made, key=lambda standing: -standing.share))
 
 
-def settled(standing: Sequence[Standing], policy: Policy) -> bool:
+def is_settled(standing: Sequence[Standing], policy: Policy) -> bool:
     """Whether the leading answer can be relied on: two attempts gave it, and it has enough of the votes."""
     return bool(standing) and standing[0].share >= policy.stop and len(standing[0].attempts) > 1
 
 
-def confidence(standing: Sequence[Standing], attempts: Sequence[Attempt], seen: Features, policy: Policy) -> float:
+def estimate_confidence(
+    standing: Sequence[Standing], attempts: Sequence[Attempt], seen: Features, policy: Policy
+) -> float:
     """The chance in [0, 1] that the leading answer is right, where problems differ in how hard they are.
 
     The share of attempts that are right is drawn for each problem from a Beta distribution, with the mean of a plain
@@ -122,27 +124,29 @@ def confidence(standing: Sequence[Standing], attempts: Sequence[Attempt], seen: 
     `alternatives` wrong ones and the right one, at least one was given by nobody.
     """
     strength = 1 / policy.alike - 1
-    doubt = [math.log(policy.implausible) if is_implausible(one.attempts[0].answer, seen) else 0.0 for one in standing]
+    doubt = [
+        math.log(policy.implausible) if is_implausible(each.attempts[0].answer, seen) else 0.0 for each in standing
+    ]
     right, wrong = policy.chain * strength, (1 - policy.chain) * strength
     made = sum(max(_worth(attempt, policy), 0.0) for attempt in attempts)
-    known = [sum(_worth(attempt, policy) for attempt in one.attempts) for one in standing]
+    known = [sum(_worth(attempt, policy) for attempt in each.attempts) for each in standing]
     logs = [
         _log_beta(right + max(worth, 0.0), wrong + made - max(worth, 0.0))
         + worth * math.log(policy.alternatives)
         + less
         for worth, less in zip((*known, 0.0), (*doubt, 0.0), strict=True)
     ]
-    weights = [math.exp(one - max(logs)) for one in logs]
+    weights = [math.exp(log - max(logs)) for log in logs]
     unseen = max(1.0, policy.alternatives + 1 - len(standing))
     return weights[0] / (sum(weights[:-1]) + unseen * weights[-1])
 
 
-def raised(chance: float, policy: Policy) -> float:
-    """A confidence of `confidence` where the attempts are of several kinds."""
+def raise_confidence(chance: float, policy: Policy) -> float:
+    """A confidence of `estimate_confidence` where the attempts are of several kinds."""
     return chance / (chance + (1 - chance) * math.exp(-policy.unlike))
 
 
-def chance(attempt: Attempt, policy: Policy) -> float:
+def estimate_chance(attempt: Attempt, policy: Policy) -> float:
     """The chance that an attempt is right, by what is known of it alone."""
     if attempt.repaired:
         return policy.repaired
@@ -186,7 +190,7 @@ def _support(group: Sequence[Attempt], seen: Features, policy: Policy) -> float:
     for attempt in group:
         repeats = counted.get(attempt.kind, 0)
         counted[attempt.kind] = repeats + 1
-        total += _evidence(chance(attempt, policy), policy) * (policy.repeated if repeats else 1.0)
+        total += _evidence(estimate_chance(attempt, policy), policy) * (policy.repeated if repeats else 1.0)
     return total
 
 
@@ -198,13 +202,13 @@ def _evidence(p: float, policy: Policy) -> float:
 
 def _worth(attempt: Attempt, policy: Policy) -> float:
     """An attempt in plain chains; below 0 where it speaks against its answer."""
-    return _evidence(chance(attempt, policy), policy) / _evidence(policy.chain, policy)
+    return _evidence(estimate_chance(attempt, policy), policy) / _evidence(policy.chain, policy)
 
 
 def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-def shares(standing: Sequence[Standing]) -> Mapping[str, float]:
+def list_shares(standing: Sequence[Standing]) -> Mapping[str, float]:
     """Answers with their shares of the votes, to two decimals, for the trace."""
-    return {one.answer: round(one.share, 2) for one in standing}
+    return {each.answer: round(each.share, 2) for each in standing}
