@@ -74,6 +74,16 @@ async def test_what_was_said_more_than_a_week_ago_is_read_no_more() -> None:
         assert not model.requests
 
 
+async def test_a_clock_that_goes_back_keeps_no_line_from_being_read() -> None:
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        model = ScriptedModel(lambda _: EMPTY)
+        await tell(store, SISTER)
+        clock.advance(-3 * 86_400)
+        await Rests(service_of(store, model)).look()
+        assert len(model.requests) == 1
+
+
 async def test_whose_tokens_of_the_day_are_spent_waits() -> None:
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:

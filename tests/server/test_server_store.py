@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from api_service import TOKENS, Client, MakeService, say
 from sqlalchemy.exc import OperationalError
 
+from insula.errors import StoreFull
 from insula.memory.retrieval import index
 from insula.metacognition import Metacognition
 
@@ -214,3 +215,40 @@ async def test_a_file_that_is_no_database_any_more(make_service: MakeService, cl
     file.unlink()
     file.touch()
     assert (await here.get("/ready")).status_code == 200
+
+
+WRITES = (
+    ("POST", "/agent/memories", {"messages": [{"role": "user", "content": "I like trams."}]}),
+    ("POST", "/agent/memories/1", {"do": "correct", "text": "I live in Porto."}),
+    ("POST", "/agent/memories/forget", {"session": "monday"}),
+    ("DELETE", "/agent/memories/1", None),
+    ("POST", "/agent/lessons/w1", {"do": "mute"}),
+    ("DELETE", "/agent/lessons/w1", None),
+    ("POST", "/agent/sleep", None),
+    ("POST", "/agent/data/erase", {"name": "ana"}),
+    ("POST", "/agent/answers/judge", {"session": "monday", "turn": 1, "right": True}),
+)
+"""Routes that write in the memory. A message and the turns of an agent elsewhere are answered all the same."""
+
+
+@pytest.mark.parametrize(("method", "path", "body"), WRITES)
+async def test_each_route_that_writes_is_507_on_a_full_disk(
+    method: str,
+    path: str,
+    body: object,
+    make_service: MakeService,
+    client: Client,
+    metacognition: Metacognition,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = client(make_service())
+    await say(here, "I live in Lisbon.")
+
+    async def full(*_: object, **__: object) -> None:
+        raise StoreFull("The disk that holds the memory is full; make room, and try again.")
+
+    monkeypatch.setattr(type(metacognition.store), "run", full)
+    answer = await here.request(method, path, params={"user": "ana"}, json=body)
+    assert (answer.status_code, answer.json()["type"]) == (507, "urn:insula:store-full")
+    monkeypatch.undo()
+    assert await _kept(here) == ["I live in Lisbon."]

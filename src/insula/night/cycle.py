@@ -18,8 +18,8 @@ from insula.llm.budget import Account, Budget
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage import spending
 from insula.memory.storage.changes import Changes
-from insula.memory.storage.evening import CADENCE, evening
-from insula.memory.storage.nights import UP_TO
+from insula.memory.storage.evening import evening
+from insula.memory.storage.nights import CADENCE, UP_TO
 from insula.memory.storage.rows import Line, Noticed, Session
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store

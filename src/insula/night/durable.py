@@ -25,7 +25,7 @@ from insula.memory.storage.backend import is_server
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed
-from insula.night.cycle import CADENCE, Phase, PhaseName, SleepReport, sleep_cycle
+from insula.night.cycle import Phase, PhaseName, SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 from insula.types import Calibration, Identity
 
@@ -233,7 +233,7 @@ class Worker:
             date: the name of the nights; by default the day in the user's zone.
         """
         store, after, called = self.house.store, 0, 0
-        while page := await store.run(nights.waiting, after, store.now() - CADENCE, PAGE):
+        while page := await store.run(nights.waiting, after, store.now(), PAGE):
             after = page[-1][0]
             zones = [(number, user, self.house.zone_of(user)) for number, user in page]
             here = [one for one in zones if zone is None or zone == (one[2].key if one[2] else self.house.zones[0])]

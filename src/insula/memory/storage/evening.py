@@ -7,11 +7,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from insula.memory.storage import journal, nights
-from insula.memory.storage.nights import END, MIN_MESSAGES, UP_TO
+from insula.memory.storage.nights import CADENCE, END, MIN_MESSAGES, UP_TO
 from insula.memory.storage.rows import Session
-
-CADENCE = 20 * 3600.0
-"""Seconds between two nights of a user (seed 004)."""
 
 
 class Evening(NamedTuple):

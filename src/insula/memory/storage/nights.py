@@ -225,6 +225,8 @@ def names(connection: sa.Connection) -> list[str]:
     return list(connection.execute(sa.select(users.c.name).order_by(users.c.id)).scalars())
 
 
+CADENCE = 20 * 3600.0
+"""Seconds between two nights of a user (seed 004)."""
 END = "end"
 """What stands in the journal when all phases of a night are done."""
 MIN_MESSAGES = 3
@@ -235,26 +237,27 @@ UP_TO = "up_to"
 """Where a phase reports the last message that it has seen."""
 
 
-def waiting(connection: sa.Connection, after: int, slept_before: float, limit: int) -> list[tuple[int, str]]:
+def waiting(connection: sa.Connection, after: int, now: float, limit: int) -> list[tuple[int, str]]:
     """The users, by id and name, of whom a night may find something new: the gate before any of them is looked at.
 
     Args:
         connection: of a transaction.
         after: the id of a user who was seen already.
-        slept_before: a later night is too late ago to have another one.
+        now: the time; after a night that ended in the future the clock went back, and it hinders none.
         limit: how many users at most.
     """
-    query = _waiting(after, slept_before, limit)
+    query = _waiting(after, now, limit)
     return [(row.id, row.name) for row in connection.execute(query)]
 
 
-def many_waiting(connection: sa.Connection, slept_before: float, limit: int) -> int:
+def many_waiting(connection: sa.Connection, now: float, limit: int) -> int:
     """How many users that are; none above the limit is counted."""
-    query = sa.select(sa.func.count()).select_from(_waiting(0, slept_before, limit).subquery())
+    query = sa.select(sa.func.count()).select_from(_waiting(0, now, limit).subquery())
     return connection.execute(query).scalar_one()
 
 
-def _waiting(after: int, slept_before: float, limit: int) -> sa.Select[Any, Any]:
+def _waiting(after: int, now: float, limit: int) -> sa.Select[Any, Any]:
+    slept_before = now - CADENCE
     ended = sa.select(nights).where(nights.c.user_id == users.c.id, nights.c.phase == END, nights.c.state == "done")
     last = ended.with_only_columns(sa.func.max(nights.c.id)).correlate(users).scalar_subquery()
     end = nights.alias("ended")
@@ -269,7 +272,7 @@ def _waiting(after: int, slept_before: float, limit: int) -> sa.Select[Any, Any]
         begun.c.id > sa.func.coalesce(end.c.id, 0),
         begun.c.night.not_like(f"{REST}%"),
     )
-    rested = sa.or_(end.c.at.is_(None), end.c.at <= slept_before)
+    rested = sa.or_(end.c.at.is_(None), end.c.at <= slept_before, end.c.at > now)
     return (
         sa.select(users.c.id, users.c.name)
         .select_from(users.outerjoin(end, end.c.id == last))

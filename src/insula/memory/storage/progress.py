@@ -5,7 +5,6 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from insula.memory.storage import nights, postgres
-from insula.memory.storage.evening import CADENCE
 from insula.memory.storage.schema import nights as journal
 from insula.memory.storage.schema import spending, users
 from insula.memory.storage.spending import EVERYBODY, Sum
@@ -127,7 +126,7 @@ def standing(connection: sa.Connection, now: float, *, shared: bool) -> Standing
     dates = [_date(row, caps) for row in rows]
     failures = [Failure(*row) for row in connection.execute(_FAILED)]
     workers = sorted(postgres.holders(connection, WORKER)) if shared else None
-    return Standing(nights.many_waiting(connection, now - CADENCE, MOST_WAITING), dates, failures, workers)
+    return Standing(nights.many_waiting(connection, now, MOST_WAITING), dates, failures, workers)
 
 
 def _date(one: sa.RowMapping, caps: dict[str, Sum]) -> Date:

@@ -143,7 +143,10 @@ def tokens_spent(connection: sa.Connection, user_id: int, now: float) -> int:
 
 
 def resting(connection: sa.Connection, now: float, rest: float, limit: int) -> list[str]:
-    """The users who said something that is unread, and nothing since some seconds; who waits longest stands first."""
+    """The users who said something that is unread, and nothing since some seconds; who waits longest stands first.
+
+    What was said in the future was said before the clock went back: nobody waits for that hour to come again.
+    """
     last = (
         sa.select(sa.func.max(nights.c.id))
         .where(nights.c.user_id == users.c.id, nights.c.phase == PHASE, nights.c.state == DONE)
@@ -158,7 +161,7 @@ def resting(connection: sa.Connection, now: float, rest: float, limit: int) -> l
         sa.select(users.c.name)
         .select_from(users.outerjoin(done, done.c.id == last))
         .join(messages, messages.c.id == latest)
-        .where(messages.c.said_at <= now - rest)
+        .where(sa.or_(messages.c.said_at <= now - rest, messages.c.said_at > now))
     )
     fellow = messages.alias("fellow")
     new = sa.exists().where(
