@@ -124,7 +124,7 @@ async def test_the_phase_is_in_the_report_of_the_night(store: Store) -> None:
 
 HALVES: Mapping[str, tuple[str, str]] = {
     "flood": ("def fact(", "def facts("),
-    "acme": ("class Dialect(", "class Half("),
+    "acme": ("DIALECT = ", "HALF = "),
     "volume": ("(night: Night)", "(night: Night, more: int)"),
 }
 """By part: what is taken out of it, and what stands there instead."""
@@ -134,7 +134,7 @@ from insula.coding.hosts.dialects import BaseDialect
 from insula.night.cycle import Phase
 from insula.coding.step.senses.protocol import Sense
 sense: Sense = {0}flood
-dialect: BaseDialect = {0}acme.Dialect({{}})
+dialect: BaseDialect = {0}acme.DIALECT({{}})
 phase: Phase = {0}volume.count
 """
 

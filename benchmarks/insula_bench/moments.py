@@ -168,7 +168,7 @@ def lived(rows: Sequence[Row], on: frozenset[str] = EVERY) -> Lived:
     """Fold a session through the senses, with the places of its tool uses; those that are off by default as well."""
     places = _places(rows)
     walk = _Walk(places, _last_words(rows), on)
-    for event in claude_code.Reader(Seen()).read(
+    for event in claude_code.ClaudeCodeReader(Seen()).read(
         row for row in rows if row.get("type") in {"user", "assistant", "system"}
     ):
         walk.take(event)

@@ -39,9 +39,9 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    CODEX: Format(codex.FOLDERS, codex.identify, codex.Reader),
-    GEMINI: Format(gemini.FOLDERS, gemini.identify, gemini.Reader),
-    CLAUDE_CODE: Format(claude_code.FOLDERS, claude_code.identify, claude_code.Reader),
+    CODEX: Format(codex.FOLDERS, codex.identify, codex.CodexReader),
+    GEMINI: Format(gemini.FOLDERS, gemini.identify, gemini.GeminiReader),
+    CLAUDE_CODE: Format(claude_code.FOLDERS, claude_code.identify, claude_code.ClaudeCodeReader),
 }
 """In the order in which a file is tried: almost anything is a line of Claude Code's."""
 

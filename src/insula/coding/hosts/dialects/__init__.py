@@ -1,6 +1,6 @@
 """The dialects of coding agents: what each sends to a hook, and what it reads as an answer.
 
-`EVENTS` is the table of hosts: each name in it is that of a file beside this one, with a class `Dialect`. What that
+`EVENTS` is the table of hosts: each name is that of a file beside this one, with its class as `DIALECT`. What that
 does not say is as Claude Code has it, or nothing. What a host's settings look like is in `places`, what it would send
 to try a hook in `trials.json`; both have these names (`tests/hosts/test_hosts_agree.py`). The hook loads one dialect in
 milliseconds, so no `typing` and no `pathlib` stands here.
@@ -174,7 +174,7 @@ def load_dialect(name: str) -> BaseDialect:
     """
     if name not in NAMES:
         raise LookupError(name)
-    return __import__(get_module(name), None, None, ("Dialect",)).Dialect(EVENTS[name])
+    return __import__(get_module(name), None, None, ("DIALECT",)).DIALECT(EVENTS[name])
 
 
 def get_module(name: str) -> str:

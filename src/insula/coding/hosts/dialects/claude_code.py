@@ -24,7 +24,7 @@ _REJECTED = "The user doesn't want to"
 _TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
-class Dialect(BaseDialect):
+class ClaudeCodeDialect(BaseDialect):
     """What Claude Code sends and reads."""
 
     asks = True
@@ -96,6 +96,9 @@ class Dialect(BaseDialect):
                 elif text.startswith(_INTERRUPTED):
                     found += _interrupt()
         return tuple(reversed(found))
+
+
+DIALECT = ClaudeCodeDialect
 
 
 def _read_call(payload: Payload, at: float, output: str, *, ok: bool) -> Action:

@@ -23,7 +23,7 @@ _TOLD_BY = {
 _FRAME = ("[Command exited with code ", "[stderr]")
 
 
-class Dialect(BaseDialect):
+class ClineDialect(BaseDialect):
     """What Cline sends and reads."""
 
     def read_frame(self, payload: Payload) -> Event | None:
@@ -60,6 +60,9 @@ class Dialect(BaseDialect):
     def write_answer(self, name: str, text: str) -> dict[str, object]:
         """What puts a text before the model."""
         return {"cancel": False, "contextModification": text}
+
+
+DIALECT = ClineDialect
 
 
 def _read_input(given: "Any") -> "Any":

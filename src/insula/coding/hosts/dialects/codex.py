@@ -8,7 +8,7 @@ from insula.coding.step.fingerprint import list_patched
 from insula.coding.step.outcome import is_error
 
 
-class Dialect(BaseDialect):
+class CodexDialect(BaseDialect):
     """What Codex sends and reads."""
 
     hears_stop = True
@@ -30,6 +30,9 @@ class Dialect(BaseDialect):
         """The tokens of the last request and reply, and the window."""
         start = tail.rfind('"last_token_usage":{')
         return find_number(tail, "total_tokens", start), find_number(tail, "model_context_window", start)
+
+
+DIALECT = CodexDialect
 
 
 def _read_input(payload: Payload) -> object:

@@ -23,7 +23,7 @@ _POLLS = frozenset(("read_bash", "read_powershell"))
 _ENDED = " completed with exit code "
 
 
-class Dialect(BaseDialect):
+class CopilotDialect(BaseDialect):
     """What Copilot CLI sends and reads; it names its record of a session when a turn has ended, too late to be read."""
 
     def read_frame(self, payload: Payload) -> Event | None:
@@ -64,6 +64,9 @@ class Dialect(BaseDialect):
     def write_answer(self, name: str, text: str) -> dict[str, object]:
         """What puts a text before the model; Copilot reads it at the top and nowhere else."""
         return {"additionalContext": text}
+
+
+DIALECT = CopilotDialect
 
 
 def split_exit_code(output: str) -> tuple[str, int | None]:

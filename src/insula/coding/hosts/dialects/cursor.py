@@ -12,7 +12,7 @@ from insula.coding.step.action import Action, Event
 from insula.value import is_object
 
 
-class Dialect(BaseDialect):
+class CursorDialect(BaseDialect):
     """What Cursor sends and reads."""
 
     def read_frame(self, payload: Payload) -> Event | None:
@@ -42,6 +42,9 @@ class Dialect(BaseDialect):
     def write_answer(self, name: str, text: str) -> dict[str, object]:
         """What puts a text before the model."""
         return {"additional_context": text}
+
+
+DIALECT = CursorDialect
 
 
 def _read_output(payload: Payload) -> tuple[str, int | None]:

@@ -5,9 +5,12 @@ from insula.coding.hosts.payload import Payload, collect_text
 from insula.coding.step.action import Action
 
 
-class Dialect(BaseDialect):
+class DroidDialect(BaseDialect):
     """What droid sends and reads."""
 
     def read_action(self, payload: Payload, name: str, at: float) -> Action:
         """The call; whether it failed is told by its words alone."""
         return read_call(payload, at, collect_text(payload.get("tool_response")))
+
+
+DIALECT = DroidDialect

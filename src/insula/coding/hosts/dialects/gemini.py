@@ -12,7 +12,7 @@ SHELL = "run_shell_command"
 _FRAME = r"(?:Exit Code|Signal|Background PIDs|Process Group PGID): [\w, ()]+$"
 
 
-class Dialect(BaseDialect):
+class GeminiDialect(BaseDialect):
     """What Gemini CLI sends and reads."""
 
     def read_event(self, payload: Payload, at: float) -> Event | None:
@@ -34,6 +34,9 @@ class Dialect(BaseDialect):
     def read_context(self, tail: str) -> tuple[int, int]:
         """The tokens of the last request and reply; the window is not told."""
         return find_number(tail, "total", tail.rfind('"tokens":{')), 0
+
+
+DIALECT = GeminiDialect
 
 
 def _is_failed(payload: Payload) -> bool:

@@ -12,7 +12,7 @@ from insula.coding.step.action import Action, Event
 from insula.coding.step.fingerprint import make_action
 
 
-class Dialect(BaseDialect):
+class OpenCodeDialect(BaseDialect):
     """What our plugin in OpenCode sends and reads."""
 
     def read_frame(self, payload: Payload) -> Event | None:
@@ -48,3 +48,6 @@ class Dialect(BaseDialect):
     def write_answer(self, name: str, text: str) -> dict[str, object]:
         """What the plugin reads and hands on."""
         return {"text": text}
+
+
+DIALECT = OpenCodeDialect

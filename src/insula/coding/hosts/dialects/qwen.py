@@ -13,7 +13,7 @@ _FRAME = (
 _SPEAKS = ("Output: ", "Error: ")
 
 
-class Dialect(BaseDialect):
+class QwenDialect(BaseDialect):
     """What Qwen Code sends and reads."""
 
     def read_frame(self, payload: Payload) -> Event | None:
@@ -36,6 +36,9 @@ class Dialect(BaseDialect):
     def read_context(self, tail: str) -> tuple[int, int]:
         """The tokens of the last request and reply; the window is not told."""
         return find_number(tail, "totalTokenCount", tail.rfind('"usageMetadata":{')), 0
+
+
+DIALECT = QwenDialect
 
 
 def _strip_frame(output: str) -> str:

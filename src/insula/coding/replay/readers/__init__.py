@@ -1,6 +1,6 @@
 """What transcripts tell, whatever host wrote them: calls, words of the user, and what was not needed or not understood.
 
-A host's reader is a file beside this one: a class `Reader`, the `FOLDERS` below the host's own in which it keeps its
+A host's reader is a file beside this one: a `BaseReader`, the `FOLDERS` below the host's own in which it keeps its
 transcripts, and `identify`, which knows one by its first lines. A reader keeps no more of a transcript than the calls
 that still wait for their result.
 """

@@ -69,7 +69,7 @@ class _Use(NamedTuple):
     turn: str = ""
 
 
-class Reader(BaseReader):
+class ClaudeCodeReader(BaseReader):
     """A transcript of Claude Code."""
 
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:

@@ -75,7 +75,7 @@ def _identify_row(row: Row) -> tuple[str, str] | None:
     return None
 
 
-class Reader(BaseReader):
+class CodexReader(BaseReader):
     """A transcript of Codex."""
 
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:

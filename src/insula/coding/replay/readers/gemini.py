@@ -51,7 +51,7 @@ def split_document(whole: Row) -> list[Row]:
     return [{**whole, "messages": None}, *get_objects(whole, "messages")]
 
 
-class Reader(BaseReader):
+class GeminiReader(BaseReader):
     """A transcript of Gemini CLI."""
 
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
