@@ -106,6 +106,7 @@ bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCo
 heads: $(VENV)/test.stamp ## fit the heads that tell what a sentence means, on the data in benchmarks/ (eight minutes)
 	@$(BIN)/insula bench heads --write
 	@$(BIN)/insula bench preferences --write
+	@$(BIN)/insula bench forget --write
 	@$(BIN)/insula bench word --fit
 
 bench-help: $(VENV)/run.stamp ## what the words before a model do to the embedded one's replies (about five minutes)

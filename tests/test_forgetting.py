@@ -87,3 +87,64 @@ async def test_other_messages_offer_no_erasure(tmp_path: Path, message: str) -> 
         model, person = await said(metacognition, message)
         assert "erase" not in model
         assert "erase" not in person
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Forget my locker code.",
+        "Erase my phone number.",
+        "Vergiss meine Hausnummer.",
+        "Olvida mi número de cuenta.",
+        "Oublie ma pointure, s'il te plaît.",
+        "私の血液型を忘れて。",
+    ],
+)
+async def test_what_was_never_told_is_not_looked_for_in_what_was_said_before(tmp_path: Path, request_: str) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My brother Paul works in Seville.")
+        model, person = await said(metacognition, request_)
+        assert "Paul" not in model + person
+        await said(metacognition, "yes")
+        assert "Paul" in (await metacognition.search("ana", "Where does my brother work?")).hits[0].memory.content
+
+
+@pytest.mark.parametrize(
+    "request_",
+    ["Delete everything you know about me.", "Vergiss alles, was ich dir erzählt habe.", "忘掉关于我的一切。"],
+)
+async def test_a_request_to_forget_everything_says_where_that_is_done(tmp_path: Path, request_: str) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My brother Paul works in Seville.")
+        async with metacognition.turn("ana", "a", request_) as turn:
+            result = turn.finish("Understood.")
+        assert "insula user erase" in (result.verdict.text if result.verdict else "")
+        assert (result.saved, turn.heard) == ((), ())
+        await said(metacognition, "yes")
+        assert "Paul" in (await metacognition.search("ana", "Where does my brother work?")).hits[0].memory.content
+
+
+@pytest.mark.parametrize("request_", ["Forget my shoe size.", "Forget where Paul works.", "Vergiss, wo Paul wohnt."])
+async def test_a_request_to_forget_is_kept_as_no_fact(tmp_path: Path, request_: str) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        async with metacognition.turn("ana", "a", request_) as turn:
+            turn.finish("Understood.")
+        assert turn.told == ""
+
+
+async def test_a_no_is_answered_in_the_language_of_the_offer(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "Mi segundo nombre es Eulogio.")
+        await said(metacognition, "Borra mi segundo nombre de tu memoria.")
+        assert await said(metacognition, "no") == (
+            "no\n\n(El usuario dijo que no; no se borró nada.)",
+            "No se borró nada.",
+        )
+
+
+async def test_a_preference_that_a_message_takes_back_is_named_under_the_reply(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "From now on, always answer in one short sentence.", "before")
+        await said(metacognition, "How are you?")
+        _, person = await said(metacognition, "Stop doing that.")
+        assert person == "Counts no more: “From now on, always answer in one short sentence.”"

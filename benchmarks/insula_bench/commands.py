@@ -369,6 +369,17 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
     raise typer.Exit(run(options))
 
 
+@app.command("forget")
+def bench_forget(
+    write: Annotated[bool, typer.Option(help="Fit the network, and write it into the package.")] = False,
+    json: Json = False,
+) -> None:
+    """Which requests to forget are recognised, and what is taken for one that is none."""
+    from insula_bench.forget import run
+
+    raise typer.Exit(run(write, json))
+
+
 @app.command("preferences")
 def bench_preferences(
     write: Annotated[bool, typer.Option(help="Fit the networks first, and write them into the package.")] = False,

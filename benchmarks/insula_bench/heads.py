@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from insula.language.forget import Meaning
 from insula.language.heads import SCALE, HeadName
 from insula.language.spelling import Spelled, spelled
 from insula.language.units import units
@@ -51,26 +52,22 @@ WISHES = ("dev", "held", "third", "fourth", "fifth", "fresh", "own", "wide")
 DECIDES: Mapping[HeadName, str] = {
     "personal": "whether only this user can have told what is asked",
     "fact": "whether the user states a lasting fact about themselves, their people or their things",
-    "forget": "whether the user asks that something of theirs be forgotten, or not be stored",
     "handed": "whether words announce a text that is handed over to be worked on, or that somebody else said",
 }
 POSITIVE: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset({"personal"}),
     "fact": frozenset({"statement"}),
-    "forget": frozenset[str](),
     "handed": frozenset[str](),
 }
 NEITHER: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset[str](),
     "fact": frozenset({"preference", "personal", "correction", "shaped"}),
-    "forget": frozenset[str](),
     "handed": frozenset[str](),
 }
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"sure": 0.003},
     "fact": {"store": 0.08, "answer": 0.65},
-    "forget": {"offer": 0.0002},
     "handed": {"cut": 0.03, "announce": 0.006},
 }
 """For each action, the share of ordinary real messages that it may take by mistake; of `handed`, which no real message
@@ -83,7 +80,7 @@ TRAVELLERS = "crosswoz"
 """Conversations of travellers who look for restaurants and hotels."""
 NEEDLESS = 100
 """Real messages of each language that need nothing, and are lived to fit what lets lines in."""
-READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "forget", "handed"})
+READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "handed"})
 """Heads that weigh how a sentence is spelled beside its vector; `fact` gains nothing by it."""
 READS_WHOLE: frozenset[HeadName] = frozenset({"personal"})
 """Heads that read a message as one text, too, beside its pieces."""
@@ -358,7 +355,7 @@ def learned_from(head: HeadName) -> Iterator[Message]:
     if head == "personal":
         yield from _near()
         yield from _framed()
-    more = {"personal": _asked, "fact": _told, "forget": _forgetting}
+    more = {"personal": _asked, "fact": _told}
     yield from more[head]()
 
 
@@ -367,7 +364,7 @@ def pieces_of(text: str, language: str) -> tuple[str, ...]:
     return units(analyse(text, default=language)) or (text[:300],)
 
 
-def everyday(head: HeadName) -> Iterator[Message]:
+def everyday(head: HeadName | None = None) -> Iterator[Message]:
     """Real conversations."""
     for line in _lines("everyday.jsonl"):
         if head == "fact" and line["id"].startswith(CHAT):
@@ -381,7 +378,7 @@ def everyday(head: HeadName) -> Iterator[Message]:
                 yield Message(text, pieces_of(text, language), language, label, line["id"], is_real)
 
 
-def ordinary(head: HeadName) -> Iterator[Message]:
+def ordinary(head: HeadName | None = None) -> Iterator[Message]:
     """What people write on ordinary days, by other authors: mostly what asks nothing that they told."""
     for file in sorted((files("insula_bench") / "ordinary").iterdir(), key=lambda one: one.name):
         language = file.name[:2]
@@ -389,14 +386,13 @@ def ordinary(head: HeadName) -> Iterator[Message]:
             row = jsonlib.loads(line)
             if head == "fact" and row["kind"] in {"personal", "both"}:
                 continue
-            label = row["kind"] in _LABELLED[head]
+            label = head is not None and row["kind"] in _LABELLED[head]
             yield Message(row["text"], pieces_of(row["text"], language), language, label, f"ordinary {row['group']}")
 
 
 _LABELLED: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset({"personal", "both"}),
     "fact": frozenset({"statement"}),
-    "forget": frozenset[str](),
     "handed": frozenset[str](),
 }
 """Kinds of ordinary messages that mean what a head decides."""
@@ -503,17 +499,19 @@ def preferred_frames() -> Iterator[Message]:
                 yield Message(text, pieces_of(text, language), language, label, f"{language}-said {number}")
 
 
-def _forgetting() -> Iterator[Message]:
+def forgetting() -> Iterator[tuple[Message, Meaning]]:
     """Requests to forget or not to store something, and what is said with the same words and asks no such thing."""
+    kinds: Mapping[str, Meaning] = {"asks": "named", "before": "before", "all": "all", "others": "none"}
     for file in sorted((files("insula_bench") / "forgetting").iterdir(), key=lambda one: one.name):
         language, table = file.name[:2], jsonlib.loads(file.read_text("utf-8"))
         matters = table["matters"]
-        for kind, label in (("asks", True), ("others", False)):
+        for kind, meaning in kinds.items():
             for number, template in enumerate(table[kind]):
-                some = (matters[(5 * number + each) % len(matters)] for each in range(MATTERS))
+                some = (matters[(5 * number + each) % len(matters)] for each in range(2 * MATTERS))
                 filled = dict.fromkeys(template.format(m=matter) for matter in some)
-                for text in (*filled, *(one.lower().rstrip(".!?") for one in filled)):
-                    yield Message(text, (text,), language, label, f"{language}-{kind} {number}")
+                for text in (*filled, *(one.lower().rstrip(".!?。") for one in filled)):
+                    label = meaning != "none"
+                    yield Message(text, (text,), language, label, f"{language}-{kind} {number}"), meaning
 
 
 def _handed() -> Iterator[Message]:
@@ -563,7 +561,7 @@ def _table(cards: Mapping[str, Any]) -> str:
     lines: list[str] = []
     for name, one in cards.items():
         if "auroc" not in one:
-            lines.append(f"{name}: {one['left_out']}")
+            lines.append(f"{name}: {one.get('left_out', one.get('at_points'))}")
             continue
         lines.append(f"{name}: AUROC {one['auroc']}, {one['fitted_on']}")
         for action, point in one["points"].items():

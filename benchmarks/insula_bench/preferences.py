@@ -167,7 +167,7 @@ def _by_hand() -> Iterator[Said]:
 def _ordinary() -> Iterator[Said]:
     """What asks nothing for good: real conversations, what people write on ordinary days, what they tell."""
     some = frozenset[Meaning]({"none", "once"})
-    for one in (*heads.everyday("forget"), *heads.ordinary("forget")):
+    for one in (*heads.everyday(), *heads.ordinary()):
         yield Said(one.text, one.pieces, one.language, some, one.group, "none", one.is_real)
     for author, row in heads.authored():
         pieces = pieces_of(row["text"], author[:2])

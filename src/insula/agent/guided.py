@@ -40,7 +40,10 @@ def guide(turn: Turn) -> Guide:
         return Guide(text="OK.")
     if not asked:
         told = " ".join(sentence.text for sentence in statements(message))
-        return Guide(text=_said("noted", told, language)) if told and not is_small_talk(message) else Guide()
+        if not told or is_small_talk(message):
+            return Guide()
+        left_out = [template("guided.unkept", "", language)] if redact(told) != told else []
+        return Guide(text=" ".join([_said("noted", told, language), *left_out]).strip())
     if all(ask.kind in _MADE for ask in asked) and not turn.personal:
         return Guide()
     shown = [one for one in turn.recalled if one.memory.id in turn.shown]

@@ -20,11 +20,11 @@ from insula.language.spelling import spelled
 Vector = npt.NDArray[np.float32]
 Weights = npt.NDArray[np.float32]
 
-HeadName = Literal["personal", "fact", "forget", "handed"]
+HeadName = Literal["personal", "fact", "handed"]
 """What a head decides: `personal`, whether only this user can have told what is asked; `fact`, whether the user states
-a lasting fact of themselves, their people or their things; `forget`, whether they ask that something of theirs be
-forgotten, or not be stored; `handed`, whether words announce a text that is handed over to be worked on, or that
-somebody else said. What they say of how they want answers, `insula.language.preferences` tells."""
+a lasting fact of themselves, their people or their things; `handed`, whether words announce a text that is handed over
+to be worked on, or that somebody else said. What they say of how they want answers, `insula.language.preferences`
+tells; what they want forgotten, `insula.language.forget`."""
 
 DIMENSIONS = 512
 """Of the embedding that the heads are fitted on."""
@@ -80,7 +80,6 @@ class Cards(TypedDict):
 
     personal: PersonalCard
     fact: Card
-    forget: Card
     handed: Card
     answer: AnswerCard
     limits: LimitsCard

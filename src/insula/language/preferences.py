@@ -15,10 +15,9 @@ from importlib.resources import files
 from typing import Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from insula.language.heads import DIMENSIONS, SCALE, Vector, Weights
-from insula.language.spelling import spelled
+from insula.language.heads import DIMENSIONS, Vector
+from insula.language.meanings import Meanings, Network, read_weights, softmax
 from insula.text.grammar import UNSPACED
 
 Force = Literal["standing", "unsure", "once", "lifts"]
@@ -81,9 +80,8 @@ class Preference(NamedTuple):
 
 
 class _Networks(NamedTuple):
-    meaning: tuple[Weights, Weights]
-    spelled: Weights
-    part: tuple[Weights, Weights]
+    meaning: Meanings
+    part: Network
 
 
 def find_preferences(
@@ -142,11 +140,7 @@ def meaning_of(text: str, vector: Vector, whole: Vector | None) -> Mapping[Meani
     """The chance of each thing that a sentence may say of how answers are to be; None without the vectors it needs."""
     if whole is None or vector.size != DIMENSIONS or whole.size != DIMENSIONS:
         return None
-    known, share = _networks(), cards()["weighs"]
-    meant = _through(np.concatenate([vector, whole]), known.meaning)
-    grams = spelled(text)
-    read = grams.shares @ known.spelled[grams.places] + known.spelled[-1]
-    chances = _softmax(share["meant"] * meant + share["spelled"] * read)
+    chances = _networks().meaning.chances(text, np.concatenate([vector, whole]), cards()["weighs"])
     return dict(zip(MEANINGS, map(float, chances), strict=True))
 
 
@@ -159,7 +153,7 @@ def part_of(vector: Vector | None, least: float = 0.0) -> str:
     """
     if vector is None or vector.size != DIMENSIONS:
         return ""
-    parts, chances = cards()["parts"], _softmax(_through(vector, _networks().part))
+    parts, chances = cards()["parts"], softmax(_networks().part.odds(vector))
     best = int(np.argmax(chances))
     return parts[best] if parts[best] not in NO_PART and chances[best] >= max(least, cards()["points"]["part"]) else ""
 
@@ -175,17 +169,6 @@ def scope_of(text: str, language: str) -> str:
     pattern = _scopes().get(language)
     match = pattern.search(text.replace("’", "'")) if pattern else None
     return next((word for word in match.groups() if word), "").strip() if match else ""
-
-
-def _through(vector: Vector, layers: tuple[Weights, Weights]) -> Weights:
-    hidden, out = layers
-    felt = np.maximum(SCALE * vector @ hidden[:-1] + hidden[-1], 0.0)
-    return felt @ out[:-1] + out[-1]
-
-
-def _softmax(odds: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    raised = np.exp(odds - odds.max())
-    return raised / raised.sum()
 
 
 @cache
@@ -205,9 +188,6 @@ def _scopes() -> Mapping[str, re.Pattern[str]]:
 
 @cache
 def _networks() -> _Networks:
-    with (files("insula.language") / "preferences.npz").open("rb") as file:
-        raw = np.load(file, allow_pickle=False)
-        read = {name: raw[name].astype(np.float32) for name in raw.files}
-    return _Networks(
-        (read["meaning_hidden"], read["meaning_out"]), read["spelled"], (read["part_hidden"], read["part_out"])
-    )
+    read = read_weights("preferences.npz")
+    meaning = Meanings(Network(read["meaning_hidden"], read["meaning_out"]), read["spelled"])
+    return _Networks(meaning, Network(read["part_hidden"], read["part_out"]))

@@ -60,6 +60,8 @@ class Heard(NamedTuple):
     kept: tuple[Kept, ...]
     stood: tuple[OwnWish, ...]
     """Those of the message that stand from now on, and did not before."""
+    ended: tuple[str, ...] = ()
+    """Those that it took back, in the words in which they were told."""
 
 
 # What a message says.
@@ -225,7 +227,7 @@ def hear(
     """
     everything = list(kept)
     ledger = [one for one in everything if is_wish(one)]
-    changes, stood = list[Change](), list[OwnWish]()
+    changes, stood, ended = list[Change](), list[OwnWish](), list[str]()
     for wish in heard:
         if any(message in one.citations and words(one) == wish.words for one in ledger):
             continue
@@ -247,12 +249,13 @@ def hear(
                 *(meant if not (found or wish.part) and len(meant) == 1 else []),
             ]
             changes += [Retired(one.key, USER, WHY["lifts"], "", message) for one in out]
+            ended += [words(one) for one in out]
             ledger = [one for one in ledger if one not in out]
         else:
             made, ledger = _written(ledger, found, entry(wish, message, now, for_now=for_now), session)
             changes += made
             stood += [wish] if any(stands(one) and one.key not in before for one in ledger) else []
-    return Heard(tuple(changes), tuple(ledger), tuple(stood))
+    return Heard(tuple(changes), tuple(ledger), tuple(stood), tuple(ended))
 
 
 def _written(

@@ -19,6 +19,7 @@ from insula.content import Content, plain, taken
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
+from insula.language.forget import Forget, find_request
 from insula.language.handed import UsersWords, announcing, users_words
 from insula.language.heads import chance
 from insula.language.owner import ASSISTANT, USER
@@ -141,6 +142,7 @@ class Turn:
         wishes: the user's standing wishes that this turn is told, what matters most first.
         insights: what nights understood that the message brought up, each with whether it was told or withheld.
         heard: what this message made stand for every answer from now on; empty for a request of the moment.
+        ended: what it took back of that, in the words in which it stood.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         conditions: what holds of the session.
         adaptations: what those changed for this turn.
@@ -172,6 +174,7 @@ class Turn:
         self.mend: Mend | None = None
         self.wishes: tuple[wishes.Standing, ...] = ()
         self.heard: tuple[Preference, ...] = ()
+        self.ended: tuple[str, ...] = ()
         self.insights: tuple[guidance.Used, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.is_guest = False
@@ -329,11 +332,6 @@ class Turn:
         more, found = chosen(found.recalled, usual), found._replace(recalled=chosen(found.recalled, limit))
         self.recalled, self.history = self._with_limits(found.recalled), found.said
         self.memories = found.statistics.memories
-        if self.forgetting is None and forgetting.is_request(
-            {one: self._vectors[one] for one in pieces if one in self._vectors}
-        ):
-            with self.kept_from_host("forget"):
-                self.forgetting = await self._offer_erasure(found.recalled)
         left = (self._before.shortfall if self._before else None) or mending.unsolved_of(stands.impasse)
         self.mend = mending.mend(left, self.analysis.language, place.session_id, engine.holdout, engine.claims)
         with self.kept_from_host("lessons"):
@@ -344,6 +342,10 @@ class Turn:
             if self._own and self._own.text:
                 await self._read(texts_of(own))
                 self._wished = wishes_of(self._own, own, self._vectors, self.history)
+        forget = find_request({one: self._vectors[one] for one in pieces if one in self._vectors})
+        if self.forgetting is None and forget and not any(wish.lifts for wish in self._wished):
+            with self.kept_from_host("forget"):
+                self.forgetting = await self._offer_erasure(forget, found.recalled)
         learned = self._draw_lessons(place, self.analysis)
         self._prepare(self.analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
         self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
@@ -368,22 +370,28 @@ class Turn:
     async def _take_offer(self) -> None:
         """Erase what the message before offered, where this one is a yes; any other lets the offer lapse."""
         offer = self.engine.offers.pop((self.user, self.session), None)
+        if offer and forgetting.is_refusal(self.message):
+            self.forgetting = forgetting.Heard(offer.language, is_declined=True)
         if offer is None or not forgetting.is_assent(self.message):
             return
         with self.kept_from_host("forget"):
             await curation.erase(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
-            self.forgetting = forgetting.Heard(erased=len(offer.lines))
+            self.forgetting = forgetting.Heard(offer.language, erased=len(offer.lines))
             self.engine.backlog.again(self.user)
 
-    async def _offer_erasure(self, recalled: Sequence[Recalled]) -> forgetting.Heard:
+    async def _offer_erasure(self, asked: Forget, recalled: Sequence[Recalled]) -> forgetting.Heard:
         """What a request to forget means, which a yes erases."""
         assert self.analysis is not None  # noqa: S101 it was read above
+        language = self.analysis.language
+        if asked == "all":
+            return forgetting.Heard(language, is_all=True)
         latest = await self.engine.store.memories.remembered(self.user, LATEST)
         said = [memory for memory, _ in latest if memory.session == self.session and memory.provenance == "user"]
         before = [memory for memory in said if memory.kind == "semantic"]
-        found = forgetting.find_meant(self.analysis.terms, recalled, before)
+        found = forgetting.find_meant(asked, self.analysis.terms, recalled, before, ANSWERS)
         lines, numbers = (forgetting.short(one.content) for one in found), (one.id for one in found)
-        return forgetting.Heard(forgetting.Offer(tuple(lines), tuple(numbers)) if found else None)
+        offer = forgetting.Offer(tuple(lines), tuple(numbers), language) if found else None
+        return forgetting.Heard(language, offer)
 
     def _await_yes(self, request: int) -> None:
         """Let a yes as the next message erase what is offered, and the request, which holds its words."""
@@ -448,15 +456,21 @@ class Turn:
         before = [Utterance(said.content, said.provenance == "user") for said in self.history]
         units = find_fact_candidates(kept, before)
         await self._read(one.meant for one in units)
-        facts = select_facts(units, self._vectors)
-        stated = extract_statements(kept, USER, ASSISTANT, before, [one.text for one in facts])
+        asks_to_forget = self.forgetting is not None and self.forgetting.is_request
+        if asks_to_forget:  # what it wants to be gone is no preference
+            self._wished = ()
+        facts = () if asks_to_forget else select_facts(units, self._vectors)
+        told_of = [one.text for one in facts]
+        stated = () if asks_to_forget else extract_statements(kept, USER, ASSISTANT, before, told_of)
         encoding, asked = encode(whole, USER, ASSISTANT), self._questions_before()
         told = join_facts(facts, kept.language)
         item = new_item(whole, encoding, "user", USER, self.recalled, asked, stated, told)
         item = item._replace(content=self._content, metadata=self.metadata)
         self.told = "" if item.withheld else item.line
         own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
-        if not own and is_all([one for one in self._wished if one.part or not stated], self._content):
+        if asks_to_forget or (
+            not own and is_all([one for one in self._wished if one.part or not stated], self._content)
+        ):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, memory = await self.engine.store.sessions.say(self._place, item)
         said_before = self.history[-1].content[:REMEMBERED_CHARS] if self.history else ""
@@ -465,7 +479,8 @@ class Turn:
         self._await_yes(memory)
         self.engine.saw(self._place, self.analysis.language, USER)
         if self._wished:
-            self.heard = await self.engine.store.sessions.hear(self._place, self.number, self._wished)
+            made = await self.engine.store.sessions.hear(self._place, self.number, self._wished)
+            self.heard, self.ended = made.stood, made.ended
 
     def _prepare(
         self,
@@ -510,7 +525,7 @@ class Turn:
             guidance=own_guidance,
             lessons=told,
             mend=self.mend.said if self.mend else None,
-            forgetting=self.forgetting.told(self.analysis.language) if self.forgetting and self.analysis else None,
+            forgetting=self.forgetting.told if self.forgetting else None,
             wishes=[wish.text for wish in near],
             claims=engine.claims,
         )

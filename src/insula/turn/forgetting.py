@@ -1,20 +1,20 @@
-"""What a user asks to have forgotten: heard by a head, shown before it is erased, and erased with a yes (law 10)."""
+"""What a user asks to have forgotten: shown before it is erased, and erased with a yes (law 10)."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from insula.claims import Claimed, say
-from insula.language.heads import chance, point
+from insula.language.forget import Forget
 from insula.memory.privacy.echoes import words_of
-from insula.memory.storage.vectors import Vector
 from insula.types import Memory, Recalled
 
 MOST = 5
 """Lines that are offered at once."""
 SHOWN_CHARS = 120
 _YES = frozenset(["yes", "y", "sí", "si", "oui", "ja", "sim", "sì", "是", "是的", "好", "好的", "はい"])
-"""An offer is taken by a message that is one of these words and nothing else."""
+_NO = frozenset(["no", "n", "non", "nein", "não", "nao", "不", "不是", "不要", "いいえ"])
+"""An offer is taken, or refused, by a message that is one of these words and nothing else."""
 
 
 class Offer(NamedTuple):
@@ -24,57 +24,81 @@ class Offer(NamedTuple):
     """What is shown."""
     memories: tuple[int, ...]
     """What is erased: the lines, and the request, which holds their words."""
+    language: str
+    """Of the request: what comes of it is said in the same."""
 
 
 class Heard(NamedTuple):
     """What became of a request to forget."""
 
+    language: str
     offer: Offer | None = None
     erased: int = 0
+    is_declined: bool = False
+    is_all: bool = False
+    """Whether it asks for everything to be forgotten, which is done elsewhere."""
 
-    def told(self, language: str) -> Claimed:
+    @property
+    def is_request(self) -> bool:
+        """Whether this message asks; a yes and a no answer what was offered before."""
+        return not (self.erased or self.is_declined)
+
+    @property
+    def told(self) -> Claimed:
         """What the model is told."""
-        if self.erased:
-            return say("forget", "done", language, number=self.erased)
-        if self.offer:
-            return say("forget", "found", language, lines=_listed(self.offer))
-        return say("forget", "none", language)
+        return self._say("forget", done="done", declined="declined", all_="all", offer="found", nothing="none")
 
-    def under_reply(self, language: str) -> Claimed:
+    @property
+    def under_reply(self) -> Claimed:
         """What the person is told."""
+        return self._say(
+            "forget.offer", done="erased", declined="kept", all_="everything", offer="offer", nothing="nothing"
+        )
+
+    def _say(self, claim: str, *, done: str, declined: str, all_: str, offer: str, nothing: str) -> Claimed:
         if self.erased:
-            return say("forget.offer", "erased", language, number=self.erased)
+            return say(claim, done, self.language, number=self.erased)
         if self.offer:
-            return say("forget.offer", "offer", language, lines=_listed(self.offer))
-        return say("forget.offer", "nothing", language)
-
-
-def is_request(pieces: Mapping[str, Vector]) -> bool:
-    """Whether a message asks to have something forgotten, or not stored; never where there are no vectors.
-
-    Args:
-        pieces: its sentences and clauses, each with its vector.
-    """
-    chances = [found for text, vector in pieces.items() if (found := chance("forget", text, vector)) is not None]
-    return max(chances, default=0.0) >= point("forget", "offer")
+            return say(claim, offer, self.language, lines=_listed(self.offer))
+        return say(claim, declined if self.is_declined else all_ if self.is_all else nothing, self.language)
 
 
 def is_assent(message: str) -> bool:
     """Whether a message is a yes and nothing else."""
-    return re.sub(r"[\s.!,。！、]+", " ", message).strip().lower() in _YES
+    return _flat(message) in _YES
 
 
-def find_meant(terms: Collection[str], recalled: Sequence[Recalled], before: Sequence[Memory]) -> list[Memory]:
-    """What a request means: the user's lines that share words with it, else what they said just before.
+def is_refusal(message: str) -> bool:
+    """Whether a message is a no and nothing else."""
+    return _flat(message) in _NO
+
+
+def _flat(message: str) -> str:
+    return re.sub(r"[\s.!,。！、]+", " ", message).strip().lower()
+
+
+def find_meant(
+    asked: Forget, terms: Collection[str], recalled: Sequence[Recalled], before: Sequence[Memory], likely: float
+) -> list[Memory]:
+    """What a request means: what the user said just before, or their lines that share words with what it names or
+    that would answer a question for it.
 
     Args:
+        asked: what it asks for.
         terms: of the request.
         recalled: what it brought up, best first.
         before: what the user asserted in this session, newest first.
+        likely: log-odds from which a line would answer.
     """
-    own = [one.memory for one in recalled if one.memory.provenance == "user" and one.memory.kind == "semantic"]
-    sharing = [memory for memory in own if words_of(memory.content) & set(terms)]
-    return sharing[:MOST] or list(before[:1])
+    if asked == "before":
+        return list(before[:1])
+    own = [one for one in recalled if one.memory.provenance == "user" and one.memory.kind == "semantic"]
+    meant = [
+        one.memory
+        for one in own
+        if words_of(one.memory.content) & set(terms) or (one.odds is not None and one.odds >= likely)
+    ]
+    return meant[:MOST]
 
 
 def _listed(offer: Offer) -> str:

@@ -145,9 +145,8 @@ def _titled(title: str, lines: Section, more: Sequence[str] = ()) -> Section:
 
 def persona(identity: Identity) -> Section:
     """Who the agent is, in a sentence or two; nothing where nobody has said it."""
-    name, about = identity.name.strip(), identity.about.strip().rstrip(".")
-    who = ", ".join(filter(None, (name, about)))
-    own = [say("identity", "persona" if about else "named", who=who)] if who else []
+    who = ", ".join(filter(None, (identity.name.strip(), identity.about.strip().rstrip("."))))
+    own = [say("identity", "persona", who=who)] if who else []
     voice = [say("identity", identity.voice)] if identity.voice != "plain" else []
     text = " ".join(said.text for said in (*own, *voice))
     return (quote("identity", text),) if text else ()

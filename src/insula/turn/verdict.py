@@ -56,6 +56,7 @@ def verdict(
     assessment: Assessment | None,
     source: Source | None = None,
     saved: Sequence[str] = (),
+    ended: Sequence[str] = (),
     *,
     forgetting: Sequence[Claimed] = (),
     asked: bool,
@@ -71,6 +72,7 @@ def verdict(
         source: the remembered line that the response surely says, or surely contradicts.
         forgetting: what became of a request to forget something.
         saved: what the message wants of all answers to come, in the user's words.
+        ended: what of that it took back.
         asked: whether the message asks anything.
         personal: whether it asks for what only its user can have told.
         quotes: whether the response says a remembered line word for word.
@@ -81,6 +83,8 @@ def verdict(
     said = [_quoted(told)] if told else []
     if "saved" in claims:
         said += [say("saved", words=_short(words)) for words in saved]
+    if "ended" in claims:
+        said += [say("ended", words=_short(words)) for words in ended]
     said += [one for one in forgetting if claims.issuperset(one.claims)]
     tone: Tone = "sure" if told is None else "good" if told.holds else "doubt"
     holds = told.memory.memory if told is not None and told.holds else None

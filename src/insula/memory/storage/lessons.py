@@ -52,18 +52,18 @@ def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[C
 
 def heard(
     connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[wishes.OwnWish], at: float
-) -> tuple[wishes.OwnWish, ...]:
-    """Let what a message wishes count at once, and end what it ends; returns what stands from now on."""
+) -> wishes.Heard:
+    """Let what a message wishes count at once, and end what it ends; returns what changed."""
     index.begin(connection, user_id)
     mine = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn, messages.c.provenance == "user")
     message = connection.execute(sa.select(messages.c.id).where(mine, messages.c.user_id == user_id)).scalar()
     if message is None:
-        return ()
+        return wishes.Heard((), (), ())
     known = kept(connection, user_id)
     pointed = _pointed(connection, session_id, turn, known) if any(one.lifts for one in said) else ()
     made = wishes.hear(known, said, message, at, pointed, _of_session(connection, session_id, known))
     journal.write(connection, user_id, made.changes, at)
-    return made.stood
+    return made
 
 
 def _of_session(connection: sa.Connection, session_id: int, known: Sequence[Kept]) -> frozenset[int]:

@@ -24,7 +24,7 @@ from insula.memory.storage.database import Database
 from insula.memory.storage.lessons import cited, heard, version
 from insula.memory.storage.rows import Consolidated, Embedded, Place
 from insula.memory.storage.vectors import Near, Vector, cosines
-from insula.memory.wishes import OwnWish
+from insula.memory.wishes import Heard, OwnWish
 from insula.types import Controls, Signal
 
 P = ParamSpec("P")
@@ -80,8 +80,8 @@ class Sessions(_Repository):
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
         return await self.database.run(statements.write, place, None, item, self.database.now() if at is None else at)
 
-    async def hear(self, place: Place, turn: int, said: Sequence[OwnWish]) -> tuple[OwnWish, ...]:
-        """Let what a message wishes count at once; returns what of it stands from now on for every answer."""
+    async def hear(self, place: Place, turn: int, said: Sequence[OwnWish]) -> Heard:
+        """Let what a message wishes count at once; returns what stands from now on, and what it ended."""
         return await self.database.run(heard, place.user_id, place.session_id, turn, said, self.database.now())
 
     async def finish(

@@ -1,0 +1,54 @@
+"""Whether a message asks to have something forgotten, and what: a thing that it names, what was just said, or all.
+
+A small network on the vector of a sentence and on its spelling decides (`forget.npz`; `make heads` fits it, its card is
+`forget.json`). Of any other embedding than the shipped one it can tell nothing.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal, TypedDict, get_args
+
+from insula.language.heads import DIMENSIONS, Vector
+from insula.language.meanings import Meanings, Network, read_weights
+
+Forget = Literal["named", "before", "all"]
+"""What is to be forgotten: what the message names, what was said just before it, or everything."""
+Meaning = Literal["none", "named", "before", "all"]
+MEANINGS: tuple[Meaning, ...] = get_args(Meaning)
+
+
+class Card(TypedDict):
+    """What is known of the network."""
+
+    points: Mapping[str, float]
+    """`offer`: the chance from which a sentence is such a request."""
+    weighs: Mapping[str, float]
+
+
+def find_request(pieces: Mapping[str, Vector]) -> Forget | None:
+    """What a message asks to have forgotten; None where it asks no such thing, or where there are no vectors.
+
+    Args:
+        pieces: its sentences and clauses, each with its vector.
+    """
+    found: tuple[float, Forget | None] = card()["points"]["offer"], None
+    for text, vector in pieces.items():
+        if vector.size == DIMENSIONS:
+            chances = dict(zip(MEANINGS, map(float, _network().chances(text, vector, card()["weighs"])), strict=True))
+            likeliest = max(get_args(Forget), key=lambda one: chances[one])
+            found = max(found, (1 - chances["none"], likeliest), key=lambda one: one[0])
+    return found[1]
+
+
+@cache
+def card() -> Card:
+    """The card of the network."""
+    return json.loads((files("insula.language") / "forget.json").read_text("utf-8"))
+
+
+@cache
+def _network() -> Meanings:
+    read = read_weights("forget.npz")
+    return Meanings(Network(read["hidden"], read["out"]), read["spelled"])
