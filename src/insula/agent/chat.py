@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from insula.agent import context
 from insula.agent.guided import Guide, guide
 from insula.agent.requests import Requests, parts
-from insula.errors import BudgetExceeded, InputError, ModelError, ModelRefused, ModelSilent
+from insula.errors import BudgetExceeded, InputError, ModelError, ModelSilent
 from insula.llm.budget import Account
 from insula.llm.client import Generation, Prompt, generate
 from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, brought
@@ -155,7 +155,7 @@ class Chat:
         self.assessor = assessor
         self.guided = guided
         self.requests = requests
-        self._logprobs = True
+        self._refused: set[str] = set()
 
     async def reply(
         self,
@@ -236,23 +236,18 @@ class Chat:
 
     async def _generate(self, prompt: Prompt, on_delta: Callable[[str], None] | None) -> Generation:
         """Ask the model, with log-probabilities unless it refuses them; that is asked once."""
-        try:
-            return await generate(
-                self.model,
-                prompt,
-                purpose="answer",
-                account=self.account,
-                max_tokens=self.max_tokens,
-                temperature=self.temperature,
-                logprobs=self._logprobs,
-                timeout=self.timeout,
-                on_delta=on_delta,
-            )
-        except ModelRefused as refusal:
-            if not self._logprobs or "logprob" not in str(refusal):
-                raise
-        self._logprobs = False
-        return await self._generate(prompt, on_delta)
+        return await generate(
+            self.model,
+            prompt,
+            purpose="answer",
+            account=self.account,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            logprobs=True,
+            timeout=self.timeout,
+            on_delta=on_delta,
+            refused=self._refused,
+        )
 
     async def _assess(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
         """The assessor's judgement, or None where it fails: then the self-monitor's stands."""

@@ -17,7 +17,7 @@ from insula.text.questions import asks
 from insula.turn import guidance, impasse, mending
 from insula.turn.instructions import may_show
 from insula.turn.source import Source, source
-from insula.turn.verdict import Verdict, verdict
+from insula.turn.verdict import Verdict, describe_preferences, verdict
 from insula.types import (
     CONFIDENCE_LOW,
     HEDGE_THRESHOLD,
@@ -126,9 +126,10 @@ def judge_turn(turn: "Turn", judged: Assessment, response: str, claims: frozense
         turn.confidence,
         judged,
         sure,
-        saved_by(turn),
-        turn.ended,
-        forgetting=[turn.forgetting.under_reply] if turn.forgetting else (),
+        changes=[
+            *describe_preferences(saved_by(turn), turn.ended),
+            *([turn.forgetting.under_reply] if turn.forgetting else []),
+        ],
         asked=asked,
         personal=turn.personal,
         quotes=quotes_memory(turn, response),

@@ -55,10 +55,8 @@ def verdict(
     confidence: Confidence,
     assessment: Assessment | None,
     source: Source | None = None,
-    saved: Sequence[str] = (),
-    ended: Sequence[str] = (),
     *,
-    forgetting: Sequence[Claimed] = (),
+    changes: Sequence[Claimed] = (),
     asked: bool,
     personal: bool = True,
     quotes: bool = False,
@@ -70,9 +68,7 @@ def verdict(
         confidence: how likely memory held what the message needs.
         assessment: what was made of the response; None where it was not checked.
         source: the remembered line that the response surely says, or surely contradicts.
-        forgetting: what became of a request to forget something.
-        saved: what the message wants of all answers to come, in the user's words.
-        ended: what of that it took back.
+        changes: what the message changed: preferences, and what was forgotten.
         asked: whether the message asks anything.
         personal: whether it asks for what only its user can have told.
         quotes: whether the response says a remembered line word for word.
@@ -81,14 +77,18 @@ def verdict(
     kind = _kind(confidence, assessment, source, asked=asked, personal=personal, quotes=quotes)
     told = source if source is not None and _claim(source) in claims else None
     said = [_quoted(told)] if told else []
-    if "saved" in claims:
-        said += [say("saved", words=_short(words)) for words in saved]
-    if "ended" in claims:
-        said += [say("ended", words=_short(words)) for words in ended]
-    said += [one for one in forgetting if claims.issuperset(one.claims)]
+    said += [one for one in changes if claims.issuperset(one.claims)]
     tone: Tone = "sure" if told is None else "good" if told.holds else "doubt"
     holds = told.memory.memory if told is not None and told.holds else None
     return Verdict(kind, tuple(said), tone, told.memory.told if told else "", holds)
+
+
+def describe_preferences(saved: Sequence[str], ended: Sequence[str]) -> list[Claimed]:
+    """What a message wants of all answers to come, and what of that it took back, in the words in which it stands."""
+    return [
+        *(say("saved", words=_short(words)) for words in saved),
+        *(say("ended", words=_short(words)) for words in ended),
+    ]
 
 
 def is_saved(line: str) -> bool:
