@@ -225,12 +225,13 @@ def serving(home: Path, *words: str, answer: str = "I see.", **settings: str) ->
         asked = ["serve", "--port", "0", "--model", f"{model.url}#fake", *words]
         with (
             spawn_insula(*asked, INSULA_HOME=str(home), **variables) as process,
-            httpx2.Client(base_url=_address(process), timeout=GUARD_SECONDS) as client,
+            httpx2.Client(base_url=address_of(process), timeout=GUARD_SECONDS) as client,
         ):
             yield Served(process, client, model, home)
 
 
-def _address(process: subprocess.Popen[str]) -> str:
+def address_of(process: subprocess.Popen[str]) -> str:
+    """Where a server that was spawned listens, once it does."""
     assert process.stdout
     for line in process.stdout:
         if (at := line.find("http://")) >= 0:

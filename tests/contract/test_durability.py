@@ -7,8 +7,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
-from harness import GUARD_SECONDS, ClaudeCode, run_insula, serving, spawn_insula
+from harness import GUARD_SECONDS, ClaudeCode, address_of, run_insula, serving, spawn_insula
 
 from insula import Metacognition
 from insula.testing import FakeServer
@@ -66,6 +67,18 @@ def test_a_server_that_is_killed_has_what_it_answered(home: Path) -> None:
     asked = "Where does my friend number 3 live?"
     with Metacognition.sync(home / "insula.db", holdout=0.0) as mind, mind.turn("me", "later", asked) as turn:
         assert "My friend number 3 lives in Lisbon." in turn.instructions
+
+
+def test_two_servers_that_start_at_once_on_an_empty_home_both_serve(home: Path) -> None:
+    """Each finds no memory and makes one: the tables are made once, and neither is in the other's way."""
+    asked = ("serve", "--port", "0", "--model", "test")
+    with spawn_insula(*asked, INSULA_HOME=str(home)) as first, spawn_insula(*asked, INSULA_HOME=str(home)) as second:
+        for number, process in enumerate((first, second)):
+            said = {"user": "me", "session": "s", "message": f"My friend number {number} lives in Lisbon."}
+            with httpx2.Client(base_url=address_of(process), timeout=GUARD_SECONDS) as client:
+                answer = client.post("/agent/chat", json=said).json()
+            assert (answer["turn"], answer["troubles"]) == (number + 1, [])
+    assert {f"My friend number {number} lives in Lisbon." for number in range(2)} <= {*_contents()}
 
 
 def test_two_processes_lose_nothing_of_each_other(home: Path) -> None:
