@@ -87,8 +87,8 @@ def found(body: list[ast.stmt], name: str) -> tuple[list[ast.stmt], int]:
             return body, place
     imports = (one for top in body for one in ast.walk(top) if isinstance(one, ast.ImportFrom))
     for node in (one for one in imports if str(one.module).startswith("insula")):
-        if name in {alias.asname or alias.name for alias in node.names}:
-            return found(parsed(str(node.module)), name)
+        for alias in (one for one in node.names if (one.asname or one.name) == name):
+            return found(parsed(str(node.module)), alias.name)
     raise LookupError(name)
 
 
@@ -115,7 +115,7 @@ def entry(name: str, body: list[ast.stmt], place: int) -> Iterator[str]:
     yield from (f"### {name}", "")
     told = ast.get_docstring(node) or ""
     if not isinstance(node, ast.ClassDef):
-        yield from (f"`{signature(node)}`: {first(told)}", "")
+        yield from (f"`{signature(node).replace(node.name, name, 1)}`: {first(told)}", "")
         return
     yield from (first(told), "")
     if name == OPTIONS:
