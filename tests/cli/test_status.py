@@ -170,7 +170,7 @@ def test_how_long_each_stage_takes_is_said_where_the_server_tells(status: Status
     stages = {"recall": {"p50": 8.1, "p95": 14.9}, "model": {"p50": 640.0, "p95": 1_902.3}}
     with answering(answers(performance={**PERFORMANCE, "stages": stages})) as url:
         said, record = status(url=url), json.loads(status(url=url, json=True))
-    assert "of it             recall 8 ms (15 ms); the model 640 ms (1.9 s): the middle turn" in said
+    assert "of it           recall 8 ms (15 ms); the model 640 ms (1.9 s): the middle turn" in said
     assert record["stages"] == stages
 
 

@@ -124,7 +124,7 @@ def test_what_was_lowered_and_raised_is_said_against_the_usual() -> None:
     )
     assert turns.shown(facts, {}, {}, Controls()).allowed == (
         "Up to 12 memories before the model, lowered from 16.",
-        "What is at least 0.60 notable is kept for good, raised from 0.55.",
+        "Fewer new memories were stored than usual, because many items waited.",
     )
 
 

@@ -62,17 +62,16 @@ def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path, 
     told = insula("worth")
     assert 0 < len(told.splitlines()) <= 5
     assert "1 session, 7 calls, 1 text on 1 trouble" in told
-    assert told.count("Not enough evidence") == 1
+    assert told.count("Too few sessions to tell") == 1
     assert "insula worth --all" in told
 
 
-def test_the_smallest_effect_that_could_have_been_seen_is_told() -> None:
+def test_how_many_sessions_are_missing_is_told() -> None:
     known = make_row("notes", TURNS, worth_of(amounts([2.0] * 400, 25), amounts([9.0] * 400, 25)), 7.0)
     row = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
     lines = list(summary(Worth(days=7, sessions=1, calls=1, effects=[known, row])))
     assert lines[-2].startswith("Whether it helps: notes ")
-    least = round(50 * (row.high - row.low))
-    assert lines[-1].endswith(f"no effect of rules below {least} points of a hundred could have been seen.")
+    assert lines[-1].endswith("(rules: 10 with, 9 without; about 30 each are needed).")
 
 
 def test_an_id_that_nothing_was_said_under_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

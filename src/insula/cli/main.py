@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, Entry] = {
     "guidance": Entry(KNOWS, "guidance:app", "What it learned: preferences, lessons and rules."),
     "sleep": Entry(KNOWS, "sleep:sleep", "Run the night now, and show what it changed."),
     "serve": Entry(RUN, "serve:serve", "Start the server: the page, the API and the metrics."),
-    "worker": Entry(RUN, "worker:worker", "Run the nights of many users on PostgreSQL, beside other workers."),
+    "worker": Entry(RUN, "worker:worker", "Run nightly processing for many users (needs PostgreSQL)."),
     "status": Entry(RUN, "status:status", "Show how it is doing, and what it holds of you."),
     "config": Entry(RUN, "config:app", "Settings: show, set, unset, and where their file is."),
     "user": Entry(RUN, "user:app", "All that is kept of a user: export, import, back up, erase."),

@@ -155,7 +155,7 @@ def _print_fact(one: Fact) -> None:
 def _print_memory(memory: Memory) -> None:
     """A memory on a line; where there is no room for that, it stands below its number."""
     said = memory.line or memory.content[:LINE]
-    said = f"(working) {said}" if memory.state == "working" else said
+    said = f"(not kept yet) {said}" if memory.state == "working" else said
     head, columns = f"{memory.id:>6}  {memory.said_at:%Y-%m-%d}  {memory.provenance:<9}  ", lines.width()
     if columns < NARROW:
         print(head.rstrip())

@@ -8,7 +8,7 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-All = Annotated[bool, typer.Option("--all", help="Also what is left out otherwise.")]
+All = Annotated[bool, typer.Option("--all", help="Show everything.")]
 Port = Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)]
 Model = Annotated[str | None, typer.Option(help="embedded, test, openai:NAME, anthropic:NAME, ollama:NAME or a URL.")]
 ReadingModel = Annotated[str | None, typer.Option(help="The model that summarises and reflects; none for `embedded`.")]

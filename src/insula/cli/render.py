@@ -11,6 +11,7 @@ from insula.cli.lines import fold, width
 from insula.guidance import SHOWN as TOLD
 from insula.llm.budget import Account
 from insula.memory.storage.rows import Cited, Kept
+from insula.memory.wishes import is_wish
 from insula.operations.guidance import Guidance
 from insula.operations.words import counted
 from insula.turn.guidance import Used
@@ -77,7 +78,7 @@ def _lesson(used: Used, lesson: Kept, cited: Sequence[Cited]) -> list[Renderable
     told = "told" if used.arm == TOLD else "withheld in this session, to see whether it helps"
     sources = [one for one in cited if one.id in lesson.citations][-CITED:]
     return [
-        Text(f"Lesson {lesson.name}, {told}: {lesson.advice}"),
+        Text(f"{'Preference' if is_wish(lesson) else 'Lesson'} {lesson.name}, {told}: {lesson.advice}"),
         *(Text(f"  learned from {one.session}, memory {one.memory}: {_short(one.content)}") for one in sources),
         Text(f"  insula guidance why|mute|forget {lesson.name}"),
     ]
@@ -94,7 +95,9 @@ def guidance(found: Sequence[Guidance]) -> RenderableType:
 
 
 def _recalled(reply: Reply) -> Table:
-    table = Table("score", "overlap", "about", "said", "memory", box=None, pad_edge=False, header_style="dim")
+    table = Table(
+        "match", "shared words", "same person", "who said it", "memory", box=None, pad_edge=False, header_style="dim"
+    )
     for one in reply.recalled:
         memory = one.memory
         table.add_row(

@@ -35,10 +35,10 @@ def replay(
         typer.Argument(metavar="[PATH]...", help="Transcripts, or folders of them; by default those of your agents."),
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the timelines to a page.")] = None,
-    learn: Annotated[bool, typer.Option("--learn", help="Found rules on these sessions, after asking.")] = False,
+    learn: Annotated[bool, typer.Option("--learn", help="Make rules from these sessions, after asking.")] = False,
     yes: Yes = False,
     trust: Annotated[bool, typer.Option("--trust", help="Learn from transcripts of others, too.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Let the page replace a file that is none.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is no replay page.")] = False,
     json: Json = False,
 ) -> int:
     """Look back at past sessions: where agents were stuck, what they would have been told, what was spent in vain."""

@@ -36,7 +36,7 @@ def sleep(
     user: User = "me",
     everybody: Annotated[bool, typer.Option("--all", help="The nights of all users.")] = False,
     model: ReadingModel = None,
-    force: Annotated[bool, typer.Option("--force", help="Though the last night was less than 20 hours ago.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Run even if the last night was under 20 hours ago.")] = False,
     durable: Annotated[
         bool, typer.Option("--durable", help="With --all: on the queue that workers share, on PostgreSQL.")
     ] = False,

@@ -47,7 +47,7 @@ def worker(  # noqa: PLR0913, PLR0917 an option for each limit
     night_tokens: Annotated[int | None, typer.Option(help="Tokens of all nights of a date.", min=1)] = None,
     night_cost: Annotated[float | None, typer.Option(help="Money, for all nights of a date.", min=0.0)] = None,
 ) -> int:
-    """Run the nights of many users on PostgreSQL, beside other workers, in everybody's quiet hours."""
+    """Run nightly processing for many users (needs PostgreSQL), each in their quiet hours."""
     from insula.night.durable import Limits
 
     limits = Limits(

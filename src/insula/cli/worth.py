@@ -19,7 +19,6 @@ from insula.coding.replay.figures import format_count, format_number, format_tim
 from insula.coding.replay.visible import show_safely
 from insula.coding.replay.worth import (
     SHARE,
-    TURNS,
     Row,
     Told,
     Trouble,
@@ -33,6 +32,7 @@ from insula.coding.replay.worth import (
 )
 from insula.coding.step.senses.register import list_reasons
 from insula.coding.step.wording import SIGN
+from insula.guidance import MINIMUM
 from insula.memory.storage.rows import Noticed
 from insula.memory.storage.store import Store
 from insula.metacognition.effects import effects
@@ -150,16 +150,13 @@ def _known(row: Row) -> str:
 
 
 def _unknown(rows: list[Row]) -> str:
-    """Of which kinds nothing can be said yet, and the smallest effect that would have been seen of the best known."""
-    named = f"Not enough evidence on {', '.join(row.what for row in rows)}"
+    """Of which kinds nothing can be said yet, and how many sessions the best known would need."""
+    named = f"Too few sessions to tell about {', '.join(row.what for row in rows)}"
     compared = [row for row in rows if row.told and row.withheld]
     if not compared:
-        return f"{named}: nothing was told and withheld yet."
+        return f"{named}: none was compared yet."
     best = max(compared, key=lambda row: min(row.told, row.withheld))
-    least = (best.high - best.low) / 2
-    size = f"{least:.1f} turns" if best.unit == TURNS else f"{100 * least:.0f} points of a hundred"
-    cases = f"with {best.told} told and {best.withheld} withheld"
-    return f"{named}: {cases}, no effect of {best.what} below {size} could have been seen."
+    return f"{named} ({best.what}: {best.told} with, {best.withheld} without; about {MINIMUM} each are needed)."
 
 
 def _print_effects(rows: list[Row], console: Console) -> None:

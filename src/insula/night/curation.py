@@ -106,8 +106,8 @@ async def piece(store: Store, user: str, name: str) -> Piece:
     exact = [one for one in every if name in (one.kept.name, str(one.kept.id))]
     found = exact or [one for one in every if len(name) >= FEWEST and one.kept.name.startswith(name)]
     if len(found) != 1:
-        what = "several lessons begin with" if found else "there is no lesson"
-        raise InputError(f"{what.capitalize()} {name!r}; {LISTED}.")
+        what = "Several pieces of guidance begin with" if found else "There is no guidance"
+        raise InputError(f"{what} {name!r}; {LISTED}.")
     return found[0]
 
 
@@ -138,11 +138,11 @@ async def decide(store: Store, user: str, path: Path | None, name: str, do: Do, 
     one = await piece(store, user, name)
     text = " ".join(redact(text).split())
     if why := _refused(one, do, text):
-        raise InputError(f"The lesson {one.kept.name!r} stays as it is: {why}")
+        raise InputError(f"The guidance {one.kept.name!r} stays as it is: {why}")
     user_id = await store.nights.sleeper(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     if not await store.run(ledger.decide, user_id, one.kept, do, store.now(), text):
-        raise InputError(f"Nothing was decided on the lesson {one.kept.name!r} that could be undone.")
+        raise InputError(f"Nothing was decided on the guidance {one.kept.name!r} that could be undone.")
     await _follow(store, user, user_id, path, one.kept, do)
     return f"{one.kept.name} {DONE[do]}"
 

@@ -28,7 +28,7 @@ def make_private_folder(path: Path) -> Path:
         path.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise SettingsError(
-            f"The folder {str(path)!r} cannot be made ({foreign.why(error)}); free its name or path."
+            f"The folder {str(path)!r} cannot be made ({foreign.why(error)}); make its parent writable, or set HOME."
         ) from error
     return path
 

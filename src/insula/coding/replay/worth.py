@@ -294,6 +294,8 @@ def format_effect(row: Row) -> tuple[str, str]:
         return "–", "–"
     if row.unit == TURNS:
         return f"{row.less:+.1f} turns sooner", f"{row.low:+.1f} to {row.high:+.1f}"
+    if round(100 * row.less) == 0:
+        return "no difference yet", f"{100 * row.low:+.0f} to {100 * row.high:+.0f}"
     return f"{100 * row.less:+.0f} points less often", f"{100 * row.low:+.0f} to {100 * row.high:+.0f}"
 
 

@@ -63,7 +63,7 @@ def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]
         Chart(
             id="quality",
             title="How good",
-            about="The check of each answer. Below 70 % a careful sentence is put before it; below 50 % it is flagged.",
+            about="The check of each answer. Below 50 % it is flagged as poor.",
             points=_points(rows, lambda data: _score(data, "assessment"), words.percent),
             top=1.0,
             marks=(0.5, 0.7),

@@ -215,10 +215,8 @@ def _allowed(controls: Allowed, normal: Controls) -> Iterable[str]:
     if items is not None:
         lowered = f", lowered from {normal.max_context_items}" if items < normal.max_context_items else ", as usual"
         yield f"Up to {items} memories before the model{lowered}."
-    if threshold is not None:
-        raised = threshold > normal.consolidation_threshold
-        usual = f", raised from {normal.consolidation_threshold:.2f}" if raised else ", as usual"
-        yield f"What is at least {threshold:.2f} notable is kept for good{usual}."
+    if threshold is not None and threshold > normal.consolidation_threshold:
+        yield "Fewer new memories were stored than usual, because many items waited."
 
 
 def _spent(facts: Facts) -> Iterable[str]:
