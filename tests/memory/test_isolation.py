@@ -122,7 +122,9 @@ async def test_what_is_observed_outside_a_turn_is_written_on_its_user_s_behalf_a
     kept = await shared.sessions.transcript(await shared.place(WHO, "tuesday"), 9)
     assert [line.content for line in kept] == ["My sister moved to Porto."]
     theirs = await shared.place("eva", "monday")
-    solution = await find_method("direct")("A riddle.", Models(generator=ScriptedModel(lambda _: "I cannot.")))
+    solution = await find_method("direct")(
+        "How many apples are 3 and 4 apples?", Models(generator=ScriptedModel(lambda _: "I cannot."))
+    )
     for write in (
         lambda: mind.observe(WHO, "forged", "Eva gave me her house."),
         lambda: note_impasse(shared, WHO, "forged", solution),
@@ -131,7 +133,7 @@ async def test_what_is_observed_outside_a_turn_is_written_on_its_user_s_behalf_a
         with pytest.raises((StoreError, IndexError)):  # who is not there has no row of counts either
             await write()
     written = {line.content for line in await shared.sessions.transcript(theirs, 9)}
-    assert written.isdisjoint({"Eva gave me her house.", "A riddle."})
+    assert written.isdisjoint({"Eva gave me her house.", "How many apples are 3 and 4 apples?"})
 
 
 async def test_who_came_in_stays_and_a_turn_of_another_finds_nothing(shared: Store) -> None:
