@@ -1,9 +1,9 @@
 """Secrets out of a text before it is stored, shown or sent: each becomes `[REDACTED:kind]`.
 
 Tokens of providers have a shape of their own (gitleaks' rules), a place gives a value away (a URL, a header, a column),
-and what no rule names a small fitted head judges by its look and by what stands around it. The hook of a coding agent pays
-for every import and every compiled pattern, so a pattern is compiled when one of its literal marks first stands in a
-text. All of it is linear: what repeats is bounded or possessive, or ends where the next match could begin.
+and what no rule names a small fitted head judges by its look and by what stands around it. The hook of a coding agent
+pays for every import and every compiled pattern, so a pattern is compiled when one of its literal marks first stands
+in a text. All of it is linear: what repeats is bounded or possessive, or ends where the next match could begin.
 """
 
 import re
