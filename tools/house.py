@@ -37,12 +37,11 @@ whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/ret
   memory/retrieval/matching.* memory/retrieval/months.* text/relative_times.* turn/confidence.*
 preferences: language/preferences.py language/scope.* memory/wishes.* turn/wishes.* night/agreement.* night/polarity.*
   night/unheard.* night/view.*
-corrections: text/correction* text/displeasure.* text/thanks.* night/corrections.* night/outcomes.*
+corrections: text/correction* text/thanks.* night/corrections.* night/outcomes.*
   coding/step/word/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
-what a reply is worth: text/answers.* text/artefacts.* text/code_language.* text/compliance.* text/constraint*
-  text/coverage.* text/demand.* text/fragments.* text/hedges.* text/languages.* text/manner.* text/noise.*
-  text/similarity.* text/structure.* turn/exchange.* turn/form.* turn/hedging.* turn/held.* turn/known.* turn/lines.*
-  turn/measures.* turn/mending.* turn/monitor.* turn/rivals.* turn/substance.* turn/values.* turn/verdict.*
+what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.* text/structure.*
+  turn/checks/* turn/exchange.* turn/hedging.* turn/mending.* turn/monitor.* turn/remembered.* turn/reply.*
+  turn/similarity.* turn/source.* turn/substance.* turn/verdict.*
 all else: text/* screening* agent/guided.* night/grounding.* night/distil.*
   night/soul/render.* turn/words.*
 not declared:
