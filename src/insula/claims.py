@@ -250,6 +250,7 @@ _MADE = (
               counted=False)
         for key, what in (
             ("noted", "The embedded model noted what was said."),
+            ("unkept", "What was told holds a password or a code, which is not kept."),
             ("told", "The user told the embedded model this."),
             ("nearest", "Of what the user told the embedded model this is nearest to what they ask."),
             ("untold", "Nothing that the user told the embedded model answers what they ask."),

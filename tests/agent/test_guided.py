@@ -1,0 +1,32 @@
+"""A very small model is led to replies that make sense."""
+
+from pathlib import Path
+
+import pytest
+
+from insula.agent.chat import Chat
+from insula.metacognition import Metacognition
+from insula.testing import ScriptedModel
+
+pytestmark = pytest.mark.anyio
+
+TALK = (
+    ("My brother Pablo works in Seville.", "Noted: “My brother Pablo works in Seville.”"),
+    ("Where does my brother Pablo work?", "You told me: “My brother Pablo works in Seville.”"),
+    ("What is my blood type?", "I find nothing about that in what you have told me. Tell me, and I will remember it."),
+    ("What is the capital of France?", "I don't know this for certain. Words of the model."),
+    ("My locker code is 4711.", "Noted: “My locker code is [REDACTED:code].” Passwords and codes I do not keep."),
+    ("Forget my shoe size.", "OK."),
+    (
+        "Mein Passwort lautet xK9#vQ2!pL7z.",
+        "Notiert: „Mein Passwort lautet [REDACTED:password].“ Passwörter und Codes behalte ich nicht.",
+    ),
+)
+
+
+async def test_what_is_told_is_said_back_and_what_is_known_is_quoted(tmp_path: Path) -> None:
+    model = ScriptedModel(lambda _: "Words of the model.")
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        chat = Chat(metacognition, model, guided=True)
+        replies = [(message, (await chat.reply("me", "a", message)).response) for message, _ in TALK]
+    assert replies == list(TALK)
