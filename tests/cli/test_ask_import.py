@@ -145,3 +145,12 @@ def test_a_setting_that_cannot_be_is_not_written(insula: Any, key: str, value: s
     code, _, err = insula("config", "set", key, value)
     assert (code, why in err) == (1, True)
     assert not (tmp_path / "home" / "insula.toml").exists()
+
+
+def test_a_link_that_leads_out_of_its_folder_is_not_imported(insula: Any, tmp_path: Path) -> None:
+    (tmp_path / "repository").mkdir()
+    (tmp_path / "secret.jsonl").write_text('{"role": "user", "content": "My pin is 4711."}\n')
+    (tmp_path / "repository" / "talk.jsonl").symlink_to(tmp_path / "secret.jsonl")
+    code, out, err = insula("memory", "import", str(tmp_path / "repository" / "talk.jsonl"))
+    assert (code, out) == (1, "")
+    assert "a link that leads out of its folder" in " ".join(err.split())

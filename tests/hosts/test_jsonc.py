@@ -235,3 +235,8 @@ def test_of_a_key_that_stands_there_twice_the_last_one_counts() -> None:
     text = '{"hooks": {"Stop": []}, "hooks": {"Stop": [], "Stop": [1]}}'
     after, made = add_hooks(text, host, command)
     assert remove_hooks(after, host, HOUSE, made) == text
+
+
+def test_a_number_of_too_many_digits_is_refused_like_any_other_mistake() -> None:
+    with pytest.raises(JsonError, match="line 2: a number with too many digits"):
+        jsonc.parse('{\n"a": ' + "1" * 100_000 + "}")

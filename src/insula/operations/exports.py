@@ -65,7 +65,7 @@ def read_export(path: Path) -> Export:
     """
     name = repr(str(path))
     try:
-        texts = _read_texts(foreign.read(str(path), MOST_BYTES), name)
+        texts = _read_texts(foreign.read(str(path), MOST_BYTES, path.parent), name)
         values = [value for text in texts for value in _parse(text)]
     except OSError as error:
         raise InputError(f"{name} cannot be read ({foreign.why(error)}); {REMEDY}.") from error

@@ -85,7 +85,10 @@ class _Reader:
             raise self.fail(
                 at, "a value is missing" if first in ("", ",", "]", "}", ":") else f"not a value: {first!r}"
             )
-        return Node(at, found.end(), "scalar", json.loads(found.group()))
+        try:
+            return Node(at, found.end(), "scalar", json.loads(found.group()))
+        except ValueError as error:  # Python reads no number of more than 4,300 digits
+            raise self.fail(at, "a number with too many digits") from error
 
     def string(self, at: int) -> tuple[str, int]:
         if not self.text.startswith('"', at):
