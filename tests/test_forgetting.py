@@ -148,3 +148,10 @@ async def test_a_preference_that_a_message_takes_back_is_named_under_the_reply(t
         await said(metacognition, "How are you?")
         _, person = await said(metacognition, "Stop doing that.")
         assert person == "Counts no more: “From now on, always answer in one short sentence.”"
+
+
+async def test_what_a_message_tells_beside_a_request_to_forget_is_kept(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        async with metacognition.turn("ana", "a", "I live in Leeds now. Please forget my old address.") as turn:
+            turn.finish("Understood.")
+        assert turn.told == "I live in Leeds now."

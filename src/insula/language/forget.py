@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Literal, TypedDict, get_args
+from typing import Literal, NamedTuple, TypedDict, get_args
 
 from insula.language.heads import DIMENSIONS, Vector
 from insula.language.meanings import Meanings, Network, read_weights
@@ -27,19 +27,27 @@ class Card(TypedDict):
     weighs: Mapping[str, float]
 
 
-def find_request(pieces: Mapping[str, Vector]) -> Forget | None:
+class Request(NamedTuple):
+    """A request to forget."""
+
+    scope: Forget
+    words: str
+    """The sentence or clause of the message that asks; the rest of the message says something else."""
+
+
+def find_request(pieces: Mapping[str, Vector]) -> Request | None:
     """What a message asks to have forgotten; None where it asks no such thing, or where there are no vectors.
 
     Args:
-        pieces: its sentences and clauses, each with its vector.
+        pieces: its sentences and clauses, each with its vector. The shortest that asks is taken.
     """
-    found: tuple[float, Forget | None] = card()["points"]["offer"], None
-    for text, vector in pieces.items():
-        if vector.size == DIMENSIONS:
-            chances = dict(zip(MEANINGS, map(float, _network().chances(text, vector, card()["weighs"])), strict=True))
-            likeliest = max(get_args(Forget), key=lambda one: chances[one])
-            found = max(found, (1 - chances["none"], likeliest), key=lambda one: one[0])
-    return found[1]
+    for text in sorted(pieces, key=len):
+        if pieces[text].size == DIMENSIONS:
+            read = _network().chances(text, pieces[text], card()["weighs"])
+            chances = dict(zip(MEANINGS, map(float, read), strict=True))
+            if 1 - chances["none"] >= card()["points"]["offer"]:
+                return Request(max(get_args(Forget), key=lambda scope: chances[scope]), text)
+    return None
 
 
 @cache

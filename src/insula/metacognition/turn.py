@@ -19,7 +19,7 @@ from insula.content import Content, plain, taken
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
-from insula.language.forget import Forget, find_request
+from insula.language.forget import Request, find_request
 from insula.language.handed import UsersWords, announcing, users_words
 from insula.language.heads import chance
 from insula.language.owner import ASSISTANT, USER
@@ -379,25 +379,25 @@ class Turn:
             self.forgetting = forgetting.Heard(offer.language, erased=len(offer.lines))
             self.engine.backlog.again(self.user)
 
-    async def _offer_erasure(self, asked: Forget, recalled: Sequence[Recalled]) -> forgetting.Heard:
+    async def _offer_erasure(self, asked: Request, recalled: Sequence[Recalled]) -> forgetting.Heard:
         """What a request to forget means, which a yes erases."""
         assert self.analysis is not None  # noqa: S101 it was read above
         language = self.analysis.language
-        if asked == "all":
-            return forgetting.Heard(language, is_all=True)
+        if asked.scope == "all":
+            return forgetting.Heard(language, is_all=True, request=asked.words)
         latest = await self.engine.store.memories.remembered(self.user, LATEST)
         said = [memory for memory, _ in latest if memory.session == self.session and memory.provenance == "user"]
         before = [memory for memory in said if memory.kind == "semantic"]
-        found = forgetting.find_meant(asked, self.analysis.terms, recalled, before, ANSWERS)
+        found = forgetting.find_meant(asked.scope, self.analysis.terms, recalled, before, ANSWERS)
         lines, numbers = (forgetting.short(one.content) for one in found), (one.id for one in found)
         offer = forgetting.Offer(tuple(lines), tuple(numbers), language) if found else None
-        return forgetting.Heard(language, offer)
+        return forgetting.Heard(language, offer, request=asked.words)
 
-    def _await_yes(self, request: int) -> None:
-        """Let a yes as the next message erase what is offered, and the request, which holds its words."""
+    def _await_yes(self, request: Sequence[int]) -> None:
+        """Let a yes as the next message erase what is offered, and the request, where it tells nothing else."""
         if self.forgetting and (offer := self.forgetting.offer):
             offers = self.engine.offers
-            offers[self.user, self.session] = offer._replace(memories=(*offer.memories, request))
+            offers[self.user, self.session] = offer._replace(memories=(*offer.memories, *request))
             if len(offers) > OFFERS:
                 offers.popitem(last=False)
 
@@ -456,31 +456,30 @@ class Turn:
         before = [Utterance(said.content, said.provenance == "user") for said in self.history]
         units = find_fact_candidates(kept, before)
         await self._read(one.meant for one in units)
-        asks_to_forget = self.forgetting is not None and self.forgetting.is_request
-        if asks_to_forget:  # what it wants to be gone is no preference
-            self._wished = ()
-        facts = () if asks_to_forget else select_facts(units, self._vectors)
-        told_of = [one.text for one in facts]
-        stated = () if asks_to_forget else extract_statements(kept, USER, ASSISTANT, before, told_of)
+        forget = self.forgetting or forgetting.Heard(whole.language)  # a request would bring back what it wants gone
+        self._wished = tuple(wish for wish in self._wished if not forget.is_in_request(wish.words))
+        facts = [fact for fact in select_facts(units, self._vectors) if not forget.is_in_request(fact.text)]
+        made = extract_statements(kept, USER, ASSISTANT, before, [fact.text for fact in facts])
+        stated = [statement for statement in made if not forget.is_in_request(statement.text)]
         encoding, asked = encode(whole, USER, ASSISTANT), self._questions_before()
         told = join_facts(facts, kept.language)
         item = new_item(whole, encoding, "user", USER, self.recalled, asked, stated, told)
         item = item._replace(content=self._content, metadata=self.metadata)
         self.told = "" if item.withheld else item.line
         own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
-        if asks_to_forget or (
-            not own and is_all([one for one in self._wished if one.part or not stated], self._content)
-        ):
+        only_asks = bool(forget.request) and not facts
+        is_preference = not own and is_all([one for one in self._wished if one.part or not stated], self._content)
+        if only_asks or is_preference:
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, memory = await self.engine.store.sessions.say(self._place, item)
         said_before = self.history[-1].content[:REMEMBERED_CHARS] if self.history else ""
         texts = tuple(dict.fromkeys(one.text for one in stated))
         self._unembedded = (Unembedded(memory, item.content[:REMEMBERED_CHARS], said_before, texts),)
-        self._await_yes(memory)
+        self._await_yes([memory] if only_asks else [])
         self.engine.saw(self._place, self.analysis.language, USER)
         if self._wished:
-            made = await self.engine.store.sessions.hear(self._place, self.number, self._wished)
-            self.heard, self.ended = made.stood, made.ended
+            ledger = await self.engine.store.sessions.hear(self._place, self.number, self._wished)
+            self.heard, self.ended = ledger.stood, ledger.ended
 
     def _prepare(
         self,

@@ -38,10 +38,12 @@ class Heard(NamedTuple):
     is_all: bool = False
     """Whether it asks for everything to be forgotten, which is done elsewhere."""
 
-    @property
-    def is_request(self) -> bool:
-        """Whether this message asks; a yes and a no answer what was offered before."""
-        return not (self.erased or self.is_declined)
+    request: str = ""
+    """What of the message asks; empty where it answers what was offered before."""
+
+    def is_in_request(self, words: str) -> bool:
+        """Whether words of the message are a part of the request, which is no fact and no preference."""
+        return bool(self.request) and words.strip(" .!?。！？").casefold() in self.request.casefold()
 
     @property
     def told(self) -> Claimed:
