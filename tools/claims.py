@@ -35,7 +35,8 @@ you called the answer or the note wrong.
 **Measured**: how often the claim is made per 1,000 ordinary messages, and how often it is wrong. **Right**: the share
 of judged cases that are right, with its 95 % interval. All claims were switched on for this. The data are the half of
 [ordinary life](../benchmarks/life.md) that nothing was fitted on (two weeks of six people), and 377 labelled messages
-of real conversations, each after 0, 13 and 60 stored facts. The real conversations are not used for *wish*. A line of
+of real conversations, each after 0, 13 and 60 stored facts. The real conversations are not used for *wish*, and
+for *forget* they are development: four of its mistakes on them stand in its data. A line of
 memory counts as right if one of the lines shown is what the message asks for. A text of a sense counts as right if a
 reader found it useful.
 
