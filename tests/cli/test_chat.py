@@ -242,8 +242,7 @@ def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(
         assert terminal.sees("> "), terminal.seen
         terminal.types("\x04")
         assert terminal.sees("A night is due"), terminal.seen
-        terminal.types("\x04")
-        assert terminal.leaves() == 0
+        assert terminal.leaves("\x04") == 0
     assert [line[0] for line in said(home)] == ["Where does Ana live?", "And Tom?", "The answer is 4."]
 
 
