@@ -54,7 +54,7 @@ test-postgres: postgres ## the suites of the store, the night and the servers on
 test-hosts: $(VENV)/clients.stamp ## run the real coding agents against a fake model, without network (Linux, npm)
 	@sh tests/e2e/alone.sh $(BIN)/python -m pytest tests/e2e/hosts.py
 
-js: ## check the types of the JavaScript client, write its declarations anew, and run its tests (npm)
+js: ## write the declarations of the JavaScript client anew from its checked types, and run its tests (npm)
 	@npm install --prefix packages/insula-js --silent --no-package-lock --no-audit --no-fund
 	@npm run --prefix packages/insula-js --silent types && npm run --prefix packages/insula-js --silent test
 

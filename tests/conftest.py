@@ -102,5 +102,7 @@ def database(server: str, template: str) -> Generator[str]:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """In CI a test that was skipped is a part of the product that nobody has seen work."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if os.environ.get("CI") and reporter and reporter.stats.get("skipped") and exitstatus == 0:
+    if os.environ.get("CI") and reporter and (skipped := reporter.stats.get("skipped")) and exitstatus == 0:
+        for report in skipped:
+            reporter.write_line(f"skipped, which CI does not pass: {report.nodeid} {report.longrepr[-1]}")
         session.exitstatus = 1

@@ -14,7 +14,6 @@ import insula
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "packages" / "insula-js"
-COMPILER = CLIENT / "node_modules" / ".bin" / "tsc"
 BLOCK = re.compile(r"^```js\n(.*?)^```$", re.M | re.S)
 
 
@@ -64,10 +63,3 @@ def test_the_five_minutes_of_the_docs_print_what_they_say(tmp_path: Path) -> Non
     said = [line.partition("); // ")[2] for line in block.splitlines() if "); // " in line]
     assert done.stdout.splitlines()[: len(said)] == said
     assert "In Lisbon." in done.stdout
-
-
-@pytest.mark.skipif(not COMPILER.exists(), reason="TypeScript is not installed: `make js` does so")
-def test_the_declarations_are_those_of_the_code(tmp_path: Path) -> None:
-    command = ["npm", "run", "--silent", "types", "--", "--outDir", str(tmp_path)]
-    subprocess.run(command, cwd=CLIENT, check=True)
-    assert (tmp_path / "index.d.ts").read_text() == (CLIENT / "index.d.ts").read_text()
