@@ -8,17 +8,18 @@ in a text. All of it is linear: what repeats is bounded or possessive, or ends w
 
 import re
 from functools import cache, partial
+from itertools import pairwise
 
 from insula.redaction.head import find_likely, find_names
 from insula.redaction.shapes import PLACES, TOKENS
-from insula.redaction.tables import find_in_tables
 from insula.redaction.values import VALUES, compiled, decoded, is_coined, is_dense_in, is_token
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Rule = tuple[str, str, str, Callable[[str], bool] | None]  # kind, marks, pattern, test of the value
+    Index = dict[tuple[str, ...], list[tuple[str, int]]]
 
 Match = re.Match[str]
 Span = tuple[int, int, int, str]
@@ -159,8 +160,10 @@ def _without(pattern: str, text: str) -> "tuple[str, list[int] | None]":
 
 def _found_tokens(text: str) -> "Iterator[Span]":
     dense = text if len(text) < _SHORT else " ".join(compiled(_LONG).findall(text))  # no token is a short word
-    ranks = _present(_TOKEN_MARKS, dense) | {rank for mark, rank in _KEY_MARKS if mark in text}
-    for rank in sorted(ranks | _present(_PROVIDER_MARKS, text.lower())):
+    ranks = _present(_TOKEN_MARKS, dense) | _present(_PROVIDER_MARKS, text.lower())
+    if _KEY in text:
+        ranks |= _KEY_RANKS
+    for rank in sorted(ranks):
         yield from _shaped(text, text, rank)
     if max(map(len, dense.split()), default=0) >= _ENCODED:
         for match in compiled(_BASE64).finditer(text):
@@ -182,8 +185,16 @@ def _found(text: str) -> "Iterator[Span]":
         yield start, end, len(_RULES), "seed"
 
     names = find_names(lower)
-    for start, end in (*find_in_tables(text, lower, names), *find_likely(text, lower, names)):
+    for start, end in (*_found_in_tables(text, lower, names), *find_likely(text, lower, names)):
         yield start, end, len(_RULES) + 1, _kind_of(text[start:end])
+
+
+def _found_in_tables(text: str, lower: str, names: "list[tuple[int, int]]") -> "Iterable[tuple[int, int]]":
+    if not names or "\n" not in text:
+        return ()
+    from insula.redaction.tables import find_in_tables
+
+    return find_in_tables(text, lower, names)
 
 
 def _kind_of(value: str) -> str:
@@ -280,32 +291,28 @@ def _encoded(value: str) -> bool:
     return raw.isascii() and redact(shown := raw.decode("ascii")) != shown
 
 
-_COMMON = "etaoinsrhdlucmfpgwyb .,vkxjqz"
-"""Characters from the most to the least common in text; any other is rarer."""
+def _index_marks(rules: "Sequence[Rule]", first: int) -> "Index":
+    """The marks of rules and their ranks, by the first two characters: a text without these need not be searched."""
+    index: Index = {}
+    for rank, rule in enumerate(rules, first):
+        for mark in rule[1].split(","):
+            index.setdefault(tuple(mark[:2]), []).append((mark, rank))
+    return index
 
 
-def _by_rarest(marks: "Iterable[tuple[str, int]]") -> "dict[str, list[tuple[str, int]]]":
-    """Marks by their rarest character: a text without it need not be searched for them."""
-    found: dict[str, list[tuple[str, int]]] = {}
-    for mark, rank in marks:
-        rarest = max(mark, key=lambda char: _COMMON.find(char) if char in _COMMON else len(_COMMON))
-        found.setdefault(rarest, []).append((mark, rank))
-    return found
-
-
-def _present(marks: "dict[str, list[tuple[str, int]]]", text: str) -> set[int]:
-    return {rank for char in marks.keys() & set(text) for mark, rank in marks[char] if mark in text}
+def _present(marks: "Index", text: str) -> set[int]:
+    beginnings = {*pairwise(text), *zip(text, strict=True)}
+    return {rank for beginning in marks.keys() & beginnings for mark, rank in marks[beginning] if mark in text}
 
 
 def _read_providers() -> "list[Rule]":
     """The rules of gitleaks: tokens of some two hundred providers, each with the bits of entropy that it asks for."""
-    from json import load
-
-    with open(__file__.replace("__init__.py", "providers.json"), encoding="utf-8") as file:  # noqa: PTH123
-        return [
-            (kind, ",".join(marks), pattern, partial(is_dense_in, bits) if bits else None)
-            for kind, marks, bits, pattern in load(file)
-        ]
+    with open(__file__.replace("__init__.py", "providers.tsv"), encoding="utf-8") as file:  # noqa: PTH123
+        rows = [line.split("\t") for line in file.read().splitlines()]
+    return [
+        (kind, marks, pattern, None if bits == "0" else partial(is_dense_in, float(bits)))
+        for kind, marks, bits, pattern in rows
+    ]
 
 
 _SHAPES = [line.split(None, 3) for line in TOKENS.strip().splitlines()]
@@ -314,12 +321,10 @@ _OWN: "tuple[Rule, ...]" = (
     *((kind, marks, pattern, VALUES.get(test)) for kind, marks, _, pattern, test in PLACES),
 )
 _RULES = (*_OWN, *_read_providers())
-_MARKS = [(mark, rank) for rank, rule in enumerate(_RULES) for mark in rule[1].split(",")]
-_KEY_MARKS = [(mark, rank) for mark, rank in _MARKS if mark == "PRIVATE"]  # it stands between blanks
-_TOKEN_MARKS = _by_rarest(((mark, rank) for mark, rank in _MARKS if rank < len(_SHAPES) and mark != "PRIVATE"))
-_PLACE_MARKS = _by_rarest(
-    ((mark, rank) for mark, rank in _MARKS if len(_OWN) > rank >= len(_SHAPES) and mark != "CARD")
-)
-_PROVIDER_MARKS = _by_rarest(((mark, rank) for mark, rank in _MARKS if rank >= len(_OWN)))
+_TOKEN_MARKS = _index_marks(_OWN[: len(_SHAPES)], 0)
+_PLACE_MARKS = _index_marks(_OWN[len(_SHAPES) :], len(_SHAPES))
+_PROVIDER_MARKS = _index_marks(_RULES[len(_OWN) :], len(_OWN))
+_KEY, _KEY_RANKS = "PRIVATE", {rank for rank, rule in enumerate(_OWN) if rule[1] == "PRIVATE"}
+"""The mark of a key stands between blanks."""
 _CARD_RANK, _CARD_DIGITS = len(_OWN) - 1, 13
 """A card has no mark but its digits, of which the shortest has so many."""

@@ -8,7 +8,6 @@ hook runs it.
 
 import re
 from binascii import crc32
-from bisect import bisect_right
 from functools import cache
 
 from insula.redaction.values import is_trivial
@@ -45,11 +44,12 @@ NAMES = (
 )
 """What names a secret: near it words are read. Which of them is one is not decided here."""
 _NAMES = tuple(name.replace("+", " ") for name in NAMES.split())
-_CHUNK = r"[!#-&(-;=?-[\]-_a-{}~\u00a1-\u00aa\u00ac-\u00ba\u00bc-\u024f\u0370-\u058f]+"
+_ASCII, _BEYOND = r"!#-&(-;=?-[\]-_a-{}~", r"\u00a1-\u00aa\u00ac-\u00ba\u00bc-\u024f\u0370-\u058f"
+"""Characters of words, and those beyond ASCII, of which an expression takes four times as long to compile."""
 _WORD = r"[^\W\d_]+|\d+|[^\w\s]|\n"
 _NUMBER = r"(?<![A-Za-z0-9])\d{3,8}(?![A-Za-z0-9])"
 _ODD = r"\d|[a-z][A-Z]|[^\W\d_][!@#$%^&*+=?~_][^\W\d_]"
-_HASH = r"(?:0x)?[0-9a-fA-F-]+"
+_HEX = "0123456789abcdefABCDEF-"
 """What is a commit or an id as often as a secret: read near a name alone."""
 _NAME_OF_JSON = r"(?:\":|[\[,])\s*-?(?:\d+[.eE+-]*)*$"
 _OPENING, _CLOSING = "([{*_~$,;:.!?#=@-/", ")]}*_~,;:.?"
@@ -132,7 +132,7 @@ def candidates(text: str, near: "list[tuple[int, int]]") -> "Iterator[tuple[int,
     parts = iter(near)
     part = next(parts, None)
     is_talk = " " in text.strip() and len(text) <= SHORT
-    for chunk in _pattern(_CHUNK).finditer(text):
+    for chunk in _pattern(f"[{_ASCII}{'' if text.isascii() else _BEYOND}]+").finditer(text):
         start, end = chunk.span()
         while part and part[1] <= start:
             part = next(parts, None)
@@ -157,7 +157,7 @@ def _is_no_value(text: str, start: int, end: int) -> bool:
 
 
 def _is_odd(word: str) -> bool:
-    return _pattern(_ODD).search(word) is not None and not _pattern(_HASH).fullmatch(word)
+    return _pattern(_ODD).search(word) is not None and word.removeprefix("0x").strip(_HEX) != ""
 
 
 def _may_be_secret(value: str) -> bool:
@@ -211,6 +211,10 @@ def features(
 
 def _named(lower: str, span: "tuple[int, int]", names: "list[tuple[int, int]]", form: str) -> list[str]:
     """How far before a word, or behind it, a name stands, whatever its language, and what stands between."""
+    if not names:
+        return ["N-"]
+    from bisect import bisect_right  # most commands hold no name
+
     last = bisect_right(names, (span[0], span[0])) - 1
     end = names[last][0] if last >= 0 else -1
     distance = span[0] - end

@@ -39,7 +39,9 @@ def compiled(pattern: str, marks: str = "") -> "re.Pattern[str]":
     if pattern[0] == "^":
         begins = (_BEGINS.replace("MARK", re.escape(mark)) for mark in marks.split(","))
         pattern = f"(?:{'|'.join(begins)}){pattern[1:]}"
-    return re.compile(re.sub(r"\{([A-Z]+)\}", lambda part: PARTS[part[1]], pattern), re.ASCII)
+    for name, part in PARTS.items() if "{" in pattern else ():
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return re.compile(pattern, re.ASCII)
 
 
 def is_trivial(value: str) -> bool:

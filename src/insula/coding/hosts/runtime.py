@@ -28,7 +28,7 @@ CODE = (
     *(f"coding/hosts/{part}" for part in ("__init__.py", "hook.py", "payload.py", "dialects")),
 )
 """The half of the package that needs the standard library alone: what the hook imports, and nothing else."""
-_KINDS = frozenset((".py", ".json", ".bin"))
+_KINDS = frozenset((".py", ".json", ".tsv", ".bin"))
 Condition = Literal["whole", "missing", "damaged", "other"]
 OLDEST = (3, 11)
 """What the package asks for, hence the copy too."""
@@ -50,13 +50,47 @@ _SCRIPT = '''"""Runs Insula's hook; {origin}.
 A coding agent waits for this. Whatever goes wrong, it leaves with 0 and without a word; `insula doctor` tells.
 """
 
+import gc
+import marshal
 import os
 import sys
 
+gc.disable()  # it ends in milliseconds
 home = {home}
+lib = os.path.join(os.path.dirname(os.path.abspath(__file__)), "{lib}")
+
+
+class Compiled:
+    """Imports our modules from the one file that they were compiled to: a tenth of the time of looking for each."""
+
+    def __init__(self):
+        self.file = open(os.path.join(lib, "compiled.%s.pyc" % sys.implementation.cache_tag), "rb", 0)
+        size = int.from_bytes(self.file.read(4), "little")
+        self.modules, self.start = marshal.loads(self.file.read(size)), 4 + size
+
+    def find_spec(self, name, path=None, target=None):
+        if name in self.modules:
+            return ModuleSpec(name, self, is_package=self.modules[name][0].endswith("__init__.py"))
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        path, start, size = self.modules[module.__name__]
+        module.__file__ = os.path.join(lib, path)
+        self.file.seek(self.start + start)
+        exec(marshal.loads(self.file.read(size)), module.__dict__)
+
+
 try:
     os.umask(0o077)
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "{lib}"))
+    sys.path.append(lib)
+    try:
+        from _frozen_importlib import ModuleSpec
+
+        sys.meta_path.insert(0, Compiled())
+    except (ImportError, OSError):
+        pass  # compiled for another interpreter, or for none
     from insula.coding.hosts.hook import main
 
     main(home, sys.argv[1:])
@@ -81,13 +115,21 @@ finally:
 """`os._exit`: what is left to do at the end of Python may fail, or speak, too."""
 
 _COMPILE = """
-import compileall, os, py_compile, sys
+import marshal, os, sys
+from pathlib import Path
 os.umask(0o077)
-mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-compileall.compile_dir(sys.argv[1], ddir=sys.argv[2], quiet=2, invalidation_mode=mode)
+fresh, lib = map(Path, sys.argv[1:])
+modules, codes = {}, b""
+for file in fresh.rglob("*.py"):
+    path = file.relative_to(fresh)
+    code = marshal.dumps(compile(file.read_bytes(), str(lib / path), "exec", dont_inherit=True))
+    modules[".".join(path.with_suffix("").parts).removesuffix(".__init__")] = (path.as_posix(), len(codes), len(code))
+    codes += code
+index = marshal.dumps(modules)
+(fresh / f"compiled.{sys.implementation.cache_tag}.pyc").write_bytes(len(index).to_bytes(4, "little") + index + codes)
 """
-# Unchecked: a folder named after its contents never changes, so nothing need be compared at each call; and a restored
-# backup with other file times does not make each call compile anew.
+# Nothing is compared at a call: a folder named after its contents never changes, nor does what was compiled of it; and
+# a restored backup with other file times does not make each call compile anew.
 
 
 def collect_modules(package: Path = PACKAGE) -> Mapping[str, bytes]:

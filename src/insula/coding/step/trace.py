@@ -13,8 +13,6 @@ import json
 import os
 import time
 
-from insula.foreign import real_path
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,6 +40,8 @@ def make_key(identifier: str) -> str:
 
 def find_project_root(cwd: str) -> str:
     """The root of the project that a folder belongs to: that of its repository, else itself, by its real path."""
+    from insula.foreign import real_path
+
     path = here = real_path(cwd)
     while path != os.path.dirname(path):
         if os.path.exists(f"{path}/.git"):

@@ -12,7 +12,6 @@ import re
 from insula.coding.hosts.payload import get_text
 from insula.coding.step.action import Action, Event
 from insula.coding.step.fingerprint import make_action
-from insula.foreign import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,6 +201,8 @@ def read_call(
 
 def read_tail(path: str) -> str:
     """The end of a transcript; empty where it cannot be read, as a pipe cannot, at which nobody may ever write."""
+    from insula.foreign import opened
+
     try:
         with os.fdopen(opened(path), "rb") as file:
             file.seek(0, 2)
