@@ -508,9 +508,9 @@ def test_the_doctor_tells_what_is_well_what_does_not_run_and_what_is_broken(proj
 def test_the_doctor_says_which_senses_speak(project: Path) -> None:
     installed("codex").write_text("{}")
     run_insula("on", "o2")
-    told = [check["says"] for check in run_insula("doctor", "codex", "--json").json["checks"]]
-    assert "o2" in next(text for text in told if text.startswith("on, "))
-    assert "chronos" in next(text for text in told if text.startswith("off, "))
+    told = {check["name"]: check["says"] for check in run_insula("doctor", "codex", "--json").json["checks"]}
+    assert told["o2"].startswith("on: ")
+    assert told["chronos"].startswith("off: ")
 
 
 @pytest.mark.parametrize(

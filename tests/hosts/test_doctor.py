@@ -17,6 +17,7 @@ from insula.coding.hosts import doctor, install, jsonc, present, records, runtim
 from insula.coding.hosts.consent import Check
 from insula.coding.hosts.live import Proof
 from insula.coding.hosts.places import HOSTS, Host
+from insula.coding.step.senses import EVERY
 from insula.coding.step.senses.register import MEASURED
 
 
@@ -86,21 +87,23 @@ def test_a_fresh_installation_is_well_and_the_trial_leaves_no_trace(
         assert troubles(examine()) == troubles(checks), "and nothing is left that the next trial would meet"
 
 
-def test_it_says_which_senses_speak_and_why_the_others_do_not(house: Path) -> None:
+def test_it_says_of_each_sense_in_a_line_whether_it_is_on_and_why(house: Path) -> None:
+    def senses() -> dict[str, str]:
+        return {check.name: check.says for check in examine() if check.name in EVERY}
+
     install.install(HOSTS["codex"])
-    on, off = (check.says for check in found("senses", examine()))
-    assert on.startswith("on, by their texts on foreign projects: nociception (")
-    assert "useful" in on and "o2" not in on and "spatial" not in on
-    assert off.endswith("; insula on SENSE switches one on")
+    told = senses()
+    assert told.keys() == EVERY
+    assert told["nociception"].startswith("on: fails again and again (8 of 10 notes useful, 0 false; ")
+    assert told["spatial"] == "off: a changed file that many import (no note judged)"
     o2 = next(row for row in MEASURED if row.sense == "o2")
-    figures = f"{o2.useful} of {o2.texts} useful, {o2.false} false"
-    assert f"o2 ({figures}; too few to decide)" in off and "spatial (no text judged)" in off
+    figures = f"{o2.useful} of {o2.texts} notes useful, {o2.false} false"
+    assert told["o2"] == f"off: the context fills fast ({figures}; too few to decide)"
     switch.switch_sense(house, "o2", True)
     switch.switch_sense(house, "bypass", False)
-    on, off = (check.says for check in found("senses", examine()))
-    assert f"o2 ({figures}; too few to decide; switched by you)" in on
-    assert "bypass" not in on and "o2" not in off
-    assert "bypass (no text judged; switched by you)" in off
+    told = senses()
+    assert told["o2"] == f"on: the context fills fast ({figures}; switched by you)"
+    assert told["bypass"] == "off: goes round a check (no note judged; switched by you)"
 
 
 def test_without_hooks_it_says_how_to_get_them() -> None:
@@ -377,9 +380,9 @@ def test_the_exit_status_tells_what_is_broken_from_what_does_not_run(house: Path
 def test_lines_for_a_program_are_whole_and_on_a_terminal_no_path_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     install.install(HOSTS["gemini"])
     path = str(HOSTS["gemini"].settings())
-    assert f"settings     5 events in {path}\n" in CliRunner().invoke(app, ["doctor"]).output
+    assert f"settings      5 events in {path}\n" in CliRunner().invoke(app, ["doctor"]).output
     monkeypatch.setattr(lines, "width", lambda: 40)
-    assert f"5 events in\n               {path}\n" in CliRunner().invoke(app, ["doctor"]).output
+    assert f"5 events in\n                {path}\n" in CliRunner().invoke(app, ["doctor"]).output
 
 
 # What a host lets run.

@@ -9,7 +9,7 @@ import pytest
 from sessions import Session, edits, fails, pytest_fails, runs
 
 from insula.cli.main import main
-from insula.cli.worth import summary
+from insula.cli.worth import shorten, summary
 from insula.coding.replay.worth import SHARE, TURNS, Worth, format_effect, format_verdict, make_row, measure_worth
 from insula.coding.step import digest
 from insula.worth import amounts, rate
@@ -51,7 +51,7 @@ def trouble(home: Path, name: str = "s", rounds: int = 3) -> Session:
 def test_what_was_said_and_what_followed_is_told(home: Path, insula: Told) -> None:
     trouble(home).act(runs("pytest -q", "5 passed in 0.1s"))
     told = insula("worth", "--all")
-    assert "1 session, 7 calls, 1 text on 1 trouble" in told
+    assert "1 session, 7 calls, 1 note on 1 trouble" in told
     assert "`pytest` has failed in 3 turns" in told
     assert "over after 2 turns, 2 min" in told
     assert "not enough evidence" in told
@@ -61,8 +61,8 @@ def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path, 
     trouble(home).act(runs("pytest -q", "5 passed in 0.1s"))
     told = insula("worth")
     assert 0 < len(told.splitlines()) <= 5
-    assert "1 session, 7 calls, 1 text on 1 trouble" in told
-    assert told.count("Too few sessions to tell") == 1
+    assert "1 session, 7 calls, 1 note on 1 trouble" in told
+    assert told.count("Too few sessions to tell") == 1, told
     assert "insula worth --all" in told
 
 
@@ -70,8 +70,8 @@ def test_how_many_sessions_are_missing_is_told() -> None:
     known = make_row("notes", TURNS, worth_of(amounts([2.0] * 400, 25), amounts([9.0] * 400, 25)), 7.0)
     row = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
     lines = list(summary(Worth(days=7, sessions=1, calls=1, effects=[known, row])))
-    assert lines[-2].startswith("Whether it helps: notes ")
-    assert lines[-1].endswith("(rules: 10 with, 9 without; about 30 each are needed).")
+    assert lines[-2].startswith("Do they help? notes: ")
+    assert lines[-1].endswith(": rules 10 with and 9 without; about 30 of each are needed.")
 
 
 def test_an_id_that_nothing_was_said_under_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +86,7 @@ def test_an_id_that_nothing_was_said_under_is_refused(home: Path, capsys: pytest
 def test_a_home_of_hooks_alone_has_a_status(home: Path, insula: Told) -> None:
     trouble(home)
     told = insula("status")
-    assert "1 text on 1 trouble" in told
+    assert "1 note on 1 trouble" in told
     assert "talk first" not in told
     assert not (home / "insula.db").exists()  # to look makes no memory
 
@@ -150,17 +150,26 @@ def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
     assert row.missing > 0
     assert row.days is not None
     assert format_verdict(row) == f"not enough evidence; about {row.days:,.0f} more days at this rate"
+    soon = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 0.01)
+    assert format_verdict(soon) == "not enough evidence", "a forecast of days tells nothing"
     nothing = make_row("rules", SHARE, worth_of(rate(0, 0), rate(0, 0)), 7.0)
-    assert format_verdict(nothing) == "not enough evidence; nothing came in yet"
+    assert format_verdict(nothing) == "not enough evidence; none yet"
     assert format_effect(nothing) == ("–", "–")
 
 
 def test_one_table_tells_of_all_that_is_withheld_by_lot(home: Path, insula: Told) -> None:
     trouble(home).act(runs("pytest -q", "5 passed in 0.1s"))
-    table = insula("worth", "--all").split("Does it help?")[1].split("What was said")[0]
+    table = insula("worth", "--all").split("Do they help?")[1].split("What it said")[0]
     assert [line.split()[0] for line in table.splitlines()[2:4]] == ["notes", "rules"]
     assert table.count("not enough evidence") == 2
 
 
 def test_the_holdout_is_the_one_that_is_disclosed() -> None:
     assert digest.HOLDOUT == 0.1
+
+
+def test_names_of_sessions_are_cut_so_that_they_can_be_told_apart() -> None:
+    assert [*shorten(["0193a2b4-1111-7222", "monday"]).values()] == ["0193a2b4", "monday"]
+    assert {*shorten(["0193a2b4-1111-7222", "0193a2b4-1111-7333"]).values()} == {"0193a2b4…7222", "0193a2b4…7333"}
+    alike = ["0193a2b4-1-7222", "0193a2b4-2-7222"]
+    assert [*shorten(alike).values()] == alike

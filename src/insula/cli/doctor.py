@@ -27,7 +27,7 @@ _MARKS = {
     "warn": ("!", "yellow"),
     "broken": ("✗", "red"),
 }
-_NAMES = 14
+_NAMES = 15
 """Columns of mark and name."""
 
 

@@ -1,7 +1,7 @@
 """`insula worth`: what was said, what followed, what it cost, whether it helps; and what was wrong."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from typing import Annotated
 
@@ -30,7 +30,8 @@ from insula.coding.replay.worth import (
     measure_worth,
     note_verdict,
 )
-from insula.coding.step.senses.register import list_reasons
+from insula.coding.step.senses import load_sense
+from insula.coding.step.senses.register import MEASURED, list_reasons
 from insula.coding.step.wording import SIGN
 from insula.guidance import MINIMUM
 from insula.memory.storage.rows import Noticed
@@ -41,6 +42,8 @@ from insula.types import TURN
 app = typer.Typer()
 DAYS = 7.0
 LISTED = 12
+WHOLE, HEAD, TAIL = 12, 8, 4
+"""Characters up to which the name of a session is shown whole, and those of a longer one: its first and its last."""
 
 
 @app.callback(invoke_without_command=True)
@@ -48,13 +51,15 @@ def show(
     context: typer.Context,
     days: Annotated[
         float,
-        typer.Option(help="How far to look back; whether it helps is told of all that is kept.", min=0.01, max=400),
+        typer.Option(
+            help="How far to look back; whether the notes help is told of all that is kept.", min=0.01, max=400
+        ),
     ] = DAYS,
     user: User = "me",
     everything: All = False,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """What was said to agents, whether they heeded it, what it cost and whether it helps: five lines, or all of it."""
+    """Show whether the notes of the hooks help, and what they cost: five lines, or all of it."""
     if context.invoked_subcommand is not None:
         return
     found = measure_worth(str(find_home()), days, time.time())
@@ -72,7 +77,7 @@ def of_senses() -> dict[str, str]:
 
 
 def of_talk(user: str) -> list[Row]:
-    """What the agent itself was told in its turns with a user: lessons, insights, sentences to the next turn."""
+    """What stood in the turns of a user: lessons, insights, sentences to the next turn."""
     if not is_memory():
         return []
 
@@ -87,14 +92,14 @@ def of_talk(user: str) -> list[Row]:
 
 @app.command()
 def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
-    """Say that a text was a false alarm: its kind is not said again in that project."""
+    """Say that a note was a false alarm: its kind is not said again in that project."""
     one = note_verdict(str(find_home()), name, right=False, now=time.time())
     print(f"Noted as a false alarm. Nothing more is said in that project about: {one.family}.")
 
 
 @app.command()
 def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
-    """Say that a text helped; where its kind was called a false alarm in that project, it is said again."""
+    """Say that a note helped; where its kind was called a false alarm in that project, it is said again."""
     note_verdict(str(find_home()), name, right=True, now=time.time())
     print("Noted. Its kind is said in that project as before.")
 
@@ -104,10 +109,8 @@ def print_worth(found: Worth, console: Console, *, everything: bool = False) -> 
     for line in summary(found):
         console.print(Text(line), soft_wrap=True)
     if not everything:
-        console.print(Text("Each text with its ID, each comparison, the rules and the senses: insula worth --all"))
+        console.print(Text("Each note with its ID, the comparison, the rules and the senses: insula worth --all"))
         return
-    for name, senses in of_senses().items():
-        console.print(Text(f"Senses that are {name}, by their texts on foreign projects: {senses}."), soft_wrap=True)
     if found.sessions or any(row.told for row in found.effects):
         _print_effects(found.effects, console)
     if found.troubles:
@@ -116,29 +119,30 @@ def print_worth(found: Worth, console: Console, *, everything: bool = False) -> 
             console.print(f"… and {len(found.troubles) - LISTED} more; --json shows them all.")
     if found.rules:
         _print_rules(found.rules, console)
-    if found.troubles:
-        console.print(Text("\ninsula worth wrong ID    a false alarm: its kind is not said again in that project"))
-        console.print(Text("insula worth helped ID   it helped: a false alarm is taken back"))
+    _print_senses(console)
 
 
 def summary(found: Worth) -> Iterator[str]:
     """What matters most, in four sentences at most."""
     told = found.told
-    texts = sum(one.texts for one in told)
-    held = len(found.troubles) - len(told)
+    notes = sum(one.texts for one in told)
+    left_out = len(found.troubles) - len(told)
     yield (
         f"In the last {found.days:g} days: {format_count(found.sessions, 'session')}, "
-        f"{format_count(found.calls, 'call')}, "
-        f"{format_count(texts, 'text')} on {format_count(len(told), 'trouble')}, "
-        f"about {format_number(found.cost)} tokens."
+        f"{format_count(found.calls, 'call')}, {format_count(notes, 'note')} on {format_count(len(told), 'trouble')} "
+        f"(about {format_number(found.cost)} tokens)."
     )
     judged = [one for one in told if one.heeded is not None]
-    heeded = f"Heeded: {sum(one.heeded is True for one in judged)} of {len(judged)}." if judged else ""
-    withheld = f"Withheld by lot, to compare: {format_count(held, 'trouble')} (INSULA_HOLDOUT)." if held else ""
-    if heeded or withheld:
-        yield f"{heeded} {withheld}".strip()
+    heeded = (
+        f"The trouble stopped growing after {sum(one.heeded is True for one in judged)} of {len(judged)}."
+        if judged
+        else ""
+    )
+    compared = f"Nothing was said about {left_out} more, drawn by lot, to compare (INSULA_HOLDOUT)." if left_out else ""
+    if heeded or compared:
+        yield f"{heeded} {compared}".strip()
     if known := [row for row in found.effects if not row.missing]:
-        yield f"Whether it helps: {'; '.join(map(_known, known))}."
+        yield f"Do they help? {'; '.join(map(_known, known))}."
     if open_ := [row for row in found.effects if row.missing]:
         yield _unknown(open_)
 
@@ -146,46 +150,57 @@ def summary(found: Worth) -> Iterator[str]:
 def _known(row: Row) -> str:
     """What is known of one kind of text, with its interval."""
     difference, interval = format_effect(row)
-    return f"{row.what} {row.verdict} ({difference}, {interval} with 95 %)"
+    return f"{row.what}: {row.verdict} ({difference}; with 95 % certainty {interval})"
 
 
 def _unknown(rows: list[Row]) -> str:
-    """Of which kinds nothing can be said yet, and how many sessions the best known would need."""
-    named = f"Too few sessions to tell about {', '.join(row.what for row in rows)}"
-    compared = [row for row in rows if row.told and row.withheld]
-    if not compared:
-        return f"{named}: none was compared yet."
-    best = max(compared, key=lambda row: min(row.told, row.withheld))
-    return f"{named} ({best.what}: {best.told} with, {best.withheld} without; about {MINIMUM} each are needed)."
+    """Of which kinds nothing can be said yet, and how many sessions there are of the about so many that it takes."""
+    counted = ", ".join(f"{row.what} {row.told} with and {row.withheld} without" for row in rows)
+    return f"Too few sessions to tell whether they help: {counted}; about {MINIMUM} of each are needed."
 
 
 def _print_effects(rows: list[Row], console: Console) -> None:
-    console.print("\n[bold]Does it help?[/]  told against withheld by lot, in all that is kept")
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for column in ("What", "Told", "Withheld", "Difference", "95 %", "Verdict"):
-        table.add_column(column, no_wrap=column != "Verdict")
+    console.print("\n[bold]Do they help?[/]  sessions with them beside sessions from which a lot left them out")
+    table = _make_table("What", "With", "Without", "Difference", "With 95 % certainty", "Verdict", wide="Verdict")
     for row in rows:
         difference, interval = format_effect(row)
         table.add_row(row.what, str(row.told), str(row.withheld), difference, interval, format_verdict(row))
     console.print(table)
 
 
-def _print_troubles(troubles: list[Trouble], console: Console) -> None:
-    console.print("\n[bold]What was said[/]")
+def _make_table(*columns: str, wide: str) -> Table:
+    """An empty table of which one column may take several lines."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for column in ("ID", "When", "Session", "What", "Heeded", "What followed"):
-        table.add_column(column, no_wrap=column in {"ID", "When", "Session"})
+    for column in columns:
+        table.add_column(column, no_wrap=column != wide)
+    return table
+
+
+def _print_troubles(troubles: list[Trouble], console: Console) -> None:
+    console.print("\n[bold]What it said[/]")
+    table = _make_table("ID", "When", "Session", "Note", "Stopped growing", "What followed", wide="Note")
+    names = shorten({one.session for one in troubles})
     for one in troubles:
         said = show_safely(one.text.removeprefix(SIGN), 120)
         table.add_row(
             one.id,
             format_time(one.at),
-            show_safely(one.session, 8).removesuffix("…"),
-            Text(f"withheld: {said}" if one.withheld else said, style="dim" if one.withheld else ""),
+            names[one.session],
+            Text(f"left out: {said}" if one.withheld else said, style="dim" if one.withheld else ""),
             _heeded(one),
             _followed(one),
         )
     console.print(table)
+    console.print(Text("insula worth wrong ID    a false alarm: its kind is not said again in that project"))
+    console.print(Text("insula worth helped ID   it helped: a false alarm is taken back"))
+
+
+def shorten(names: Collection[str]) -> dict[str, str]:
+    """Names of sessions, cut as short as they can be told apart."""
+    shown = {name: show_safely(name, 60) for name in names}
+    heads = {name: text if len(text) <= WHOLE else text[:HEAD] for name, text in shown.items()}
+    ends = {name: text if len(text) <= WHOLE else f"{text[:HEAD]}…{text[-TAIL:]}" for name, text in shown.items()}
+    return next((cut for cut in (heads, ends) if len({*cut.values()}) == len(cut)), shown)
 
 
 def _heeded(one: Trouble) -> str:
@@ -196,17 +211,25 @@ def _heeded(one: Trouble) -> str:
 
 def _followed(one: Trouble) -> str:
     if one.turns is None:
-        return "not over when the session was last seen" if one.rung else "–"
+        return "not over yet" if one.rung else "–"
     return f"over after {format_count(one.turns, 'turn')}, {one.minutes:.0f} min, {format_tokens(one.tokens)} tokens"
 
 
 def _print_rules(rules: list[Told], console: Console) -> None:
-    console.print("\n[bold]Rules that were learned or told[/]")
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for column in ("Rule", "State", "Learned", "Kept", "Broken", "What it says"):
-        table.add_column(column, no_wrap=column == "Learned")
+    console.print("\n[bold]Rules that were learned or used[/]")
+    table = _make_table("ID", "State", "Learned", "Kept", "Broken", "Rule", wide="Rule")
     for one in rules:
         learned = format_time(one.learned) if one.learned is not None else "–"
         said = Text(show_safely(one.advice, 100))
         table.add_row(one.rule, one.state, learned, str(one.kept), str(one.broken), said)
+    console.print(table)
+
+
+def _print_senses(console: Console) -> None:
+    on = switch.list_senses(find_home())
+    console.print("\n[bold]Senses[/]  insula on SENSE and insula off SENSE switch one")
+    table = _make_table("Sense", "", "Notices", "Why it is on or off", wide="Why it is on or off")
+    for row in sorted(MEASURED, key=lambda row: row.sense not in on):
+        is_on = row.sense in on
+        table.add_row(row.sense, "on" if is_on else "off", load_sense(row.sense).LABEL, row.reason(is_on))
     console.print(table)

@@ -32,7 +32,8 @@ from insula.coding.hosts.jsonc import JsonError, Node
 from insula.coding.hosts.places import HOSTS, Host
 from insula.coding.hosts.present import Handler, Present, list_hooks, list_our_hooks
 from insula.coding.hosts.records import Installed
-from insula.coding.step.senses.register import list_reasons
+from insula.coding.step.senses import load_sense
+from insula.coding.step.senses.register import MEASURED
 from insula.errors import InsulaError
 from insula.foreign import search_path
 from insula.redaction import redact
@@ -269,9 +270,11 @@ def _check_switches(house: Path, here: Path) -> Iterator[Check]:
 
 
 def _list_senses(on: frozenset[str]) -> Iterator[Check]:
-    """Which senses speak and which do not, by what was judged of their texts on foreign projects."""
-    yield Check("", "senses", "ok", f"on, by their texts on foreign projects: {list_reasons(on, True)}")
-    yield Check("", "senses", "ok", f"off, by the same: {list_reasons(on, False)}; insula on SENSE switches one on")
+    """Each sense: whether it speaks, what it notices, and why it does or does not; those that speak first."""
+    for row in sorted(MEASURED, key=lambda row: row.sense not in on):
+        is_on = row.sense in on
+        says = f"{'on' if is_on else 'off'}: {load_sense(row.sense).LABEL} ({row.reason(is_on)})"
+        yield Check("", row.sense, "ok", says)
 
 
 def _count_failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:

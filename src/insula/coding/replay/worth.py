@@ -27,8 +27,8 @@ DAY = 86_400.0
 _BYTES = 1 << 24
 """Of a trace that are read."""
 TURNS, SHARE = "turns", "share"
-_YEARS = 1_000
-"""Days from which on nobody counts them."""
+_WEEK, _YEARS = 7, 1_000
+"""Days from which on a forecast is told, and from which on nobody counts them."""
 _MOST_TURNS = 25.0
 """Turns from which on a trouble counts as never over: one case must not outweigh a hundred."""
 _OVER = 6 * 3_600.0
@@ -304,7 +304,9 @@ def format_verdict(row: Row) -> str:
     if not row.missing:
         return row.verdict
     if row.days is None:
-        return f"{row.verdict}; nothing came in yet"
+        return f"{row.verdict}; none yet"
+    if row.days < _WEEK:
+        return row.verdict
     days = f"about {row.days:,.0f} more days at this rate" if row.days < _YEARS else "years at this rate"
     return f"{row.verdict}; {days}"
 

@@ -9,7 +9,7 @@ from insula.coding.step.ladder import AHEAD
 from insula.coding.step.state import Reading, State
 
 NAME = "against_words"
-LABEL = "against the user's words"
+LABEL = "against your words"
 CLIMBS = False
 
 

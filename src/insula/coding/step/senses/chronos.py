@@ -7,7 +7,7 @@ from insula.coding.step.action import Action
 from insula.coding.step.state import Reading, State
 
 NAME = "chronos"
-LABEL = "long without the user"
+LABEL = "long without a word of yours"
 CLIMBS = False
 
 TURNS = 30

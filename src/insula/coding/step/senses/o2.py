@@ -9,7 +9,7 @@ from insula.coding.step.state import Carry, Reading, State
 from insula.coding.step.turn import group_by_turn
 
 NAME = "o2"
-LABEL = "tokens rushing"
+LABEL = "the context fills fast"
 CLIMBS = False
 
 BASELINE_TURNS = 10

@@ -56,18 +56,18 @@ class Measured(Value):
         Args:
             speaks: whether it does, be it by default or by a person's switch.
         """
-        why = (
-            [self.kept] if speaks == self.speaks and self.kept else [] if speaks == self.speaks else ["switched by you"]
-        )
-        counted = f"{self.useful} of {self.texts} useful, {self.false} false" if self.texts else "no text judged"
-        few = 0 < self.texts < FEWEST and not self.speaks
-        return "; ".join((counted, *(["too few to decide"] if few else []), *why))
+        counted = f"{self.useful} of {self.texts} notes useful, {self.false} false" if self.texts else "no note judged"
+        if speaks != self.speaks:
+            return f"{counted}; switched by you"
+        if self.kept:
+            return f"{counted}; {self.kept}" if self.texts else self.kept
+        return f"{counted}; too few to decide" if 0 < self.texts < FEWEST else counted
 
 
 MEASURED = (
-    Measured(sense="nociception", useful=8, useless=2, kinds=3, kept="most useful, and too few to decide"),
-    Measured(sense="vestibular", kept="it never spoke there; right on labelled moments"),
-    Measured(sense="bypass", kept="it never spoke there; useful where it was built"),
+    Measured(sense="nociception", useful=8, useless=2, kinds=3, kept="most useful, but too few to decide"),
+    Measured(sense="vestibular", kept="never spoke on foreign projects; right on labelled examples"),
+    Measured(sense="bypass", kept="never spoke on foreign projects; useful where it was built"),
     Measured(sense="against_words", false=3, kinds=1, kept="it repeats what you said"),
     Measured(sense="told_again", kept="it repeats what you said"),
     Measured(sense="unmet", kept="it repeats what you asked for"),

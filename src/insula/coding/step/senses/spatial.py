@@ -4,7 +4,7 @@ from insula.coding.step.action import Action
 from insula.coding.step.state import Reading, State
 
 NAME = "spatial"
-LABEL = "wide blast radius"
+LABEL = "a changed file that many import"
 CLIMBS = False
 
 WIDE = 5

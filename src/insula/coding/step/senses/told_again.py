@@ -8,7 +8,7 @@ from insula.coding.step.word.word import TOLD_AGAIN as NAME
 
 __all__ = ["ADVICE", "CLIMBS", "LABEL", "NAME", "fact"]
 
-LABEL = "what the user said still stands"
+LABEL = "what you said before still counts"
 CLIMBS = False
 ADVICE: "dict[int, tuple[str, ...]]" = {}
 

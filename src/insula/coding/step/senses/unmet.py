@@ -7,7 +7,7 @@ it left out is not named, and neither is anything at an end that asks a question
 from insula.coding.step.state import Reading, State
 
 NAME = "unmet"
-LABEL = "what was asked for is missing"
+LABEL = "what you asked for was not done"
 CLIMBS = False
 
 
