@@ -255,6 +255,11 @@ _MADE = (
             ("nearest", "Of what the user told the embedded model this is nearest to what they ask."),
             ("untold", "Nothing that the user told the embedded model answers what they ask."),
             ("uncertain", "The embedded model does not know for certain."),
+            ("known", "The user told the embedded model these facts."),
+            ("unknown", "The user has told the embedded model no fact."),
+            ("self", "Who the agent is, and that the embedded model remembers and knows nothing of the world."),
+            ("hello", "What the embedded model can be told and asked."),
+            ("declined", "The embedded model can only remember and quote."),
         )
     ),
     # To who asks why.

@@ -11,11 +11,27 @@ from insula.testing import ScriptedModel
 pytestmark = pytest.mark.anyio
 
 TALK = (
+    ("Hi", "Hello! Tell me something about yourself, and ask me about it later."),
+    ("¿Qué sabes de mí?", "Todavía no me has contado nada de ti. Si me lo dices, lo recordaré."),
     ("My brother Pablo works in Seville.", "Noted: “My brother Pablo works in Seville.”"),
     ("Where does my brother Pablo work?", "You told me: “My brother Pablo works in Seville.”"),
     ("What is my blood type?", "I find nothing about that in what you have told me. Tell me, and I will remember it."),
     ("What is the capital of France?", "I don't know this for certain. Words of the model."),
     ("My locker code is 4711.", "Noted: “My locker code is [REDACTED:code].” Passwords and codes I do not keep."),
+    ("What do you know about my sister?", "I don't know this for certain. Words of the model."),
+    (
+        "What do you know about me?",
+        "This is what you have told me, the latest first:\n- My brother Pablo works in Seville.",
+    ),
+    (
+        "Wer bist du?",
+        "Ich bin Insula. Ich merke mir, was du mir sagst, und zitiere es, wenn du fragst. Ich laufe mit einem winzigen "
+        "Modell, das nichts von der Welt weiß.",
+    ),
+    (
+        "Remind me tomorrow at 9 to call my brother.",
+        "I can only remember what you tell me and quote it. For this, take a larger model.",
+    ),
     ("Forget my shoe size.", "OK."),
     (
         "Mein Passwort lautet xK9#vQ2!pL7z.",

@@ -203,7 +203,7 @@ class Chat:
         return _reply(turn, usage, failure, silence)
 
     async def _answer(self, turn: Turn, text: str, on_delta: Callable[[str], None] | None) -> Usage:
-        led = guide(turn) if self.guided and not text else Guide()
+        led = await guide(turn) if self.guided and not text else Guide()
         if led.text:
             turn.finish(led.text)
             return Usage()

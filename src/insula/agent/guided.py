@@ -1,15 +1,27 @@
 """How a very small model is led to replies that make sense: it can repeat and acknowledge, and knows nothing.
 
 A statement is acknowledged with what was understood. What memory holds is quoted; what was never told is said to be so;
-a guess about the world is called one beforehand.
+a guess about the world is called one beforehand. A request is declined: such a model promises what nobody keeps ("I'll
+be there tomorrow at 9"). A greeting, who the agent is, and what it knows of the user are answered without the model:
+the sentence that is nearest to the message in meaning decides (`guided_asked.json`).
 """
 
+import json
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple
 
+import numpy as np
+
+from insula.agent.identity import OWN
 from insula.claims import template
 from insula.language.owner import USER
+from insula.memory.retrieval.embedding import embedded_all, use
+from insula.memory.storage.vectors import Array
 from insula.metacognition import Turn
+from insula.operations.facts import list_facts
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import LANGUAGES, analyse
@@ -18,7 +30,12 @@ from insula.turn.remembered import is_about_user
 
 WHAT_CHARS = 160
 """Characters of what is said back."""
-
+LISTED = 8
+"""Facts that are listed at most."""
+Asked = Literal["known", "self", "hello"]
+NEAR: Mapping[Asked, float] = {"known": 0.7, "self": 0.7, "hello": 0.75}
+"""Cosine from which a message asks what a sentence asks: of 6,527 messages of ordinary life that ask no such thing one
+comes so near to what is known, two to who the agent is and none to a greeting (`everyday.jsonl`, `ordinary/`)."""
 _MADE: frozenset[AskKind] = frozenset({"request", "code"})
 _MONTHS = re.compile(r"\s*\([^()]*\d{4}\)$")
 
@@ -31,13 +48,15 @@ class Guide(NamedTuple):
     """What stands around the model's words."""
 
 
-def guide(turn: Turn) -> Guide:
+async def guide(turn: Turn) -> Guide:
     """How the reply to a turn is made; an empty guide leaves it to the model."""
     message = analyse(turn.message)
     language = message.language if message.language in LANGUAGES else "en"
     asked = asks(message)
     if turn.forgetting:  # what is found or erased stands under the reply
         return Guide(text="OK.")
+    if meant := _find_meant(turn):
+        return Guide(text=await _answer(turn, meant, language))
     if not asked:
         told = " ".join(sentence.text for sentence in statements(message))
         if not told or is_small_talk(message):
@@ -45,7 +64,7 @@ def guide(turn: Turn) -> Guide:
         left_out = [template("guided.unkept", "", language)] if redact(told) != told else []
         return Guide(text=" ".join([_said("noted", told, language), *left_out]).strip())
     if all(ask.kind in _MADE for ask in asked) and not turn.personal:
-        return Guide()
+        return Guide(text=template("guided.declined", "", language))
     shown = [one for one in turn.recalled if one.memory.id in turn.shown]
     line = next((one.told for one in shown if one.memory.provenance == "user" and one.memory.speaker == USER), "")
     of_user = turn.personal or any(is_about_user(ask, language) for ask in asked)
@@ -55,6 +74,36 @@ def guide(turn: Turn) -> Guide:
     if turn.personal:
         return Guide(text=template("guided.untold", "", language))
     return Guide(frame=f"{template('guided.uncertain', '', language)} {{what}}")
+
+
+async def _answer(turn: Turn, meant: Asked, language: str) -> str:
+    if meant == "hello":
+        return template("guided.hello", "", language)
+    if meant == "self":
+        return template("guided.self", "", language).format(name=turn.engine.identity.name or OWN.name)
+    facts = (await list_facts(turn.engine.store, turn.user, limit=LISTED)).facts
+    screened = [screen(redact(fact.text), WHAT_CHARS) for fact in facts if not fact.over]
+    lines = [f"- {one.text}" for one in screened if one.text and not one.reasons]
+    if not lines:
+        return template("guided.unknown", "", language)
+    return template("guided.known", "", language).format(what="\n".join(lines))
+
+
+def _find_meant(turn: Turn) -> Asked | None:
+    """What a message as a whole asks the agent itself; None where it asks no such thing, or without vectors."""
+    if turn.engine.embed is not use:
+        return None
+    (vector,) = embedded_all(use, [turn.message])
+    near = {meant: float((rows @ vector).max()) for meant, rows in _sentences().items()}
+    nearest = max(near, key=lambda meant: near[meant])
+    return next((meant for meant, least in NEAR.items() if meant == nearest and near[meant] >= least), None)
+
+
+@cache
+def _sentences() -> Mapping[str, Array]:
+    """The vectors of the sentences that stand for each meaning."""
+    told: dict[str, list[str]] = json.loads((files("insula.agent") / "guided_asked.json").read_text("utf-8"))
+    return {meant: np.stack(embedded_all(use, texts)) for meant, texts in told.items()}
 
 
 def _said(which: str, what: str, language: str) -> str:
