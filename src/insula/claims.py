@@ -259,6 +259,7 @@ _MADE = (
             ("unknown", "The user has told the embedded model no fact."),
             ("self", "Who the agent is, and that the embedded model remembers and knows nothing of the world."),
             ("hello", "What the embedded model can be told and asked."),
+            ("fine", "The embedded model heard what asks and tells nothing."),
             ("declined", "The embedded model can only remember and quote."),
         )
     ),

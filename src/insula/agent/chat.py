@@ -208,6 +208,8 @@ class Chat:
             turn.finish(led.text)
             return Usage()
         sent = context.prompt(turn, self.base, self.history_chars, text)
+        if self.guided and not text:  # it is asked what needs no memory, and repeats notes instead of heeding them
+            sent = replace(sent, prompt=turn.message)
         if self.requests is not None and turn.number:
             with turn.kept_from_host("requests"):
                 self.requests.keep(turn.user, turn.session, turn.number, parts(sent, turn.message))

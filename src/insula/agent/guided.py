@@ -2,8 +2,9 @@
 
 A statement is acknowledged with what was understood. What memory holds is quoted; what was never told is said to be so;
 a guess about the world is called one beforehand. A request is declined: such a model promises what nobody keeps ("I'll
-be there tomorrow at 9"). A greeting, who the agent is, and what it knows of the user are answered without the model:
-the sentence that is nearest to the message in meaning decides (`guided_asked.json`).
+be there tomorrow at 9"), and is sorry for a loss where somebody says "lol". A greeting, who the agent is, and what it
+knows of the user are answered without the model: the sentence that is nearest to the message in meaning decides
+(`guided_asked.json`).
 """
 
 import json
@@ -49,7 +50,7 @@ class Guide(NamedTuple):
 
 
 async def guide(turn: Turn) -> Guide:
-    """How the reply to a turn is made; an empty guide leaves it to the model."""
+    """How the reply to a turn is made."""
     message = analyse(turn.message)
     language = message.language if message.language in LANGUAGES else "en"
     asked = asks(message)
@@ -60,7 +61,7 @@ async def guide(turn: Turn) -> Guide:
     if not asked:
         told = " ".join(sentence.text for sentence in statements(message))
         if not told or is_small_talk(message):
-            return Guide()
+            return Guide(text=template("guided.fine", "", language))
         left_out = [template("guided.unkept", "", language)] if redact(told) != told else []
         return Guide(text=" ".join([_said("noted", told, language), *left_out]).strip())
     if all(ask.kind in _MADE for ask in asked) and not turn.personal:
