@@ -21,7 +21,7 @@ from insula.language.statements import Statement, extract_statements
 from insula.memory.item import LINE_CHARS
 from insula.memory.retrieval import index
 from insula.memory.retrieval.embedding import use
-from insula.memory.retrieval.encoding import encode, load, terms_of
+from insula.memory.retrieval.encoding import encode, load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.rows import Place
 from insula.memory.storage.schema import memories, statements
@@ -71,7 +71,7 @@ def sentence(text: str) -> Sentence:
     stated = tuple(one._replace(vector=vector) for one in extract_statements(analysis, USER, ASSISTANT))
     claims = encoding.dump()
     kind = "semantic" if stated else encoding.kind
-    return Sentence(text, claims, tuple(terms_of(load(claims))), kind, stated, vector)
+    return Sentence(text, claims, tuple(load_terms(claims)), kind, stated, vector)
 
 
 def lines(

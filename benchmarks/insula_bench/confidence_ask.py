@@ -13,7 +13,7 @@ from insula.errors import InputError
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Utterance, extract_statements
 from insula.memory.item import new_item
-from insula.memory.retrieval.encoding import encode, load, terms_of
+from insula.memory.retrieval.encoding import encode, load_terms
 from insula.memory.retrieval.query import Cue, cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
@@ -217,4 +217,4 @@ class _Plain:
 
 
 def _terms(entry: Entry) -> list[str]:
-    return terms_of(load(encode(analyse(entry.text), entry.speaker.lower(), entry.listener.lower()).dump()))
+    return load_terms(encode(analyse(entry.text), entry.speaker.lower(), entry.listener.lower()).dump())

@@ -16,7 +16,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import LINE_CHARS, new_item
 from insula.memory.retrieval.embedding import use
-from insula.memory.retrieval.encoding import encode, load, terms_of
+from insula.memory.retrieval.encoding import encode, load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.vectors import Vector, embedded, packed
 from insula.text.analysis import analyse
@@ -119,7 +119,7 @@ def part_of(text: str) -> Part:
     item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), told)
     stated = [one._replace(vector=embedded(use, one.text)) for one in told]
     rows = tuple(_line(tuple(row[name] for name in COLUMNS["statements"][2:])) for row in facts.as_stored(0, 0, stated))
-    terms = tuple(terms_of(load(item.claims)))
+    terms = tuple(load_terms(item.claims))
     return Part(text, item.claims, terms, item.kind == "semantic", rows, embedded(use, text))
 
 

@@ -233,7 +233,8 @@ def answer_odds(parts: Mapping[str, float], *, is_meant: bool = True) -> float:
         is_meant: whether there are vectors; without, the words in common alone tell.
     """
     weights = _weights("meant" if is_meant else "worded")
-    return sum(weights.get(name, 0.0) * value for name, value in zip(NAMES, features(parts), strict=True))
+    worth = sum(weights.get(name, 0.0) * value for name, value in parts.items())
+    return worth + weights["intercept"]
 
 
 def holding_chance(best: float) -> float:

@@ -49,25 +49,25 @@ _CLEAN_TEXTS, _CLEAN_CHARS = 512, 2_000
 
 def redact(text: str) -> str:
     """`text` with every secret replaced by `[REDACTED:kind]`, and all else as it was."""
-    if text in _clean:
-        return text
-    redacted = take_secrets(text)[0]
-    if redacted == text and len(text) <= _CLEAN_CHARS:
-        if len(_clean) >= _CLEAN_TEXTS:
-            _clean.clear()
-        _clean[text] = None
-    return redacted
+    return take_secrets(text)[0]
 
 
 def take_secrets(text: str) -> "tuple[str, dict[str, str]]":
     """`text` as `redact` leaves it, and the secrets that were taken out of it, each with its kind."""
     taken: dict[str, str] = {}
+    if text in _clean:
+        return text, taken
+    whole = text
     for _ in range(_ROUNDS):
         spans = _merged(_found_in_readings(compiled(_MARKER).sub(_wall, text) if "[REDACTED:" in text else text))
         if not spans:
             break
         taken.update((text[start:end], kind) for start, end, _, kind in spans)
         text = _replaced(text, spans)
+    if text == whole and len(text) <= _CLEAN_CHARS:
+        if len(_clean) >= _CLEAN_TEXTS:
+            _clean.clear()
+        _clean[text] = None
     return text, taken
 
 

@@ -140,10 +140,9 @@ class Regulator:
         here = self._session(session)
         before = here.conditions
         here.conditions = self._conditions(here, model, at)
-        now = self.performance(model, at)
-        found = Figures(latency_p95_ms=now.latency_p95_ms, slowdown=now.slowdown, stm_utilization=self._used(here))
-        made = changes(self.settings, before, here.conditions, at, found)
-        if made:
+        made: tuple[Adaptation, ...] = ()
+        if here.conditions != before:
+            made = changes(self.settings, before, here.conditions, at, self._figures(here, model, at))
             self.ring = self.ring.noted(made)
             here.moved |= {change.lever: change for change in made}
         return Begun(regulated(self.settings, here.conditions), here.conditions, made)
@@ -196,6 +195,11 @@ class Regulator:
         p95, slowdown = recent_p95(known.recent, at), known.pace.slowdown(at)
         slow = slowdown is not None and slowdown >= DEGRADED_BAND.enter
         return Performance(latency_p95_ms=p95, slowdown=slowdown, degraded=slow if degraded is None else degraded)
+
+    def _figures(self, here: _Session, model: str, at: float) -> Figures:
+        """The figures in view of which the conditions of a session change."""
+        now = self.performance(model, at)
+        return Figures(latency_p95_ms=now.latency_p95_ms, slowdown=now.slowdown, stm_utilization=self._used(here))
 
     def state(self) -> dict[str, Any]:
         """What is to survive a restart, as plain JSON."""

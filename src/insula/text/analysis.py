@@ -310,8 +310,9 @@ def _ends(text: str, match: re.Match[str]) -> bool:
     return not (quoted and text[match.end() : match.end() + 1].islower())
 
 
+@lru_cache(maxsize=512)
 def sentence(text: str, language: str) -> Sentence:
-    """Analyse one sentence in a known language."""
+    """Analyse one sentence in a known language; a turn asks of each twice, and again of those before it."""
     found = tuple(words(text, language))
     return Sentence(text, found, tuple(word.term for word in found if word.term), _names(found, language))
 

@@ -11,7 +11,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.privacy.erasure import unmeant
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import encode, load, terms_of
+from insula.memory.retrieval.encoding import encode, load_terms
 from insula.memory.storage import journal
 from insula.memory.storage.changes import Revision
 from insula.memory.storage.nights import revisions_of, words_on
@@ -147,8 +147,8 @@ def _reword(
     }
     is_indexed = row.promoted_at is not None
     if is_indexed:
-        index.remove(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic")])
-        index.add(connection, user_id, [(row.id, terms_of(load(item.claims)), kind == "semantic")])
+        index.remove(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
+        index.add(connection, user_id, [(row.id, load_terms(item.claims), kind == "semantic")])
         index.settle(connection)
     unmeant(connection, user_id, row.id)
     _write(connection, row.id, values | {"vector": None, "stated": None})
@@ -173,7 +173,7 @@ def _set(connection: sa.Connection, user_id: int, row: sa.Row[Any], mode: str, a
     values: dict[str, Any] = {"withheld": _withheld(row.withheld, mode)}
     if mode == PINNED and row.promoted_at is None:
         values["promoted_at"] = at
-        index.add(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic")])
+        index.add(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
     _write(connection, row.id, values)
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from insula.memory.privacy import archive
 from insula.memory.privacy.echoes import find_echoes
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.journal import ASKED
 from insula.memory.storage.rows import name_of
@@ -57,7 +57,7 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
     if row is None:
         return False
     if row.promoted_at and not row.retired_at:
-        index.remove(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic")])
+        index.remove(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
     _blank(connection, user_id, [memory_id, *_derived(connection, user_id, row.session_id)], at)
     if row.message_id is not None:
         line = sa.and_(messages.c.user_id == user_id, messages.c.id == row.message_id)
@@ -83,7 +83,7 @@ def _unecho(connection: sa.Connection, user_id: int, echoes: Sequence[int], at: 
     these = sa.and_(memories.c.user_id == user_id, memories.c.message_id.in_(echoes))
     rows = connection.execute(sa.select(memories).where(these)).all()
     held = [row for row in rows if row.promoted_at and not row.retired_at]
-    index.remove(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in held])
+    index.remove(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic") for row in held])
     _blank(connection, user_id, [row.id for row in rows], at)
     lines = sa.and_(messages.c.user_id == user_id, messages.c.id.in_(echoes))
     for said in connection.execute(sa.select(messages.c.session_id, messages.c.turn).where(lines)).all():
@@ -130,7 +130,7 @@ def erase_user(connection: sa.Connection, user: str) -> None:
     rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(indexed)).all()
     index.begin(connection, user_id)
     if rows:
-        entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in rows]
+        entries = [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows]
         index.remove(connection, user_id, entries)
     connection.execute(sa.delete(spending).where(spending.c.user_id == user_id))
     connection.execute(sa.delete(users).where(users.c.id == user_id))  # and with it every row that is the user's

@@ -37,15 +37,9 @@ class Encoding(NamedTuple):
         return "\n".join(f"{' '.join(sorted(claim.owners))}\t{' '.join(claim.terms)}" for claim in self.claims)
 
 
-def load(dumped: str) -> tuple[Claim, ...]:
-    """The claims that `Encoding.dump` wrote."""
-    lines = (line.partition("\t") for line in dumped.split("\n") if line)
-    return tuple(Claim(frozenset(owners.split(" ")), tuple(terms.split(" "))) for owners, _, terms in lines)
-
-
-def terms_of(claims: Iterable[Claim]) -> list[str]:
-    """The terms of some claims, in order and with repeats."""
-    return [term for claim in claims for term in claim.terms]
+def load_terms(dumped: str) -> list[str]:
+    """The terms of the claims that `Encoding.dump` wrote, in order and with repeats."""
+    return [term for line in dumped.split("\n") if line for term in line.partition("\t")[2].split(" ")]
 
 
 def encode(analysis: Analysis, speaker: str, listener: str) -> Encoding:

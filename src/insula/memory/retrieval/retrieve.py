@@ -10,7 +10,7 @@ from insula.language.owner import NOBODY, SOMEBODY, USER
 from insula.language.statements import Question, Statement
 from insula.memory.item import LINE_CHARS
 from insula.memory.relevance import Relevance, Told, find_limits, judge_relevance
-from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.retrieval.encoding import load_terms
 from insula.memory.retrieval.matching import holds_answer, is_about
 from insula.memory.retrieval.query import Cue, Statistics, content_weights
 from insula.memory.retrieval.scoring import NO_MATCH, Item, Scored, Standing, match, rank, standing
@@ -159,7 +159,7 @@ def _items(
 
 def _recalled(scored: Scored, rows: Mapping[int, Proposed], one: Relevance | None, told: Sequence[Told]) -> Recalled:
     row = rows[scored.item.id]
-    terms = frozenset(terms_of(load(row.claims)))
+    terms = frozenset(load_terms(row.claims))
     plain = Recalled(memory=statements.memory(row), score=scored.score, parts=scored.parts, terms=terms)
     if one is None:
         return plain

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert  # SQLite's own statement read
 
 from insula.errors import StoreError
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage.changes import (
     Changes,
     Forget,
@@ -322,7 +322,7 @@ def _retire(connection: sa.Connection, user_id: int, memory_id: int, why: str, a
     if found is None:
         return
     connection.execute(sa.update(memories).where(one).values(retired_at=at))
-    index.remove(connection, user_id, [(memory_id, terms_of(load(found.claims)), found.kind == "semantic")])
+    index.remove(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
     values = {"subject": f"memory:{memory_id}", "author": "night", "content": found.content, "evidence": {"why": why}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
 
@@ -336,7 +336,7 @@ def restore(connection: sa.Connection, user_id: int, memory_id: int, at: float) 
     if found is None:
         return False
     connection.execute(sa.update(memories).where(one).values(retired_at=None, promoted_at=at))
-    index.add(connection, user_id, [(memory_id, terms_of(load(found.claims)), found.kind == "semantic")])
+    index.add(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": "", "evidence": {"why": RESTORED}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True

@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage.among import among
 from insula.memory.storage.rows import Held, Kept, Line, Noticed, Revised, Session, Summarised, Understood
 from insula.memory.storage.schema import (
@@ -173,7 +173,7 @@ def _held(row: sa.Row[Any], restored: bool) -> Held:
         language=row.language,
         content=row.content,
         importance=row.importance,
-        terms=frozenset(terms_of(load(row.claims))),
+        terms=frozenset(load_terms(row.claims)),
         said_at=row.said_at,
         uses=row.uses,
         used_at=tuple(json.loads(row.used_at)),

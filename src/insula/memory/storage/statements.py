@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory.item import REMEMBERED_CHARS, NewItem
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.filters import load_metadata
 from insula.memory.storage.rows import Consolidated, Place, Proposed, Said, Voices
@@ -202,20 +202,21 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
 def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
     """Move salient items to long-term memory; of the rest keep the `stm_capacity` most salient."""
     index.begin(connection, here.user_id)
-    capacity = controls.stm_capacity
+    capacity, threshold = controls.stm_capacity, controls.consolidation_threshold
     held = connection.execute(_WORKING, {**_here(here), "here": here.session_id}).all()
-    if len(held) <= capacity and all(row.salience < controls.consolidation_threshold for row in held):
-        since = max((row.last for row in held), default=0) - _turns(capacity)
-        return Consolidated((), tuple(row.salience for row in held if row.turn is not None and row.turn > since))
-    values = {**_here(here), "threshold": controls.consolidation_threshold, "now": at}
-    salient = connection.execute(_PROMOTED, values).all()
-    if salient:
-        entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in salient]
+    left = [row for row in held if row.salience < threshold]
+    ages: tuple[float, ...] = ()
+    if len(left) < len(held):
+        salient = connection.execute(_PROMOTED, {**_here(here), "threshold": threshold, "now": at}).all()
+        entries = [(row.id, load_terms(row.claims), row.kind == "semantic") for row in salient]
         index.add(connection, here.user_id, entries)
-    values = {"user": here.user_id, "session": here.session_id, "capacity": controls.stm_capacity, "now": at}
-    _moved(connection, here.user_id, _CROWDED, values)
-    index.make_room(connection, here.user_id, here.session_id, controls.stm_capacity, at)
-    return Consolidated(tuple(at - row.said_at for row in salient), saliences(connection, here, controls.stm_capacity))
+        ages = tuple(at - row.said_at for row in salient)
+    if len(left) <= capacity:
+        since = max((row.last for row in held), default=0) - _turns(capacity)
+        return Consolidated(ages, tuple(row.salience for row in left if row.turn is not None and row.turn > since))
+    _moved(connection, here.user_id, _CROWDED, {**_here(here), "capacity": capacity, "now": at})
+    index.make_room(connection, here.user_id, here.session_id, capacity, at)
+    return Consolidated(ages, saliences(connection, here, capacity))
 
 
 def promote_elsewhere(connection: sa.Connection, here: Place, at: float) -> int:
@@ -235,7 +236,7 @@ def _moved(connection: sa.Connection, user_id: int, move: sa.Executable, values:
     index.begin(connection, user_id)
     rows = connection.execute(move, dict(values)).all()
     if rows:
-        index.add(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in rows])
+        index.add(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows])
     return len(rows)
 
 

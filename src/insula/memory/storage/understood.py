@@ -13,7 +13,7 @@ from insula.errors import StoreError
 from insula.language.statements import Statement
 from insula.memory.item import LINE_CHARS
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts, journal, lessons, unread
 from insula.memory.storage.changes import Lesson, Retired, Revision
 from insula.memory.storage.nights import kept
@@ -116,7 +116,7 @@ def _state(connection: sa.Connection, user_id: int, one: LineRead) -> None:
     if safe.reasons:
         values["withheld"] = " ".join([*row.withheld.split(), *safe.reasons])
     if row.kind != kind and row.promoted_at is not None:
-        words = terms_of(load(row.claims))
+        words = load_terms(row.claims)
         index.remove(connection, user_id, [(row.id, words, row.kind == "semantic")])
         index.add(connection, user_id, [(row.id, words, kind == "semantic")])
     connection.execute(sa.update(memories).where(memories.c.id == one.memory).values(**values))

@@ -169,9 +169,9 @@ class Neighbourhoods:
             here = self._users.get(user_id)
             if here is None:
                 return
-            known = here.known([number for number, _ in found])
-            late = [(number, one) for number, one in found if number <= here.last and number not in known]
-            here.add([(number, one) for number, one in late if len(one) == here.row_bytes])
+            late = {number: one for number, one in found if number <= here.last and len(one) == here.row_bytes}
+            if late:
+                here.add([(number, late[number]) for number in late.keys() - here.known([*late])])
 
     def forget(self, user_id: int | None = None) -> None:
         """Let go of a user's vectors, or of all."""

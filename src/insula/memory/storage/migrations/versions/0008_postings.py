@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 from alembic import op
 
-from insula.memory.retrieval.encoding import load, terms_of
+from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage.schema import Number
 
 revision = "0008"
@@ -41,7 +41,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_messages_user_id_id", "messages", ["user_id", "id"])
     for rows in indexed():
-        entries = [(row.id, row.user_id, terms_of(load(row.claims))) for row in rows]
+        entries = [(row.id, row.user_id, load_terms(row.claims)) for row in rows]
         posted = [
             {"user_id": user, "term": term, "memory_id": number, "count": count, "length": len(words)}
             for number, user, words in entries
@@ -63,8 +63,7 @@ def downgrade() -> None:
     insert = sa.text("INSERT INTO memory_index(rowid, terms) VALUES (:id, :terms)")
     for rows in indexed():
         lines = [
-            {"id": row.id, "terms": " ".join(f"{row.user_id}_{one}" for one in terms_of(load(row.claims)))}
-            for row in rows
+            {"id": row.id, "terms": " ".join(f"{row.user_id}_{one}" for one in load_terms(row.claims))} for row in rows
         ]
         op.get_bind().execute(insert, lines)
 
