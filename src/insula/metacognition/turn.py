@@ -306,8 +306,9 @@ class Turn:
         pieces = units(self._read_own(()))
         await self._read([whole, *pieces])
         named = named_talkers(self.analysis, speakers)
-        personal = [chance("personal", one, self._vectors.get(one)) for one in pieces]
-        self._gate = gate(self.analysis, personal, chance("personal", whole, self._vectors.get(whole)), named)
+        chances = {one: chance("personal", one, self._vectors.get(one)) for one in {whole, *pieces}}
+        personal = [chances[one] for one in pieces]
+        self._gate = gate(self.analysis, personal, chances[whole], named)
         sought = most_personal(pieces, personal)
         questions = [
             one for piece in sought for one in extract_question(piece, self.analysis.language, USER, ASSISTANT)

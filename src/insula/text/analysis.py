@@ -271,6 +271,9 @@ class _Terms(dict[str, str]):
         if len(self) >= _TERM_CACHE:
             self.clear()
         lower = run.lower()
+        if lower != run:
+            self[run] = term = self[lower]
+            return term
         content = lower not in self.function and (len(lower) > 1 or lower.isdigit()) and lower[0] < "\u3040"
         self[run] = term = stem(lower, self.language) if content or _HANGUL_CHAR.match(run) else ""
         return term

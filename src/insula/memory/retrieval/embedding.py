@@ -20,7 +20,7 @@ import numpy as np
 from insula.errors import InputError
 from insula.language.handed import Hands
 from insula.language.heads import chance
-from insula.memory.storage.vectors import Array, Embed, Vector, embedded, unit
+from insula.memory.storage.vectors import Array, Embed, Vector, embedded
 
 if TYPE_CHECKING:
     from insula.memory.retrieval.encoder import Encoder
@@ -54,14 +54,14 @@ def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
     if embed is not use:
         return [embedded(embed, text) for text in texts]
     with _LOCK:
-        return [unit(row) for row in _encoder().encode(texts)]
+        return _encoder().encode(texts)
 
 
 def known_vectors(embed: Embed, texts: Iterable[str]) -> dict[str, Vector]:
     """The vectors of those of some texts that the shipped embedding has made lately: they need no thread."""
     if embed is not use or not _encoder.cache_info().currsize:
         return {}
-    return {text: unit(vector) for text in texts if (vector := _encoder().find(text)) is not None}
+    return {text: vector for text in texts if (vector := _encoder().find(text)) is not None}
 
 
 def hands_of(embed: Embed | None) -> Hands:
