@@ -55,6 +55,18 @@ async def main():
 
 asyncio.run(main())
 """
+THREADS = """
+import os, threading, numpy
+others = {*os.listdir("/proc/self/task")} - {str(threading.get_native_id())}
+import costs
+costs.TURNS = 90
+costs.measure_turn()
+spent = {}
+for task in os.listdir("/proc/self/task"):
+    with open(f"/proc/self/task/{task}/schedstat") as file:
+        spent[task] = int(file.read().split()[0])
+print(sum(spent[task] for task in others) / sum(spent.values()))
+"""
 TOLD = (
     "My sister {0} moved to Lisbon in {1}, and works there as a nurse.",
     "{0} and I are going to a concert on {2} May; the tickets were {1} euro.",
@@ -103,6 +115,14 @@ def run_loop() -> float:
     for number in range(LOOPS):
         seen[number % 997] = f"{seen.get(number % 991, '')[:8]}{number}"
     return time.thread_time() - began
+
+
+def measure_threads() -> float:
+    """The share of CPU that goes to NumPy's other threads, in turns of a program that allows it two (Linux)."""
+    folder = str(Path(__file__).parent)
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "PYTHONPATH": folder}
+    done = subprocess.run([sys.executable, "-c", THREADS], env=environment, check=True, capture_output=True, text=True)
+    return float(done.stdout)
 
 
 def measure_recall() -> float:
@@ -237,6 +257,7 @@ def spend_cpu(command: Sequence[str], folder: Path, given: bytes = b"") -> float
 
 MEASURED: Mapping[str, Callable[[], float]] = {
     "turn": measure_turn,
+    "threads": measure_threads,
     "recall": measure_recall,
     "load": measure_load,
     "help": measure_help,
