@@ -10,14 +10,15 @@ from pathlib import Path
 from insula.language.extract.answer import Answer
 from insula.night.phases.reflection import Reflection
 from insula.night.phases.summaries import SessionSummary
+from insula.night.second_look import SecondLook
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "asked.json"
-VERSION = 1
+VERSION = 2
 
 
 def main() -> int:
     """Write the page, or say whether it is what it would be."""
-    forms = {"summary": SessionSummary, "statements": Answer, "reflection": Reflection}
+    forms = {"summary": SessionSummary, "statements": Answer, "reflection": Reflection, "second_look": SecondLook}
     schemas = {name: form.model_json_schema() for name, form in forms.items()}
     text = json.dumps({"version": VERSION, **schemas}, indent=2) + "\n"
     if "--check" in sys.argv:

@@ -25,7 +25,7 @@ from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, SleepReport, sleep_cycle
 from insula.night.phases.reflection import reflect
 from insula.night.phases.summaries import summarise
-from insula.testing import FrozenClock, Reply, Request, ScriptedModel, memory_store
+from insula.testing import FrozenClock, Reply, Request, ScriptedModel, answer_second_look, memory_store
 from insula_bench.progress import steps
 
 Model = Literal["none", "good", "hallucinating"]
@@ -290,13 +290,18 @@ def _reflection(principles: Sequence[Row]) -> Row:
 
 
 def _answer_with(asked: Request, reflection: Row) -> Reply:
+    if looked := answer_second_look(asked):
+        return looked
     if "summary" in _fields(asked):
         return {"summary": "They talked.", "topics": ["talk"]}
     return reflection if "principles" in _fields(asked) else ""
 
 
 def _answer(asked: Request, pool: Sequence[Row]) -> Reply:
-    """What the model says of the sessions in a prompt: the reflections that were written on those of them it shows."""
+    """What the model says of the sessions in a prompt: the reflections that were written on those of them it shows.
+
+    Read again, it stands by all of them.
+    """
     if "principles" not in _fields(asked):
         return _answer_with(asked, {})
     shown = [line for line in _json(asked.prompt) if "turns" in line]

@@ -3,6 +3,7 @@
 `ScriptedModel` needs the extra `models`; the rest needs nothing beside Insula.
 """
 
+import json
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from insula.memory.storage.store import Store
 
 if TYPE_CHECKING:
     from insula.llm.scripted import Reply, Request, ScriptedModel
+    from insula.night.second_look import Says
 
 __all__ = [
     "Behaviour",
@@ -22,6 +24,7 @@ __all__ = [
     "Reply",
     "Request",
     "ScriptedModel",
+    "answer_second_look",
     "memory_store",
 ]
 
@@ -62,6 +65,26 @@ class FrozenClock:
     def monotonic(self) -> float:
         """Seconds it has gone on since it was made."""
         return self._elapsed
+
+
+def answer_second_look(request: "Request", says: "Callable[[str, str], Says] | None" = None) -> "Reply | None":
+    """The answer of a model that tells a guideline from its opposite, when a night asks for that; None to all else.
+
+    Args:
+        request: What reached the model.
+        says: What a note is to the words that it rests on; by default each follows from them.
+    """
+    from insula.night.second_look import KNOWN, Pair
+
+    if "verdicts" not in (request.schema or {}).get("properties", {}):
+        return None
+    verdicts: list[dict[str, object]] = []
+    for line in request.prompt.splitlines():
+        if line.startswith("{"):
+            number, *pair = json.loads(line).values()
+            right = KNOWN.get(Pair(*pair)) or (says(*pair) if says else "follows")
+            verdicts.append({"pair": number, "says": right})
+    return {"verdicts": verdicts}
 
 
 @asynccontextmanager

@@ -33,7 +33,7 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import END, sleep_cycle
 from insula.night.phases import PHASES
-from insula.testing import Reply, Request, ScriptedModel
+from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
 NIGHT = "chaos"
 LEASE = 6.0
@@ -66,8 +66,8 @@ def model(ledger: Path, seed: int, failing: float) -> ScriptedModel:
             file.write(json.dumps(line) + "\n")
         if "five lists" in request.prompt:
             return {"explanation": [], "principles": [PRINCIPLE], "procedures": [], "advice": []}
-        if "Word each" in request.prompt:
-            return "nothing"
+        if looked := answer_second_look(request):
+            return looked
         return {
             "summary": f"The user asked for the capital of Australia and spoke of trains to {line[0]}.",
             "topics": ["capital", "Australia"],

@@ -18,7 +18,7 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import END, Night, Phase, PhaseName, PhaseReport, Result, sleep_cycle
 from insula.night.phases import PHASES
-from insula.testing import Reply, Request, ScriptedModel
+from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
 SAID = (
     ("What is the capital of Australia?", "Sydney is the capital."),
@@ -86,8 +86,8 @@ def answering(calls: Path, fatal: int) -> ScriptedModel:
             die()
         if "five lists" in request.prompt:
             return {"explanation": [], "principles": [PRINCIPLE], "procedures": [], "advice": []}
-        if "Word each" in request.prompt:
-            return "nothing"
+        if looked := answer_second_look(request):
+            return looked
         if "Write the object" in request.prompt:
             return {"statements": [], "ended": [], "preferences": []}
         return {"summary": "The user asked for the capital of Australia.", "topics": ["capital", "Australia"]}
@@ -151,16 +151,18 @@ def test_a_night_killed_in_any_phase_is_completed_once(database: Path, where: st
     found = rows(database)
     assert found["phases"] == sorted([*NAMES, END])
     assert (found["soul"], found["summaries"]) == (1, 2)
-    assert len(calls(database)) == len(set(calls(database))) == 4, "two summaries, a reading and a reflection"
+    assert len(calls(database)) == len(set(calls(database))) == 5, (
+        "two summaries, a reading, a reflection and a second look"
+    )
     assert "capital of Australia is Canberra" in (database.parent / "SOUL.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("victim", range(1, 5))
+@pytest.mark.parametrize("victim", range(1, 6))
 def test_of_the_model_calls_at_most_the_one_in_flight_is_repeated(database: Path, victim: int) -> None:
     kill(database, "call", str(victim))
     asyncio.run(sleep(database))
     made = calls(database)
-    assert (len(made), len(set(made))) == (5, 4)
+    assert (len(made), len(set(made))) == (6, 5)
     assert made[victim - 1] == made[victim]
     assert rows(database)["soul"] == 1
 
@@ -174,7 +176,7 @@ def test_two_processes_do_one_night(database: Path) -> None:
         for each in (process, *pair):
             each.close()
     assert sum("done" in states for states in said) == 1
-    assert len(calls(database)) == len(set(calls(database))) == 4
+    assert len(calls(database)) == len(set(calls(database))) == 5
     assert rows(database)["phases"] == sorted([*NAMES, END])
 
 

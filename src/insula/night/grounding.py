@@ -344,6 +344,15 @@ def supporting(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Sa
     return tuple(sorted(quoted | near))
 
 
+def words_behind(item: Proposal, ground: Mapping[int, Ground], embed: Embed | None) -> str:
+    """The user's words that an item rests on: what it quotes, else what is nearest of what bears it out."""
+    said = [one for session in item.sessions for one in ground[session].said]
+    if quoted := next((quote for quote in item.quotes if any(one.quotes(quote) for one in said)), ""):
+        return quoted
+    text = read_text(item.text, embed, bids=bool(item.section))
+    return max((one for one in said if _bears(text, one, ())), key=text.nearness).text
+
+
 def _bears(text: Text, one: Saying, quotes: Sequence[str]) -> bool:
     """Whether something said bears an item out; where quotations are given, whether one of them stands in it, too."""
     if quotes and not any(map(one.quotes, quotes)):

@@ -6,7 +6,7 @@ what was known already gains support instead of a second life.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -34,8 +34,9 @@ from insula.night.grounding import (
     read_text,
     sayings,
     sift,
+    words_behind,
 )
-from insula.night.operations import MOST, Candidate, Operation, forms, judged, room
+from insula.night.operations import MOST, Candidate, Judged, Operation, forms, judged, room
 from insula.night.records import (
     CONTEXT,
     LATEST,
@@ -50,6 +51,7 @@ from insula.night.records import (
     stated,
     unanswered,
 )
+from insula.night.second_look import DOES_WITHOUT, UNFIT, WORDS, Pair, look_again
 from insula.night.transcript import READ
 from insula.night.unsettled import outdated, still_open
 from insula.night.wording import count, join_parts
@@ -166,20 +168,27 @@ async def reflect(night: Night) -> Result:
     counts = {"new": len(found.new), "earlier": len(found.earlier)}
     if not found.new:
         return Result({"sessions": counts, UP_TO: night.seen}, skipped="No session is new.")
-    proposed = await (_by_model(night, night.model, found) if night.model else _without(night, found))
+    proposed = Proposed(still_open(*await read_through(night, found.sessions)), total(()))
+    if night.model:
+        asked = await _by_model(night, night.model, found)
+        proposed = asked._replace(items=[*proposed.items, *asked.items])
     cited = {session for one in (*proposed.items, *proposed.operations) for session in one.sessions}
     ground = await _ground(night, found, cited)
     own = [item for item in proposed.items if item.about and not find_harm(item.text) and not _tells(night, item)]
     others = [item for item in proposed.items if not item.about]
     sifted, dropped = sift(others, ground, await preferences(night), night.embed)
+    revised = judged(proposed.operations, await guidelines(night), ground, night.embed)
+    if night.model and (sifted or revised.fit):
+        sifted, revised, refused = await _look_again(night, night.model, sifted, revised, ground)
+        dropped += refused
     items = [*own, *sifted]
     known = await night.store.nights.insights(night.user_id, KNOWN)
     gone = await _outdated(night, found, known)
     known = [one for one in known if one.id not in {each.memory_id for each in gone}]
     kept = insights([item for item in items if not item.section], known, found)
     principles = candidates([item for item in items if item.section])
-    revised = judged(proposed.operations, await guidelines(night), ground, night.embed)
     learned = items or revised.fit
+    unfit = any(one.reason == UNFIT for one in dropped)
     report = {
         "proposed": len(proposed.items),
         "grounded": len(items),
@@ -204,9 +213,22 @@ async def reflect(night: Night) -> Result:
     return Result(
         report,
         [*gone, *kept.changes, *([done] if learned else [])],
-        "" if learned else "There was nothing to learn that its sessions bear out.",
-        says=[*_says(kept, principles, len(revised.fit), night.model is not None)],
+        "" if learned or unfit else "There was nothing to learn that its sessions bear out.",
+        says=[*_says(kept, principles, len(revised.fit), night.model is not None), *([DOES_WITHOUT] if unfit else [])],
     )
+
+
+async def _look_again(
+    night: Night, model: "Model", items: Sequence[Proposal], revised: Judged, ground: Mapping[int, Ground]
+) -> tuple[list[Proposal], Judged, list[Dropped]]:
+    """What is left of a reflection when the model has read it again beside the words that it rests on."""
+    pairs = [Pair(words_behind(one, ground, night.embed)[:WORDS], one.text) for one in items]
+    found = await look_again(night, model, pairs)
+    kept = [one for one, why in zip(items, found.why, strict=True) if not why]
+    dropped = [Dropped(one, why) for one, why in zip(items, found.why, strict=True) if why]
+    if found.is_unfit:
+        revised = Judged([], [*revised.refused, *({"do": one.do, "why": UNFIT} for one in revised.fit)])
+    return kept, revised, dropped
 
 
 def _says(kept: Kept, principles: Sequence[Candidate], revised: int, by_model: bool) -> Iterator[str]:
@@ -292,10 +314,6 @@ def _items(written: Reflection) -> Iterator[Proposal]:
         yield Proposal(point.text, tuple(point.sessions), quotes=tuple(filter(None, point.quotes)))
     for one in written.principles:
         yield Proposal(one.text, tuple(one.sessions), section=one.section, quotes=tuple(filter(None, one.quotes)))
-
-
-async def _without(night: Night, found: Records) -> Proposed:
-    return Proposed(still_open(*await read_through(night, found.sessions)), total(()))
 
 
 async def _outdated(night: Night, found: Records, known: Sequence[Understood]) -> list[Forget]:
