@@ -68,3 +68,10 @@ def test_one_poor_answer_among_many_makes_no_news() -> None:
 def test_what_could_not_be_told_of_an_answer_has_no_part_in_a_trend() -> None:
     turn = Noticed(1, 1, "meta:turn", {"assessment": {"score": 0.6, "unclear": True}}, 86_400.0)
     assert assessed([turn]) == []
+
+
+def test_a_few_poor_answers_more_than_later_are_no_news_though_the_scores_rise() -> None:
+    scores = [(float(day), 0.8 + 0.002 * day) for day in range(75)]
+    early = [(day, 0.5 if day in (3.0, 9.0, 15.0, 30.0) else score) for day, score in scores]
+    found = fit_trend(early)
+    assert (found.verdict, found.short, found.is_news) == ("rising", (4, 0), False)

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
 
+from insula.language.guiding import guiding_chance
 from insula.language.heads import DIMENSIONS, Vector
 from insula.language.meanings import Meanings, Network, read_weights, softmax
 from insula.text.grammar import UNSPACED
@@ -40,6 +41,11 @@ LONGEST = 160
 """Characters of a preference."""
 MOSTLY = 0.75
 """Share of a message that its preferences must make up for it to be nothing else."""
+OF_ANSWERS = 0.4
+"""Chances to be a preference and to be feedback, together, from which what is asked for now is of answers, and may
+stand once it is asked again: "make it shorter" may, "convert 12 stone to kg" is an order."""
+FEWEST_WORDS = 2
+"""Words that take something back: "Fine." does not."""
 MESSAGE = 300
 """Characters of a message that are read as a whole."""
 
@@ -114,6 +120,8 @@ def _read(
     if chances is None or len(text) > LONGEST:
         return None
     at, force = cards()["points"], _force_of(chances, is_amid=is_amid)
+    if force == "lifts" and language not in UNSPACED and len(text.split()) < FEWEST_WORDS:
+        return None
     within = (part_of(pieces[piece]) for piece in (text, *pieces) if piece in text)
     part = next(filter(None, within), "") if force != "once" or chances["none"] < at["none"] else ""
     name = part.partition(".")[0]
@@ -124,6 +132,7 @@ def _read(
     if force == "standing" and not part and chances["standing"] < at["amid"]:
         return None  # of no known part of an answer: as sure as amid other text, or silence
     again = chances["standing"] >= at["asked"] and name not in SEVERAL.union(TASKS)
+    again = again and chances["standing"] + (guiding_chance("feedback", pieces[text]) or 0.0) >= OF_ANSWERS
     return Preference(text, force, part, scope_of(text, language), alone=again)
 
 

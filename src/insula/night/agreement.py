@@ -1,4 +1,4 @@
-"""Whether two pieces of advice say the same, or the opposite, and whether a wording says what its sources say.
+"""Whether two pieces of advice say the same, or the opposite, and whether a wording keeps one.
 
 Advice is compared by its stems, each with a sign: a word that negates turns the sign of what follows in its clause,
 and opposites ("short", "long") are one word with two signs. This sees "always" against "never" and "A, not B" against
@@ -24,10 +24,6 @@ OPPOSITE = 0.6
 """The same for the opposite: one side often says it in fewer words."""
 SWAPPED = 0.8
 """The same where the words alone have changed places around a negation."""
-GROUNDED = 0.75
-"""Share of the content words of a wording that its sources must hold (R7)."""
-STRAY = 1
-"""Content words of a wording that its sources need not hold: two are enough for an order of their own."""
 KEPT = 0.5
 """Share of the content words of what is reworded that the wording must keep."""
 _SURE = 0.5
@@ -167,11 +163,3 @@ def keeps(wording: str, advice: str) -> bool:
         return False
     turned = {term for term, _ in new.signed ^ old.signed} & new.terms & old.terms
     return not turned and len(new.terms & old.terms) >= KEPT * len(old.terms)
-
-
-def faithful(wording: str, advice: str, sources: Iterable[str] = ()) -> bool:
-    """Whether a wording says what `advice` says, in words that it or its sources hold (R7); at most one word is new."""
-    new, old = _pair(wording, advice)
-    stray = new.terms - old.terms.union(*(claim(source).terms for source in sources))
-    few = len(stray) <= STRAY and len(stray) <= (1 - GROUNDED) * len(new.terms)
-    return bool(new.terms) and few and not stray & new.marks and keeps(wording, advice)

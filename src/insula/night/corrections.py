@@ -126,11 +126,12 @@ def heard(lines: Iterable[Line]) -> Iterator[Heard]:
 def _without_questions(own: str, previous: str) -> str:
     """The sentences of a text that ask nothing; "could you …?" asks for something to be done, and stays."""
     analysis = analyse(own, default=detect(previous, "en"))
-    kept = [one.text for one in analysis.sentences if not _is_question(one, analysis.language)]
+    kept = [one.text for one in analysis.sentences if not is_question(one, analysis.language)]
     return own if len(kept) == len(analysis.sentences) else " ".join(kept)
 
 
-def _is_question(sentence: Sentence, language: str) -> bool:
+def is_question(sentence: Sentence, language: str) -> bool:
+    """Whether a sentence asks for an answer, and for nothing to be done."""
     return any(ask.kind not in _REQUESTS for ask in asks_in(sentence, language))
 
 

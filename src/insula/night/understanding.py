@@ -52,6 +52,8 @@ MAX_TOKENS = 3_000
 TEMPERATURE = 0.0
 TIMEOUT = 90.0
 """Seconds that a model may take; nobody waits for it."""
+TELLS = 0.5
+"""Chance from which words rather tell a fact; below that a model that reads a preference in them is believed."""
 PURPOSE = "statements"
 SPENT = "What may be spent on understanding in a day is spent; the rest waits."
 
@@ -267,9 +269,9 @@ async def _vector(reader: Reader, words: str) -> Vector | None:
 
 
 def _is_fact(words: str, vector: Vector | None) -> bool:
-    """Whether some words rather tell a fact of somebody than ask something of answers."""
+    """Whether some words tell a fact of somebody, and do not ask something of answers as surely."""
     meant = vector is not None and meaning_of(words, vector, vector)
-    return bool(meant) and (chance("fact", words, vector) or 0.0) > meant["standing"]
+    return bool(meant) and (chance("fact", words, vector) or 0.0) > max(TELLS, meant["standing"])
 
 
 def _wished(one: Wanted, line: Unread, said: UsersWords) -> list[Wished]:

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from insula.language.owner import ASSISTANT, USER
-from insula.language.statements import extract_questions
 from insula.memory.storage.changes import Forget
 from insula.memory.storage.rows import Line, Noticed, Understood
 from insula.night import prompts
@@ -169,7 +167,7 @@ def _question(message: str) -> str:
 
 
 def _declines(response: str, question: str) -> bool:
-    """Whether a response says that one was never told; or, asked about the user, no more than "I don't know".
+    """Whether a response says that one was never told, or no more than that it does not know or cannot tell.
 
     "It depends on the size", or a long answer that also says what it does not know, declines nothing.
     """
@@ -177,6 +175,5 @@ def _declines(response: str, question: str) -> bool:
     said = analyse(response, default=asked.language)
     if untold(response, said.language):
         return True
-    own = any(subject.startswith(USER) for one in extract_questions(asked, USER, ASSISTANT) for subject in one.subjects)
     bare = BARE_UNSPACED if said.language in UNSPACED else BARE
-    return own and len({*said.terms} - {*asked.terms}) <= bare and declines(response, said.language)
+    return len({*said.terms} - {*asked.terms}) <= bare and declines(response, said.language)

@@ -13,7 +13,7 @@ from insula.night.corrections import Corrected, lessons_of
 from insula.night.cycle import Night, Result
 from insula.night.grounding import ABOUT_PEOPLE, about_no_answers, without_people
 from insula.night.sessions import Heard, corrected_before, since_last_night
-from insula.night.unheard import unheard
+from insula.night.wanted import PLACES, asked_again, requests_since, unheard
 from insula.night.wording import count, join_parts, undo_by
 
 MOST = 20
@@ -31,15 +31,24 @@ async def learn(night: Night) -> Result:
         return Result({UP_TO: night.seen}, skipped="No session since the last night.")
     kept = await night.store.guidance.lessons(night.user_id)
     said = unheard(kept, heard, signals, night.now, night.embed)
+    new, earlier, places = await requests_since(night, heard)
+    again = asked_again(new, earlier, kept, night.now, night.embed)
     corrected = [
         without_people(each, night.embed) for one in heard for each in about_no_answers(one.corrections, night.embed)
     ]
     before = [without_people(each, night.embed) for each in await corrected_before(night, heard)] if corrected else []
-    lessons = list(lessons_of(corrected, before, kept))[:MOST]
-    wishes = [one for one in kept if is_wish(one) and stands(one) and one.created_at > night.since]
+    twice = [one for one in again if isinstance(one, Lesson)]
+    asked = {each for one in twice for each in one.citations}
+    lessons = [one for one in lessons_of(corrected, before, kept) if asked.isdisjoint(one.citations)][:MOST]
+    told_before = {one["id"] for one in night.last.get("wishes", ())}
+    fresh = (one for one in kept if is_wish(one) and stands(one) and one.created_at > night.since)
+    wishes = [
+        *((one.name, one.advice, one.citations) for one in fresh if one.name not in told_before),
+        *((name_of(one.key, ""), one.advice, one.citations) for one in twice),
+    ]
     refused = [*_refused(heard), *_private(corrected, heard)]
     known = {one.key for one in kept}
-    cited = [each for one in (*lessons, *wishes) for each in one.citations]
+    cited = [each for one in lessons for each in one.citations] + [each for *_, cites in wishes for each in cites]
     memories = {one.id: one.memory for one in await night.store.guidance.cited(night.user_id, cited)}
     report = {
         "sessions": len(heard),
@@ -48,12 +57,13 @@ async def learn(night: Night) -> Result:
             {"key": one.key, "advice": one.advice, "new": one.key not in known, "citations": [*one.citations]}
             for one in lessons
         ],
-        "wishes": [{"id": one.name, "advice": one.advice, "citations": [*one.citations]} for one in wishes],
+        "wishes": [{"id": name, "advice": advice, "citations": [*cites]} for name, advice, cites in wishes],
+        PLACES: places,
         "quarantined": len(refused),
         "refused": refused[:SHOWN_REFUSALS],
         UP_TO: heard[-1].session.last,
     }
-    quiet = not (wishes or lessons or said or refused)
+    quiet = not (wishes or lessons or said or again or refused)
     parts = (
         f"{count(len(lessons), 'lesson')} from now on" if lessons else "",
         f"{count(len(wishes), 'new preference')} of yours" if wishes else "",
@@ -61,11 +71,11 @@ async def learn(night: Night) -> Result:
     )
     told = (
         *(f"From now on: {one.advice}{_source(one.citations, memories)}" for one in lessons),
-        *(f"You want: {one.advice}{_source(one.citations, memories)}" for one in wishes),
+        *(f"You want: {advice}{_source(cites, memories)}" for _, advice, cites in wishes),
     )
     return Result(
         report,
-        [*said, *lessons],
+        [*said, *again, *lessons],
         "Nothing was corrected a second time, and nobody asked for anything." if quiet else "",
         says=[join_parts(parts), *told] if any(parts) else (),
         news=[_news(one) for one in lessons if one.key not in known],

@@ -8,6 +8,7 @@ from insula.night.cycle import Effect, Night, Result
 from insula.stats import slope
 from insula.types import PASS_THRESHOLD, TURN
 from insula.value import is_number, is_object
+from insula.worth import rate, worth
 
 DAYS = 90
 """Days that a trend looks back on."""
@@ -15,9 +16,6 @@ TURNS = 500
 """The latest assessments that it is made of: pairs of them are compared, each with each."""
 FEWEST = 20
 """Assessments below which no trend is spoken of."""
-SHORT = 0.1
-"""Share of the answers of the worse half that must have fallen short for a trend to be news: while answers pass, their
-scores may rise and fall."""
 MONTH_SCALE = 1.0
 """Scores lie between 0 and 1: where the line of a few days leads beyond that in a month, no month is spoken of."""
 NO_TREND = "no trend that can be told from chance"
@@ -39,9 +37,13 @@ class Trend(NamedTuple):
 
     @property
     def is_news(self) -> bool:
-        """Whether it is told: it can be told from chance, and answers did fall short."""
-        worse = {"rising": 0, "falling": 1}.get(self.verdict)
-        return worse is not None and self.short[worse] >= SHORT * self.answers[worse]
+        """Whether it is told: the scores rise or fall, and of the better half fewer answers fell short, as far as both
+        can be told from chance; the second holds however often somebody looks, and a night looks each day."""
+        if self.verdict == NO_TREND:
+            return False
+        earlier, later = (rate(short, of) for short, of in zip(self.short, self.answers, strict=True))
+        fewer = worth(later, earlier)
+        return fewer.low > 0 if self.verdict == "rising" else fewer.high < 0
 
 
 async def trend(night: Night) -> Result:

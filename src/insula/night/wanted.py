@@ -1,0 +1,214 @@
+"""Preferences that a night finds: those that no turn heard, and what the user asked of answers in two sessions (R3a).
+
+Nobody says "from now on" each time. Who says "one question at a time, please" on Monday and "only one question, then
+wait" on Friday wants it of all answers; a head tells what speaks of how the assistant works, and nearness in meaning
+that it is the same.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from insula.language.guiding import guiding_chance
+from insula.language.handed import UsersWords, users_lines
+from insula.language.heads import Vector
+from insula.language.preferences import LONGEST, Preference, meaning_of, part_of
+from insula.memory.retrieval.embedding import embedded_all, hands_of
+from insula.memory.storage.changes import Change, Lesson, Retired
+from insula.memory.storage.rows import Kept, Line, Noticed
+from insula.memory.storage.vectors import Embed
+from insula.memory.wishes import WHY, OwnWish, hear, heard_in, is_wish, plain, stands, words
+from insula.night.corrections import is_question, is_users
+from insula.night.cycle import Night
+from insula.night.sessions import LINES, Heard
+from insula.text.analysis import analyse, detect
+from insula.text.pasted import PLAIN_CHARS, own_words
+from insula.types import TURN
+
+FEEDBACK = 0.4
+"""Chance from which one of two requests speaks of how the assistant works."""
+NEAR, AGAIN = 0.4, 0.9
+"""Nearness in meaning of two requests that are one, at least; and what it must come to with the mean of their chances
+to be feedback, halved. Chosen on fourteen days of three people and on `insula_bench/nights/reflections_*.jsonl`. In
+1,302 real talks, in groups of thirty, it finds eight pairs, nearly all of the form "rewrite your last answer"."""
+ASKS = 0.5
+"""Chance from which one of the two asks something of answers."""
+KNOWN = 0.6
+"""Nearness from which a preference says it already."""
+FEWEST_TERMS = 2
+"""Content words of a request: "Good." asks nothing."""
+NIGHT = "night"
+PLACES = "asked"
+"""Under which the report of a night holds where they stand."""
+LATEST, WORTH = 200, 0.2
+"""Messages of earlier nights that a new one is compared with, and the chance of feedback from which one is kept."""
+Place = list[int]
+"""Where a message stands, as a report holds it: its session, and its own number."""
+
+
+class Request(NamedTuple):
+    """Something that the user may have asked of answers, said of one they had got."""
+
+    session_id: int
+    message: int
+    said: UsersWords
+    text: str
+    vector: Vector
+    feedback: float
+    """The chance that it speaks of how the assistant works."""
+    asks: float
+    """The chance that it asks something of answers."""
+
+    def repeats(self, other: "Request") -> bool:
+        """Whether it asks what another one asked, in a session of its own."""
+        near = float(np.dot(self.vector, other.vector))
+        alike = near >= NEAR and near + (self.feedback + other.feedback) / 4 >= AGAIN
+        return (
+            self.session_id != other.session_id
+            and alike
+            and max(self.feedback, other.feedback) >= FEEDBACK
+            and max(self.asks, other.asks) >= ASKS
+        )
+
+
+def unheard(
+    kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[Noticed], now: float, embed: Embed | None = None
+) -> list[Change]:
+    """What the preferences change that were said where no turn listened.
+
+    Args:
+        kept: the user's guidance.
+        sessions: those since the last night.
+        signals: of those sessions; a turn that was over has heard its message.
+        now: seconds since the epoch.
+        embed: makes vectors; without one nothing is heard.
+    """
+    turns = {(one.session_id, one.turn) for one in signals if one.kind == TURN}
+    said = sorted((each for one in sessions for each in _said(one, turns, embed)), key=lambda each: each[0])
+    standing, changes = tuple(kept), list[Change]()
+    for message, wishes, talk in said:
+        made = hear(standing, wishes, message, now, session=talk)
+        standing, changes = made.kept, changes + list(made.changes)
+    return changes
+
+
+def _said(
+    one: Heard, turns: set[tuple[int, int]], embed: Embed | None
+) -> Iterator[tuple[int, tuple[OwnWish, ...], frozenset[int]]]:
+    """The preferences of a session, each with the id of its message and those of the session."""
+    talk = frozenset(line.id for line in one.lines)
+    for place, line in enumerate(one.lines):
+        if is_users(line) and (one.session.id, line.turn) not in turns:
+            before = one.lines[:place]
+            previous = next((each.content for each in reversed(before) if each.provenance == "user"), "")
+            if found := heard_in(one.said[line.id], before, detect(previous, "en"), embed):
+                yield line.id, found, talk
+
+
+# What was asked in two sessions.
+
+
+def requests_in(
+    session_id: int,
+    lines: Sequence[Line],
+    said: Mapping[int, UsersWords],
+    embed: Embed,
+    messages: Collection[int] | None = None,
+) -> list[Request]:
+    """What the user may have asked of answers in a session: nothing that stands before the first answer is of one.
+
+    Args:
+        session_id: its number.
+        lines: what was said in it.
+        said: what of each line the user said themselves, by its id.
+        embed: makes vectors.
+        messages: those that are read; None: all.
+    """
+    first = next((place for place, line in enumerate(lines) if line.provenance == "assistant"), len(lines))
+    read = (line for line in lines[first:] if is_users(line) and (messages is None or line.id in messages))
+    texts = [(line.id, text) for line in read for text in _texts(said[line.id].text)]
+    vectors = embedded_all(embed, [text for _, text in texts]) if texts else []
+    found: list[Request] = []
+    for (message, text), vector in zip(texts, vectors, strict=True):
+        feedback, meant = guiding_chance("feedback", vector), meaning_of(text, vector, vector)
+        if feedback is not None and meant is not None:
+            found.append(Request(session_id, message, said[message], text, vector, feedback, 1 - meant["none"]))
+    return found
+
+
+def _texts(said: str) -> Iterator[str]:
+    """The sentences of a message that ask no question and say something by themselves; and all of it, if these are."""
+    own = own_words(said)
+    analysis = analyse(own[:PLAIN_CHARS])
+    tell = [one for one in analysis.sentences if not is_question(one, analysis.language)]
+    yield from (one.text for one in tell if len({*one.terms}) >= FEWEST_TERMS and len(one.text) <= LONGEST)
+    if 1 < len(tell) == len(analysis.sentences) and len(own) <= LONGEST:
+        yield own
+
+
+async def requests_since(night: Night, heard: Sequence[Heard]) -> tuple[list[Request], list[Request], list[Place]]:
+    """What was asked of answers since the last night, what was before, and where the next night finds both."""
+    if night.embed is None:
+        return [], [], []
+    new = [
+        each
+        for one in heard
+        for each in requests_in(one.session.id, one.lines, one.said, night.embed)
+        if each.message > night.seen
+    ]
+    known: list[Place] = night.last.get(PLACES, [])
+    lines = await night.lines_of(list(dict.fromkeys(session for session, _ in known)), LINES) if new else {}
+    messages, before = {message for _, message in known}, list[Request]()
+    for session, said in lines.items():
+        own = dict(zip([line.id for line in said], users_lines(said, hands_of(night.embed)), strict=True))
+        before += requests_in(session, said, own, night.embed, messages)
+    places = [[one.session_id, one.message] for one in new if one.feedback >= WORTH]
+    return new, before, [*known, *(place for place in places if place not in known)][-LATEST:]
+
+
+def asked_again(
+    new: Sequence[Request], before: Sequence[Request], kept: Sequence[Kept], now: float, embed: Embed | None
+) -> list[Change]:
+    """What the preferences change by what was asked of answers in a second session.
+
+    Args:
+        new: requests since the last night.
+        before: those of earlier sessions.
+        kept: the user's guidance.
+        now: seconds since the epoch.
+        embed: makes vectors.
+    """
+    standing, changes = tuple(kept), list[Change]()
+    for one in new:
+        like = [other for other in (*before, *new) if one.repeats(other)]
+        best = max((one, *like), key=lambda each: (round(each.asks, 1), len(each.text)))
+        if not like or _is_known(best, standing, embed):
+            continue
+        wish = Preference(best.text, "standing", part_of(best.vector))
+        if found := plain([wish], best.said, ()):
+            made = hear(standing, found, best.message, now)
+            cited = tuple(sorted({each.message for each in (one, *like)}))
+            parts = [
+                each for each in made.kept if is_wish(each) and words(each) in best.text and words(each) != best.text
+            ]
+            changes += [Retired(each.key, NIGHT, WHY["same"], "", best.message) for each in parts]
+            standing = tuple(
+                each._replace(citations=cited) if each.advice == best.text else each
+                for each in made.kept
+                if each not in parts
+            )
+            changes += [_cite(change, best.text, cited) for change in made.changes]
+    return changes
+
+
+def _cite(change: Change, advice: str, cited: tuple[int, ...]) -> Change:
+    return change._replace(citations=cited) if isinstance(change, Lesson) and change.advice == advice else change
+
+
+def _is_known(asked: Request, kept: Sequence[Kept], embed: Embed | None) -> bool:
+    """Whether a preference says it already; not one that is a part of it, which takes its place."""
+    wishes = [words(one) for one in kept if is_wish(one) and stands(one)]
+    others = [said for said in wishes if said == asked.text or said not in asked.text]
+    vectors = embedded_all(embed, others) if embed and others else []
+    return any(float(np.dot(asked.vector, vector)) >= KNOWN for vector in vectors)

@@ -1,0 +1,79 @@
+"""What a user asks of answers in two sessions is a preference from then on; what they only say twice is none (R3a)."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from insula.memory.retrieval.embedding import use
+from insula.metacognition import Metacognition
+from insula.testing import FrozenClock, memory_store
+
+pytestmark = pytest.mark.anyio
+DAY = 86_400.0
+
+
+class Person:
+    """Somebody who talks by day and lets a night pass."""
+
+    def __init__(self, mind: Metacognition, clock: FrozenClock) -> None:
+        self.mind, self.clock, self.days = mind, clock, 0
+
+    async def live(self, *turns: tuple[str, str]) -> list[str]:
+        """A day of one session, and its night without a model; what then stands before the model in a new session."""
+        self.days += 1
+        for message, reply in turns:
+            self.clock.advance(60)
+            async with self.mind.turn("ada", f"day {self.days}", message) as turn:
+                turn.finish(reply)
+        self.clock.advance(DAY / 2)
+        report = await self.mind.sleep("ada", force=True)
+        assert not report.failed
+        self.clock.advance(DAY / 2)
+        learned = await self.mind.engine.learned(await self.mind.store.place("ada", "next"))
+        return [one.text for one in learned.wishes]
+
+
+@pytest.fixture
+async def ada() -> AsyncIterator[Person]:
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        yield Person(Metacognition(store, holdout=0.0, embed=use), clock)
+
+
+ASKS = "What did you do this weekend? And where? With whom?"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ("One question, then wait for my answer please.", "Only one question at a time, then wait.", "One question"),
+        ("No sign-off please, I add my own signature.", "Without the sign-off! I told you I add my own.", "sign-off"),
+        ("C'est beaucoup trop fleuri. Reste sobre.", "Trop fleuri encore, reste sobre.", "sobre"),
+    ],
+)
+async def test_what_was_asked_of_answers_in_two_sessions_is_a_preference(
+    ada: Person, first: str, second: str, kept: str
+) -> None:
+    assert not await ada.live(("I practise small talk.", ASKS), (first, "What did you do?"))
+    wanted = await ada.live(("Let us practise again.", ASKS), (second, "What did you do?"))
+    assert len(wanted) == 1
+    assert kept in wanted[0]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("please convert 12 stone to kg", "please convert 12 stone to kg"),
+        ("Good, thank you very much.", "Very good, many thanks to you."),
+        ("What is the phone number of Madison?", "What's the phone number of Madison, did you find it?"),
+        ("My sister Pauline swears by margarine.", "Pauline, my sister, swears by margarine."),
+        ("Email to Mrs Lane that her chain is in.", "Write an email to Mrs Lane that her brakes are done."),
+    ],
+)
+async def test_what_is_said_twice_and_asks_nothing_of_answers_is_no_preference(
+    ada: Person, said: Sequence[str]
+) -> None:
+    wanted = list[str]()
+    for message in said:
+        wanted += await ada.live(("I have a question about the shop.", "Yes?"), (message, "Certainly, here you are."))
+    assert wanted == []
