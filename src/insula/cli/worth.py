@@ -25,6 +25,7 @@ from insula.coding.replay.worth import (
     Worth,
     count_days,
     format_effect,
+    format_least,
     format_verdict,
     make_row,
     measure_worth,
@@ -154,9 +155,15 @@ def _known(row: Row) -> str:
 
 
 def _unknown(rows: list[Row]) -> str:
-    """Of which kinds nothing can be said yet, and how many sessions there are of the about so many that it takes."""
-    counted = ", ".join(f"{row.what} {row.told} with and {row.withheld} without" for row in rows)
+    """Of which kinds nothing can be said yet, how many sessions there are of the about so many that it takes, and what
+    could not have been seen by now."""
+    counted = ", ".join(f"{row.what} {row.told} with and {row.withheld} without{_least(row)}" for row in rows)
     return f"Too few sessions to tell whether they help: {counted}; about {MINIMUM} of each are needed."
+
+
+def _least(row: Row) -> str:
+    least = format_least(row)
+    return f" (an effect under {least} would not show yet)" if least else ""
 
 
 def _print_effects(rows: list[Row], console: Console) -> None:

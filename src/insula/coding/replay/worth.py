@@ -299,6 +299,14 @@ def format_effect(row: Row) -> tuple[str, str]:
     return f"{100 * row.less:+.0f} points less often", f"{100 * row.low:+.0f} to {100 * row.high:+.0f}"
 
 
+def format_least(row: Row) -> str:
+    """The smallest effect that would have been seen by now: half the interval; empty where nothing was compared."""
+    if not (row.told and row.withheld):
+        return ""
+    least = (row.high - row.low) / 2
+    return f"{least:.1f} turns" if row.unit == TURNS else f"{100 * least:.0f} points of 100"
+
+
 def format_verdict(row: Row) -> str:
     """What may be said, and how long it takes at this rate until something may."""
     if not row.missing:
