@@ -172,7 +172,7 @@ _WORDS = "both sides stand in the user's own words"
 _QUOTED = "it quotes the line, and who reads can check it"
 _STRICT = "it quotes a demand that can be checked exactly"
 _READ = "right in each of the nine real cases that were read"
-_COMPARED = "compared with itself withheld (insula worth)"
+_COMPARED = "sessions with it are compared with sessions without (insula worth)"
 _GUIDED = "the only answers of a model that knows nothing of the world"
 _ASKED = "said to who asks why alone"
 _NEWS = "said of what a night itself did; what it learned can be undone"
@@ -273,7 +273,7 @@ _MADE = (
     Claim(id="why.noticed", place="why", words="turn/verdict.json noticed.*",
           asserts="That an answer scored low, or that the agent is stuck.", kept=_ASKED),
     Claim(id="why.guidance", place="why", words="guidance.py",
-          asserts="Whether a lesson or rule helps, by what was told against what was withheld.",
+          asserts="Whether a lesson or rule helps, from sessions with it and sessions without.",
           kept="its interval holds however often somebody looks"),
     Claim(id="why.replay", place="why", words="coding/replay/telling.py",
           asserts="Where a coding agent was stuck in a past session, and what that cost.", kept=_ASKED),
@@ -284,11 +284,11 @@ _MADE = (
             ("summaries", "What a conversation was about."),
             ("consolidation", "Which memories were let go."),
             ("statements", "In how many lines the model found facts, what is over, and what was refused."),
-            ("mistakes", "Which lessons and wishes were learned from what the user said."),
-            ("wishes", "Which wish says the same as another, or took its place; of earlier versions."),
+            ("mistakes", "Which lessons and preferences were learned from what the user said."),
+            ("wishes", "Which preference says the same as another, or took its place; of earlier versions."),
             ("reflection", "What was understood of past conversations."),
-            ("lessons", "Which lesson is told no more."),
-            ("soul", "Which guidelines changed."),
+            ("lessons", "Which lesson is used no more."),
+            ("soul", "What changed in SOUL.md."),
             ("file", "That SOUL.md is written."),
             ("calibration", "For how many answers what memory said held."),
             ("trends", "Answers get better, or worse."),
@@ -297,7 +297,7 @@ _MADE = (
     # Beside a call.
     Claim(id="rules", place="call", words="coding/step/digest.py",
           asserts="What earlier sessions taught, and what the user asked for again.",
-          kept="the user's own words, and rules compared with themselves withheld (insula worth)"),
+          kept="the user's own words, and sessions with rules are compared with sessions without (insula worth)"),
 )  # fmt: skip
 
 

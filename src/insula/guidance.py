@@ -145,7 +145,7 @@ class Life(Value):
         """Why it was retired, where the verdict on its effect does not say it."""
         if self.state != RETIRED or not is_in_vain(self.tally):
             return ""
-        return f"broken in {self.tally.breaches} of the {self.tally.shown} sessions that were told it"
+        return f"broken in {self.tally.breaches} of the {self.tally.shown} sessions with it"
 
     @property
     def told(self) -> bool:

@@ -82,7 +82,7 @@ def measured(home: Path) -> None:
 def test_an_empty_home_says_that_nothing_was_learned_and_how_to_change_the_holdout(home: Path) -> None:
     out = call().stdout
     assert "Nothing has been learned yet" in out
-    assert "Holdout: in 10 % of sessions" in out
+    assert "it is left out of 10 % of sessions" in out
     assert f"`holdout` in {home / 'insula.toml'}, or INSULA_HOLDOUT; then run `insula install cl" in out
     install.install(HOSTS["gemini"])
     assert "run `insula install gemini` again." in call().stdout
@@ -93,28 +93,28 @@ NARROW = snapshot("""\
 reread: retired, in this project; no effect worth while
   What was read and did not change is still in your context;
   read again only lines that you will edit.
-  seen 4, kept 290, broken 10; failed 10 of 300 told, 2 of
-  80 withheld; effect -0.01 [-0.08, +0.14]; confidence 0.95;
-  last seen 2026-11-20
+  seen 4, kept 290, broken 10; failed in 10 of 300 sessions
+  with it, 2 of 80 without; effect -0.01 [-0.08, +0.14];
+  confidence 0.95; last seen 2026-11-20
 
 stale-edit: active, in this project; works
   Read the passage again right before editing it, and copy
   the old text exactly.
-  seen 32, kept 290, broken 10; failed 10 of 300 told, 30 of
-  80 withheld; effect +0.34 [+0.13, +0.58]; confidence 0.95;
-  last seen 2026-11-20
+  seen 32, kept 290, broken 10; failed in 10 of 300 sessions
+  with it, 30 of 80 without; effect +0.34 [+0.13, +0.58];
+  confidence 0.95; last seen 2026-11-20
 
 error-loop: proposed, in this project; not enough evidence
-  (0 of 30 per arm)
+  (0 of 30 sessions, with and without)
   When the same kind of error comes a second time, find its
   cause before you try again.
-  seen in 1 session here; told once it was seen in 2
-  seen 1, kept 0, broken 0; failed 0 of 0 told, 0 of 0
-  withheld; confidence 0.50; last seen 2026-11-20
+  seen in 1 session here; used once it was seen in 2
+  seen 1, kept 0, broken 0; confidence 0.50; last seen
+  2026-11-20
 
-Holdout: in 10 % of sessions a rule is withheld by lot, to
-  see whether it works. In the newest session: none.
-To change it, or switch it off: set `holdout` in
+To find out whether a rule helps, it is left out of 10 % of
+  sessions, drawn by lot. Left out of the newest: none.
+To change or end that, set `holdout` in
   /home/dev/.insula/insula.toml, or INSULA_HOLDOUT; then run
   `insula install claude-code` again.
 """)
@@ -122,24 +122,23 @@ WIDE = snapshot("""\
 reread: retired, in this project; no effect worth while
   What was read and did not change is still in your context; read again only lines that you will
   edit.
-  seen 4, kept 290, broken 10; failed 10 of 300 told, 2 of 80 withheld; effect -0.01 [-0.08, +0.14];
-  confidence 0.95; last seen 2026-11-20
+  seen 4, kept 290, broken 10; failed in 10 of 300 sessions with it, 2 of 80 without; effect -0.01
+  [-0.08, +0.14]; confidence 0.95; last seen 2026-11-20
 
 stale-edit: active, in this project; works
   Read the passage again right before editing it, and copy the old text exactly.
-  seen 32, kept 290, broken 10; failed 10 of 300 told, 30 of 80 withheld; effect +0.34
+  seen 32, kept 290, broken 10; failed in 10 of 300 sessions with it, 30 of 80 without; effect +0.34
   [+0.13, +0.58]; confidence 0.95; last seen 2026-11-20
 
-error-loop: proposed, in this project; not enough evidence (0 of 30 per arm)
+error-loop: proposed, in this project; not enough evidence (0 of 30 sessions, with and without)
   When the same kind of error comes a second time, find its cause before you try again.
-  seen in 1 session here; told once it was seen in 2
-  seen 1, kept 0, broken 0; failed 0 of 0 told, 0 of 0 withheld; confidence 0.50; last seen
-  2026-11-20
+  seen in 1 session here; used once it was seen in 2
+  seen 1, kept 0, broken 0; confidence 0.50; last seen 2026-11-20
 
-Holdout: in 10 % of sessions a rule is withheld by lot, to see whether it works. In the newest
-  session: none.
-To change it, or switch it off: set `holdout` in /home/dev/.insula/insula.toml, or INSULA_HOLDOUT;
-  then run `insula install claude-code` again.
+To find out whether a rule helps, it is left out of 10 % of sessions, drawn by lot. Left out of the
+  newest: none.
+To change or end that, set `holdout` in /home/dev/.insula/insula.toml, or INSULA_HOLDOUT; then run
+  `insula install claude-code` again.
 """)
 
 
@@ -176,7 +175,7 @@ def test_a_rule_that_is_only_proposed_says_what_it_waits_for(home: Path) -> None
     known(home, "reread", "none", True, 5, project=OTHER)
     known(home, "error-loop", "none", True, 1)
     out = call().stdout
-    assert "seen in 1 project; told elsewhere once it was seen in 2" in out
+    assert "seen in 1 project; used elsewhere once it was seen in 2" in out
     assert "seen in 1 session here; told once it was seen in 2" in out
 
 
@@ -201,12 +200,12 @@ def test_rules_withheld_in_the_newest_session_are_named(home: Path) -> None:
         if withheld:
             break
     assert json.loads(call("--json").stdout)["holdout"]["withheld_in_newest_session"] == ["stale-edit"]
-    assert "In the newest session: stale-edit." in " ".join(call().stdout.split())
+    assert "Left out of the newest: stale-edit." in " ".join(call().stdout.split())
 
 
 def test_a_holdout_that_is_off_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_HOLDOUT", "0")
-    assert "Holdout is off" in call().stdout
+    assert "No rule is left out of a session" in call().stdout
 
 
 def test_a_corrupt_home_is_shown_as_far_as_it_can_be_read(home: Path) -> None:

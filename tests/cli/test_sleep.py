@@ -108,7 +108,7 @@ def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(
     monkeypatch.setattr(sleep, "PHASES", broken)
     code, out, err = insula()
     assert code == 1
-    assert "✗ Wrote guidelines: It is stuck." in out
+    assert "✗ Chose what stands in SOUL.md: It is stuck." in out
     assert err == "insula: soul failed; `insula sleep --user me` goes on from there.\n"
     monkeypatch.setattr(sleep, "PHASES", PHASES)
     code, out, _ = insula()

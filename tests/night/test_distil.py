@@ -176,7 +176,7 @@ def test_a_supported_guideline_goes_only_with_a_persons_leave() -> None:
     outcome = distil(old, [ASK, SHORT, never])
     assert ASK.text in texts(outcome.document) and never.text not in texts(outcome.document)
     assert outcome.proposal and never.text in texts(outcome.proposal)
-    assert outcome.reasons == (f"It would lose 1 supported guidelines: {ASK.text}",)
+    assert outcome.reasons == (f"It would take out what conversations still back: {ASK.text}",)
     accepted = distil(old, [ASK, SHORT, never], freely=True)
     assert accepted.document == outcome.proposal and accepted.proposal is None
 

@@ -92,7 +92,7 @@ def test_what_is_added_is_found_again_and_can_be_taken_out(text: str, section: S
 
 def test_a_new_document_has_the_four_sections_and_a_place_for_the_person() -> None:
     text = render(BRIEF)
-    assert text.startswith("<!-- The agent's guidelines.")
+    assert text.startswith("<!-- The agent's guidance.")
     places = [text.index(f"## {title}\n") for title in (*SECTIONS, "Yours")]
     assert places == sorted(places)
     assert not BRIEF.problems and prompt_text(parse(TEMPLATE)) == ""
@@ -143,7 +143,7 @@ def test_what_is_locked_is_the_persons_marks_or_not() -> None:
 def test_what_was_not_understood_is_said() -> None:
     document = parse("## Personality\n- a <!-- i:zz\nsee <!-- never closed\n```\nopen\n")
     assert [problem.split(":")[0] for problem in document.problems] == [
-        f"Line {n} of the guidelines is not understood" for n in (2, 2, 3, 4)
+        f"Line {n} of SOUL.md is not understood" for n in (2, 2, 3, 4)
     ]
 
 

@@ -46,7 +46,7 @@ def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: 
     assert "3 sessions (3 of Claude Code)" in said
     assert "31 tool uses, 12 errors, 3 prompts, 0 interrupts" in said
     assert "failed in 6 turns, from Bash cat missing-0.txt" in said
-    assert "would have been told: 5 turns in a row ended in similar errors." in said
+    assert "it would have read: 5 turns in a row ended in similar errors." in said
     assert "Failures" in said
     assert "error-loop" in said
     assert "2 of 2" in said
@@ -81,7 +81,7 @@ def test_it_leads_with_what_the_user_did_and_the_rules_that_their_words_would_fo
     said = call(folder, "--html", tmp_path / "page.html").output
     stepped, rules, stuck = map(said.index, ("You stepped in 2 times", "Rules in your own words", "Where agents were"))
     assert stepped < rules < stuck
-    assert "1 would be told" in said
+    assert "1 would be used" in said
     assert "“no, never use npm here, use pnpm”" in said[rules:stuck]
     page = (tmp_path / "page.html").read_text("utf-8")
     assert (

@@ -88,7 +88,7 @@ def fill(running: Site) -> None:
             running.clock.ahead += 3_600
             told: dict[str, list[object]] = {"changes": [{}] * changes}
             await running.store.guidance.revise(user_id, Revision("soul", "night", soul.render(document), told))
-        why = {"reasons": ["it would drop a guideline that 2 conversations back."]}
+        why = {"reasons": ["it would take out a lesson that 2 conversations back."]}
         await running.store.guidance.revise(user_id, Revision("soul:proposal", "night", soul.render(third), why))
 
     running.run(weigh(running))

@@ -95,8 +95,8 @@ def _memories(page: Page, user: str, city: str, other: str) -> None:
     fact.get_by_role("link").first.click()
     expect(page.locator("#turn-1 .user")).to_contain_text(city)  # what was said stays as it was said
     page.goto(f"/memory?user={user}&q={other}")
-    fact.get_by_label(re.compile(r"^Delete fact \d+$")).click()
-    decide("Delete for good", "is deleted")
+    fact.get_by_label(re.compile(r"^Erase fact \d+$")).click()
+    decide("Erase for good", "is erased")
     expect(page.locator("#facts > li", has_text="Eva")).to_have_count(0)
     page.get_by_role("link", name="Transcript").click()
     page.get_by_role("link", name="What nights merged or let go").click()
@@ -154,7 +154,7 @@ def _rules(page: Page, user: str) -> None:
         page.get_by_role("button", name=f"{word} the rule {rule}").click()
         expect(page.locator(f"#guidance-{rule} .chip")).to_have_text(state)
     page.get_by_label(f"More about the rule {rule}").click()
-    page.get_by_role("button", name=f"Begin anew the rule {rule}").click()
+    page.get_by_role("button", name=f"Erase for good the rule {rule}").click()
     expect(page.locator(f"#guidance-{rule}")).to_have_count(0)
     assert user not in (Path(home) / "rules.jsonl").read_text().partition('"advice"')[2], "its words are gone"
 

@@ -77,8 +77,8 @@ def test_a_fact_is_added_edited_and_deleted_by_hand(browser: Browser, running: S
         page.goto("/")
         expect(page.locator("#sessions li")).to_have_count(0)
         page.goto("/memory")
-        page.get_by_label("Delete fact").first.click()
-        page.get_by_role("button", name=re.compile("Delete for good")).click()
+        page.get_by_label("Erase fact").first.click()
+        page.get_by_role("button", name=re.compile("Erase for good")).click()
         expect(page.locator(".empty")).to_contain_text("Nothing yet")
 
 
@@ -100,9 +100,9 @@ def test_all_about_somebody_is_deleted_and_nothing_else(browser: Browser, runnin
     with tab(browser, running) as page:
         page.goto("/memory/people")
         expect(page.locator("#people > li", has_text="you")).not_to_have_count(0)
-        page.get_by_label("Delete what is known about Karl").click()
-        page.get_by_role("button", name="Delete all for good: Karl").click()
-        expect(page.get_by_role("status")).to_contain_text("deleted for good")
+        page.get_by_label("Erase what is known about Karl").click()
+        page.get_by_role("button", name="Erase all for good: Karl").click()
+        expect(page.get_by_role("status")).to_contain_text("All of that is erased")
         expect(page.locator("#people > li", has_text="Karl")).to_have_count(0)
         page.goto("/memory")
         expect(page.locator("#facts > li")).to_have_count(2)
@@ -120,8 +120,8 @@ def test_the_transcript_holds_both_sides_and_its_lines_are_muted_and_deleted(bro
         row.get_by_label("More about line").click()
         row.get_by_role("button", name="Mute").click()
         expect(page.get_by_role("status")).to_contain_text("used in no answer")
-        page.get_by_label(re.compile(r"^Delete fact \d+$")).click()
-        page.get_by_role("button", name=re.compile("Delete for good")).click()
+        page.get_by_label(re.compile(r"^Erase fact \d+$")).click()
+        page.get_by_role("button", name=re.compile("Erase for good")).click()
         expect(page.locator("#memories")).not_to_contain_text("My boss Karl")
 
 

@@ -42,7 +42,7 @@ _HOSTS = (
     f"{_listed(name for name in NAMES if name not in EXPERIMENTAL)}; "
     f"experimental: {_listed(name for name in NAMES if name in EXPERIMENTAL)}."
 )
-Host = Annotated[str | None, typer.Argument(metavar="HOST", help=_HOSTS)]
+Host = Annotated[str | None, typer.Argument(metavar="AGENT", help=_HOSTS)]
 Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
 Sense = Annotated[
     str | None, typer.Argument(metavar="SENSE", help="One sense alone, such as chronos; insula doctor names them.")
@@ -69,7 +69,7 @@ def _news(outcome: Outcome) -> Iterator[str]:
     was, share = outcome.holdout or (None, 0.0)
     if was not in (None, share):
         former = lines.percent(was) if isinstance(was, int | float) else f"{was!r}"
-        yield f"The holdout is now {lines.percent(share)} (was {former})."
+        yield f"To find out whether rules help, they are left out of {lines.percent(share)} of sessions (was {former})."
     house = places.find_home()
     if switch.read_switches(house)["off"]:
         yield "The hooks are switched off at present: insula on"
@@ -86,7 +86,7 @@ def _notes(outcome: Outcome, project: bool) -> Sequence[str]:
     ]
     if isinstance(share, int | float) and share:
         notes.append(
-            f"To measure whether a learned rule helps, it is withheld in {lines.percent(share)} of sessions "
+            f"To find out whether a rule helps, it is left out of {lines.percent(share)} of sessions "
             "(setting `holdout`)."
         )
     if project:
@@ -106,7 +106,7 @@ def _notes(outcome: Outcome, project: bool) -> Sequence[str]:
 
 def uninstall(
     host: Host = None,
-    everything: Annotated[bool, typer.Option("--all", help="Out of every host and project.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Out of every coding agent and project.")] = False,
     project: Project = False,
     dry_run: DryRun = False,
     json: Json = False,
@@ -114,7 +114,9 @@ def uninstall(
     """Take the hooks out of a coding agent; its settings are as before, to the byte."""
     if everything:
         if host or project or dry_run:
-            raise InputError("--all takes the hooks out of everything; name no host and no other option with it.")
+            raise InputError(
+                "--all takes the hooks out of everything; name no coding agent and no other option with it."
+            )
         return _uninstall_all(json)
     agent = places.get_host(host)
     outcome = hosts.uninstall(agent, places.find_root() if project else None, dry_run)

@@ -86,7 +86,7 @@ TOOLS = {
         "What is remembered of the user on something.", {"query": "A question or a topic."}, _memory
     ),
     "lessons": Tool("What was learned from the user on how to work and answer.", {}, _lessons),
-    "rules": Tool("The rules that coding agents are told, with their evidence.", {}, _rules),
+    "rules": Tool("The rules of coding agents, with their evidence.", {}, _rules),
     "worth": Tool("What the hooks said to coding agents in the last week, and what came of it.", {}, _worth),
     "record_outcome": Tool(
         "Remember that something worked or failed, as a tool's report.",

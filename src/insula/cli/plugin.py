@@ -14,7 +14,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.command()
 def build(
-    host: Annotated[str, typer.Argument(metavar="HOST", help="claude-code or gemini.")],
+    host: Annotated[str, typer.Argument(metavar="AGENT", help="claude-code or gemini.")],
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to; made where there is none.")],
     json: Json = False,
 ) -> None:

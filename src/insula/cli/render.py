@@ -75,7 +75,7 @@ def why(reply: Reply, used: Sequence[tuple[Used, Kept]] = (), cited: Sequence[Ci
 
 def _lesson(used: Used, lesson: Kept, cited: Sequence[Cited]) -> list[RenderableType]:
     """A lesson, whether the model was told of it, and the messages that it was learned from."""
-    told = "told" if used.arm == TOLD else "withheld in this session, to see whether it helps"
+    told = "used" if used.arm == TOLD else "left out of this session, to find out whether it helps"
     sources = [one for one in cited if one.id in lesson.citations][-CITED:]
     return [
         Text(f"{'Preference' if is_wish(lesson) else 'Lesson'} {lesson.name}, {told}: {lesson.advice}"),

@@ -121,7 +121,7 @@ def _print_proposed(totals: Totals, console: Console) -> None:
     """The rules that the user's own words would found."""
     if not totals.proposed:
         return
-    console.print(f"\n[bold]Rules in your own words[/]: {format_number(len(totals.proposed))} would be told.")
+    console.print(f"\n[bold]Rules in your own words[/]: {format_number(len(totals.proposed))} would be used.")
     for one in totals.proposed[:SHOWN_RULES]:
         about = f" (of {_safe(one.about, 40)})" if one.about else ""
         line = Text(f"“{_safe(one.words, 110)}”{about}")
@@ -158,7 +158,7 @@ def _happened(moment: Moment) -> Text:
     text = Text(f"{describe_moment(moment)}, from {_safe(moment.what, 70)}")
     said = _safe(moment.said.removeprefix(SIGN), 130)
     if said:
-        text.append(f"\nwould have been told: {said}", style="dim")
+        text.append(f"\nit would have read: {said}", style="dim")
     return text
 
 
@@ -219,7 +219,7 @@ def _where(failure: Failure) -> str:
 
 
 def _rule(failure: Failure) -> str:
-    return "would be told" if failure.state == "active" else "needs more"
+    return "would be used" if failure.state == "active" else "needs more"
 
 
 def _print_weeks(totals: Totals, console: Console) -> None:
@@ -299,7 +299,7 @@ def _next(totals: Totals, page: Path | None, learns: bool) -> Iterable[str]:
     if not learns and any(one.state == "active" for one in totals.failures):
         yield "insula replay --learn              found rules on these sessions"
     if totals.sessions:
-        yield f"{f'insula install {_installable(totals)}':<34} have the agent told while it happens"
+        yield f"{f'insula install {_installable(totals)}':<34} tell the agent while it happens"
 
 
 def _installable(totals: Totals) -> str:
@@ -329,12 +329,12 @@ def plan(planned: Plan, console: Console, named: bool) -> None:
         _print_list("From:", planned.files, console)
         _print_list("For the projects of these folders, as the files say:", planned.places, console)
     if planned.told:
-        console.print("Rules that agents would be told from the next session on:")
+        console.print("Rules that would be used from the next session on:")
     for rule in planned.told:
         where = "in the projects where it happened" if rule.scope == "project" else "in all projects"
         console.print(Text(f"  {rule.id}, {where}: {_safe(rule.advice, 200)}"), soft_wrap=True)
     if planned.sessions and not planned.told:
-        console.print("No further rule would be told yet: a failure must have happened in two sessions of a project.")
+        console.print("No further rule would be used yet: a failure must have happened in two sessions of a project.")
 
 
 def _print_list(title: str, names: Sequence[str], console: Console) -> None:

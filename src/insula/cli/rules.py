@@ -31,10 +31,10 @@ TIMES = 3
 _TOGETHER = "\N{NO-BREAK SPACE}"
 """A blank at which no line is broken."""
 DECISIONS = {
-    "accept": "is told from the next session on",
-    "mute": "will not be told",
+    "accept": "is used from the next session on",
+    "mute": "is used no more",
     "unmute": "is no longer muted",
-    "pin": "will be told in every session",
+    "pin": "is used in every session",
     "unpin": "is no longer pinned",
 }
 _UNDO = {"accept": "mute", "mute": "unmute", "unmute": "mute", "pin": "unpin", "unpin": "pin"}
@@ -96,7 +96,7 @@ def show(rule: Name, json: Json = False) -> None:
 
 @app.command()
 def review() -> None:
-    """Go through what you asked agents for once, one key at a time: to be told from now on, never, or later."""
+    """Go through what you asked agents for once, one key at a time: use it from now on, never, or later."""
     known = rules_here()
     known.catch_up()
     waiting = known.list_unreviewed()
@@ -109,13 +109,13 @@ def review() -> None:
     decided = {"accept": 0, "mute": 0}
     for number, rule in enumerate(waiting, 1):
         print("\n".join([f"{number} of {len(waiting)}", *_describe_words(rule)]))
-        pressed = lines.key("  Tell it from the next session on? [y]es, [n]ever, [l]ater, [q]uit:", "ynlq")
+        pressed = lines.key("  Use it from the next session on? [y]es, [n]ever, [l]ater, [q]uit:", "ynlq")
         if pressed == "q":
             break
         if do := {"y": "accept", "n": "mute"}.get(pressed):
             known.decide(rule.id, do, here=True)
             decided[do] += 1
-        done = {"accept": "It is told from the next session on.", "mute": "It will not be told."}
+        done = {"accept": "It is used from the next session on.", "mute": "It is never used."}
         print(f"  {done.get(do or '', 'It waits until you say it again.')}\n")
     return print(
         f"{decided['accept']} accepted, {decided['mute']} muted; to undo: insula guidance rules mute ID, or unmute ID"
@@ -140,7 +140,7 @@ def decide(rule: str, do: str, here: bool = False) -> None:
 
 @app.command()
 def accept(rule: Name) -> None:
-    """Tell what you asked for once from the next session on, in this project; it is measured like any other rule."""
+    """Use what you asked for once from the next session on, in this project; it is measured like any other rule."""
     decide(rule, "accept", here=True)
 
 
@@ -152,9 +152,9 @@ def _decision(do: str) -> Callable[[Name, Here], None]:
 
 
 for _do, _about in {
-    "mute": "Tell a rule no longer.",
+    "mute": "Use a rule no more.",
     "unmute": "Undo `mute`.",
-    "pin": "Tell a rule in every session, whatever the evidence says; it is never withheld.",
+    "pin": "Use a rule in every session, whatever the evidence says; it is never left out by lot.",
     "unpin": "Undo `pin`.",
 }.items():
     app.command(_do, help=_about)(_decision(_do))
@@ -162,14 +162,11 @@ for _do, _about in {
 
 @app.command()
 def forget(rule: Name, here: Here = False, yes: Yes = False) -> int:
-    """Begin anew with a rule: what was seen of it so far no longer counts. Imported rules and your own are erased.
-
-    This cannot be undone.
-    """
+    """Erase what was seen of a rule, and the words of one that you asked for or imported. It cannot be undone."""
     known = rules_here()
     known.check(rule)
     where = "in this project" if here or known.find_wish(rule) else "in all projects"
-    question = f"Forget all that was seen of {rule!r} {where}? It cannot be undone."
+    question = f"Erase all that was seen of {rule!r} {where}? It cannot be undone."
     if not lines.confirm(question, yes, "forgotten"):
         return 1
     known.forget(rule, here=here)
@@ -241,7 +238,7 @@ def _describe_import(known: Rules, one: Imported, number: int, pin: bool) -> str
         said = f"Rule {number} is here already as {one.id!r}"
         said += ", and is pinned now" if done else ", pinned" if is_pinned else ""
         said += f": {one.advice}"
-    return said if is_pinned else f"{said}\n  To have it told at once: insula guidance rules pin {one.id}"
+    return said if is_pinned else f"{said}\n  To use it at once: insula guidance rules pin {one.id}"
 
 
 # --- in lines ----------------------------------------------------------------------------------------------------
@@ -258,7 +255,7 @@ def _print(*texts: str) -> None:
 def _describe(rule: Rule, known: Rules) -> list[str]:
     """A rule in a few lines: where it stands; what is told, and where it comes from; its counts."""
     effect, verdict = effect_of(rule), verdict_of(rule)
-    few = "" if effect else f" ({rule.life.tally.compared} of {MINIMUM} per arm)"
+    few = "" if effect else f" ({rule.life.tally.compared} of {MINIMUM} sessions, with and without)"
     more = f" (about {effect.missing:,} more sessions)" if effect and verdict == UNKNOWN else ""
     why = rule.life.reason or _why_it_waits(rule)
     return [
@@ -284,28 +281,30 @@ def _describe_counts(rule: Rule) -> str:
     tally, effect = rule.life.tally, effect_of(rule)
     if not tally.records:
         return "no session has had the opportunity to fail at it"
-    measured = f" effect {effect.estimate:+.2f} [{effect.low:+.2f},{_TOGETHER}{effect.high:+.2f}];" if effect else ""
-    return (
-        f"seen {tally.detections}, kept {tally.suppressions}, broken {tally.breaches}; "
-        f"failed {tally.breaches} of {tally.shown} told, {tally.withheld_failed} of {tally.withheld} withheld;"
-        f"{measured} confidence {rule.life.confidence:.2f}; last seen {day_of(tally.last) or 'never'}"
-    )
+    parts = [f"seen {tally.detections}, kept {tally.suppressions}, broken {tally.breaches}"]
+    if tally.shown or tally.withheld:
+        compared = f"failed in {tally.breaches} of {tally.shown} sessions with it"
+        parts.append(f"{compared}, {tally.withheld_failed} of {tally.withheld} without")
+    if effect:
+        parts.append(f"effect {effect.estimate:+.2f} [{effect.low:+.2f},{_TOGETHER}{effect.high:+.2f}]")
+    parts += [f"confidence {rule.life.confidence:.2f}", f"last seen {day_of(tally.last) or 'never'}"]
+    return "; ".join(parts)
 
 
 def _why_it_waits(rule: Rule) -> str:
     """Why a rule is only proposed, however often it may have been seen."""
     tally, state = rule.life.tally, rule.life.state
     if state == HEARD:
-        return f"told once you say it again, or now: insula guidance rules accept {rule.id}"
+        return f"used once you say it again, or now: insula guidance rules accept {rule.id}"
     if rule.is_maxim and state == ACTIVE and not rule.is_shown_to_work:
-        return "told only in the sessions that find out whether it helps; pin it to have it told always"
+        return "used only in the sessions that find out whether it helps; pin it to use it in all"
     if state != PROPOSED:
         return ""
     if not tally.detections:
         return "not seen here yet" if rule.source or tally.records else ""
     if rule.scope == PROJECT:
-        return f"seen in {counted(tally.detections, 'session')} here; told once it was seen in {CORROBORATED}"
-    return f"seen in {counted(tally.places, 'project')}; told elsewhere once it was seen in {CORROBORATED}"
+        return f"seen in {counted(tally.detections, 'session')} here; used once it was seen in {CORROBORATED}"
+    return f"seen in {counted(tally.places, 'project')}; used elsewhere once it was seen in {CORROBORATED}"
 
 
 def _where(scope: str, known: Rules) -> str:
@@ -318,11 +317,11 @@ def _describe_holdout(known: Rules) -> list[str]:
     share = known.holdout()
     change = f"`holdout` in {settings.home() / settings.FILE}, or INSULA_HOLDOUT; then run `{_install()}` again."
     if not share:
-        return [f"Holdout is off: no rule is withheld, and none can be shown to work. To change it: set {change}"]
+        return [f"No rule is left out of a session, so none can be shown to help. To change that, set {change}"]
     return [
-        f"Holdout: in {lines.percent(share)} of sessions a rule is withheld by lot, to see whether it works. In the "
-        f"newest session: {', '.join(known.newest_marker().withheld) or 'none'}.",
-        f"To change it, or switch it off: set {change}",
+        f"To find out whether a rule helps, it is left out of {lines.percent(share)} of sessions, drawn by lot. Left "
+        f"out of the newest: {', '.join(known.newest_marker().withheld) or 'none'}.",
+        f"To change or end that, set {change}",
     ]
 
 

@@ -42,7 +42,7 @@ def sleep(
     ] = False,
     json: Json = False,
 ) -> int:
-    """Run the night now, and show what it changed: lessons, guidelines, memories that it merged or let go.
+    """Run the night now, and show what it changed: guidance, and memories that it merged or let go.
 
     The exit status is 1 where a phase failed; the next run goes on from there.
     """

@@ -15,8 +15,8 @@ from insula.operations.words import counted
 
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."
 FOREIGN = (
-    "{path!r} was not written by Insula, so it is told to nobody and left alone; move it away, and put its lines under "
-    "“## Yours” once a night has written the file."
+    "{path!r} was not written by Insula, so no model reads it and it is left alone; move it away, and put its lines "
+    "under “## Yours” once a night has written the file."
 )
 app = typer.Typer()
 Revision = Annotated[
@@ -96,7 +96,7 @@ def propose(user: User = "me") -> None:
 def accept(user: User = "me") -> None:
     """Accept the change that waits."""
     _decide(user, True)
-    print("Accepted: it is told from the next message on.")
+    print("Accepted: it is used from the next message on.")
 
 
 @app.command()

@@ -104,7 +104,7 @@ def _show(
         console.print(Text(f"\n{title}", style="bold"))
         console.print(_table(rows))
     if hooks is not None:
-        console.print(Text("\nWhat coding agents were told (insula worth)", style="bold"))
+        console.print(Text("\nNotes to coding agents (insula worth)", style="bold"))
         for line in summary(hooks):
             console.print(Text(f"  {line}"), soft_wrap=True)
     if verbose:

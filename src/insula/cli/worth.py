@@ -52,9 +52,7 @@ def show(
     context: typer.Context,
     days: Annotated[
         float,
-        typer.Option(
-            help="How far to look back; whether the notes help is told of all that is kept.", min=0.01, max=400
-        ),
+        typer.Option(help="How far to look back; the comparison takes all that is kept.", min=0.01, max=400),
     ] = DAYS,
     user: User = "me",
     everything: All = False,
@@ -135,11 +133,11 @@ def summary(found: Worth) -> Iterator[str]:
     )
     judged = [one for one in told if one.heeded is not None]
     heeded = (
-        f"The trouble stopped growing after {sum(one.heeded is True for one in judged)} of {len(judged)}."
+        f"The trouble stopped growing after {sum(one.heeded is True for one in judged)} of {len(judged)} notes."
         if judged
         else ""
     )
-    compared = f"Nothing was said about {left_out} more, drawn by lot, to compare (INSULA_HOLDOUT)." if left_out else ""
+    compared = f"{left_out} more troubles got no note, drawn by lot, to compare (INSULA_HOLDOUT)." if left_out else ""
     if heeded or compared:
         yield f"{heeded} {compared}".strip()
     if known := [row for row in found.effects if not row.missing]:

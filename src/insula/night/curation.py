@@ -26,13 +26,13 @@ FEWEST = 3
 """Characters of an id that are enough, where they are those of one piece alone."""
 WHY = "your decision on a lesson"
 DONE: dict[Do, str] = {
-    "accept": "is accepted: it is told from the next message on.",
-    "mute": "is muted: it is told no more.",
+    "accept": "is accepted: it is used from the next message on.",
+    "mute": "is muted: it is used no more.",
     "unmute": "is no longer muted.",
-    "pin": "is pinned: it is told before all others, and no lot withholds it.",
+    "pin": "is pinned: it is used before all others, and never left out by lot.",
     "unpin": "is no longer pinned.",
     "edit": "has your words now.",
-    "forget": "is forgotten: it is told no more, until `insula guidance undo` or your own words bring it back.",
+    "forget": "is forgotten: it is used no more, until `insula guidance undo` or your own words bring it back.",
     "undo": "is as it was before.",
 }
 

@@ -234,7 +234,7 @@ class _Choice:
         """Why the whole is not done at once."""
         whole = {one.id: self._text(one) for one in self._fitting}
         lost = [one.text for one in self._pool if one.id in self._here and one.id not in whole]
-        found = [f"It would lose {len(lost)} supported guidelines: {' / '.join(lost)}"] if lost else []
+        found = [f"It would take out what conversations still back: {' / '.join(lost)}"] if lost else []
         size = load(line for line in self._old.derived)
         removed = sum(_cost(text) for name, text in self._here.items() if name not in whole)
         added = sum(_cost(text) for name, text in whole.items() if name not in self._here)

@@ -17,10 +17,10 @@ TITLES: Mapping[PhaseName, str] = {
     PhaseName.WISHES: "Compared preferences",
     PhaseName.REFLECTION: "Reflected",
     PhaseName.LESSONS: "Weighed what it learned",
-    PhaseName.SOUL: "Wrote guidelines",
+    PhaseName.SOUL: "Chose what stands in SOUL.md",
     PhaseName.FILE: "Saved SOUL.md",
     PhaseName.CALIBRATION: "Checked how sure to be",
-    PhaseName.TRENDS: "Asked whether answers get better",
+    PhaseName.TRENDS: "Checked whether answers get better",
     PhaseName.END: "Ended",
 }
 ELSEWHERE = "A phase of another version of Insula."
@@ -28,17 +28,6 @@ BEFORE = "done before, in this same night"
 DONE = "done"
 NOTHING = "Nothing new was learned."
 """What a night says that has nothing to say."""
-STATES = {
-    "proposed": "noticed, not told yet",
-    "active": "told",
-    "accepted": "told",
-    "retired": "told no more, since it does not help",
-    "pinned": "pinned by you",
-    "muted": "muted by you",
-    "pruned": "told no more: forgotten",
-    "your wish": "of your own wishes",
-}
-"""How a lesson stands, as a person reads it; the same on every page."""
 NEWS = 3
 """Lines that the next talk begins with, at most."""
 TITLE = "Since last night:"

@@ -166,7 +166,7 @@ def _describe_line(line: Kept) -> Guidance:
         state=STATES.get(line.mode, "used"),
         about=f"Always, from SOUL.md: {line.section}.",
         why=f"A night wrote it, from {counted(len(line.citations), 'message')}.",
-        measured="SOUL.md is told as a whole",
+        measured="SOUL.md is used as a whole",
         actions=_actions(line.mode, waits=False),
     )
 
@@ -243,7 +243,7 @@ def _describe_effect(life: Life) -> str:
         told, withheld = min(tally.shown, MINIMUM), min(tally.withheld, MINIMUM)
         return f"{told} of {MINIMUM} sessions with it, and {withheld} of {MINIMUM} without"
     return (
-        f"{100 * effect.estimate:+.0f} points fewer failures, between {100 * effect.low:+.0f} and "
-        f"{100 * effect.high:+.0f} (95 %): failed in {tally.breaches} of {tally.shown} sessions with it and "
-        f"{tally.withheld_failed} of {tally.withheld} without"
+        f"failed in {tally.breaches} of {tally.shown} sessions with it and {tally.withheld_failed} of "
+        f"{tally.withheld} without: {100 * effect.estimate:+.0f} points less often, with 95 % certainty between "
+        f"{100 * effect.low:+.0f} and {100 * effect.high:+.0f}"
     )

@@ -52,7 +52,7 @@ class Saved(Record):
 _FORMS = {
     "memories": "{many:,} fewer memories shown",
     "candidates": "{many:,} fewer memories scored",
-    "promotions": "{many:,} not yet kept for good",
+    "promotions": "{many:,} not yet in long-term memory",
     "history_chars": "{many:,} fewer characters of the conversation sent",
     "vectors": "{many:,} responses read after their turn",
     "calls": "{many:,} fewer calls of a model",

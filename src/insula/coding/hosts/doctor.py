@@ -297,7 +297,7 @@ def _check_failures(section: str, kinds: Counter[tuple[str, str]], ours: Set[str
     for (kind, failed), number in Counter(mine).most_common(5):
         where = f" of {HOSTS[failed].name if failed in HOSTS else repr(failed)}" if failed and not section else ""
         yield Check(
-            section, "failures", "warn", f"{number} × {kind}{where} in {DAYS} days; the host's work went on",
+            section, "failures", "warn", f"{number} × {kind}{where} in {DAYS} days; the agent's work went on",
             f"run {again} again; if it goes on, report it with the output of insula doctor --json",
         )  # fmt: skip
 

@@ -16,7 +16,7 @@ from insula.text import triggers
 from insula.text.corrections import alike
 from insula.worth import UNKNOWN
 
-ENDED = {RETIRED: "Told no more, since it does not help", PRUNED: "Told no more: forgotten"}
+ENDED = {RETIRED: "Retired, since it does not help", PRUNED: "Forgotten"}
 
 
 async def reinforce(night: Night) -> Result:
@@ -42,7 +42,7 @@ async def reinforce(night: Night) -> Result:
         "effects_known": {key: verdict for key, verdict in verdicts.items() if verdict != UNKNOWN},
         UP_TO: seen,
     }
-    said = f"{count(len(ended), 'lesson')} {'is' if len(ended) == 1 else 'are'} told no more."
+    said = f"{count(len(ended), 'lesson')} {'is' if len(ended) == 1 else 'are'} used no more."
     return Result(
         report,
         new,

@@ -234,8 +234,8 @@ async def _look_again(
 def _says(kept: Kept, principles: Sequence[Candidate], revised: int, by_model: bool) -> Iterator[str]:
     parts = [
         f"understood {count(len(kept.added), 'new thing')}" if kept.added else "",
-        f"has {count(len(principles), 'principle')} to propose" if principles else "",
-        f"put {count(revised, 'guideline')} in other words, or out" if revised else "",
+        f"has {count(len(principles), 'lesson')} to propose for SOUL.md" if principles else "",
+        f"reworded or took out {count(revised, 'lesson')} of SOUL.md" if revised else "",
     ]
     if said := join_parts(parts):
         yield f"{said[:-1]}, with the model." if by_model else said

@@ -19,7 +19,7 @@ Kind = Literal["item", "heading", "text", "blank", "comment", "code", "locked"]
 
 TEMPLATE = "\n".join(
     (
-        "<!-- The agent's guidelines. Insula writes them anew at night from what several sessions back, and touches",
+        "<!-- The agent's guidance. Insula writes it anew at night from what several sessions back, and touches",
         "     only its own lines, which end in a mark like i:1f0a…; change one, or take its mark off, and it is yours;",
         "     delete one and it stays out. What stands under “## Yours”, up to the next ## heading, or between",
         "     a line with the comment “locked” and one with the comment “/locked”, is told to the agent and never",
@@ -94,9 +94,7 @@ def parse(text: str) -> Document:
         InputError: it is longer than `MOST_CHARS`.
     """
     if len(text) > MOST_CHARS:
-        raise InputError(
-            f"The guidelines have {len(text):,} characters and {MOST_CHARS:,} are the most; shorten SOUL.md."
-        )
+        raise InputError(f"SOUL.md has {len(text):,} characters and {MOST_CHARS:,} are the most; shorten it.")
     return _Reader(text).read()
 
 
@@ -172,7 +170,7 @@ class _Reader:
         return Line(raw=raw, kind=kind, section=self._section, text=text, id=name, derived=derived)
 
     def _problem(self, i: int, what: str) -> None:
-        self._problems.append(f"Line {i + 1} of the guidelines is not understood: {what}.")
+        self._problems.append(f"Line {i + 1} of SOUL.md is not understood: {what}.")
 
 
 def _without_comments(text: str, raws: Sequence[str]) -> tuple[list[str], list[bool]]:

@@ -117,7 +117,7 @@ def _bytes(path: Path) -> bytes | None:
         return None
     except OSError as error:
         why = foreign.why(error)
-        raise InputError(f"{str(path)!r} cannot be read ({why}); put a text of guidelines there.") from error
+        raise InputError(f"{str(path)!r} cannot be read ({why}); put a text file there.") from error
 
 
 def _text(data: bytes, path: Path) -> str:

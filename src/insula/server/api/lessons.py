@@ -37,7 +37,7 @@ Name = Annotated[str, Path(min_length=1, max_length=40, description="The id of a
 
 
 class Lesson(BaseModel):
-    """A lesson, a wish or a guideline."""
+    """A lesson or a preference."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
 

@@ -95,7 +95,7 @@ class Source(BaseModel):
 
 
 class Rule(BaseModel):
-    """A lesson, or a guideline of SOUL.md."""
+    """A lesson; those of SOUL.md stand in `guidelines`."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
 
@@ -117,7 +117,7 @@ class Rule(BaseModel):
     """That it is needed and kept, of a lesson."""
     created_at: datetime
     evidence: Counts | None
-    """Of a lesson; a guideline has its sources alone."""
+    """Of a lesson; one of SOUL.md has its sources alone."""
     effect: Measured | None
     citations: list[Source]
 
@@ -133,7 +133,7 @@ class Rules(BaseModel):
 
 @router.get("/rules", responses=documented(401, 403, 422, 503))
 async def rules(request: Request, user: CurrentUser) -> Rules:
-    """Lessons and guidelines with evidence, effect, state, and the messages that they were learned from."""
+    """Lessons, those of SOUL.md apart, with evidence, effect, state, and the messages that they were learned from."""
     service = service_of(request)
     store = service.chat.metacognition.store
     if (user_id := await store.nights.sleeper(user)) is None:

@@ -27,8 +27,8 @@ MEANT = {"fact": "Facts", "plan": "Plans"}
 """How a statement may be meant, where it is filtered by that."""
 SAID = {
     "added": "It is remembered.",
-    "erased": "It is deleted for good, with the line that it came from.",
-    "forgotten": "All of that is deleted for good, with the lines that it came from.",
+    "erased": "It is erased, with the line that it came from.",
+    "forgotten": "All of that is erased, with the lines that it came from.",
     "correct": "It says what you wrote. The conversation stays as it was said.",
     "pin": "It is pinned: it is never merged or forgotten.",
     "unpin": "It is no longer pinned.",
@@ -139,7 +139,7 @@ async def add(request: Request, who: Visitor) -> Response:
 
 @router.post("/memory/forget")
 async def forget(request: Request, who: Visitor) -> Response:
-    """Delete all facts about somebody for good."""
+    """Erase all facts about somebody for good."""
     service, whose = service_of(request), await field(request, "whose")
     if not whose:
         raise InputError("The form names nobody; go back and choose whom to forget.")

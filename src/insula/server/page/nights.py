@@ -22,7 +22,7 @@ from insula.server.users import service_of
 NIGHTS = 14
 """Nights on the page, the latest."""
 READING = {
-    "off": "The model does not read what you said to note its facts",
+    "off": "Your own model does not read what you said to note facts",
     "night": "At night the model reads what you said and notes its facts",
     "idle": "At night, and once you have said nothing for a minute, the model reads what you said and notes its facts",
 }

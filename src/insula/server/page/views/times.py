@@ -84,7 +84,7 @@ def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]
         Chart(
             id="utilisation",
             title="How full working memory is",
-            about="Of the conversation in which a snapshot was due. From 85 % on less is recalled and less is kept.",
+            about="Of the conversation at that moment. From 85 % on, fewer memories are used and stored.",
             points=tuple(
                 Point(
                     at=one.ts,

@@ -41,7 +41,7 @@ SIGNALS: Mapping[SignalKind, str] = {
 }
 LOUD: tuple[SignalKind, ...] = (CONFIDENCE_LOW, IMPASSE)
 """Signals that something went wrong."""
-STANDS = {"long-term": "long-term memory", "working": "working memory", "retired": "merged, or let go"}
+STANDS = {"long-term": "in long-term memory", "working": "not yet in long-term memory", "retired": "merged, or let go"}
 STATUS = {"stored": "yes", "skipped": "no"}
 _GAP = "\N{NO-BREAK SPACE}"
 
@@ -49,7 +49,7 @@ _GAP = "\N{NO-BREAK SPACE}"
 def quality(score: float, *, told: bool = True) -> tuple[str, Tone]:
     """How good an answer is, in a word, and in which tone that is shown; whether that could be told at all."""
     if not told:
-        return "could not be told", "sure"
+        return "not checked", "sure"
     if score >= PASS_THRESHOLD:
         return "good", "good"
     return ("doubtful", "doubt") if score >= HEDGE_THRESHOLD else ("poor", "poor")
