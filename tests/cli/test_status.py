@@ -151,7 +151,7 @@ How it is doing
 What it changed about itself, latest first
   11:43               steps put off or left out: none → reading the answer for its meaning, asking a second model, \
 because the model had become slow
-  11:41               how important a thing must be to enter long-term memory: 0.55 → 0.6, because working memory was nearly full
+  11:41               importance needed for long-term memory: 0.55 → 0.6, because working memory was nearly full
   2026-01-05 11:46    memories per answer: 16 → 12, because the model had become slow; 7 fewer memories shown
 
 What it holds of me

@@ -8,7 +8,7 @@ from insula.session.saved import Lever
 
 LEVERS: Mapping[Lever, str] = {
     "max_context_items": "memories per answer",
-    "consolidation_threshold": "how important a thing must be to enter long-term memory",
+    "consolidation_threshold": "importance needed for long-term memory",
     "snapshot_interval": "turns between snapshots",
     "history_share": "share of the conversation sent",
     "retry": "second answers",
