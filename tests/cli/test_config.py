@@ -50,5 +50,5 @@ def test_with_json_a_command_that_speaks_says_it_as_json(
 ) -> None:
     code, out, _ = run(capsys, monkeypatch, "rules", "pin", "reread", "--json")
     assert code == 0
-    assert json.loads(out)["said"][0].startswith("'reread' will be told in every session")
+    assert json.loads(out)["said"][0].startswith("'reread' is used in every session")
     assert json.loads(run(capsys, monkeypatch, "rules", "show", "reread", "--json")[1])["state"] == "pinned"

@@ -176,7 +176,7 @@ def test_a_rule_that_is_only_proposed_says_what_it_waits_for(home: Path) -> None
     known(home, "error-loop", "none", True, 1)
     out = call().stdout
     assert "seen in 1 project; used elsewhere once it was seen in 2" in out
-    assert "seen in 1 session here; told once it was seen in 2" in out
+    assert "seen in 1 session here; used once it was seen in 2" in out
 
 
 def test_json_holds_every_figure(home: Path) -> None:

@@ -148,7 +148,7 @@ def test_what_was_not_understood_is_said() -> None:
 
 
 def test_a_text_that_is_no_document_is_refused_in_a_sentence() -> None:
-    with pytest.raises(InputError, match="shorten SOUL"):
+    with pytest.raises(InputError, match="shorten it"):
         parse("x" * (MOST_CHARS + 1))
 
 

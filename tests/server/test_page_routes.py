@@ -210,7 +210,7 @@ def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site) -> 
         }
         respond(str(places.find_home()), "claude-code", payload, now + number)
     _, text, _ = ask(running, "/agents")
-    section = text.partition("What the hook was worth")[2]
+    section = text.partition("notes help?")[2]
     assert "not enough evidence" in section
     assert "1 session" in section
     assert "<i>" not in section
