@@ -77,3 +77,20 @@ async def test_what_is_said_twice_and_asks_nothing_of_answers_is_no_preference(
     for message in said:
         wanted += await ada.live(("I have a question about the shop.", "Yes?"), (message, "Certainly, here you are."))
     assert wanted == []
+
+
+async def test_of_many_sources_the_night_names_the_latest(ada: Person) -> None:
+    for number in range(4):
+        session = f"session {number}"
+        for message in ("Let us practise.", "One question, then wait for my answer please.", "I was at home."):
+            ada.clock.advance(60)
+            async with ada.mind.turn("ada", session, message) as turn:
+                turn.finish(ASKS)
+        for _ in range(3):
+            async with ada.mind.turn("ada", session, "One question, then wait for my answer please.") as turn:
+                turn.finish(ASKS)
+    report = await ada.mind.sleep("ada", force=True)
+    said = [line for one in report.phases for line in one.found.get("says", ()) if line.startswith("You want")]
+    assert len(said) == 1
+    assert said[0].count(",") <= 1 + 6
+    assert "more)" in said[0]

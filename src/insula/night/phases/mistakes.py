@@ -18,6 +18,8 @@ from insula.night.wording import count, join_parts, undo_by
 
 MOST = 20
 """Lessons that one night makes or bears out."""
+SOURCES = 6
+"""Memories that a line names as its source."""
 SHOWN_REFUSALS = 50
 """Refusals that the report names; all are counted."""
 Refused = Mapping[str, str | int]
@@ -87,9 +89,11 @@ def _news(one: Lesson) -> str:
 
 
 def _source(citations: Iterable[int], memories: Mapping[int, int]) -> str:
-    """The memories that somebody who wants it gone would erase."""
+    """The memories that somebody who wants it gone would erase, the latest where there are many."""
     numbers = [memories[each] for each in citations if each in memories]
-    return f" (from {'memory' if len(numbers) == 1 else 'memories'} {', '.join(map(str, numbers))})" if numbers else ""
+    more = f" and {len(numbers) - SOURCES} more" if len(numbers) > SOURCES else ""
+    shown = ", ".join(map(str, numbers[-SOURCES:]))
+    return f" (from {'memory' if len(numbers) == 1 else 'memories'} {shown}{more})" if numbers else ""
 
 
 def _refused(heard: Iterable[Heard]) -> Iterator[Refused]:
