@@ -138,7 +138,7 @@ def _preference(page: Page, user: str) -> None:
     expect(page.locator("#lessons")).to_have_count(0)
     page.get_by_label("More about the preference").first.click()
     expect(one.locator(".quotes").first).to_contain_text(WISH)
-    decide("Erase for good", "erased for good")
+    decide("Erase for good", "It is erased")
     assert not is_wide(page)
 
 
