@@ -419,7 +419,9 @@ def bench_slowness(
 def bench_life(
     data: Annotated[str | None, typer.Option(help="A folder of real conversations with labels, lived besides.")] = None,
     language: Annotated[str, typer.Option(help="One language instead of all eight (en, de, …).")] = "",
-    half: Annotated[str, typer.Option(help="One half of the questions: dev or held.")] = "",
+    half: Annotated[
+        str, typer.Option(help="One half of the questions: dev or held; or later, a table by other authors.")
+    ] = "",
     show: Annotated[str, typer.Option(help="Show each case of the rows whose name holds this.")] = "",
     short: Annotated[bool, typer.Option("--short", help="The questions alone, without the lives.")] = False,
     claims: Annotated[bool, typer.Option("--claims", help="Print what each claim of the register is worth.")] = False,
