@@ -1,12 +1,9 @@
 """Small trained heads: what a sentence means, told from its vector, with a calibrated chance and an operating point.
 
 Each head is a network of one hidden layer on the shipped sentence embedding; most of them also weigh how a sentence
-is spelled. `personal` reads the peaks of a text beside its vector: how strongly each of 96 detectors answers to the
-token that it answers to most (max-over-time pooling: Collobert et al. 2011, JMLR 12), since a vector sums all tokens
-and forgets which stood together. `make heads` fits them all, the same bytes each time on one machine, from messages
-that are composed by program and from ordinary conversations; the card of each (`heads.json`, and
-docs/explanation/heads.md) says what it decides, on what it was fitted and how well it does where it was not. Of any
-other embedding a head can tell nothing.
+is spelled. `make heads` fits them all, the same bytes each time on one machine, from messages that are composed by
+program and from ordinary conversations; the card of each (`heads.json`, and docs/explanation/heads.md) says what it
+decides, on what it was fitted and how well it does where it was not. Of any other embedding a head can tell nothing.
 """
 
 import json
@@ -29,8 +26,6 @@ a lasting fact of themselves, their people or their things; `handed`, whether wo
 to be worked on, or that somebody else said. What they say of how they want answers, `insula.language.preferences`
 tells; what they want forgotten, `insula.language.forget`."""
 
-FEATURES = 1280
-"""Numbers that the shipped encoder makes of each token."""
 DIMENSIONS = 512
 """Of the embedding that the heads are fitted on."""
 SCALE = 8.0
@@ -90,15 +85,6 @@ class Cards(TypedDict):
     limits: LimitsCard
 
 
-class Encoded(NamedTuple):
-    """What an embedding makes of a text."""
-
-    vector: Vector
-    """At unit length."""
-    peaks: Vector | None = None
-    """How strongly each detector answers to it, by the shipped embedding; None of any other."""
-
-
 class Head(NamedTuple):
     """The weights of a head; the last row of each layer of its network is the bias."""
 
@@ -112,7 +98,7 @@ def chance(head: HeadName, text: str, vector: Vector | None) -> float | None:
     """The chance that a sentence means what a head decides, in [0, 1].
 
     Args:
-        head: which, but `personal`, for which see `personal_chance`.
+        head: which.
         text: the sentence.
         vector: of the sentence, at unit length.
 
@@ -121,27 +107,8 @@ def chance(head: HeadName, text: str, vector: Vector | None) -> float | None:
     """
     if vector is None or vector.size != DIMENSIONS:
         return None
-    return _chance(head, text, SCALE * vector)
-
-
-def personal_chance(text: str, encoded: Encoded | None) -> float | None:
-    """The chance that only this user can have told what a text asks, in [0, 1].
-
-    Args:
-        text: a message, or a sentence of one.
-        encoded: the text.
-
-    Returns:
-        None where it is not encoded, or by another embedding than the shipped one.
-    """
-    if encoded is None or encoded.peaks is None:
-        return None
-    return _chance("personal", text, np.concatenate([SCALE * encoded.vector, encoded.peaks]))
-
-
-def _chance(head: HeadName, text: str, read: Vector) -> float:
     weights = _heads()[head]
-    felt = np.maximum(read @ weights.hidden[:-1] + weights.hidden[-1], 0.0)
+    felt = np.maximum(SCALE * vector @ weights.hidden[:-1] + weights.hidden[-1], 0.0)
     odds = float(felt @ weights.out[:-1] + weights.out[-1])
     if weights.spelled is not None:
         share = cards()[head].get("weighs", {})
@@ -215,12 +182,6 @@ def _heads() -> Mapping[HeadName, Head]:
 
 def _parts(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> Sequence[str]:
     return [part for part in Head._fields if f"{name}_{part}" in raw]
-
-
-def read_detectors() -> Weights:
-    """The weights of the detectors on the features of a token, a column each, the bias last."""
-    with (files("insula.language") / "heads.npz").open("rb") as file:
-        return _read(np.load(file, allow_pickle=False), "detectors")
 
 
 @cache
