@@ -46,8 +46,7 @@ ASKS = "What did you do this weekend? And where? With whom?"
 @pytest.mark.parametrize(
     ("first", "second", "kept"),
     [
-        ("One question, then wait for my answer please.", "Only one question at a time, then wait.", "One question"),
-        ("No sign-off please, I add my own signature.", "Without the sign-off! I told you I add my own.", "sign-off"),
+        ("Too long for me, two lines please.", "Too long again, two lines please.", "two lines"),
         ("C'est beaucoup trop fleuri. Reste sobre.", "Trop fleuri encore, reste sobre.", "sobre"),
     ],
 )
@@ -64,6 +63,8 @@ async def test_what_was_asked_of_answers_in_two_sessions_is_a_preference(
     "said",
     [
         ("please convert 12 stone to kg", "please convert 12 stone to kg"),
+        ("Riscrivi la tua risposta precedente.", "Modifica la risposta precedente."),
+        ("Vuelva a escribir su respuesta anterior.", "Reformule su respuesta anterior."),
         ("Good, thank you very much.", "Very good, many thanks to you."),
         ("What is the phone number of Madison?", "What's the phone number of Madison, did you find it?"),
         ("My sister Pauline swears by margarine.", "Pauline, my sister, swears by margarine."),
@@ -82,12 +83,12 @@ async def test_what_is_said_twice_and_asks_nothing_of_answers_is_no_preference(
 async def test_of_many_sources_the_night_names_the_latest(ada: Person) -> None:
     for number in range(4):
         session = f"session {number}"
-        for message in ("Let us practise.", "One question, then wait for my answer please.", "I was at home."):
+        for message in ("Let us practise.", "Trop fleuri encore, reste sobre.", "I was at home."):
             ada.clock.advance(60)
             async with ada.mind.turn("ada", session, message) as turn:
                 turn.finish(ASKS)
         for _ in range(3):
-            async with ada.mind.turn("ada", session, "One question, then wait for my answer please.") as turn:
+            async with ada.mind.turn("ada", session, "Trop fleuri encore, reste sobre.") as turn:
                 turn.finish(ASKS)
     report = await ada.mind.sleep("ada", force=True)
     said = [line for one in report.phases for line in one.found.get("says", ()) if line.startswith("You want")]
