@@ -161,6 +161,13 @@ def test_the_programs_of_the_integrations_pass_a_strict_type_checker() -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize("library", ["openai", "pydantic_ai"])
+def test_a_program_of_an_integration_puts_memory_before_a_model(library: str) -> None:
+    command = [sys.executable, ROOT / "tests" / "e2e" / "integrations" / "docs_block.py", library]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_reference_is_made_of_the_docstrings_as_they_are() -> None:
     done = subprocess.run([sys.executable, ROOT / "tools" / "reference.py", "--check"], check=False)
     assert done.returncode == 0, "run: python tools/reference.py"

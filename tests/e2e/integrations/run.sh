@@ -19,6 +19,11 @@ esac
 "$uv" pip install --quiet --resolution "$2" --python "$here/bin/python" $needs
 echo "insula: $1, $2" >&2
 [ "$2" = lowest-direct ] || "$root/.venv/bin/python" "$root/tools/typed.py" "$here/bin/python"
+case $1 in # as a reader of the docs does it, where the fake server speaks the library's protocol
+	langchain) "$here/bin/python" "$root/tests/e2e/integrations/docs_block.py" langchain ;;
+	pydantic-ai) "$here/bin/python" "$root/tests/e2e/integrations/docs_block.py" pydantic_ai ;;
+	clients) "$here/bin/python" "$root/tests/e2e/integrations/docs_block.py" openai ;;
+esac
 cd "$root/tests/e2e/integrations"
 # shellcheck disable=SC2086
 PYTHONPATH=. ${alone:-} "$here/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --rootdir . --confcutdir . \
