@@ -286,8 +286,9 @@ async def test_what_was_said_and_called_wrong_is_counted_without_a_word_of_the_u
 # --- to who asks, by a night, beside a call ------------------------------------------------------------------------
 
 LABELS = re.compile(
-    r"Confidence from memory: \w+ \([\d.]+\)|Response: [\d.]+, (?:passed|did not pass)|score overlap about said memory|"
-    r"responsiveness .*|the model's own likelihood .*|unanswered: .*|\d+ tokens, .* ms|"
+    r"How sure \(from memory, before the answer\): \w+, \d+\s*%|How good \(the check of the answer\): [\w ]+, \d+\s*%|"
+    r"What it remembered and put before the model:|It put nothing of memory before the model\.|\d+\s*% match: .*|"
+    rf"(?:{'|'.join(words.PARTS.values())}): \d+\s*%|Left unanswered: .*|What it took: .*|What was noticed: .*|"
     r"You|Insula|Why\?|What memory had to do with it|How sure|from memory, before the answer|What it remembered|"
     r"and put before the model|Nothing\.|\w+, \d+\s*%|you, .*|How good|the check of the answer|[\d.]+|"
     rf"{'|'.join(words.PARTS.values())}|"

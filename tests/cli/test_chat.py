@@ -59,15 +59,16 @@ def test_under_a_turn_stands_nothing_where_nothing_is_to_be_said(talk: Talk) -> 
     assert (len(first.splitlines()), len(second.splitlines())) == (2, 2)  # the message and the answer
 
 
-def test_why_shows_what_was_recalled_and_what_the_monitor_saw(talk: Talk) -> None:
+def test_why_memory_and_status_are_sentences_that_need_no_manual(talk: Talk) -> None:
     lines = "My sister Ana moved to Lisbon in May.\nWhere does Ana live?\n/why\n/memory\n/status\n/help\n"
     code, out, _ = talk(lines, json=False)
     assert code == 0
     for shown in (
-        "Confidence from memory: ",
-        "shared words",
-        "responsiveness",
-        "long-term",
+        "How sure (from memory, before the answer): high, ",
+        "match: My sister Ana moved to Lisbon in May. (you, ",
+        "  addresses the question: ",
+        "     1  My sister Ana moved to Lisbon in May.\n        your sister Ana · told on ",
+        "1 session, 4 messages, 1 fact",
         "spent on answer",
         "/session",
     ):
@@ -85,7 +86,7 @@ def test_on_a_narrow_terminal_what_belongs_together_stands_together(
 ) -> None:
     monkeypatch.setattr(render, "width", lambda: 40)
     _, out, _ = talk("/help\n/status\n", json=False)
-    assert "/why       what was recalled and learned\n           for the last message, and\n" in out
+    assert "/why       what the last answer rests\n           on: memory, guidance, and its\n" in out
     assert "user, session  me,\n               20" in out
 
 

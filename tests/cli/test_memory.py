@@ -220,7 +220,8 @@ def test_what_cannot_be_listed_or_added_is_said(
 def test_on_a_narrow_terminal_no_word_of_a_memory_is_broken(
     remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("insula.cli.lines.width", lambda: 40)
+    for module in ("lines", "render"):
+        monkeypatch.setattr(f"insula.cli.{module}.width", lambda: 40)
     _, said, _ = insula(monkeypatch, capsys)
     assert [line for line in said.splitlines() if len(line) > 40] == []
     _, said, _ = insula(monkeypatch, capsys, "--transcript")

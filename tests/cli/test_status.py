@@ -131,9 +131,13 @@ def answers(
 def test_a_server_says_how_it_is_doing_in_words(status: Status, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("insula.cli.status.time.time", lambda: NOW)
     with answering(answers()) as url:
-        said, _, more = status(url=url).partition("\n\nWhat it says")
+        said, _, more = status(url=url).partition("\n\nEvery figure")
         verbose = status(url=url, verbose=True)
     assert "untold" in verbose
+    assert "recent items    29 of 32 wait to be stored" in verbose
+    assert "lines           25% of your recent ones were stored as lasting memories" in verbose
+    assert "snapshot        the last one at turn 18, 3 minutes ago" in verbose
+    assert "next            at turn 21; one every 3 turns now" in verbose
     assert "turns between snapshots: 5 → 6, because all was well; afterwards: as before" in verbose
     assert "--verbose" in more
     assert (
@@ -142,11 +146,7 @@ def test_a_server_says_how_it_is_doing_in_words(status: Status, monkeypatch: pyt
 
 How it is doing
   speed           slow: 19 of 20 turns take 3.0 s or less; the model takes 2.5 times as long as usual
-  recent items    29 of 32 wait to be stored
-  lines           25% of your recent ones were stored as lasting memories
   last message    not kept, because the store could not be written
-  snapshot        the last one at turn 18, 3 minutes ago
-  next            at turn 21; one every 3 turns now
 
 What it changed about itself, latest first
   11:43               steps put off or left out: none → reading the answer for its meaning, asking a second model, \
@@ -162,14 +162,14 @@ What it holds of me
 def test_that_more_was_kept_than_said_is_put_into_words(status: Status) -> None:
     late = SNAPSHOT.model_copy(update={"recent_consolidation_selectivity": 2.5})
     with answering(answers(late)) as url:
-        said = status(url=url)
+        said = status(url=url, verbose=True)
     assert "all of your recent ones, and some from before, were stored as lasting memories" in said
 
 
 def test_how_long_each_stage_takes_is_said_where_the_server_tells(status: Status) -> None:
     stages = {"recall": {"p50": 8.1, "p95": 14.9}, "model": {"p50": 640.0, "p95": 1_902.3}}
     with answering(answers(performance={**PERFORMANCE, "stages": stages})) as url:
-        said, record = status(url=url), json.loads(status(url=url, json=True))
+        said, record = status(url=url, verbose=True), json.loads(status(url=url, json=True))
     assert "of it           recall 8 ms (15 ms); the model 640 ms (1.9 s): the middle turn" in said
     assert record["stages"] == stages
 
@@ -177,7 +177,7 @@ def test_how_long_each_stage_takes_is_said_where_the_server_tells(status: Status
 def test_a_server_that_has_just_begun_says_that_it_does_not_know_yet(status: Status) -> None:
     performance = {**PERFORMANCE, "latency_p95_ms": None, "slowdown": None, "degraded": False, "turns": 1}
     with answering(answers(None, (), performance)) as url:
-        said = status(url=url)
+        said = status(url=url, verbose=True)
     assert "speed       not known yet; it takes 20 turns to tell" in said
     assert "snapshot    none yet: 1 turn so far" in said
     assert "nothing yet    it does so when the model gets slow or many items wait, and undoes it after" in said
@@ -208,7 +208,7 @@ async def live(path: Path, turns: int) -> None:
 
 def test_without_a_server_the_store_says_how_it_was(status: Status, home: Path) -> None:
     asyncio.run(live(home / "insula.db", 30))
-    said = status("ana")
+    said = status("ana", verbose=True)
     assert said.startswith("from the store, as of the last snapshot: no server answers here")
     assert "snapshot        the last one at turn 26, " in said
     assert "next            at turn 35; one every 9 turns now" in said

@@ -29,12 +29,15 @@ from insula.cli.opening import opened
 from insula.cli.options import Model, User
 from insula.cli.sleep import asleep, show
 from insula.cli.soul import EMPTY, FOREIGN
+from insula.cli.standing import held
+from insula.cli.status import describe_held
 from insula.errors import InputError, InsulaError
 from insula.night.cycle import SleepReport, due, sleep_cycle
 from insula.night.guidelines import adopt, state
 from insula.night.phases import PHASES, understanding_phases
 from insula.night.telling import OFF, TITLE, changed_last_night
 from insula.night.understanding import rest
+from insula.operations.facts import list_facts
 from insula.operations.guidance import list_guidance
 from insula.redaction import redact
 from insula.settings import Settings
@@ -52,9 +55,9 @@ COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
 HELP = (
     (
         "/why",
-        "what was recalled and learned for the last message, and what the monitor saw; /why 3: for the third last",
+        "what the last answer rests on: memory, guidance, and its check; /why 3: the third last",
     ),
-    ("/memory", "what is remembered of you, latest first"),
+    ("/memory", "what is known of you, latest first"),
     ("/status", "the session, the model, and what was spent"),
     ("/guidance", "what was learned: your preferences, and lessons from your corrections"),
     ("/soul", "SOUL.md: the same as a document that you can edit"),
@@ -69,6 +72,8 @@ SMALL = (
 )
 """Said at the first start, once."""
 LEAVING = "(/quit or Ctrl-D leaves)"
+LATEST = 20
+"""Facts that `/memory` shows."""
 REPLIES = 100
 """Answers of this conversation that `/why` can explain."""
 STOPPED, STOPPED_KEPT = "(stopped)", "(stopped; what you wrote is kept)"
@@ -243,8 +248,7 @@ def _command(talk: Conversation, line: str) -> bool:
             reply = _reply_back(talk, argument.strip() or "1")
             talk.console.print(talk.runner.run(_why(talk, reply)) if reply else "Nothing was said yet.")
         case "/memory":
-            kept = talk.runner.run(talk.chat.metacognition.store.memories.remembered(talk.user, 20))
-            talk.console.print(render.memories(kept))
+            talk.console.print(Text(talk.runner.run(_facts(talk))))
         case "/status":
             talk.console.print(talk.runner.run(_status(talk)), soft_wrap=True)
         case "/guidance" | "/lessons":
@@ -282,9 +286,15 @@ async def _why(talk: Conversation, reply: Reply) -> RenderableType:
 
 async def _status(talk: Conversation) -> object:
     store = talk.chat.metacognition.store
-    place = await store.place(talk.user, talk.session)
-    counts = await store.sessions.counts(place)
-    return render.status(talk.model, talk.user, talk.session, store.path, counts, talk.chat.account)
+    stands = list(describe_held(await held(store, talk.user, talk.settings), store.now()))
+    return render.status(talk.model, talk.user, talk.session, store.path, stands, talk.chat.account)
+
+
+async def _facts(talk: Conversation) -> str:
+    """The latest facts that are known of the user, as `insula memory` lists them."""
+    found = await list_facts(talk.chat.metacognition.store, talk.user, limit=LATEST)
+    more = ["… and more; insula memory --all shows them"] if found.next else []
+    return "\n".join([*map(render.fact, found.facts), *more]) or "Nothing is known of you yet."
 
 
 async def _guidance(talk: Conversation) -> RenderableType:

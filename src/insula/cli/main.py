@@ -29,12 +29,14 @@ COMMANDS: Mapping[str, Entry] = {
     "chat": Entry(TALK, "chat:chat", "Talk; piped input is answered line by line."),
     "ask": Entry(TALK, "ask:ask", "Ask one question and get one answer; reads standard input, too."),
     "install": Entry(AGENTS, "hooks:install", "Put the hooks into a coding agent."),
-    "uninstall": Entry(AGENTS, "hooks:uninstall", "Take them out; its settings are as before, to the byte."),
+    "uninstall": Entry(
+        AGENTS, "hooks:uninstall", "Take the hooks out; the agent's settings are as before, to the byte."
+    ),
     "doctor": Entry(AGENTS, "doctor:doctor", "Check whether the hooks work, and say what to do where they do not."),
     "replay": Entry(AGENTS, "replay:replay", "Look back at past sessions: where agents were stuck."),
     "worth": Entry(AGENTS, "worth:app", "Show whether the notes of the hooks help."),
     "on": Entry(AGENTS, "hooks:on", "Switch the hooks on, or one of their senses."),
-    "off": Entry(AGENTS, "hooks:off", "Switch them off, or one of their senses."),
+    "off": Entry(AGENTS, "hooks:off", "Switch the hooks off, or one of their senses."),
     "purge": Entry(AGENTS, "hooks:purge", "Erase all that the hooks observed and learned."),
     "memory": Entry(KNOWS, "memory:app", "Facts that you told: list, search, add, edit, erase, import."),
     "guidance": Entry(KNOWS, "guidance:app", "What it learned: preferences, lessons and rules."),

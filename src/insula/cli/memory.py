@@ -16,7 +16,9 @@ from insula.cli import lines
 from insula.cli.common import soul_of, with_store
 from insula.cli.lines import confirm, print_folded, print_json, warn
 from insula.cli.options import Json, User, Yes, numbered
+from insula.cli.render import NUMBER, fact
 from insula.errors import InputError
+from insula.language.owner import USER
 from insula.memory.privacy.amendment import DONE, Do
 from insula.memory.retrieval import embedding
 from insula.memory.storage.filters import Filter, read_moment
@@ -24,13 +26,14 @@ from insula.memory.storage.store import Store
 from insula.memory.storage.views import record
 from insula.metacognition import Metacognition
 from insula.metacognition.importing import Progress, import_conversations
-from insula.metacognition.observing import ADDED, add_fact, amend_fact
+from insula.metacognition.observing import add_fact, amend_fact
 from insula.night import outcomes
 from insula.operations import facts, memories
 from insula.operations.exports import read_export
 from insula.operations.facts import Fact
 from insula.operations.memories import Deleted, MemoryPage
-from insula.operations.words import counted
+from insula.operations.words import counted, times
+from insula.server.page.views.words import STANDS, author
 from insula.types import Memory
 
 T = TypeVar("T")
@@ -39,8 +42,6 @@ ME = "me"
 SHOWN = 50
 NARROW = 72
 """Columns from which on a memory has room beside its number, its date and whom it is from."""
-NUMBER = 8
-"""Columns of a number."""
 GONE_TOO = "So are the assistant's lines that repeated it. Backups were renewed without it."
 LINE = 160
 """Characters of what is derived, which has no line for a prompt."""
@@ -140,22 +141,12 @@ def _record_of(one: Fact) -> dict[str, object]:
 
 
 def _print_fact(one: Fact) -> None:
-    """A fact with its number; below it whose it is, since when, and in which words it was said."""
-    memory, indent = one.memory, " " * NUMBER
-    print_folded(one.text, f"{memory.id:>6}  ", indent)
-    how = "added" if memory.session == ADDED else f"from {one.teller}" if one.teller else "told"
-    about = [", ".join(one.whose), f"{how} on {memory.said_at:%Y-%m-%d}", memory.mode]
-    about += [f"over since {one.over:%Y-%m-%d}"] if one.over else []
-    print_folded(" · ".join(filter(None, about)), indent, indent)
-    if one.said:
-        said = one.said if len(one.said) <= LINE else f"{one.said[:LINE]}…"
-        print_folded(f"you said: “{' '.join(said.split())}”", indent, indent)
+    print(fact(one))
 
 
 def _print_memory(memory: Memory) -> None:
     """A memory on a line; where there is no room for that, it stands below its number."""
     said = memory.line or memory.content[:LINE]
-    said = f"(not kept yet) {said}" if memory.state == "working" else said
     head, columns = f"{memory.id:>6}  {memory.said_at:%Y-%m-%d}  {memory.provenance:<9}  ", lines.width()
     if columns < NARROW:
         print(head.rstrip())
@@ -170,8 +161,8 @@ def add(
     json: Json = False,
 ) -> None:
     """Add a fact in your own words."""
-    fact = with_store(lambda store: add_fact(_mind(store).engine, user, text))
-    print_json(_record_of(fact)) if json else _print_fact(fact)
+    added = with_store(lambda store: add_fact(_mind(store).engine, user, text))
+    print_json(_record_of(added)) if json else _print_fact(added)
 
 
 def _mind(store: Store) -> Metacognition:
@@ -240,13 +231,13 @@ def show(number: Number, user: User = ME, json: Json = False) -> None:
     if json:
         return print_json({**record(memory), "history": history})
     print(memory.content or "(erased)")
-    print(f"  said by {memory.speaker} on {memory.said_at:%Y-%m-%d %H:%M} in session {memory.session!r}")
-    how = f"{memory.kind}, {memory.provenance}, {memory.state}"
-    print(f"  {how}; used {counted(memory.uses, 'time')}; importance {memory.importance:.2f}")
+    who = "you" if memory.speaker == USER else memory.speaker
+    print(f"  said by {who} on {memory.said_at:%Y-%m-%d %H:%M} in the conversation {memory.session!r}")
+    print(f"  {STANDS.get(memory.state, memory.state)}; used {times(memory.uses)}")
     if memory.withheld:
         print(f"  never shown to a model: {', '.join(memory.withheld)}")
-    for author, why in history:
-        print(f"  {author}: {why}")
+    for name, why in history:
+        print(f"  {author(name)}: {why}")
     return None
 
 
@@ -260,7 +251,7 @@ def edit(number: Number, text: Annotated[str, typer.Argument(help="What it shoul
 _DECISIONS: dict[str, tuple[Do, str]] = {
     "pin": ("pin", "Keep a memory: no night merges or forgets it."),
     "unpin": ("unpin", "Undo `pin`."),
-    "mute": ("mute", "Put a memory before no model any more."),
+    "mute": ("mute", "Use a memory in no answer any more."),
     "unmute": ("unmute", "Undo `mute`."),
     "undo": ("undo", "Take back the last decision on a memory: yours, or what a night let go."),
     "restore": ("undo", "Take back what a night let go."),
@@ -334,7 +325,7 @@ def calibration(
     reset: Annotated[bool, typer.Option("--reset", help="Go back to what everybody begins with.")] = False,
     json: Json = False,
 ) -> None:
-    """How sure what is stored makes the agent, as your thanks and corrections have it."""
+    """How sure memory makes the agent with you, learned from your thanks and corrections."""
 
     async def work(store: Store) -> outcomes.Own:
         if (user_id := await store.nights.sleeper(user)) is None:

@@ -9,21 +9,29 @@ from rich.text import Text
 from insula.agent.chat import Reply
 from insula.cli.lines import fold, width
 from insula.guidance import SHOWN as TOLD
+from insula.language.owner import USER
 from insula.llm.budget import Account
 from insula.memory.storage.rows import Cited, Kept
 from insula.memory.wishes import is_wish
+from insula.metacognition.observing import ADDED
+from insula.operations.facts import Fact
 from insula.operations.guidance import Guidance
 from insula.operations.words import counted
+from insula.server.page.views.turns import Facts, Shown, shown
+from insula.server.page.views.words import flag, percent, signal, told
 from insula.turn.guidance import Used
 from insula.turn.verdict import Tone
-from insula.turn.verdict import why as why_so
-from insula.types import Memory
+from insula.types import Controls
 
 MARKS: Mapping[Tone, str] = {"good": "✓ ", "sure": "", "doubt": "! ", "poor": "! "}
 TONES: Mapping[Tone, str] = {"good": "green", "sure": "", "doubt": "yellow", "poor": "red"}
 """How a verdict is marked."""
 SHOWN = 90
-"""Characters of a memory in a table."""
+"""Characters of a memory in a list."""
+SAID = 160
+"""Characters of what was said, where a fact is only a part of it."""
+NUMBER = 8
+"""Columns of a memory's number."""
 CITED = 6
 """Messages named for a lesson."""
 
@@ -36,51 +44,59 @@ def greeting(model: str, session: str) -> str:
 def under_reply(reply: Reply) -> Text:
     """What stands under a reply: its source, what it contradicts, what was saved, what failed; mostly nothing."""
     lines: list[Text] = []
-    if (told := reply.verdict) is not None and told.text:
-        first, *more = told.text.splitlines()
-        lines.append(Text(f"  {MARKS[told.tone]}{first}", style=TONES[told.tone]))
+    if (verdict := reply.verdict) is not None and verdict.text:
+        first, *more = verdict.text.splitlines()
+        lines.append(Text(f"  {MARKS[verdict.tone]}{first}", style=TONES[verdict.tone]))
         lines += [Text(f"  {line}") for line in more]
     lines += [Text(f"  insula: {trouble}", style="yellow") for trouble in reply.troubles]
     return Text("\n").join(lines)
 
 
 def why(reply: Reply, used: Sequence[tuple[Used, Kept]] = (), cited: Sequence[Cited] = ()) -> RenderableType:
-    """What was recalled with scores, what was learned, and what the monitor saw."""
-    sure = reply.confidence
-    lines: list[RenderableType] = [Text(why_so(reply.verdict.kind).text.capitalize() + ".")] if reply.verdict else []
-    lines += [Text(f"Confidence from memory: {sure.level} ({sure.score:.2f})")]
-    lines += [Text(f"  {reason}") for reason in sure.reasons]
-    if reply.recalled:
-        lines.append(_recalled(reply))
+    """What an answer rests on, in the words of the page: how sure it was, what it remembered, how good it is."""
+    memories = {one.memory.id: one.memory for one in reply.recalled}
+    turn = shown(Facts.model_validate(reply.record()), memories, {}, Controls())
+    lines: list[str] = [f"{turn.came_to[:1].upper()}{turn.came_to[1:]}."] if turn.came_to else []
+    if turn.sure:
+        lines.append(f"How sure (from memory, before the answer): {turn.sure.word}, {percent(turn.sure.score)}")
+        lines += [f"  {reason}" for reason in reply.confidence.reasons]
+    lines += _remembered(turn)
     lines += [line for one in used for line in _lesson(*one, cited)]
-    if (judged := reply.assessment) is not None:
-        parts = judged.parts
-        lines.append(Text(f"Response: {judged.score:.2f}, {'passed' if judged.passed else 'did not pass'}"))
-        lines.append(
-            Text(
-                f"  responsiveness {parts.responsiveness:.2f}, completeness {parts.completeness:.2f}, "
-                f"consistency {parts.consistency:.2f}, length {'ok' if parts.length_ok else 'odd'}, "
-                f"{'a repetition' if parts.repetition else 'no repetition'}"
-            )
-        )
-        if parts.likelihood is not None:
-            lines.append(Text(f"  the model's own likelihood {parts.likelihood:.2f}"))
-        about = {fault.flag: fault.about for fault in judged.faults}
-        lines += [Text(f"  {flag}" + (f": {about[flag]}" if about.get(flag) else "")) for flag in judged.flags]
-        lines += [Text(f'  unanswered: "{text}"') for text in judged.unanswered]
-    lines += [Text(f"{one.kind}: {one.reason}") for one in reply.signals if one.kind != "meta:turn"]
-    lines.append(Text(f"{reply.usage.output_tokens} tokens, {reply.model_ms:.0f} + {reply.added_ms:.0f} ms"))
-    return Group(*lines)
+    if turn.good and (judged := turn.facts.assessment) is not None:
+        lines.append(f"How good (the check of the answer): {turn.good.word}, {percent(turn.good.score)}")
+        lines += [f"  {name}: {percent(share)}" for name, share in turn.parts]
+        about = turn.about
+        lines += [f"  Found: {flag(one)}{f': “{about[one]}”' if one in about else ''}." for one in judged.flags]
+        lines += [f"  Left unanswered: “{text}”" for text in judged.unanswered]
+    lines += [f"What was noticed: {signal(one.kind)}: {told(one.kind, one.reason, {})}" for one in turn.noticed]
+    lines += [f"What it took: {' '.join(turn.spent)}"] if turn.spent else []
+    return Group(*(Text(part) for line in lines for part in fold(line, width(), "", _indent(line))))
 
 
-def _lesson(used: Used, lesson: Kept, cited: Sequence[Cited]) -> list[RenderableType]:
+def _indent(line: str) -> str:
+    return " " * (len(line) - len(line.lstrip()) + 2)
+
+
+def _remembered(turn: Shown) -> list[str]:
+    """What was put before the model, and how much more came up."""
+    put = [(memory, one.score) for memory, one in turn.recalled if one.shown]
+    more = len(turn.recalled) - len(put)
+    lines = ["What it remembered and put before the model:" if put else "It put nothing of memory before the model."]
+    for memory, score in put:
+        match = f"{percent(score)} match: " if score is not None else ""
+        teller = "you" if memory.speaker == USER else memory.speaker
+        lines.append(f"  {match}{_short(memory.content)} ({teller}, {memory.said_at:%Y-%m-%d})")
+    return [*lines, *([f"  {more} more came up, and {'was' if more == 1 else 'were'} left out"] if more else [])]
+
+
+def _lesson(used: Used, lesson: Kept, cited: Sequence[Cited]) -> list[str]:
     """A lesson, whether the model was told of it, and the messages that it was learned from."""
-    told = "used" if used.arm == TOLD else "left out of this session, to find out whether it helps"
+    how = "used" if used.arm == TOLD else "left out of this session, to find out whether it helps"
     sources = [one for one in cited if one.id in lesson.citations][-CITED:]
     return [
-        Text(f"{'Preference' if is_wish(lesson) else 'Lesson'} {lesson.name}, {told}: {lesson.advice}"),
-        *(Text(f"  learned from {one.session}, memory {one.memory}: {_short(one.content)}") for one in sources),
-        Text(f"  insula guidance why|mute|forget {lesson.name}"),
+        f"{'Preference' if is_wish(lesson) else 'Lesson'} {lesson.name}, {how}: {lesson.advice}",
+        *(f"  learned from {one.session}, memory {one.memory}: {_short(one.content)}" for one in sources),
+        f"  insula guidance why|mute|forget {lesson.name}",
     ]
 
 
@@ -94,42 +110,27 @@ def guidance(found: Sequence[Guidance]) -> RenderableType:
     return table
 
 
-def _recalled(reply: Reply) -> Table:
-    table = Table(
-        "match", "shared words", "same person", "who said it", "memory", box=None, pad_edge=False, header_style="dim"
-    )
-    for one in reply.recalled:
-        memory = one.memory
-        table.add_row(
-            f"{one.score:.2f}",
-            f"{one.parts.get('overlap', 0):.2f}",
-            f"{one.parts.get('owner', 0):.2f}",
-            f"{memory.speaker}, {memory.said_at:%Y-%m-%d}",
-            Text(_short(memory.content)),
-        )
-    return table
-
-
-def memories(kept: Sequence[tuple[Memory, bool]]) -> RenderableType:
-    """A table of memories, latest first."""
-    if not kept:
-        return "Nothing is remembered yet."
-    table = Table("id", "where", "kind", "said", "uses", "memory", box=None, pad_edge=False, header_style="dim")
-    for memory, long_term in kept:
-        where = "long-term" if long_term else "working"
-        said = f"{memory.speaker}, {memory.said_at:%Y-%m-%d}"
-        table.add_row(str(memory.id), where, memory.kind, said, str(memory.uses), Text(_short(memory.content)))
-    return table
+def fact(one: Fact) -> str:
+    """A fact with its number; below it whose it is, since when, and in which words it was said."""
+    memory, indent, columns = one.memory, " " * NUMBER, width()
+    how = "added" if memory.session == ADDED else f"from {one.teller}" if one.teller else "told"
+    about = [", ".join(one.whose), f"{how} on {memory.said_at:%Y-%m-%d}", memory.mode]
+    about += [f"over since {one.over:%Y-%m-%d}"] if one.over else []
+    lines = fold(one.text, columns, f"{memory.id:>6}  ", indent)
+    lines += fold(" · ".join(filter(None, about)), columns, indent, indent)
+    if one.said:
+        said = one.said if len(one.said) <= SAID else f"{one.said[:SAID]}…"
+        lines += fold(f"you said: “{' '.join(said.split())}”", columns, indent, indent)
+    return "\n".join(lines)
 
 
 def status(
-    model: str, user: str, session: str, path: str, counts: Mapping[str, int], account: Account
+    model: str, user: str, session: str, path: str, held: Sequence[tuple[str, str]], account: Account
 ) -> RenderableType:
-    """Where one stands: session, store, model, and what was spent on what."""
-    kept = ", ".join(f"{name.replace('_', '-')} {number}" for name, number in counts.items())
-    rows = [("model", model), ("user, session", f"{user}, {session}"), ("memory", path), ("", kept)]
+    """Where one stands: session, store, model, what is held, and what was spent on what."""
+    rows = [("model", model), ("user, session", f"{user}, {session}"), ("memory", path), *held]
     for purpose, spent in account.by_purpose.items():
-        tokens = f"{spent.input_tokens} + {spent.output_tokens} tokens"
+        tokens = f"{spent.input_tokens:,} tokens read and {spent.output_tokens:,} written"
         cost = f", {spent.cost:.4f} in money" if spent.cost else ""
         rows.append((f"spent on {purpose}", f"{counted(spent.calls, 'call')}, {tokens}, {spent.seconds:.1f} s{cost}"))
     return listed(rows)

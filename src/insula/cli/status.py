@@ -97,9 +97,9 @@ def _show(
     zone, now = settings.load().zone_of(user), time.time()
     console.print(_where(standing), style="dim")
     for title, rows in (
-        ("How it is doing", _service(standing, now)),
+        ("How it is doing", _service(standing, now, verbose)),
         ("What it changed about itself, latest first", _adaptations(standing, zone, now, verbose)),
-        (f"What it holds of {user}", _holds(held, now)),
+        (f"What it holds of {user}", describe_held(held, now)),
     ):
         console.print(Text(f"\n{title}", style="bold"))
         console.print(_table(rows))
@@ -109,7 +109,9 @@ def _show(
             console.print(Text(f"  {line}"), soft_wrap=True)
     if verbose:
         return _print_register(console, said)
-    return console.print(Text("\nWhat it says, and how often it is right: insula status --verbose", style="dim"))
+    return console.print(
+        Text("\nEvery figure, and how often what it says is right: insula status --verbose", style="dim")
+    )
 
 
 def _print_register(console: Console, entries: Sequence[Entry]) -> None:
@@ -144,11 +146,17 @@ def _where(standing: Standing) -> str:
     return f"from the store, as of the last snapshot{nobody}"
 
 
-def _service(standing: Standing, now: float) -> Iterator[tuple[str, str]]:
+def _service(standing: Standing, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
+    """How fast it is; what each stage takes, and how it looks at itself, only where asked for."""
     yield "speed", _speed(standing)
+    last = standing.snapshot
+    if last is not None and last.last_user_turn_status not in (None, "stored"):
+        yield "last message", STATUSES[last.last_user_turn_status]
+    if not verbose:
+        return
     if standing.stages:
         yield "of it", _stages(standing.stages)
-    if (last := standing.snapshot) is not None:
+    if last is not None:
         yield from _figures(last)
         yield "snapshot", f"the last one at turn {last.turn_counter}, {_ago(last.ts, now)}"
     else:
@@ -183,8 +191,6 @@ def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
     if (share := last.recent_consolidation_selectivity) is not None:
         lines = f"{share:.0%} of your recent ones" if share <= 1 else "all of your recent ones, and some from before,"
         yield "lines", f"{lines} were stored as lasting memories"
-    if last.last_user_turn_status is not None:
-        yield "last message", STATUSES[last.last_user_turn_status]
 
 
 def _adaptations(standing: Standing, zone: tzinfo | None, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
@@ -198,7 +204,8 @@ def _adaptations(standing: Standing, zone: tzinfo | None, now: float, verbose: b
         yield _clock(one.at, zone, now), f"{one.what}: {one.change}, because {one.why}{saved}{afterwards}"
 
 
-def _holds(held: Held | None, now: float) -> Iterator[tuple[str, str]]:
+def describe_held(held: Held | None, now: float) -> Iterator[tuple[str, str]]:
+    """What is stored of a user, and how their nights stand, as names with sentences."""
     if held is None:
         yield "nothing yet", "talk first: insula chat"
         return

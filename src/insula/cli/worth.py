@@ -155,8 +155,10 @@ def _known(row: Row) -> str:
 def _unknown(rows: list[Row]) -> str:
     """Of which kinds nothing can be said yet, how many sessions there are of the about so many that it takes, and what
     could not have been seen by now."""
-    counted = ", ".join(f"{row.what} {row.told} with and {row.withheld} without{_least(row)}" for row in rows)
-    return f"Too few sessions to tell whether they help: {counted}; about {MINIMUM} of each are needed."
+    seen = [row for row in rows if row.told or row.withheld]
+    counted = "; ".join(f"{row.what}: {row.told} with, {row.withheld} without{_least(row)}" for row in seen)
+    so_far = f" So far, {counted}." if counted else ""
+    return f"Too few sessions to tell whether they help: it takes about {MINIMUM} with and {MINIMUM} without.{so_far}"
 
 
 def _least(row: Row) -> str:
@@ -165,7 +167,7 @@ def _least(row: Row) -> str:
 
 
 def _print_effects(rows: list[Row], console: Console) -> None:
-    console.print("\n[bold]Do they help?[/]  sessions with them beside sessions from which a lot left them out")
+    console.print("\n[bold]Do they help?[/]  sessions with them, beside sessions that had them left out by lot")
     table = _make_table("What", "With", "Without", "Difference", "With 95 % certainty", "Verdict", wide="Verdict")
     for row in rows:
         difference, interval = format_effect(row)

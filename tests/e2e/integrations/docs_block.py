@@ -24,9 +24,11 @@ def main() -> int:
         (Path(folder) / "agent.py").write_text(agent, "utf-8")
         (Path(folder) / "try.py").write_text(attempt, "utf-8")
         command = [sys.executable, "try.py"]
-        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    print(done.stdout)
-    return int(done.returncode != 0 or any(line not in done.stdout for line in SEEN))
+        run = subprocess.run(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+    sys.stdout.write(run.stdout)
+    return int(run.returncode != 0 or any(line not in run.stdout for line in SEEN))
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def examine(host: Host | None = None, folder: Path | None = None, prove: Prover 
         yield from _list_senses(switch.list_senses(house))
         yield from _check_failures("", failures, ours, command)
     else:
-        wanted = host.id if host else f"HOST, where HOST is one of {', '.join(HOSTS)}"
+        wanted = host.id if host else f"AGENT, where AGENT is one of {', '.join(HOSTS)}"
         yield Check(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
     elsewhere = [*_note_elsewhere(host.id if host else "", found)]
     yield from () if host else elsewhere

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 from insula.claims import keys, say
 from insula.operations.adaptations import describe_duration
 from insula.operations.guidance import STATES
+from insula.operations.words import times
 from insula.turn.verdict import KINDS, why
 from insula.types import (
     ADAPTATION,
@@ -21,7 +22,7 @@ from insula.types import (
 from insula.value import is_object
 from insula.worth import Worth
 
-__all__ = ["STATES", "describe_duration"]  # which the templates say, too
+__all__ = ["STATES", "describe_duration", "times"]  # which the templates say, too
 
 Tone = Literal["sure", "good", "doubt", "poor"]
 
