@@ -85,6 +85,10 @@ def _said_briefly(text: str) -> frozenset[Reason]:
     return frozenset(reason for reason, _, pattern in _patterns() if pattern.search(text))
 
 
+clear_cache = _said_briefly.cache_clear
+"""Let go of the last texts that were judged."""
+
+
 # --- normal form, so that a trivial disguise does not pass -------------------------------------------------------
 
 _ORDER: tuple[Reason, ...] = get_args(Reason)

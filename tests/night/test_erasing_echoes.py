@@ -1,5 +1,7 @@
 """Erasing one memory takes what the assistant made of it, its quotations and the backups; it says what is left."""
 
+import gc
+import random
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,30 @@ async def test_a_session_is_erased_as_a_whole(tmp_path: Path) -> None:
         kept = [memory for memory, _ in await metacognition.store.memories.remembered("ana", 100)]
         assert {memory.session for memory in kept} == {"monday"}
     assert "passport" not in disk(tmp_path)
+
+
+async def test_no_cache_of_the_process_holds_what_was_erased(tmp_path: Path) -> None:
+    name = "".join(random.choice(letters) for letters in ("bdfgkl", "aeou", "mnprst") * 3)  # in no other text
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        said = f"My dog is called {name}."
+        for session, message, response in (("a", said, f"{name} is nice!"), ("b", "What is my dog called?", name)):
+            async with metacognition.turn("ana", session, message) as turn:
+                turn.finish(response)
+        await metacognition.sleep("ana", force=True)
+        number = await number_of(metacognition, said)
+        del said, message, response, turn
+        assert holders(name)  # what is looked for can be found
+        await curation.erase(metacognition.store, "ana", None, number)
+        assert holders(name) == []
+
+
+def holders(name: str) -> list[str]:
+    """What in this process holds a text with a name in it, but for frames, which hold the test's own."""
+    gc.collect()
+    return [
+        repr(holder)[:200]
+        for holder in gc.get_objects()
+        if type(holder).__name__ not in ("frame", "coroutine", "generator")
+        for held in gc.get_referents(holder)
+        if isinstance(held, str) and name in held and held != name
+    ]

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from insula.caches import clear_on_erasure
 from insula.text.analysis import LANGUAGES, fold, words_of
 from insula.text.grammar import UNSPACED
 
@@ -103,6 +104,7 @@ class _Talk(NamedTuple):
     they: str
 
 
+@clear_on_erasure
 @lru_cache(maxsize=1_024)
 def called(name: str) -> str:
     """The word by which a person is spoken of, lower-case: of "Dr. Bea Ray" the first name. Families share the last."""

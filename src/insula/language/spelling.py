@@ -12,6 +12,8 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from insula.caches import clear_on_erasure
+
 PLACES = 1 << 16
 """Of the table: one half for words, one for characters; two n-grams may share a place."""
 WORDS, CHARACTERS = (1, 2, 3), (2, 3, 4)
@@ -33,6 +35,7 @@ class Spelled(NamedTuple):
         return float(weights[self.places] @ self.shares)
 
 
+@clear_on_erasure
 @lru_cache(maxsize=512)
 def spelled(text: str) -> Spelled:
     """The n-grams of a sentence; none of a text without a letter or a digit. Each head of a turn asks for the same."""

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from insula.caches import clear_on_erasure
 from insula.text.analysis import LANGUAGES, Sentence, detect, sentence, term_of
 from insula.text.grammar import UNSPACED
 
@@ -51,6 +52,7 @@ class _Polarity(NamedTuple):
     """Term -> the term of its first opposite, and whether it is on that side."""
 
 
+@clear_on_erasure
 @lru_cache(maxsize=8_192)
 def claim(text: str, default: str = "en") -> Claim:
     """What `text` says, read in its own language or in `default` where that cannot be told."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from insula.caches import clear_on_erasure
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PINNED
 from insula.night.agreement import keeps, opposite, same
 from insula.night.soul import Change, Document, Section, diff, revise, taken_out
@@ -311,12 +312,14 @@ def _joined(one: Guideline, other: Guideline) -> Guideline:
 # Which words may stand there.
 
 
+@clear_on_erasure
 @lru_cache(maxsize=4_096)
 def _addressed(text: str) -> str:
     """The text as one visible line, written to the assistant."""
     return _SPEAKS_OF_ITSELF.sub(r"You \1", screen(text, len(text)).text)
 
 
+@clear_on_erasure
 @lru_cache(maxsize=4_096)
 def find_flaw(text: str) -> str:
     """Why a text is no guideline; empty where it is one."""
@@ -331,6 +334,7 @@ def find_flaw(text: str) -> str:
     return ""
 
 
+@clear_on_erasure
 @lru_cache(maxsize=4_096)
 def find_harm(text: str) -> tuple[str, ...]:
     """Why a text must not stand among guidelines: what screening says, and what only an attack has use for here."""

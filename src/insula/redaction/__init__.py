@@ -103,6 +103,11 @@ def take_out(text: str, secrets: "dict[str, str]") -> str:
     return text
 
 
+def clear_cache() -> None:
+    """Let go of the last texts in which there was no secret."""
+    _clean.clear()
+
+
 def without_markers(text: str) -> str:
     """`text` without the markers that `redact` left: they are no words of the speaker's."""
     return re.sub(r"\[REDACTED:[^\]]{1,40}\]", " ", text)

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
+from insula.caches import clear_on_erasure
 from insula.errors import StoreFull
 
 if TYPE_CHECKING:
@@ -180,6 +181,7 @@ def detect(text: str, default: str = UNKNOWN, *, least: float = 0.0) -> str:
     return _detected(prose[:_DETECT_CHARS], least) or default
 
 
+@clear_on_erasure
 @lru_cache(maxsize=_DETECT_CACHE)
 def _detected(sample: str, least: float) -> str | None:
     if (script := _by_script(sample)) is not None:
@@ -279,6 +281,7 @@ class _Terms(dict[str, str]):
         return term
 
 
+@clear_on_erasure
 @cache
 def _terms_in(language: str) -> _Terms:
     return _Terms(language)
@@ -313,6 +316,7 @@ def _ends(text: str, match: re.Match[str]) -> bool:
     return not (quoted and text[match.end() : match.end() + 1].islower())
 
 
+@clear_on_erasure
 @lru_cache(maxsize=512)
 def sentence(text: str, language: str) -> Sentence:
     """Analyse one sentence in a known language; a turn asks of each twice, and again of those before it."""

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
+from insula.caches import clear_on_erasure
 from insula.language.owner import ASSISTANT, USER, find_owners, names_among, owners_may_match
 from insula.text.analysis import LANGUAGES, content_words, detect, fold, words_of
 from insula.text.answers import numbers_in
@@ -63,6 +64,7 @@ class Line(NamedTuple):
         return any(not clause or owners_may_match(owners, clause) for clause in self.clauses)
 
 
+@clear_on_erasure
 @lru_cache(maxsize=512)
 def read_line(text: str, language: str, raw: str = "") -> Line:
     """Read a line of memory; its date is no value of its own. `raw` is the whole of which it is a part."""
@@ -115,6 +117,7 @@ def is_about_user(ask: Ask, language: str) -> bool:
 # Numbers and names
 
 
+@clear_on_erasure
 @lru_cache(maxsize=1_024)
 def numbers(text: str, language: str) -> frozenset[str]:
     """The numbers of a text in digits, those in words among them; of a time of day its hour, too."""
@@ -183,6 +186,7 @@ def units(text: str, language: str) -> frozenset[str]:
 Opposites = tuple[re.Pattern[str], re.Pattern[str]]
 
 
+@clear_on_erasure
 @lru_cache(maxsize=1_024)
 def values(text: str, language: str) -> Mapping[Sort, frozenset[str]]:
     """Which months, days and the like a text names, each by its place in the list."""

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from rapidfuzz import fuzz
 
+from insula.caches import clear_on_erasure
+
 NEAR_DUPLICATE = 0.85
 """From this similarity on two texts say the same (a word changed in ten leaves about 0.9)."""
 
@@ -61,6 +63,7 @@ def _normal(text: str) -> str:
     return _BLANK.sub(" ", text).strip()
 
 
+@clear_on_erasure
 @lru_cache(maxsize=8)
 def self_repetition(text: str) -> float:
     """How much a text repeats itself, in [0, 1]: the share of its word pairs that occurred in it before.

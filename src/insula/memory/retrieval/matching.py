@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from insula.caches import clear_on_erasure
 from insula.language.owner import NOBODY, names_among, owners_may_match
 from insula.language.statements import Question, Statement
 from insula.text.answers import carries, names_in
@@ -30,6 +31,7 @@ def add_aliases(owners: frozenset[str], aliases: Mapping[str, frozenset[str]]) -
     return owners if known else owners | frozenset(path for path in others if "/" in path)
 
 
+@clear_on_erasure
 @lru_cache(maxsize=512)
 def is_about(question: Question, owners: frozenset[str]) -> bool:
     """Whether a statement about some may be about whom the question asks about: few are spoken of in hundreds."""

@@ -119,7 +119,7 @@ def _order(scored: Mapping[int, Scored], relevance: Mapping[int, Relevance]) -> 
     """The memories, best first; the newer one that ended another stands before it."""
     worth = {memory: one.score for memory, one in scored.items()}
     for old, one in sorted(relevance.items()):
-        if one.ended_by in worth:
+        if old in worth and one.ended_by in worth:
             worth[one.ended_by] = max(worth[one.ended_by], worth[old] + (one.ended_by - old) * 1e-9)
     return sorted(worth, key=lambda memory: (-worth[memory], -memory))
 

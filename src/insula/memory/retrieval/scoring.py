@@ -15,6 +15,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
+from insula.caches import clear_on_erasure
 from insula.language.owner import called
 from insula.memory.retrieval.activation import base_level, probability
 from insula.memory.retrieval.query import Cue, Statistics, When, content_weights, weights
@@ -165,6 +166,7 @@ class Side:
         return self._counts[term]
 
 
+@clear_on_erasure
 @lru_cache(maxsize=1_024)
 def is_about(owners: frozenset[str], asked: frozenset[str], voices: frozenset[str]) -> bool | None:
     """Whether a claim is about those asked; None where it speaks of one of the talkers and of the other, too.

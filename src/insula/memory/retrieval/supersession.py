@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple, Protocol
 
+from insula.caches import clear_on_erasure
 from insula.language.owner import NOBODY, SOMEBODY
 from insula.language.statements import Statement
 from insula.text.analysis import fold
@@ -105,6 +106,7 @@ def _is_plain(one: Uttered) -> bool:
     return bool(said.subjects) and not nobody and said.modality == "fact" and not one.by_tool
 
 
+@clear_on_erasure
 @lru_cache(maxsize=4_096)
 def read(text: str, language: str) -> Read:
     """What a statement in a language holds and ends."""

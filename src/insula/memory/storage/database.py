@@ -16,6 +16,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 
+from insula.caches import clear_caches
 from insula.errors import StoreError
 from insula.memory.storage import backend
 from insula.memory.storage.vectors import Neighbourhoods
@@ -148,8 +149,9 @@ class Database:
         return self._backend.alone(user_id)
 
     async def scrub(self) -> bool:
-        """Leave nothing of what was erased; False where another process that reads is in the way."""
+        """Leave nothing of what was erased, in memory or files; False where another process reads and is in the way."""
         self.forget()
+        clear_caches()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._backend.scrub)
 
     @property

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from insula.caches import clear_on_erasure
 from insula.night.soul.document import SECTIONS, Document, Line
 from insula.screening import Reason, Screened, screen
 
@@ -72,6 +73,7 @@ def prompt_text(document: Document, without: frozenset[str] = frozenset()) -> st
     return told(replace(document, lines=left) if without else document).text
 
 
+@clear_on_erasure
 @lru_cache(maxsize=16)
 def told(document: Document) -> Told:
     """What the agent is told of a document, and which lines were withheld.
@@ -115,6 +117,7 @@ def _shape(line: Line) -> str:
     return f"- {safe}" if line.kind == "item" else safe
 
 
+@clear_on_erasure
 @lru_cache(maxsize=2_048)
 def _screened(text: str) -> Screened:
     return screen(text, len(text))

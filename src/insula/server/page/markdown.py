@@ -14,6 +14,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
+from insula.caches import clear_on_erasure
 from insula.text.analysis import clean
 
 LONGEST = 100_000
@@ -35,6 +36,7 @@ _REST = Markup(
 )
 
 
+@clear_on_erasure
 @lru_cache(maxsize=64)
 def as_html(text: str) -> Markup:
     """An answer as HTML."""
