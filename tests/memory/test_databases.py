@@ -5,17 +5,13 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.privacy import archive
 from insula.memory.retrieval.encoding import encode
 from insula.memory.retrieval.query import cue
-from insula.memory.storage import upgrade
-from insula.memory.storage.backend import at
-from insula.memory.storage.schema import VERSION, metadata
+from insula.memory.storage.database import open_backend
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embedded
 from insula.text.analysis import analyse
@@ -108,32 +104,5 @@ async def test_a_user_moves_from_a_file_to_a_server_and_back(both: tuple[Store, 
     ]
 
 
-async def test_the_schema_goes_back_and_forth_and_finds_what_it_found(both: tuple[Store, Store]) -> None:
-    for store in both:
-        await fill(store, "me")
-        before = await found(store, "me")
-        await store.run(lambda connection: upgrade.move(connection, "here", VERSION, "0007"))
-        assert not await store.run(lambda connection: sa.inspect(connection).has_table("postings"))
-        await store.run(lambda connection: upgrade.upgrade(connection, "here"))
-        assert await found(store, "me") == before
-
-
-def is_ours(name: str | None, kind: str, _: object) -> bool:
-    return kind != "table" or name in metadata.tables
-
-
-async def test_the_migrations_make_the_same_schema_on_both_and_leave_nothing_behind(
-    both: tuple[Store, Store],
-) -> None:
-    def differences(connection: sa.Connection) -> list[object]:
-        return compare_metadata(MigrationContext.configure(connection, opts={"include_name": is_ours}), metadata)
-
-    for store in both:
-        assert await store.run(differences) == []
-        await store.run(lambda connection: upgrade.move(connection, "here", VERSION, "base"))
-        left = await store.run(lambda connection: set(sa.inspect(connection).get_table_names()))
-        assert left <= {"alembic_version", "commits", "leases", "sqlite_sequence"}
-
-
 def test_an_address_without_a_scheme_is_a_file(tmp_path: Path) -> None:
-    assert at(str(tmp_path / "m.db"), lambda: None).name == str(tmp_path / "m.db")
+    assert open_backend(str(tmp_path / "m.db"), lambda: None).name == str(tmp_path / "m.db")

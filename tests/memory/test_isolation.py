@@ -12,9 +12,9 @@ from insula.memory.item import new_item
 from insula.memory.privacy.isolation import WHOSE, on_behalf_of
 from insula.memory.retrieval.encoding import encode
 from insula.memory.retrieval.query import cue
-from insula.memory.storage import statements, upgrade, views
+from insula.memory.storage import statements, views
 from insula.memory.storage.rows import Place
-from insula.memory.storage.schema import VERSION, metadata
+from insula.memory.storage.schema import metadata
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.facade import note_impasse
@@ -160,7 +160,7 @@ async def test_units_of_work_beside_each_other_are_each_on_their_own_user_s_beha
     assert await shared.nights.users() == [WHO, "eva"]
 
 
-async def test_every_table_of_users_has_a_policy_and_none_is_left_when_the_schema_goes_back(shared: Store) -> None:
+async def test_every_table_of_users_has_a_policy(shared: Store) -> None:
     held = sa.text("SELECT tablename FROM pg_policies")
     forced = sa.text("SELECT relname FROM pg_class WHERE relforcerowsecurity")
 
@@ -169,10 +169,6 @@ async def test_every_table_of_users_has_a_policy_and_none_is_left_when_the_schem
 
     every = {"users", *(table.name for table in OWNED)}
     assert await names(held) == await names(forced) == every
-    await shared.run(lambda connection: upgrade.move(connection, "here", VERSION, "0008"))
-    assert await names(held) == await names(forced) == set()
-    await shared.run(lambda connection: upgrade.upgrade(connection, "here"))
-    assert await names(held) == every
 
 
 async def test_a_name_is_never_part_of_a_statement(shared: Store) -> None:

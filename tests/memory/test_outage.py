@@ -14,9 +14,8 @@ from insula.errors import SettingsError, StoreError, StoreFull, StoreNewer
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
 from insula.memory.retrieval.encoding import encode
-from insula.memory.storage import postgres, postgres_errors, upgrade
+from insula.memory.storage import postgres, postgres_errors
 from insula.memory.storage.postgres import Server
-from insula.memory.storage.schema import VERSION
 from insula.memory.storage.store import Store
 from insula.text.analysis import analyse
 
@@ -198,16 +197,6 @@ async def test_a_store_that_a_newer_version_wrote_is_refused_and_left_alone(data
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
         assert "newer version" in await refused(database, StoreNewer)
         assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("9999",)
-
-
-async def test_an_older_process_goes_on_while_a_newer_one_upgrades(database: str) -> None:
-    async with await Store.open(database) as old:
-        await old.run(lambda connection: upgrade.move(connection, "here", VERSION, "0008"))
-        place = await old.place("me", "s")
-        async with await Store.open(database) as new:
-            assert (await new.place("me", "s")) == place
-            await old.sessions.say(place, item("Ana lives in Lisbon."))
-            assert len(await new.sessions.transcript(place, 9)) == 1
 
 
 @pytest.mark.parametrize(

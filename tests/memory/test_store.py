@@ -6,8 +6,6 @@ from typing import Any, cast
 
 import pytest
 import sqlalchemy as sa
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,9 +16,8 @@ from insula.memory.item import NewItem, new_item
 from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import encode
 from insula.memory.retrieval.query import cue
-from insula.memory.storage import facts, sqlite, statements, upgrade
+from insula.memory.storage import facts, sqlite, statements
 from insula.memory.storage.beginning import read_beginning
-from insula.memory.storage.schema import metadata
 from insula.memory.storage.store import Store
 from insula.testing import memory_store
 from insula.text.analysis import analyse
@@ -166,30 +163,6 @@ async def test_one_failing_statement_leaves_nothing_of_a_turn(store: Store) -> N
     with pytest.raises(StoreError, match=r"(?i)not.null"):
         await store.sessions.finish(place, 1, without_claims, (), (), KEEP_ALL)
     assert await store.sessions.counts(place) == before
-
-
-def test_the_migrations_make_the_schema_that_a_new_file_gets(tmp_path: Path) -> None:
-    found: list[object] = []
-    for name in ("new.db", "migrated.db"):
-        engine = sa.create_engine(f"sqlite:///{tmp_path / name}")
-        with engine.begin() as connection:
-            if name == "new.db":
-                upgrade.upgrade(connection, name)
-            else:
-                upgrade.move(connection, name, None)
-            assert compare_metadata(MigrationContext.configure(connection), metadata) == []
-            indexes = connection.exec_driver_sql(
-                "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql > ''"
-            )
-            version = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-            tables = {
-                (table, column["name"], str(column["type"]), column["nullable"], column["default"])
-                for table in sa.inspect(connection).get_table_names()
-                for column in sa.inspect(connection).get_columns(table)
-            }
-            found.append(({(name, " ".join(sql.split())) for name, sql in indexes}, version, tables))
-        engine.dispose()
-    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 201])

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import alembic
 import grimp
 import pytest
+import rich
 
 from insula.coding.step import blast
 from insula.coding.step.blast import count_importers, list_importers
@@ -26,11 +26,11 @@ def repository(root: Path, files: dict[str, str]) -> Path:
 
 
 def test_it_agrees_with_the_import_graph_of_a_real_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = Path(alembic.__file__).parent
-    shutil.copytree(package, tmp_path / "repo" / "alembic", ignore=shutil.ignore_patterns("__pycache__"))
+    package = Path(rich.__file__).parent
+    shutil.copytree(package, tmp_path / "repo" / "rich", ignore=shutil.ignore_patterns("__pycache__"))
     root = repository(tmp_path / "repo", {})
     monkeypatch.setattr(sys, "path", [str(root), *sys.path])
-    graph = grimp.build_graph("alembic", cache_dir=None)
+    graph = grimp.build_graph("rich", cache_dir=None)
 
     def file(module: str) -> str:
         path = root.joinpath(*module.split("."))

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from insula.errors import SettingsError, StoreError
 from insula.llm.budget import Account
 from insula.memory.storage import nights, postgres, progress
-from insula.memory.storage.backend import is_server
+from insula.memory.storage.postgres import is_server
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed

@@ -97,7 +97,7 @@ def create_app(service: Service) -> FastAPI:
             log.warning("The snapshots of before cannot be read: %s", error)
         unsubscribe = metacognition.subscribe(live.notice)
         store = metacognition.store
-        watch = asyncio.gather(live.watch(store, service.keys.stamp), *([live.tell(store)] if store.is_shared else []))
+        watch = asyncio.create_task(live.watch(store, service.keys.stamp))
         try:
             async with running(service), resting(service):
                 yield

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +21,6 @@ LISTENERS = 64
 """Streams that one user may have open at once."""
 POLL_SECONDS = 1.0
 """How soon is seen what another process wrote, a night or a terminal; our own signals are told at once."""
-TOLD_SECONDS = 0.05
-"""How long signals are gathered before other servers are told of them."""
 BACK = 3
 """Looks that one reaches back where several write: what has an earlier place may be seen later."""
 
@@ -49,8 +47,6 @@ class Live:
         self.closed = False
         self._most = most
         self._rooms: dict[str, Room] = {}
-        self._heard = asyncio.Event()
-        self._news = asyncio.Event()
         self._ends: deque[int] = deque(maxlen=BACK)
 
     @contextmanager
@@ -72,17 +68,8 @@ class Live:
                 del self._rooms[user]
 
     def notice(self, signal: Signal) -> None:
-        """Wake the listeners of the user of a signal, here and elsewhere."""
+        """Wake the listeners of the user of a signal."""
         self._wake(signal.user)
-        self._news.set()
-
-    async def tell(self, store: Store) -> None:
-        """Tell other servers, again and again, when there was a signal here."""
-        while True:
-            await self._news.wait()
-            await asyncio.sleep(TOLD_SECONDS)
-            self._news.clear()
-            await store.announce()
 
     def close(self) -> None:
         """End all streams."""
@@ -93,23 +80,20 @@ class Live:
     async def watch(self, store: Store, tokens: Callable[[], object] = lambda: None) -> None:
         """Look again and again, as long as anybody listens, for what other processes wrote, and for other tokens."""
         known = tokens()
-        with store.hearing(self._heard.set):
-            while True:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._heard.wait(), POLL_SECONDS)
-                self._heard.clear()
-                if known != (known := tokens()):
-                    self._ends.clear()  # wakes all: whose token is gone goes
-                if not self._rooms:
-                    self._ends.clear()
-                    continue
-                try:
-                    users = await self._look(store)
-                except StoreError as error:
-                    log.warning("The ledger cannot be read: %s", error)
-                    continue
-                for user in users:
-                    self._wake(user)
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            if known != (known := tokens()):
+                self._ends.clear()  # wakes all: whose token is gone goes
+            if not self._rooms:
+                self._ends.clear()
+                continue
+            try:
+                users = await self._look(store)
+            except StoreError as error:
+                log.warning("The ledger cannot be read: %s", error)
+                continue
+            for user in users:
+                self._wake(user)
 
     async def _look(self, store: Store) -> list[str]:
         """Who is to be woken: all where it is not known what they have seen."""

@@ -127,7 +127,6 @@ def warm() -> None:
         *(f"insula.cli.{name}" for name in names),
         "insula.cli.main",
         "pydantic_ai.models.test",
-        "alembic.command",
     ):
         import_module(name)
     import_module("insula.text.analysis").warm_up()

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 WHOSE: ContextVar[str] = ContextVar("insula_whose", default="")
 """The name of the user; empty for the house."""
 SETTING = "insula.whose"
-"""The same for a transaction, as the policies read it (migration 0009)."""
+"""The same for a transaction, as the policies of PostgreSQL read it."""
 
 
 @contextmanager

@@ -5,11 +5,10 @@ statement waits for the event loop.
 """
 
 import asyncio
-import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager
 from contextvars import copy_context
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
@@ -18,7 +17,8 @@ import sqlalchemy as sa
 
 from insula.caches import clear_caches
 from insula.errors import StoreError
-from insula.memory.storage import backend
+from insula.memory.storage.postgres import Server, is_server
+from insula.memory.storage.sqlite import File
 from insula.memory.storage.vectors import Neighbourhoods
 
 P = ParamSpec("P")
@@ -39,7 +39,7 @@ class Database:
         self.now = now
         self.closed = False
         self.neighbourhoods = Neighbourhoods()
-        self._backend = backend.at(str(path), self.forget)
+        self._backend = open_backend(str(path), self.forget)
         self._threads = ThreadPoolExecutor(self._backend.threads, "insula-store")
         self._readers = ThreadPoolExecutor(max(1, self._backend.readers), "insula-reader")
 
@@ -123,27 +123,6 @@ class Database:
         """Whether other machines may use it, so that what is remembered of it here grows old."""
         return self._backend.shared
 
-    @contextmanager
-    def hearing(self, heard: Callable[[], object]) -> Generator[None]:
-        """Call `heard`, on this loop, whenever another process announces that ledgers grew, as long as the block."""
-        loop, until = asyncio.get_running_loop(), threading.Event()
-
-        def tell() -> None:
-            with suppress(RuntimeError):  # the loop may be closed by now
-                loop.call_soon_threadsafe(heard)
-
-        thread = threading.Thread(target=self._backend.listen, args=(tell, until), name="insula-heard", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            until.set()
-            thread.join()
-
-    async def announce(self) -> None:
-        """Tell other processes that ledgers grew."""
-        await asyncio.get_running_loop().run_in_executor(self._threads, self._backend.announce)
-
     def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
         return self._backend.alone(user_id)
@@ -162,6 +141,11 @@ class Database:
     def forget(self) -> None:
         """Let go of what is held in memory of the database."""
         self.neighbourhoods.forget()
+
+
+def open_backend(address: str, forget: Callable[[], None]) -> File | Server:
+    """The database at an address: a path, `:memory:`, or a URL of PostgreSQL's."""
+    return Server(address, forget) if is_server(address) else File(address, forget)
 
 
 def _nothing(_: sa.Connection) -> None:

@@ -21,10 +21,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from insula.errors import InsulaError, SettingsError
 from insula.memory.privacy.isolation import SETTING, WHOSE
-from insula.memory.storage import pgvector
 from insula.memory.storage.postgres_errors import check, explain, passes
-from insula.memory.storage.schema import memories, users
-from insula.memory.storage.upgrade import upgrade
+from insula.memory.storage.schema import make_tables, memories, users
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +38,7 @@ PAUSES = (0.05, 5.0)
 LEASE = 30.0
 """Seconds after which a night is anybody's whose holder has not said that it is still at it."""
 _UPGRADING = 7_227_001
-"""The lock under which one process at a time brings the schema up to date."""
-_CHANNEL, _LISTEN = "insula", "LISTEN insula"
-_PATIENT = 0.5
-"""Seconds for which a listener waits before it sees whether it is still wanted."""
+"""The lock under which one process at a time makes the tables."""
 _STALE = 86_400.0
 _SLACK = 1_000
 """Ids that others may take while room is made for an archive."""
@@ -196,7 +191,7 @@ class Server:
                 pause = min(2 * pause, PAUSES[1])
 
     def _open(self) -> None:
-        """See at first use whether the server will do, and bring the schema up to date."""
+        """See at first use whether the server will do, and make the tables where there are none."""
         with self._opening:
             if self._opened:
                 return
@@ -204,12 +199,10 @@ class Server:
                 with self._engine.begin() as connection:
                     check(connection, self.name)
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_UPGRADING)))
-                    upgrade(connection, self.name)
-                    if not sa.inspect(connection).has_table(commits.name):
+                    if make_tables(connection, self.name):
                         _own.create_all(connection)
+                        isolate_users(connection)
                     connection.execute(sa.delete(commits).where(commits.c.at < _ago(_STALE)))
-                    found = pgvector.make(connection)
-                self._engine.update_execution_options(**{pgvector.FOUND: found})
             except DBAPIError as error:
                 raise explain(error, self.name) from error
             self._opened = True
@@ -218,7 +211,7 @@ class Server:
         """Let go of the rows that were erased; False where somebody may still see them."""
         try:
             with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                for table in (*memories.metadata.tables, *pgvector.tables(connection)):
+                for table in memories.metadata.tables:
                     connection.exec_driver_sql(f"VACUUM {table}")
         except DBAPIError as error:
             log.warning("%s", explain(error, self.name))
@@ -247,31 +240,6 @@ class Server:
             with contextlib.suppress(InsulaError):  # it is tried again; every phase is written once all the same
                 await asyncio.to_thread(self.unit, lambda connection: lease(connection, name, holder))
 
-    def listen(self, heard: Callable[[], object], until: threading.Event) -> None:
-        """Call `heard` whenever a process announces that ledgers grew, over a connection of its own.
-
-        Where a pooler swallows what is told, nothing is heard, and who waits looks now and then all the same.
-        """
-        import psycopg
-
-        while not until.is_set():
-            try:
-                with psycopg.connect(
-                    self.url, autocommit=True, connect_timeout=5, prepare_threshold=None
-                ) as connection:
-                    connection.execute(_LISTEN)
-                    while not until.is_set():
-                        if any(True for _ in connection.notifies(timeout=_PATIENT, stop_after=1)):
-                            heard()
-            except psycopg.Error as error:
-                log.debug("Nothing is heard of other servers: %s", type(error).__name__)
-                until.wait(PAUSES[1])
-
-    def announce(self) -> None:
-        """Tell other processes that ledgers grew: in a transaction of its own, since commits that tell wait in line."""
-        with suppress(DBAPIError), self._engine.begin() as connection:
-            connection.execute(sa.select(sa.func.pg_notify(_CHANNEL, "")))
-
     def close(self) -> None:
         """Let go of the connections."""
         with suppress(DBAPIError):
@@ -279,6 +247,25 @@ class Server:
                 with self._engine.begin() as connection:
                     connection.execute(sa.delete(commits).where(commits.c.thread.startswith(f"{self._me}.")))
         self._engine.dispose()
+
+
+def isolate_users(connection: sa.Connection) -> None:
+    """Let a transaction on behalf of a user meet that user's rows alone, whatever it asks for (row-level security)."""
+    whose = f"current_setting('{SETTING}', true)"
+    house = f"(SELECT coalesce({whose}, '') = '')"
+    own = f"(SELECT id FROM users WHERE name = {whose})"  # noqa: S608 of this file's own words
+    for table in memories.metadata.sorted_tables:
+        if table is users or "user_id" in table.c:
+            mine = f"name = (SELECT {whose})" if table is users else f"user_id = {own}"
+            connection.exec_driver_sql(f"CREATE POLICY insula_own ON {table} USING ({house} OR {mine})")
+            connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+            # the tables' owner is who asks
+            connection.exec_driver_sql(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+
+
+def is_server(address: str) -> bool:
+    """Whether an address is that of a server."""
+    return address.startswith(SCHEMES)
 
 
 def parse(url: str) -> sa.URL:

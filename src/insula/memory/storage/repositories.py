@@ -18,7 +18,7 @@ from insula.memory.privacy.amendment import Do
 from insula.memory.retrieval import index
 from insula.memory.retrieval.query import Cue
 from insula.memory.retrieval.retrieve import Found, Recollection, recollected
-from insula.memory.storage import embeddings, facts, journal, nights, pgvector, statements
+from insula.memory.storage import embeddings, facts, journal, nights, statements
 from insula.memory.storage.changes import Changes, Retired, Revision
 from insula.memory.storage.database import Database
 from insula.memory.storage.lessons import cited, heard, version
@@ -183,7 +183,7 @@ class Memories(_Repository):
             best = index.search(connection, place.user_id, statistics, index.CANDIDATES)
             found, left = best[:candidates], best[candidates:]
             sought = [*vectors, limit_direction(vectors[0])] if vectors else ()
-            near = self._near(connection, place.user_id, sought, statistics.memories)
+            near = self._near(connection, place.user_id, sought)
             found += near[0] if near else []
             alone = [one for some in near[1:] for one in some]
             rows = index.candidates(connection, place.user_id, place.session_id, found, alone)
@@ -195,14 +195,10 @@ class Memories(_Repository):
 
         return recollected(place, cue, await self.database.read(work), asked, vectors, self.database.now(), limit)
 
-    def _near(
-        self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector], memories: int
-    ) -> list[list[int]]:
+    def _near(self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector]) -> list[list[int]]:
         """The memories nearest to each of some vectors that may be proposed."""
         if not vectors:
             return []
-        if pgvector.serves(connection, memories):
-            return [pgvector.nearest(connection, user_id, vector, index.NEAREST) for vector in vectors]
         near = self.database.neighbourhoods.nearest(user_id, vectors, partial(embeddings.vectors, connection, user_id))
         read = dict(index.long_term(connection, user_id, sorted({one for each in near for one in each.first})))
         return [

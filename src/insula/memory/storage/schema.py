@@ -1,9 +1,15 @@
-"""The tables. Text is redacted before it gets here; a user's rows are reached through that user's id alone."""
+"""The tables. Text is redacted before it gets here; a user's rows are reached through that user's id alone.
+
+Nothing older than `VERSION` was ever published, so there is nothing to bring up to date. The first change of a table
+after that needs a migration (Alembic's: the table that holds the version is made as its own).
+"""
 
 import sqlalchemy as sa
 
+from insula.errors import StoreError, StoreNewer
+
 VERSION = "0012"
-"""The Alembic revision that this code reads and writes."""
+"""The version of the tables that this code reads and writes."""
 
 metadata = sa.MetaData(
     naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "uq": "uq_%(table_name)s_%(column_0_N_name)s"}
@@ -327,3 +333,35 @@ strategies = sa.Table(
     _time("at"),
 )
 """How the solver's strategies did, by the model that carried them out and the class of problem; of nobody's words."""
+
+
+_STAMP = sa.text(
+    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+    "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+)
+
+
+def make_tables(connection: sa.Connection, name: str) -> bool:
+    """Make the tables in the transaction that is under way, where there are none; returns whether they were made.
+
+    Raises:
+        StoreNewer: a newer version of Insula wrote them.
+        StoreError: a build from before the first version did.
+    """
+    if not sa.inspect(connection).has_table("alembic_version"):
+        metadata.create_all(connection, checkfirst=False)
+        connection.execute(_STAMP)
+        connection.execute(sa.text("INSERT INTO alembic_version VALUES (:version)"), {"version": VERSION})
+        return True
+    found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar() or ""
+    if found > VERSION:
+        raise StoreNewer(
+            f"The memory at {name!r} was written by a newer version of Insula (schema {found}, this one knows "
+            f"{VERSION}); upgrade Insula where you have it from"
+        )
+    if found < VERSION:
+        raise StoreError(
+            f"The memory at {name!r} was written before the first version of Insula (schema {found}, this one knows "
+            f"{VERSION}); export it with the build that wrote it, and import it here."
+        )
+    return False

@@ -3,7 +3,6 @@
 import logging
 import shutil
 import sqlite3
-import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -15,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from insula.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
 from insula.memory.storage import lock
-from insula.memory.storage.upgrade import upgrade
+from insula.memory.storage.schema import make_tables
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +137,7 @@ class File:
         if self._file is None:
             with self._engine.begin() as connection:
                 begin(connection)
-                upgrade(connection, self.name)
+                make_tables(connection, self.name)
             self._file = found
 
     def scrub(self) -> bool:
@@ -163,12 +162,6 @@ class File:
             return
         with lock.held(Path(f"{self.name}.night{user_id}")) as mine:
             yield mine
-
-    def listen(self, heard: Callable[[], object], until: threading.Event) -> None:
-        """A file tells nobody: who waits looks now and then."""
-
-    def announce(self) -> None:
-        """A file tells nobody."""
 
     def close(self) -> None:
         """Let go of the file."""
