@@ -22,7 +22,6 @@ your model, store or identity ([security](../explanation/security.md)).
 | `INSULA_HOME` | moves Insula's folder, and that of the hooks |
 | `INSULA_USER` | the user of the commands; `me` by default |
 | `INSULA_OFF=1` | switches the hooks of coding agents off for one process |
-| `INSULA_TOKEN` | the token that `insula status` sends to a server |
 | `INSULA_USERS` | tokens of users, as JSON: `{"ana": {"token": "…"}}` |
 """
 

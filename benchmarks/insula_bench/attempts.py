@@ -17,13 +17,13 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.stats import auroc, mean_interval
 from insula_bench.arms import Record, latest
 from insula_bench.gsm8k import REPLIES, RESULTS
 from insula_bench.gsm8k_figures import OURS, confidences, rounded
 from insula_bench.gsm8k_report import WIDTH
 from insula_bench.lines import kept
 from insula_bench.replays import halves, program_of, replays, text_of, texts_of
+from insula_bench.statistics import auroc, mean_interval
 from insula_solve.answers import find_answer, is_correct
 from insula_solve.baselines import AGREED
 

@@ -18,7 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.stats import bootstrap, ece, logistic, ranked, sigmoid
+from insula.stats import sigmoid
+from insula_bench.statistics import bootstrap, ece, logistic, ranked
 from insula_solve.amounts import normalise_answer
 
 if TYPE_CHECKING:

@@ -265,7 +265,7 @@ def bench_confidence(
     data: Annotated[str, typer.Option(help="A folder with locomo/, mtrag/ and realtalk/, or some of them.")],
     plot: Annotated[str | None, typer.Option(help="Write the reliability plot to this PNG.")] = None,
     fit: Annotated[str | None, typer.Option(help="Write coefficients fitted on the freely licensed set here.")] = None,
-    embed: Annotated[str, typer.Option(help="As the setting: use, minilm, none or MODULE:FUNCTION.")] = "use",
+    embed: Annotated[str, typer.Option(help="As the setting: use, none or MODULE:FUNCTION.")] = "use",
     json: Json = False,
 ) -> None:
     """Whether confidence tells what memory holds from what it does not, each kind of not-knowing by itself."""
@@ -315,7 +315,7 @@ def bench_conversations(
         str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
     ] = None,
     held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
-    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
+    embed: Annotated[str, typer.Option(help="As in the settings: use, none or MODULE:FUNCTION.")] = "use",
     show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
     json: Json = False,
 ) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from insula.calibration import Case, Outcome, fit, probability, settle
-from insula.stats import bootstrap, logistic, ranked
 from insula.types import Calibration
 from insula_bench.confidence_ask import Answer
 from insula_bench.confidence_probes import ANOTHER, ANSWERABLE, WRONG_DETAIL
+from insula_bench.statistics import bootstrap, logistic, ranked
 
 FOLDS = 5
 BINS = 10

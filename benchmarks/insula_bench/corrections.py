@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.stats import auroc, wilson
+from insula.stats import wilson
 from insula.text.analysis import warm_up
 from insula.text.corrections import THRESHOLD, Correction, correction
 from insula_bench.progress import steps
+from insula_bench.statistics import auroc
 
 DISSATISFIED = 2.75
 """A turn whose mean rating, from 1 to 5, is below this is one of a dissatisfied user."""

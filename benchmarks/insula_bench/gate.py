@@ -17,10 +17,10 @@ import numpy.typing as npt
 from insula.memory import relevance
 from insula.memory.retrieval.embedding import use
 from insula.metacognition import Metacognition
-from insula.stats import auroc
 from insula.turn import gate
 from insula.turn.relevance import NONE, is_own_line
 from insula_bench import conversations, life
+from insula_bench.statistics import auroc
 
 Array = npt.NDArray[np.float64]
 

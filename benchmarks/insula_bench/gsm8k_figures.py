@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from statistics import mean
 from typing import Any
 
-from insula.stats import auroc_interval, ece, mcnemar, mean_interval, ranked, reliability, wilson
+from insula.stats import wilson
 from insula_bench.arms import Record
+from insula_bench.statistics import auroc_interval, ece, mcnemar, mean_interval, ranked, reliability
 
 OURS, MGV = "insula", "mgv"
 KINDS = ("prompted", "likelihood", "agreement", "combined")

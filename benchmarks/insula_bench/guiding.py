@@ -16,10 +16,10 @@ import numpy as np
 
 import insula
 from insula.language.guiding import FEEDBACK, WARDS, GuidingHead
-from insula.stats import auroc
 from insula_bench import network
 from insula_bench.compose import compose
 from insula_bench.heads import Vectors
+from insula_bench.statistics import auroc
 
 EPOCHS: dict[GuidingHead, int] = {"feedback": 12, "wards": 40}
 POINTS: dict[GuidingHead, float] = {"feedback": FEEDBACK, "wards": WARDS}

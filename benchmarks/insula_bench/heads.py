@@ -24,7 +24,7 @@ from insula.language.spelling import Spelled, spelled
 from insula.language.units import units
 from insula.memory.retrieval.embedding import embedded_all, use
 from insula.metacognition.reading import MEANT_CHARS
-from insula.stats import auroc, wilson
+from insula.stats import wilson
 from insula.text.analysis import LANGUAGES, analyse
 from insula.turn.gate import log_odds
 from insula_bench import gate, network
@@ -34,6 +34,7 @@ from insula_bench.compose import compose
 from insula_bench.conversations import read as conversation_table
 from insula_bench.limits import fit_limits
 from insula_bench.network import Head
+from insula_bench.statistics import auroc
 
 Array = npt.NDArray[Any]
 

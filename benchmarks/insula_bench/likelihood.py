@@ -14,11 +14,11 @@ from insula.llm.client import generate
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
 from insula.metacognition import Metacognition
-from insula.stats import auroc_interval, ece, logistic, ranked
 from insula.text.analysis import analyse
 from insula.turn.likelihood import UNSURE, Logprobs, least_likely, likely
 from insula_bench.likelihood_questions import Question, questions
 from insula_bench.progress import steps
+from insula_bench.statistics import auroc_interval, ece, logistic, ranked
 
 Figures = dict[str, Any]
 

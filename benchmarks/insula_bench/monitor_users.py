@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from insula.stats import auroc_interval, ranked
 from insula.text.corrections import correction
 from insula_bench.corrections import Pair, apology, likeness, negation, pairs
+from insula_bench.statistics import auroc_interval, ranked
 
 Figures = dict[str, Any]
 RULES = {"similarity": likeness, "similarity + apology": apology, "negation or apology": negation}

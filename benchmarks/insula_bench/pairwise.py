@@ -20,11 +20,12 @@ from insula import settings
 from insula.errors import ModelError
 from insula.llm.client import Prompt, generate
 from insula.llm.models import resolve
-from insula.stats import auroc, mcnemar, wilson
+from insula.stats import wilson
 from insula_bench.gsm8k import REPLIES, REPLY_SECONDS, RESULTS, problems
 from insula_bench.lines import Lines, kept
 from insula_bench.progress import steps
 from insula_bench.replays import Ended, ended
+from insula_bench.statistics import auroc, mcnemar
 from insula_solve.answers import is_correct
 from insula_solve.solution import Attempt
 

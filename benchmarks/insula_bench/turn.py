@@ -24,7 +24,6 @@ from insula.memory.storage.rows import Place
 from insula.memory.storage.sqlite import MEMORY
 from insula.memory.storage.store import Recollection, Store
 from insula.metacognition import Metacognition, warm_up
-from insula.stats import auroc
 from insula.text.analysis import analyse
 from insula.turn.confidence import estimate
 from insula.turn.monitor import assess
@@ -33,6 +32,7 @@ from insula_bench import locomo
 from insula_bench.locomo import ADVERSARIAL, Conversation
 from insula_bench.progress import steps
 from insula_bench.scale import MANY, quantiles, recall_at_scale
+from insula_bench.statistics import auroc
 
 _SCALE = "scale.db"
 TOP = 5

@@ -127,7 +127,7 @@ class Settings(BaseSettings):
     store: Annotated[SecretStr, AfterValidator(_store)] | None = None
     """Where memory is: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`; by default a file in Insula's folder."""
     embed: str = "use"
-    """What makes the vectors by which memories are found in other words: `use` (shipped), `minilm`, `none`, or
+    """What makes the vectors by which memories are found in other words: `use` (shipped), `none`, or
     `MODULE:FUNCTION`, a function from a text to its vector."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)

@@ -1,44 +1,30 @@
-"""`insula status`: from a server, from the store, from neither; in words and as JSON."""
+"""`insula status`: from the store or without one; in words and as JSON."""
 
 import asyncio
 import json
-import socket
-import threading
 import time
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from insula.cli import standing
 from insula.cli.lines import PIPE_WIDTH
-from insula.cli.main import main
 from insula.cli.status import status as show_status
-from insula.errors import InputError
+from insula.memory.storage import vitals
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
 from insula.session.adaptation import Adaptation, Effect
 from insula.session.conditions import DEGRADED, STM_HIGH
+from insula.session.ring import Ring
 from insula.session.saved import Saved
+from insula.session.schedule import Schedule
 from insula.session.snapshot import Performance, Snapshot
 
 NOW = 1_767_700_000.0
 Status = Callable[..., str]
 """Runs the command with some options; returns what it printed."""
-
-
-@pytest.fixture(autouse=True)
-def free_port(monkeypatch: pytest.MonkeyPatch) -> int:
-    """The default port is one at which nobody listens, whatever runs on this machine."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    monkeypatch.setattr(standing, "PORT", port)
-    return port
 
 
 @pytest.fixture
@@ -47,8 +33,8 @@ def status(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("INSULA_TIME_ZONE", "UTC")
 
-    def show(user: str = "me", url: str | None = None, json: bool = False, verbose: bool = False) -> str:
-        assert show_status(user=user, url=url, json=json, verbose=verbose) is None
+    def show(user: str = "me", json: bool = False, verbose: bool = False) -> str:
+        assert show_status(user=user, json=json, verbose=verbose) is None
         out, err = capsys.readouterr()
         assert err == ""
         return "\n".join(line.rstrip() for line in out.splitlines())
@@ -56,31 +42,10 @@ def status(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     return show
 
 
-@contextmanager
-def answering(answers: Mapping[str, tuple[int, bytes]]) -> Generator[str]:
-    """A server that gives some answers, by path."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            code, body = answers.get(self.path.partition("?")[0], (404, b"nothing"))
-            self.send_response(code)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 SNAPSHOT = Snapshot(
     ts=NOW - 180,
     turn_counter=18,
-    performance=Performance(latency_p95_ms=3000, degraded=True),
+    performance=Performance(latency_p95_ms=3000, slowdown=2.5, degraded=True),
     recent_consolidation_selectivity=0.25,
     promotion_age_p95_seconds=7_300,
     stm_utilization=0.9,
@@ -103,36 +68,21 @@ ADAPTATIONS = (
     ),
     Adaptation(at=NOW - 180, lever="skipped_stages", reason=DEGRADED, before=(), after=("embedding", "assessor_model")),
 )
-PERFORMANCE: Mapping[str, Any] = {
-    "latency_p95_ms": 3000.0,
-    "degraded": True,
-    "slowdown": 2.5,
-    "turns": 19,
-    "counters": {},
-    "metacog": {"interval": 3, "next_due_turn": 21},
-}
 
 
-def answers(
-    snapshot: Snapshot | None = SNAPSHOT,
-    adaptations: tuple[Adaptation, ...] = ADAPTATIONS,
-    performance: Mapping[str, Any] = PERFORMANCE,
-) -> dict[str, tuple[int, bytes]]:
-    said: dict[str, Any] = {"available": snapshot is not None}
-    if snapshot:
-        said["snapshot"] = snapshot.model_dump(mode="json")
-    said["adaptations"] = [one.model_dump(mode="json") for one in adaptations]
-    return {
-        "/agent/chat/metacog/status": (200, json.dumps(said).encode()),
-        "/agent/chat/performance": (200, json.dumps(performance).encode()),
-    }
+async def write_down(path: Path, snapshot: Snapshot = SNAPSHOT) -> None:
+    """Leave a service's state in the store as if it had run until then."""
+    ring = Ring(schedule=Schedule(interval=3, due=21), snapshots=(snapshot,), adaptations=ADAPTATIONS)
+    state = {"ring": ring.model_dump(mode="json"), "turns": 19}
+    async with await Store.open(path) as store:
+        await store.run(vitals.write, "insula@here", state, None, NOW)
 
 
-def test_a_server_says_how_it_is_doing_in_words(status: Status, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_store_says_how_it_is_doing_in_words(status: Status, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setattr("insula.cli.status.time.time", lambda: NOW)
-    with answering(answers()) as url:
-        said, _, more = status(url=url).partition("\n\nEvery figure")
-        verbose = status(url=url, verbose=True)
+    asyncio.run(write_down(home / "insula.db"))
+    said, _, more = status().partition("\n\nEvery figure")
+    verbose = status(verbose=True)
     assert "untold" in verbose
     assert "recent items    29 of 32 wait to be stored" in verbose
     assert "lines           25% of your recent ones were stored as lasting memories" in verbose
@@ -142,7 +92,7 @@ def test_a_server_says_how_it_is_doing_in_words(status: Status, monkeypatch: pyt
     assert "--verbose" in more
     assert (
         said
-        == f"""from the server at {url}
+        == """as of the last snapshot
 
 How it is doing
   speed           slow: 19 of 20 turns take 3.0 s or less; the model takes 2.5 times as long as usual
@@ -159,42 +109,10 @@ What it holds of me
     )
 
 
-def test_that_more_was_kept_than_said_is_put_into_words(status: Status) -> None:
-    late = SNAPSHOT.model_copy(update={"recent_consolidation_selectivity": 2.5})
-    with answering(answers(late)) as url:
-        said = status(url=url, verbose=True)
+def test_that_more_was_kept_than_said_is_put_into_words(status: Status, home: Path) -> None:
+    asyncio.run(write_down(home / "insula.db", SNAPSHOT.model_copy(update={"recent_consolidation_selectivity": 2.5})))
+    said = status(verbose=True)
     assert "all of your recent ones, and some from before, were stored as lasting memories" in said
-
-
-def test_how_long_each_stage_takes_is_said_where_the_server_tells(status: Status) -> None:
-    stages = {"recall": {"p50": 8.1, "p95": 14.9}, "model": {"p50": 640.0, "p95": 1_902.3}}
-    with answering(answers(performance={**PERFORMANCE, "stages": stages})) as url:
-        said, record = status(url=url, verbose=True), json.loads(status(url=url, json=True))
-    assert "of it           recall 8 ms (15 ms); the model 640 ms (1.9 s): the middle turn" in said
-    assert record["stages"] == stages
-
-
-def test_a_server_that_has_just_begun_says_that_it_does_not_know_yet(status: Status) -> None:
-    performance = {**PERFORMANCE, "latency_p95_ms": None, "slowdown": None, "degraded": False, "turns": 1}
-    with answering(answers(None, (), performance)) as url:
-        said = status(url=url, verbose=True)
-    assert "speed       not known yet; it takes 20 turns to tell" in said
-    assert "snapshot    none yet: 1 turn so far" in said
-    assert "nothing yet    it does so when the model gets slow or many items wait, and undoes it after" in said
-
-
-def test_the_server_of_this_machine_is_found_without_a_word(
-    status: Status, monkeypatch: pytest.MonkeyPatch, home: Path
-) -> None:
-    with answering(answers()) as url:
-        monkeypatch.setattr(standing, "PORT", int(url.rpartition(":")[2]))
-        record = json.loads(status(json=True))
-    assert record["url"] == url
-    assert record["snapshot"]["turn_counter"] == 18
-    assert record["performance"] == {"latency_p95_ms": 3000.0, "degraded": True, "slowdown": 2.5}
-    assert record["metacog"] == {"interval": 3, "next_due_turn": 21}
-    assert [one["lever"] for one in record["adaptations"]] == [one.lever for one in ADAPTATIONS]
-    assert record["user"] == {"name": "me", "held": None}
 
 
 async def live(path: Path, turns: int) -> None:
@@ -209,7 +127,7 @@ async def live(path: Path, turns: int) -> None:
 def test_without_a_server_the_store_says_how_it_was(status: Status, home: Path) -> None:
     asyncio.run(live(home / "insula.db", 30))
     said = status("ana", verbose=True)
-    assert said.startswith("from the store, as of the last snapshot: no server answers here")
+    assert said.startswith("as of the last snapshot")
     assert "snapshot        the last one at turn 26, " in said
     assert "next            at turn 35; one every 9 turns now" in said
     assert "speed           19 of 20 turns take" in said
@@ -239,91 +157,12 @@ def test_looking_leaves_no_trace_of_a_user_who_never_spoke(status: Status, home:
     assert asyncio.run(users()) == []
 
 
-@pytest.mark.parametrize(
-    "url", ["ftp://127.0.0.1", "nonsense", "", "http://[bad", "http://a b", "http://127.0.0.1:1", "http://127.0.0.1:x"]
-)
-def test_an_address_without_a_server_is_one_sentence(
-    url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.argv", ["insula", "status", "--url", url])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    out, err = capsys.readouterr()
-    assert (ended.value.code, out, err.count("\n")) == (1, "", 1)
-    assert repr(url) in err
-
-
-BROKEN: Mapping[str, dict[str, tuple[int, bytes]]] = {
-    "another server": {},
-    "a failing one": dict.fromkeys(answers(), (500, b"{}")),
-    "a page": dict.fromkeys(answers(), (200, b"<html>")),
-    "a list": dict.fromkeys(answers(), (200, b"[1]")),
-    "half of it": {**answers(), "/agent/chat/performance": (200, b"{}")},
-    "an odd rhythm": answers(performance={**PERFORMANCE, "metacog": [1]}),
-    "a newer snapshot": {
-        **answers(),
-        "/agent/chat/metacog/status": (200, b'{"available": true, "snapshot": {"version": 99}}'),
-    },
-}
-
-
-@pytest.mark.parametrize("what", BROKEN)
-def test_what_answers_but_is_no_server_of_insula_is_said_where_it_was_named_and_else_passed_over(
-    what: str, status: Status, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with answering(BROKEN[what]) as url:
-        with pytest.raises(InputError, match="No server of Insula answers at"):
-            standing.of_server(url)
-        monkeypatch.setattr(standing, "PORT", int(url.rpartition(":")[2]))
-        assert status().startswith("from the store")
-
-
-def test_a_server_that_says_nothing_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standing, "WAIT_SECONDS", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as mute:
-        assert standing.of_server(None) is None
-        with pytest.raises(InputError):
-            standing.of_server(f"http://127.0.0.1:{mute.getsockname()[1]}")
-
-
 def test_through_a_pipe_it_is_as_wide_as_a_look_back_and_nothing_trails(
-    status: Status, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    status: Status, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path
 ) -> None:
+    asyncio.run(write_down(home / "insula.db"))
     monkeypatch.delenv("COLUMNS")
-    with answering(answers()) as url:
-        assert show_status(user="me", url=url, json=False) is None
+    assert show_status(user="me", json=False) is None
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line != line.rstrip()] == []
     assert 80 < max(map(len, lines)) <= PIPE_WIDTH
-
-
-def test_a_server_that_asks_for_a_token_is_said_to(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seen: list[str | None] = []
-
-    class Closed(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            seen.append(self.headers["Authorization"])
-            self.send_error(401)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Closed) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        with pytest.raises(InputError, match="asks for a token; put one into the variable INSULA_TOKEN"):
-            standing.of_server(url)
-        monkeypatch.setenv("INSULA_TOKEN", "a-token")
-        with pytest.raises(InputError, match="does not know the token in the variable INSULA_TOKEN"):
-            standing.of_server(url)
-        monkeypatch.setattr(standing, "PORT", server.server_port)
-        monkeypatch.setattr("sys.argv", ["insula", "status"])
-        with pytest.raises(SystemExit):
-            main()
-        said = capsys.readouterr()
-        assert "Until then this is from the store." in said.err
-        assert "no server answers here" not in said.out
-        server.shutdown()
-    assert seen == [None, "Bearer a-token", "Bearer a-token"]

@@ -111,12 +111,6 @@ def test_names_stand_for_embeddings() -> None:
     assert named("builtins:len") is len
 
 
-def test_minilm_says_what_is_missing_and_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(InputError, match=r"'minilm' is not installed.*run: pip install onnxruntime"):
-        named("minilm")
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [

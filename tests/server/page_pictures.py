@@ -190,12 +190,6 @@ def nights(page: Page) -> None:
     page.goto("/nights")
 
 
-def all_nights(page: Page) -> None:
-    """How the nights of all users go."""
-    page.goto("/nights/all")
-    page.locator("details > summary", has_text="the latest first").click()
-
-
 def zoomed(page: Page) -> None:
     """A part of the charts, compared with what was before and with each other."""
     over_time(page)
@@ -227,7 +221,6 @@ SHOTS: dict[str, tuple[Callable[[Page], None], int, int, str]] = {
     "page-memories": (memories, 1280, 860, "light"),
     "page-lessons": (lessons, 1280, 1000, "dark"),
     "page-nights": (nights, 1280, 1000, "light"),
-    "page-all-nights": (all_nights, 1280, 820, "light"),
     "page-zoom": (zoomed, 1280, 700, "dark"),
     "page-guidelines": (guidelines, 1280, 1160, "dark"),
     "page-agent": (agent, 1280, 900, "light"),

@@ -14,7 +14,6 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Phase, PhaseName, Result, sleep_cycle
 from insula.server import tokens
-from insula.server.page.views import all_nights as views
 from insula.server.tokens import FILE, Keys
 from insula.types import Usage
 
@@ -70,8 +69,6 @@ async def test_a_night_that_is_not_begun_for_the_cap_is_counted_and_the_cap_is_t
         await sleep_cycle(store, user, phase(), date="2026-01-06", cap=Sum(calls=1))
     (one,) = (await store.run(progress.standing, store.now(), shared=False)).dates
     assert (one.begun, one.done, one.capped, one.cap) == (1, 1, 1, Sum(calls=1))
-    row = views.told(progress.Standing(0, [one], [], [])).dates[0]
-    assert (row.calls, row.open) == ("1 of 1", "0, 1 left for the cap")
 
 
 async def test_two_weeks_are_kept_and_an_erased_user_leaves_nothing(store: Store) -> None:
@@ -80,28 +77,6 @@ async def test_two_weeks_are_kept_and_an_erased_user_leaves_nothing(store: Store
     await store.run(progress.forget)
     found = await store.run(progress.standing, store.now(), shared=False)
     assert [one.date for one in found.dates] == [f"2026-01-{day:02}" for day in range(20, 6, -1)]
-
-
-def test_it_is_told_in_words_who_waits_who_works_and_why_it_failed() -> None:
-    one = progress.Date("2026-01-06", 9, 4, 2, 1, 2, 0, 3, 5, 0.0, 600.0, Sum(30, 21_000, 0), Sum(calls=100))
-    failed = [
-        progress.Failure("ana", "2026-01-06", "reflection: ModelTimeout, mistakes: KeyError", 6, 60.0),
-        progress.Failure("ben", "2026-01-06", "reflection: ModelTimeout", 6, 50.0),
-    ]
-    told = views.told(progress.Standing(3, [one], failed, ["night-1-77"]))
-    assert told.now == (
-        "4 of 9 nights of 2026-01-06 are done, 2 under way, 1 stopped, 2 failed. "
-        "3 users have something new to sleep on."
-    )
-    assert told.who_runs == "1 worker at it: night-1-77."
-    assert told.goes_on
-    assert told.reasons[0].endswith("the model took too long: 2 nights")
-    assert "it failed (KeyError); the log says more" in told.reasons[1]
-    assert (told.dates[0].calls, told.dates[0].pace) == ("30 of 100", "0.5")
-    nobody = views.told(progress.Standing(0, [], [], []))
-    assert nobody.now == "No night has begun yet. Nobody else has anything new to sleep on."
-    assert nobody.who_runs.startswith("No worker is there")
-    assert "between two and five" in views.told(progress.Standing(0, [], [], None), nightly=True).who_runs
 
 
 @pytest.fixture
@@ -130,11 +105,6 @@ async def test_all_nights_are_for_an_operators_token_alone(
     settings = {"Authorization": "Bearer a-token-of-the-settings"}
     for who, status in ((headers["boss"], 200), (headers["ana"], 403), (settings, 403), ({}, 401)):
         assert (await ask("/agent/sleep/all", who)).status_code == status
-    assert (await ask("/nights/all", headers["ana"], Accept="text/html")).status_code == 403
-    assert "--operator" in (await ask("/nights/all", headers["ana"], Accept="text/html")).text
-    assert "/nights/all" not in (await ask("/nights", headers["ana"])).text
-    assert "/nights/all" in (await ask("/nights", headers["boss"])).text
-    assert "How the nights of all users go" in (await ask("/nights/all", headers["boss"])).text
     assert (await ask("/agent/memories?user=ana", headers["boss"])).status_code == 403  # no other user's words
 
 
@@ -151,7 +121,4 @@ async def test_without_tokens_who_sits_at_the_machine_sees_them_and_no_word_of_a
     answer = (await here.get("/agent/sleep/all")).json()
     assert answer["workers"] is None
     assert [(one["date"], one["failed"], one["spent"]["calls"]) for one in answer["dates"]] == [("2026-01-06", 1, 1.0)]
-    shown = (await here.get("/nights/all")).text
-    assert "the model took too long" in shown
-    assert "Lisbon" not in shown
     assert "Lisbon" not in str(answer)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 import pytest
 
 from insula.memory.storage import statements, vitals
-from insula.memory.storage.postgres import Server
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.server import live
@@ -24,14 +23,10 @@ async def stores(anyio_backend: str, database: str) -> AsyncGenerator[tuple[Stor
         yield one, other
 
 
-def hears_nothing(*_: object) -> None:
-    """As behind a pooler."""
-
-
-async def woken(here: Store, there: Store, *, told: bool) -> bool:
+async def woken(here: Store, there: Store) -> bool:
     """Whether who listens at one server is woken by a signal that another writes, within two looks."""
-    listening, telling = Live(), Live()
-    watch = asyncio.gather(listening.watch(here), telling.tell(there))
+    listening = Live()
+    watch = asyncio.create_task(listening.watch(here))
     try:
         with listening.listening("ana") as room:
             grown = room.grown
@@ -41,8 +36,6 @@ async def woken(here: Store, there: Store, *, told: bool) -> bool:
             place = await there.place("ana", "monday")
             signal = Signal(kind="meta:turn", user="ana", session="monday", turn=1, reason="", at=datetime.now(UTC))
             await there.run(statements.append, place, [signal])
-            if told:
-                telling.notice(signal)
             await asyncio.wait_for(grown.wait(), 60)
             return True
     finally:
@@ -54,16 +47,8 @@ async def woken(here: Store, there: Store, *, told: bool) -> bool:
 async def test_a_signal_of_another_server_wakes_who_listens_here(
     stores: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "POLL_SECONDS", 3.0)
-    assert await woken(*stores, told=True)
-
-
-async def test_where_a_pooler_swallows_what_is_told_it_is_seen_at_the_next_look(
-    stores: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(live, "POLL_SECONDS", 0.2)
-    monkeypatch.setattr(Server, "listen", hears_nothing)
-    assert await woken(*stores, told=False)
+    assert await woken(*stores)
 
 
 async def test_neither_server_writes_over_what_the_other_knows_of_itself(stores: tuple[Store, Store]) -> None:

@@ -94,12 +94,6 @@ def test_facts_are_what_the_user_told_and_the_transcript_has_both_sides(running:
     assert (facts, set(said)) == (["My sister Ana moved to Lisbon in May."], {"you", "Insula"})
 
 
-@pytest.mark.parametrize("path", ["/memories?q=Ana&user=me", "/time?user=me"])
-def test_an_address_of_before_leads_to_where_the_page_is_now(running: Site, path: str) -> None:
-    status, text, _ = ask(running, path)
-    assert (status, "<h1" in text) == (200, True)
-
-
 @pytest.mark.parametrize(
     "record",
     [

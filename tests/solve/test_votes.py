@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from insula.errors import InputError
-from insula.stats import ranked
+from insula_bench.statistics import ranked
 from insula_solve.answers import answer_with_number
 from insula_solve.baselines import AGREED, WAVES
 from insula_solve.features import read_features

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from insula.errors import InputError
 from insula.llm.client import Prompt
-from insula.stats import auroc_interval, ranked, wilson
+from insula.stats import wilson
 from insula.text.analysis import analyse
 from insula.turn import monitor
 from insula.turn.likelihood import weighed
@@ -23,6 +23,7 @@ from insula_bench.help.asking import Key, Reply, Request, Terms, replies
 from insula_bench.help.cases import HALVES
 from insula_bench.help.figures import Figures
 from insula_bench.help.verdict import fold, follows, holds
+from insula_bench.statistics import auroc_interval, ranked
 
 PART = "answer"
 BASE = "You are a helpful assistant."

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from insula.stats import mean_interval, wilson
+from insula.stats import wilson
 from insula_bench.help.asking import Reply
+from insula_bench.statistics import mean_interval
 
 Figures = dict[str, Any]
 

@@ -7,9 +7,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from insula.stats import auroc_interval, ranked, wilson
+from insula.stats import wilson
 from insula.types import Assessment
 from insula_bench.help.figures import Figures
+from insula_bench.statistics import auroc_interval, ranked
 
 
 class Pair(NamedTuple):

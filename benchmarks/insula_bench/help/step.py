@@ -29,12 +29,13 @@ from insula.errors import InputError, ModelError, ModelMalformed, ModelRefused
 from insula.llm.client import Prompt, generate
 from insula.llm.models import resolve
 from insula.llm.wire import Role
-from insula.stats import mean_interval, wilson
+from insula.stats import wilson
 from insula_bench.help import repair, sandbox
 from insula_bench.help.asking import REPLY_SECONDS
 from insula_bench.help.cases import HALVES
 from insula_bench.help.repair import DONE, EDIT, NOTHING, READ, SHELL, Act, Result
 from insula_bench.lines import Lines, kept
+from insula_bench.statistics import mean_interval
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

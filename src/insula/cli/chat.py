@@ -29,8 +29,7 @@ from insula.cli.opening import opened
 from insula.cli.options import Model, User
 from insula.cli.sleep import asleep, show
 from insula.cli.soul import EMPTY, FOREIGN
-from insula.cli.standing import held
-from insula.cli.status import describe_held
+from insula.cli.status import describe_held, read_held
 from insula.errors import InputError, InsulaError
 from insula.night.cycle import SleepReport, due, sleep_cycle
 from insula.night.guidelines import adopt, state
@@ -286,7 +285,7 @@ async def _why(talk: Conversation, reply: Reply) -> RenderableType:
 
 async def _status(talk: Conversation) -> object:
     store = talk.chat.metacognition.store
-    stands = list(describe_held(await held(store, talk.user, talk.settings), store.now()))
+    stands = list(describe_held(await read_held(store, talk.user, talk.settings), store.now()))
     return render.status(talk.model, talk.user, talk.session, store.path, stands, talk.chat.account)
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, tzinfo
 from typing import Annotated, Any
 
@@ -12,22 +12,29 @@ from rich.table import Table
 from rich.text import Text
 
 from insula import settings
-from insula.claims import DEFAULT
-from insula.cli.common import is_memory
+from insula.claims import DEFAULT, switched
+from insula.cli.common import is_memory, understands, with_store
 from insula.cli.lines import print_json, tell
 from insula.cli.options import Json, User
-from insula.cli.standing import Held, Standing, gathered
 from insula.cli.worth import DAYS, print_worth, summary
 from insula.coding.hosts import places
-from insula.coding.replay.claims import Entry, list_entries
+from insula.coding.replay.claims import Entry, list_entries, read_register
 from insula.coding.replay.worth import Worth, measure_worth
+from insula.memory.storage import unread
+from insula.memory.storage.rows import Place
+from insula.memory.storage.store import Store
+from insula.metacognition import Metacognition, Regulator
+from insula.night.cycle import END, due
 from insula.operations.adaptations import describe_adaptations, describe_duration
+from insula.operations.facts import facts_of
+from insula.operations.memories import count_memories
 from insula.operations.words import counted
 from insula.server.page.views.says import grouped
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
-from insula.session.snapshot import Snapshot
+from insula.session.snapshot import Performance, Snapshot
 from insula.session.stages import StageTime, TurnStage
+from insula.settings import Settings
 
 STATUSES = {"stored": "kept", "skipped": "not kept, because the store could not be written"}
 STAGES: Mapping[TurnStage, str] = {
@@ -43,30 +50,47 @@ UNDERSTANDING: Mapping[str, str] = {
     "night": "your model reads your messages for facts at night",
     "idle": "your model reads your messages for facts at night, and once you have said nothing for a minute",
 }
+SHOWN = 8
+"""Adaptations that are shown, the last ones."""
 COLUMNS = ("claim", "what it says", "yours", "measured", "right", "")
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What is stored of a user, and how their nights stand."""
+
+    sessions: int
+    messages: int
+    long_term: int
+    facts: int
+    signals: int
+    last_night: float | None
+    """When it ended, in seconds since the epoch."""
+    night_due: bool
+    understanding: str
+    """When the model reads what was said: `off`, `night` or `idle`."""
+    understanding_tokens: int
+    """What that took in the last day."""
+
+
 def status(
     user: User = "me",
-    url: Annotated[
-        str | None, typer.Option(help="Of the server; by default that of this machine, else the store.")
-    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every figure, and every claim.")] = False,
     json: Json = False,
 ) -> None:
     """How it is doing, what it changed about itself, and what it holds of you."""
     hooks = _hooks()
-    if hooks is not None and not json and url is None and not is_memory():
+    if hooks is not None and not json and not is_memory():
         return tell(lambda console: _show_hooks(console, hooks, verbose))
-    standing, held, said = gathered(user, url)
+    regulator, held, said = read_status(user)
     if json:
-        record = _record(standing, user, held)
+        record = _record(regulator, user, held)
         told = {"coding_agents": asdict(hooks) | {"tokens": hooks.cost}} if hooks else {}
         return print_json(record | told | {"claims": [one.to_json() for one in said]})
-    if hooks is not None and held is None and standing.url is None:
+    if hooks is not None and held is None:
         return tell(lambda console: _show_hooks(console, hooks, verbose))
-    return tell(lambda console: _show(console, standing, user, held, hooks, said, verbose=verbose))
+    return tell(lambda console: _show(console, regulator, user, held, hooks, said, verbose=verbose))
 
 
 def _show_hooks(console: Console, hooks: Worth, verbose: bool) -> None:
@@ -86,7 +110,7 @@ def _hooks() -> Worth | None:
 
 def _show(
     console: Console,
-    standing: Standing,
+    regulator: Regulator,
     user: str,
     held: Held | None,
     hooks: Worth | None,
@@ -95,10 +119,10 @@ def _show(
     verbose: bool,
 ) -> None:
     zone, now = settings.load().zone_of(user), time.time()
-    console.print(_where(standing), style="dim")
+    console.print("as of the last snapshot", style="dim")
     for title, rows in (
-        ("How it is doing", _service(standing, now, verbose)),
-        ("What it changed about itself, latest first", _adaptations(standing, zone, now, verbose)),
+        ("How it is doing", _service(regulator, now, verbose)),
+        ("What it changed about itself, latest first", _adaptations(regulator, zone, now, verbose)),
         (f"What it holds of {user}", describe_held(held, now)),
     ):
         console.print(Text(f"\n{title}", style="bold"))
@@ -139,40 +163,34 @@ def _table(rows: Iterator[tuple[str, str]]) -> Table:
     return table
 
 
-def _where(standing: Standing) -> str:
-    if standing.url:
-        return f"from the server at {standing.url}"
-    nobody = "" if standing.is_closed else ": no server answers here (insula serve starts one)"
-    return f"from the store, as of the last snapshot{nobody}"
-
-
-def _service(standing: Standing, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
+def _service(regulator: Regulator, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
     """How fast it is; what each stage takes, and how it looks at itself, only where asked for."""
-    yield "speed", _speed(standing)
-    last = standing.snapshot
+    last = regulator.ring.last
+    yield "speed", _speed(last)
     if last is not None and last.last_user_turn_status not in (None, "stored"):
         yield "last message", STATUSES[last.last_user_turn_status]
     if not verbose:
         return
-    if standing.stages:
-        yield "of it", _stages(standing.stages)
+    if stages := regulator.stages.summarize():
+        yield "of it", _stages(stages)
     if last is not None:
         yield from _figures(last)
         yield "snapshot", f"the last one at turn {last.turn_counter}, {_ago(last.ts, now)}"
     else:
-        yield "snapshot", f"none yet: {counted(standing.turns, 'turn')} so far"
-    yield "next", f"at turn {standing.next_due_turn}; one every {standing.interval} turns now"
+        yield "snapshot", f"none yet: {counted(regulator.turns, 'turn')} so far"
+    schedule = regulator.ring.schedule
+    yield "next", f"at turn {schedule.due}; one every {schedule.interval} turns now"
 
 
-def _speed(standing: Standing) -> str:
+def _speed(last: Snapshot | None) -> str:
     """How long turns take, and how the model's part of it compares with what is usual, as a person would say it."""
-    p95, times = standing.latency_p95_ms, standing.slowdown
+    now = last.performance if last else Performance()
     said = [
-        *([f"19 of 20 turns take {describe_duration(p95)} or less"] if p95 is not None else ()),
-        *([describe_slowdown(times)] if times is not None else ()),
+        *([f"19 of 20 turns take {describe_duration(now.latency_p95_ms)} or less"] if now.latency_p95_ms else ()),
+        *([describe_slowdown(now.slowdown)] if now.slowdown is not None else ()),
     ]
     known = "; ".join(said) or f"not known yet; it takes {MINIMUM} turns to tell"
-    return f"{'slow: ' if standing.degraded else ''}{known}"
+    return f"{'slow: ' if now.degraded else ''}{known}"
 
 
 def _stages(stages: Mapping[TurnStage, StageTime]) -> str:
@@ -193,9 +211,9 @@ def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
         yield "lines", f"{lines} were stored as lasting memories"
 
 
-def _adaptations(standing: Standing, zone: tzinfo | None, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
+def _adaptations(regulator: Regulator, zone: tzinfo | None, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
     """What it changed about itself; how often it looks at itself, and what came of a change, only where asked for."""
-    made = [one for one in describe_adaptations(standing.adaptations) if verbose or not one.of_interval]
+    made = [one for one in describe_adaptations(regulator.ring.adaptations[-SHOWN:]) if verbose or not one.of_interval]
     if not made:
         yield "nothing yet", "it does so when the model gets slow or many items wait, and undoes it after"
     for one in made:
@@ -235,15 +253,54 @@ def _clock(at: float, zone: tzinfo | None, now: float) -> str:
     return f"{there:%H:%M}" if there.date() == today else f"{there:%Y-%m-%d %H:%M}"
 
 
-def _record(standing: Standing, user: str, held: Held | None) -> dict[str, Any]:
-    snapshot = standing.snapshot
+def _record(regulator: Regulator, user: str, held: Held | None) -> dict[str, Any]:
+    snapshot, schedule = regulator.ring.last, regulator.ring.schedule
+    performance = snapshot.performance if snapshot else Performance()
     return {
-        "url": standing.url,
-        "turns": standing.turns,
+        "turns": regulator.turns,
         "snapshot": snapshot.model_dump(mode="json") if snapshot else None,
-        "performance": {name: getattr(standing, name) for name in ("latency_p95_ms", "degraded", "slowdown")},
-        "stages": {stage: times._asdict() for stage, times in standing.stages.items()},
-        "metacog": {"interval": standing.interval, "next_due_turn": standing.next_due_turn},
-        "adaptations": [one.model_dump(mode="json") for one in standing.adaptations],
+        "performance": {name: getattr(performance, name) for name in ("latency_p95_ms", "degraded", "slowdown")},
+        "stages": {stage: times._asdict() for stage, times in regulator.stages.summarize().items()},
+        "metacog": {"interval": schedule.interval, "next_due_turn": schedule.due},
+        "adaptations": [one.model_dump(mode="json") for one in regulator.ring.adaptations[-SHOWN:]],
         "user": {"name": user, "held": asdict(held) if held else None},
     }
+
+
+def read_status(user: str) -> tuple[Regulator, Held | None, list[Entry]]:
+    """How the service stood when it last wrote itself down, what is held of a user, and what is said to them.
+
+    Raises:
+        StoreError: the store cannot be used.
+    """
+    known = settings.load()
+
+    async def read(store: Store) -> tuple[Regulator, Held | None, list[Entry]]:
+        regulator = Regulator(
+            known.controls, interval=known.metacog_turn_interval, size=known.metacog_snapshot_history_size
+        )
+        await Metacognition(store, regulator=regulator).engine.restore()
+        said = await read_register(store, user, switched(known.claims), str(places.find_home()))
+        return regulator, await read_held(store, user, known), said
+
+    return with_store(read)
+
+
+async def read_held(store: Store, user: str, settings: Settings) -> Held | None:
+    """What is stored of a user; None where nothing is."""
+    user_id = await store.nights.sleeper(user)
+    if user_id is None:
+        return None
+    counts = await store.sessions.counts(Place(user_id=user_id, session_id=0, user=user, session=""))
+    last = await store.nights.slept(user_id, END)
+    return Held(
+        sessions=counts["sessions"],
+        messages=counts["messages"],
+        long_term=counts["long_term"],
+        facts=await count_memories(store, user, facts_of()),
+        signals=counts["signals"],
+        last_night=last[1] if last else None,
+        night_due=await due(store, user, settings.zone_of(user)),
+        understanding=settings.understanding if understands(settings.model) else "off",
+        understanding_tokens=await store.read(unread.tokens_spent, user_id, store.now()),
+    )

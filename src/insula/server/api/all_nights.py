@@ -10,7 +10,6 @@ from insula.memory.storage import progress
 from insula.memory.storage.progress import Date, Failure
 from insula.memory.storage.spending import Sum
 from insula.server.problems import documented
-from insula.server.service import Service
 from insula.server.users import operator, service_of
 
 router = APIRouter(prefix="/agent", tags=["night"])
@@ -103,16 +102,11 @@ class AllNights(BaseModel):
     """The latest first."""
 
 
-async def standing(service: Service) -> progress.Standing:
-    """How all nights stand now."""
-    store = service.chat.metacognition.store
-    return await store.read(progress.standing, store.now(), shared=store.is_shared)
-
-
 @router.get("/sleep/all", responses=documented(401, 403, 503), dependencies=[Depends(operator)])
 async def all_nights(request: Request) -> AllNights:
     """How the nights of all users go: counts and amounts by date, what failed, and which workers live."""
-    found = await standing(service_of(request))
+    store = service_of(request).chat.metacognition.store
+    found = await store.read(progress.standing, store.now(), shared=store.is_shared)
     return AllNights(
         waiting=found.waiting,
         workers=found.workers,

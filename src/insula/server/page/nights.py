@@ -1,4 +1,4 @@
-"""What nights changed, as pages: of one user, each change with an undo; and how the nights of all users go."""
+"""What nights changed, as pages: each change with an undo."""
 
 import asyncio
 from typing import cast
@@ -10,11 +10,9 @@ from insula.memory.storage import unread
 from insula.memory.storage import views as store_views
 from insula.night.cycle import due
 from insula.operations.nights import describe_report, list_nights
-from insula.server.api.all_nights import standing
 from insula.server.page.guidance import SAID, Word
 from insula.server.page.rendering import page
-from insula.server.page.views import all_nights as views
-from insula.server.page.visitors import Overseer, PageRoute, Visitor
+from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.timer import night
 from insula.server.turns import Turns
 from insula.server.users import service_of
@@ -59,11 +57,3 @@ async def run(request: Request, who: Visitor) -> Response:
     turns = cast(Turns, request.app.state.turns)
     report = await asyncio.shield(turns.start(night(service_of(request), who.name, force=True)))
     return page("night.html", who.link, night=describe_report(report), fresh=True)
-
-
-@router.get("/nights/all")
-async def all_nights(request: Request, who: Overseer) -> Response:
-    """How the nights of all users go: counts and amounts by date, what failed, which workers live."""
-    service = service_of(request)
-    found = await standing(service)
-    return page("all_nights.html", who.link, who=who, here="nights", all=views.told(found, nightly=service.nightly))

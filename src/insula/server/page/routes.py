@@ -216,14 +216,6 @@ async def over_time(request: Request, who: Visitor) -> Response:
     )
 
 
-@router.get("/time")
-@router.get("/memories")
-async def moved(request: Request) -> Response:
-    """Where a page of before is now."""
-    to = {"/time": "/operate", "/memories": "/memory"}[request.url.path]
-    return RedirectResponse(f"{to}?{request.url.query}" if request.url.query else to, 308)
-
-
 @router.get("/parts/time")
 async def time_part(request: Request, who: Visitor) -> Response:
     """Of the page over time what changes with a turn."""

@@ -1,7 +1,7 @@
 """Who looks at a page, and what they see where it cannot be shown."""
 
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from insula.memory.storage.store import NAME_CHARS
 from insula.server.page.rendering import page
 from insula.server.problems import status_of
 from insula.server.service import Service
-from insula.server.users import Caller, Named, is_operator, operator, service_of, settled
+from insula.server.users import Caller, Named, service_of, settled
 
 log = logging.getLogger(__name__)
 
@@ -33,31 +33,16 @@ class Who:
     """The name as links carry it: none where a token says it."""
     others: tuple[str, ...] | None = None
     """The users that there are to choose from; None where a token says who it is."""
-    oversees: bool = False
-    """Whether they see how the nights of all users go."""
 
 
 async def visitor(request: Request, caller: Caller, user: Named = None) -> Who:
     """The user of a page: whom the token says, else whom the address names."""
     known = await service_of(request).chat.metacognition.store.nights.users() if caller is None else []
     name = request.state.user = settled(caller, user if caller is not None else user or NOBODY)
-    return _who(request, caller, name, known)
-
-
-def _who(request: Request, caller: str | None, name: str, known: Sequence[str]) -> Who:
-    if caller is not None:
-        return Who(name, "", oversees=is_operator(request))
-    return Who(name, name, tuple(sorted({*known, name})), oversees=True)
-
-
-async def overseer(request: Request, caller: Caller, _: Annotated[None, Depends(operator)], user: Named = None) -> Who:
-    """Who looks at a page of all users: nobody is spoken for, so that the store shows all of them."""
-    known = await service_of(request).chat.metacognition.store.nights.users() if caller is None else []
-    return _who(request, caller, caller or user or NOBODY, known)
+    return Who(name, "") if caller is not None else Who(name, name, tuple(sorted({*known, name})))
 
 
 Visitor = Annotated[Who, Depends(visitor)]
-Overseer = Annotated[Who, Depends(overseer)]
 
 
 class PageRoute(APIRoute):

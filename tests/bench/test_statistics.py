@@ -4,19 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.stats import (
-    Z95,
-    auroc,
-    auroc_interval,
-    ece,
-    logistic,
-    mcnemar,
-    mean_interval,
-    ranked,
-    reliability,
-    sigmoid,
-    wilson,
-)
+from insula.stats import Z95, sigmoid, wilson
+from insula_bench.statistics import auroc, auroc_interval, ece, logistic, mcnemar, mean_interval, ranked, reliability
 
 SCORES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12)
 
