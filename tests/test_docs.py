@@ -201,7 +201,10 @@ KINDS = {"turn": "Turn", "mind": "Metacognition", "metacognition": "Metacognitio
 def test_the_docs_the_examples_and_the_contract_use_promised_names_alone() -> None:
     text = (DOCS / "reference.md").read_text("utf-8")
     told = dict(re.findall(r"^### (\w+)\n\n(.*?)(?=^###? |\Z)", text, re.M | re.S))
-    promised = {kind: set(re.findall(r"^\* `(?:await )?(\w+)", told[kind], re.M)) for kind in ("Turn", "Metacognition")}
+    promised = {
+        kind: set(re.findall(r"^\* `(?:await |async for … in )?(\w+)", told[kind], re.M))
+        for kind in ("Turn", "Metacognition")
+    }
     code = {page: "\n".join(blocks(page)) for page in PAGES}
     code["README.md"] = "\n".join(BLOCK.findall((ROOT / "README.md").read_text("utf-8")))
     files = [ROOT / "examples" / "library.py", *(ROOT / "tests" / "contract").glob("test_*.py")]

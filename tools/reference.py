@@ -19,11 +19,9 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 TITLES = {"insula": "The package", "insula.senses": "The senses", "insula.testing": "Fakes for tests"}
 HEAD = """# Reference
 
-What stands here is kept stable; all else may change in any release. [The library](how-to/library.md) says how it goes
-together, and `help(insula.Metacognition.add)` what each argument means. What cannot be used raises `InputError`, what
-is not there `NotFound`, trouble with the store `StoreError`: each is an `InsulaError` that says what to do.
-
-Made of the docstrings by `python tools/reference.py`.
+What stands here is kept stable; all else may change. [The library](how-to/library.md) says how it goes together, and
+`help(insula.Metacognition.add)` what each argument means. What cannot be used raises `InputError`, what is not there
+`NotFound`, trouble with the store `StoreError`: each is an `InsulaError` that says what to do.
 """
 OPTIONS = "Metacognition"
 """The class whose options are told, too: it is made by `open` and `sync`, which take them by name."""
@@ -36,7 +34,7 @@ PROMISED = {
     "Controls": "max_context_items history_share retry",
     "FakeServer": "url requests received prompt",
     "Metacognition": """
-        open sync close turn begin finish add observe search list get update delete history export forget
+        open sync close turn begin finish add import_messages observe search list get update delete history export forget
         subscribe sleep understand solve""",
     "FrozenClock": "advance",
     "Memory": "id content provenance speaker said_at session kind line withheld state mode metadata",
@@ -175,7 +173,9 @@ def joined(text: str) -> str:
 def signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """How it is called."""
     is_block = any(ast.unparse(one) == "asynccontextmanager" for one in node.decorator_list)
-    waits = "async with " if is_block else "await " if isinstance(node, ast.AsyncFunctionDef) else ""
+    is_asynchronous = isinstance(node, ast.AsyncFunctionDef)
+    is_series = is_asynchronous and "AsyncGenerator" in ast.unparse(node.returns or ast.Constant(""))
+    waits = "async with " if is_block else "async for … in " if is_series else "await " if is_asynchronous else ""
     begin = f"{waits}{node.name}("
     end = ")" + (f" -> {ast.unparse(node.returns)}" if node.returns else "")
     for one in ast.walk(args := deepcopy(node.args)):

@@ -68,7 +68,7 @@ class FrozenClock:
 
 
 def answer_second_look(request: "Request", says: "Callable[[str, str], Says] | None" = None) -> "Reply | None":
-    """The answer of a model that tells a guideline from its opposite, when a night asks for that; None to all else.
+    """What a model answers that tells a guideline from its opposite; None where a night asks something else.
 
     Args:
         request: What reached the model.

@@ -55,7 +55,7 @@ HEDGE_THRESHOLD = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who the agent is. A person writes it; Insula never edits it, and makes up none: by default nothing is said."""
+    """Who the agent is. A person writes it, Insula never edits it; by default nothing is said."""
 
     name: str = ""
     about: str = ""
@@ -63,7 +63,7 @@ class Identity:
     voice: Voice = "plain"
     """The manner of the hedges, and what counts as off tone."""
     languages: tuple[str, ...] = ()
-    """ISO 639-1 codes that the agent may answer in, the first being its own; empty: that of the message."""
+    """ISO 639-1 codes that it may answer in, its own first; empty: that of the message."""
     forbidden: tuple[str, ...] = ()
     """Regular expressions that no response may match, case-insensitive."""
     guidance: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -192,7 +192,7 @@ class Assessment:
     flags: tuple[Flag, ...]
     parts: Parts
     unanswered: tuple[str, ...] = ()
-    """The questions and requests of the message that no part of the response matches, verbatim."""
+    """Questions and requests of the message that no part of the response matches, verbatim."""
     faults: tuple[Fault, ...] = ()
     """The flags that something shows, each with what does."""
     unclear: bool = False
@@ -215,7 +215,7 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
-    """What one turn may use. Computed anew for each turn and never changed (law 6)."""
+    """What one turn may use; never changed (law 6)."""
 
     max_context_items: int = 16
     """Recalled memories put before the model (seed 003: 16)."""
@@ -224,9 +224,9 @@ class Controls:
     stm_capacity: int = 32
     """Items a session's working memory holds."""
     retry: int = 0
-    """How often a host may ask the model once more in one turn, where `TurnResult.again` says with what; 0 or 1."""
+    """How often a host may ask once more in a turn, 0 or 1; `TurnResult.again` says with what."""
     history_share: float = 1.0
-    """Share of the conversation's characters that a host should send of those it usually does."""
+    """Share of the conversation that a host should send of what it usually sends."""
 
 
 SignalKind = Literal[
@@ -343,7 +343,7 @@ class Usage:
     seconds: float = 0.0
     cost: float = 0.0
     seconds_to_first_token: float | None = None
-    """Of the first call, where it was streamed and its model did not think unseen before; else None."""
+    """Of the first call, where it was streamed without unseen thinking before; else None."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(

@@ -105,8 +105,8 @@ class Metacognition:
         calibration: coefficients of confidence; by default the shipped ones.
         estimate: a function that replaces the confidence before the response.
         assess: a function that replaces the check after it (K10).
-        embed: makes the vector of a text, so that memory is searched by meaning; by default the shipped embedding,
-            where it is installed. With None it is searched by words alone.
+        embed: makes the vector of a text; by default the shipped embedding, where it is installed. With None, memory is
+            searched by words alone.
         telemetry: where counts go.
         holdout: share of sessions from which what was learned is withheld, to see whether it helps (P4).
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
@@ -226,7 +226,7 @@ class Metacognition:
     async def begin(
         self, user: str, session: str, message: object, *, model: str = "", metadata: Metadata | None = None
     ) -> Turn:
-        """One exchange whose end comes later, perhaps in another process: `turn.to_json()` is what to keep until then.
+        """One exchange that ends later, perhaps in another process: keep `turn.to_json()` until then.
 
         A turn that is never finished leaves the message in memory and nothing else; the next one works.
         """
@@ -241,7 +241,7 @@ class Metacognition:
         usage: Usage | None = None,
         logprobs: "Logprobs | None" = None,
     ) -> TurnResult:
-        """Finish a turn that was begun, and leave it; see `Turn.finish` for the arguments.
+        """Finish a turn that was begun, and leave it.
 
         Args:
             turn: what `begin` returned, or what `Turn.to_json` made of it. Of a turn that was finished before, here or
@@ -392,7 +392,7 @@ class Metacognition:
         return tuple(await remember(self.engine, user, session, lines, dump_metadata(metadata)))
 
     async def import_messages(self, user: str, file: str | Path) -> "AsyncGenerator[Progress]":
-        """Remember what a user said to another program, and say how far it is after every few messages.
+        """Remember what a user said to another program; says how far it is after every few messages.
 
         Takes ChatGPT's and Claude's exports, what mem0's `get_all` returns, and JSON Lines of messages. The file is
         read to its end first. What was taken in before, or erased since, is passed over: a stopped import goes on.
@@ -525,7 +525,7 @@ class Metacognition:
         return gone
 
     async def history(self, user: str, memory: int) -> tuple[Change, ...]:
-        """What became of a memory, oldest first: corrections, merges, erasure, each with who did it and why.
+        """What became of a memory, oldest first: each change, who made it and why.
 
         Raises:
             NotFound: there is none such.

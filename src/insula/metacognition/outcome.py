@@ -60,17 +60,17 @@ class TurnResult:
     verdict: Verdict | None = None
     """What a person is told of it: its source, what it contradicts, what was saved; mostly nothing."""
     sources: tuple[Memory, ...] = ()
-    """The remembered lines that the response surely says; mostly none."""
+    """The remembered lines that the response surely says."""
     saved: tuple[str, ...] = ()
-    """What of the message was learned, in the user's words: what it wants of answers, and tells of them."""
+    """What was learned of the message, in the user's words."""
     is_silent: bool = False
     """Whether the model answered without a word; then `response` says so, and is not stored."""
     again: str = ""
     """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
     advisories: tuple[Advisory, ...] = ()
-    """What the turn went without because its model is slow or working memory full, likewise."""
+    """What the turn went without, likewise."""
     troubles: tuple[str, ...] = ()
-    """Sentences on what failed in Insula itself, where the turn was finished by `Metacognition.finish`."""
+    """What failed in Insula itself, where `Metacognition.finish` finished the turn."""
 
 
 class Note(NamedTuple):

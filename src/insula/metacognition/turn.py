@@ -219,12 +219,12 @@ class Turn:
 
     @property
     def instructions_stable(self) -> str:
-        """What stays the same from turn to turn, for the system prompt where a provider's cache is to hold."""
+        """What stays the same from turn to turn, for the system prompt, so that a provider's cache holds."""
         return self.words.stable
 
     @property
     def instructions_now(self) -> str:
-        """All else that is told in this turn, the reminder too, to be put behind the user's message, within it."""
+        """All else that is told in this turn, to be put behind the user's message, within it."""
         return self.words.behind
 
     @property
@@ -259,7 +259,7 @@ class Turn:
 
     @property
     def advisories(self) -> tuple[Advisory, ...]:
-        """What this turn went without because its model is slow or working memory full; mostly nothing."""
+        """What this turn went without, because its model is slow or working memory full."""
         return advisories(self.saved, self.conditions)
 
     def note_saved(self, lever: Lever, saved: Saved) -> None:

@@ -37,7 +37,7 @@ class Deleted:
     memories: tuple[int, ...]
     """Ids of what is gone for good."""
     left: str = ""
-    """What still holds something of it and why, SOUL.md for example; mostly nothing."""
+    """What still holds something of it and why, SOUL.md for example."""
     others: tuple[int, ...] = ()
     """Ids of memories in which the user said the same words elsewhere: they stand."""
 

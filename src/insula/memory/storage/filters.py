@@ -31,7 +31,7 @@ class Filters(TypedDict, total=False):
     kind: MemoryKind
     """`semantic` ones assert something, `episodic` ones only happened."""
     since: datetime | date | str
-    """When they were said at the earliest; a text is read as ISO 8601, in UTC unless it says otherwise."""
+    """When they were said at the earliest; a text is ISO 8601, in UTC by default."""
     metadata: Metadata
     """What the host said of them: each name with just this value."""
 
