@@ -117,6 +117,17 @@ async def test_forgetting_takes_what_is_wanted_or_everything() -> None:
             await one.mind.forget("ana")
 
 
+async def test_forgetting_a_user_takes_their_soul_and_backups_and_no_other_file(tmp_path: Path) -> None:
+    soul, other = tmp_path / "ana" / "SOUL.md", tmp_path / "ana" / "notes.txt"
+    for file in (soul, other, soul.parent / "backups" / "20260105.jsonl"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("")
+    async with await Metacognition.open(":memory:", soul=lambda user: tmp_path / user / "SOUL.md") as mind:
+        await mind.add("ana", SISTER)
+        await mind.forget("ana")
+    assert [*soul.parent.iterdir()] == [other]
+
+
 async def test_no_verb_reaches_the_memory_of_another_user() -> None:
     async with agent() as one:
         (number,) = await one.mind.add("ana", SISTER)

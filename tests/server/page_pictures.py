@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -47,6 +47,58 @@ SHOWN_TALK = {
     "What could I bring her from Porto?": "- **Sardines** in a tin, which keep\n- a bottle of *tawny* port\n"
     "- a scarf from the market",
 }
+DIARY: Sequence[Mapping[str, str]] = (
+    {
+        "Hi! I just started as a carpenter in Porto.": "Welcome to Porto.",
+        "What should I look at when I buy a used plane?": "Check that the **sole is flat**, the iron long enough, and "
+        "the mouth not chipped.",
+        "How do I sharpen its iron?": "1. Flatten the back.\n2. Grind to 25°.\n3. Hone to 30° on a fine stone.",
+    },
+    {
+        "My landlord Rui wants the rent on the first of the month.": "Noted.",
+        "Write Rui a friendly note that the tap in the kitchen drips.": "Dear Rui, the kitchen tap has begun to drip. "
+        "Could somebody look at it this week? Kind regards.",
+    },
+    {
+        "I can't eat lactose.": "Noted.",
+        "What can I cook tonight with chickpeas and spinach?": "A stew: onion, garlic, cumin, chickpeas, and the "
+        "spinach at the end.",
+        "Please give amounts in grams.": "400 g chickpeas, 300 g spinach, 1 onion.",
+    },
+    {
+        "My friend Inês plays the cello in the city orchestra.": "That is a fine orchestra.",
+        "She has a concert on the 14th.": "I will remember the concert.",
+        "What could I wear to it?": "A dark jacket and a shirt without a tie.",
+    },
+    {
+        "Explain the difference between oak and ash.": "Oak is heavier and rots less; ash is springier.",
+        "And which one for a garden bench?": "Oak.",
+    },
+    {"Good morning.": "Good morning!", "How long does wood glue take?": "Clamp it for an hour, and wait a day."},
+    {
+        "My bike is a red Órbita from 1987.": "Noted.",
+        "Its chain slips under load. What is it?": "Mostly a worn chain on a worn sprocket; change both.",
+    },
+    {
+        "I have learned Portuguese for three years.": "Noted.",
+        "How do I say that I'm running late?": "*Estou atrasado.*",
+    },
+    {
+        "I plan to visit my aunt Teresa in Braga at Easter.": "Noted.",
+        "How far is it?": "About 55 km, 45 minutes by train.",
+    },
+    {
+        "Thanks for yesterday, the bench stands.": "Glad to hear it.",
+        "Which oil for oak outside?": "| oil | dries in | lasts |\n|---|---|---|\n| tung | 2 days | 2 years |\n"
+        "| linseed | 4 days | 1 year |",
+    },
+    {
+        "Inês moved to Coimbra last week.": "Noted.",
+        "Where does Inês live now?": "Inês lives in Coimbra.",
+        "Don't use exclamation marks, please.": "I will not.",
+    },
+)
+"""What was said before, a day each."""
 FACTS = (
     "Hello! My daughter Zoë is allergic to nuts. What can I bake for her?",
     "I plan to run the marathon in Porto next month.",
@@ -55,21 +107,33 @@ FACTS = (
 TRAINS = "When the user asks about trains, also name the platform."
 
 
-def answer(said: Request) -> str:
+DAY = 86_400.0
+
+
+def answer(request: Request) -> str:
     """What the model says."""
-    return (TALK | SHOWN_TALK).get(said.prompt.partition("\n\n(")[0], "I do not know that one.")
+    return (TALK | SHOWN_TALK | {told: said for day in DIARY for told, said in day.items()}).get(
+        request.prompt.partition("\n\n(")[0], "I do not know that one."
+    )
 
 
 def fill(running: Site) -> None:
-    """Some facts, two days of talk with a slow spell, a night, and guidelines with a change that waits."""
+    """Two weeks of talk, the last days with a slow spell, a night, and guidelines with a change that waits."""
     said = list(TALK)
+    running.clock.ahead = -(len(DIARY) + 3) * DAY
+    for number, day in enumerate(DIARY, 1):
+        running.say("me", f"day {number}", *day)
+        running.clock.ahead += DAY
     running.say("me", "sunday", *FACTS)
+    running.clock.ahead += DAY
     running.say("me", "monday", *said)
+    running.clock.ahead += DAY
     for seconds in (2.0, 6.0, 2.0):
         for _ in range(24):
             running.end_elsewhere(seconds)
         running.clock.ahead += 400
         running.say("me", "tuesday", *(said[5:] + said[:5]))
+    running.clock.ahead += DAY
     running.say("me", "wednesday", *itertools.islice(said, 3))
     first = soul.revise(soul.Document(), add=[("Personality", "p1", "Be brief: the user works nights.")])
     second = soul.revise(

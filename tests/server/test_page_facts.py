@@ -40,7 +40,7 @@ def test_facts_are_filtered_searched_and_found_again_after_a_change(browser: Bro
     running.say("me", "monday", *TOLD)
     with tab(browser, running, width=320, dark=True) as page:
         page.goto("/memory")
-        page.get_by_label("Whose").select_option(label="your sister (1)")
+        page.get_by_label("Whose").select_option(label="your sister Ana (1)")
         page.get_by_role("button", name="Show").click()
         expect(page.locator("#facts > li")).to_have_count(1)
         page.get_by_role("button", name="Pin fact").click()
@@ -100,14 +100,25 @@ def test_all_about_somebody_is_deleted_and_nothing_else(browser: Browser, runnin
     with tab(browser, running) as page:
         page.goto("/memory/people")
         expect(page.locator("#people > li", has_text="you")).not_to_have_count(0)
-        page.get_by_label("Erase what is known about Karl").click()
-        page.get_by_role("button", name="Erase all for good: Karl").click()
+        page.get_by_label("Erase what is known about your boss Karl").click()
+        page.get_by_role("button", name="Erase all for good: your boss Karl").click()
         expect(page.get_by_role("status")).to_contain_text("All of that is erased")
         expect(page.locator("#people > li", has_text="Karl")).to_have_count(0)
         page.goto("/memory")
         expect(page.locator("#facts > li")).to_have_count(2)
         page.goto("/memory?user=ben")
         expect(page.locator("#facts > li")).to_have_count(3)
+
+
+def test_a_sister_and_her_name_are_one_person(browser: Browser, running: Site) -> None:
+    running.say("me", "monday", "My sister Ana moved to Lisbon.", "My sister likes trains.", "My boss Karl is strict.")
+    running.say("me", "monday", "Karl has a dog.", "My boss is called Karl, and so is my neighbour Bob.")
+    with tab(browser, running) as page:
+        page.goto("/memory/people")
+        expect(page.locator("#people h2", has_text="your sister Ana")).to_contain_text("2 facts")
+        expect(page.locator("#people h2", has_text="Ana")).to_have_count(1)
+        page.get_by_role("link", name="your sister Ana").click()
+        expect(page.locator("#facts > li")).to_have_count(2)
 
 
 def test_the_transcript_holds_both_sides_and_its_lines_are_muted_and_deleted(browser: Browser, running: Site) -> None:

@@ -9,7 +9,7 @@ from page_site import Site, site
 from page_tab import PAGES, guide, is_wide, say, tab
 from page_tab import browser as browser  # noqa: PLC0414 a fixture
 from page_tab import running as running  # noqa: PLC0414 likewise
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from insula.errors import ModelUnavailable, StoreLocked
 from insula.testing import ScriptedModel
@@ -112,6 +112,80 @@ def test_everything_is_reached_with_the_keyboard(browser: Browser, running: Site
         page.keyboard.press("Escape")
         expect(page.get_by_label("Name of another user")).to_be_hidden()
         expect(page.locator("#me summary")).to_be_focused()
+
+
+SHOWS_FOCUS = """() => {
+  const here = document.activeElement, style = getComputedStyle(here);
+  if (here === document.body) return "the focus is lost";
+  const box = here.closest(".composer > div");  // the box of a message shows it around itself
+  return style.outlineStyle !== "none" || (box && getComputedStyle(box).boxShadow !== "none") ? "" : here.outerHTML;
+}"""
+LANDED = "() => document.activeElement !== document.body"
+
+
+def reach(page: Page, wanted: Locator, key: str = "Tab") -> None:
+    """Press a key until it leads there; each place on the way shows that it has the focus."""
+    for _ in range(60):
+        page.keyboard.press(key)
+        assert page.evaluate(SHOWS_FOCUS) == ""
+        if wanted.evaluate("one => one === document.activeElement"):
+            return
+    pytest.fail(f"{key} leads nowhere near {wanted}")
+
+
+def press(page: Page, name: str, key: str = "Tab") -> None:
+    """Reach the button of that name, and press it."""
+    reach(page, page.get_by_role("button", name=name, exact=True).first, key)
+    page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_talk_edit_undo_and_erase_are_done_by_keyboard_alone(browser: Browser, running: Site, width: int) -> None:
+    with tab(browser, running, width=width) as page:
+        page.goto("/")
+        for turn, said in enumerate(("My sister Ana lives in Lisbon.", "From now on, answer in one sentence."), 1):
+            page.keyboard.type(said)
+            page.keyboard.press("Enter")
+            expect(page.locator(f"#turn-{turn} .under")).to_be_visible()
+            expect(page.get_by_label("Your message")).to_be_focused()
+        press(page, "Undo", "Shift+Tab")
+        expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+        page.wait_for_function(LANDED)
+        reach(page, page.locator("#turn-2").get_by_role("button", name="That was right"))
+        page.keyboard.press("Enter")
+        expect(page.locator("#turn-2 p.judged")).to_be_visible()
+        page.wait_for_function(LANDED)
+        if width == 390:
+            press(page, "Menu", "Shift+Tab")
+            page.keyboard.press("Escape")
+            expect(page.get_by_role("button", name="Menu")).to_be_focused()
+            page.keyboard.press("Enter")
+            reach(page, page.get_by_role("link", name="Memory"))
+        else:
+            reach(page, page.get_by_role("link", name="What I know about you"), "Shift+Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/memory*")
+        edit = page.get_by_label("Edit fact 1")
+        reach(page, edit)
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Escape")
+        expect(edit).to_be_focused()
+        expect(page.get_by_label("What fact 1 should say")).to_be_hidden()
+        for key in ("Enter", "Tab", "ControlOrMeta+a"):
+            page.keyboard.press(key)
+        page.keyboard.type("My sister Ana lives in Porto.")
+        press(page, "Save fact 1")
+        expect(page.locator("#facts h2")).to_contain_text("Porto")
+        expect(page.locator("#memory-1")).to_be_focused()
+        press(page, "Undo this change of fact 1", "Shift+Tab")
+        expect(page.locator("#facts h2")).to_contain_text("Lisbon")
+        expect(page.locator("#memory-1")).to_be_focused()
+        reach(page, page.get_by_label("Erase fact 1"))
+        page.keyboard.press("Enter")
+        press(page, "Erase for good: fact 1")
+        expect(page.get_by_role("status")).to_contain_text("It is erased")
+        expect(page.get_by_role("status")).to_be_focused()
 
 
 def skip(page: Page) -> None:

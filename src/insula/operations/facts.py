@@ -1,8 +1,9 @@
 """What a user told of their life, as facts: each with whom it is about, since when, and in which words it was said."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from insula.errors import NotFound
@@ -67,6 +68,8 @@ class Person:
     """By which facts are filtered."""
     name: str
     facts: int
+    also: tuple[str, ...] = ()
+    """Other names of theirs: a sister who has a name goes by each."""
 
 
 def facts_of(whose: str = "", meant: str = "", since: float | None = None) -> Filter:
@@ -99,9 +102,26 @@ async def get_fact(store: Store, user: str, number: int) -> Fact:
 async def list_people(store: Store, user: str) -> tuple[Person, ...]:
     """Whom facts are about: the user first, then those with the most facts."""
     user_id = await store.nights.sleeper(user)
-    found = [] if user_id is None else await store.read(stated.subjects, user_id, PEOPLE)
-    people = [Person(id=path, name=_name(path, [text]), facts=count) for path, count, text in found]
-    return tuple(sorted(people, key=lambda one: one.id != USER))
+    if user_id is None:
+        return ()
+    found = await store.read(stated.subjects, user_id, PEOPLE)
+    people = {path: Person(id=path, name=_name(path, [text]), facts=count) for path, count, text in found}
+    pairs = await store.read(stated.named_kin, user_id)
+    beside = Counter(one for pair in pairs for one in pair[:2])
+    for kin, name, both in pairs:
+        known = [people[one].facts for one in (kin, name) if one in people]
+        if beside[kin] == beside[name] == 1 and len(known) == 2 and both == min(known):
+            _join(people, kin, name)
+    return tuple(sorted(people.values(), key=lambda one: (one.id != USER, -one.facts)))
+
+
+def _join(people: dict[str, Person], kin: str, name: str) -> None:
+    """Let a sister and the one name that stands beside her be one person, by the one of the two that all facts have."""
+    first, second = people[kin], people[name]
+    more, less = (first, second) if first.facts >= second.facts else (second, first)
+    del people[less.id]
+    both = f"{first.name} {second.name}"
+    people[more.id] = replace(more, name=both, also=(first.name, second.name))
 
 
 def find_person(people: Sequence[Person], name: str) -> Person:
@@ -111,7 +131,7 @@ def find_person(people: Sequence[Person], name: str) -> Person:
         NotFound: there is none.
     """
     wanted = name.strip().casefold()
-    found = next((one for one in people if wanted in (one.id, one.name.casefold())), None)
+    found = next((one for one in people if wanted in (one.id, *map(str.casefold, (one.name, *one.also)))), None)
     if found is None:
         known = ", ".join(one.name for one in people[:NAMED]) or "nobody yet"
         raise NotFound(f"No fact is about {name[:60]!r}; facts are about {known}.")

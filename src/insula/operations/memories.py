@@ -1,5 +1,6 @@
 """What may be done with what is remembered of a user: list, get, search, change, delete, forget, export."""
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,7 +134,7 @@ async def forget_memories(store: Store, user: str, wanted: Filter, soul: Path | 
 
 
 async def forget_user(store: Store, user: str, soul: Path | None = None) -> Deleted:
-    """Erase all that is kept of a user, for good: memories, conversations, what was learned, and their SOUL.md.
+    """Erase all that is kept of a user, for good: memories, conversations, what was learned, SOUL.md and backups.
 
     Raises:
         NotFound: nothing is stored of the user.
@@ -143,6 +144,7 @@ async def forget_user(store: Store, user: str, soul: Path | None = None) -> Dele
     if soul is not None:
         for file in (soul, soul.with_name(curation.REQUESTS)):
             file.unlink(missing_ok=True)
+        shutil.rmtree(soul.with_name(custody.BACKUPS), ignore_errors=True)
     return Deleted(memories=tuple(numbers), left=store.residue if await store.scrub() else custody.LEFT)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from insula.language.owner import USER
 from insula.language.statements import Statement
 from insula.memory.relevance import Told
 from insula.memory.storage.among import among
@@ -122,6 +123,19 @@ def subjects(connection: sa.Connection, user_id: int, limit: int) -> list[tuple[
     query = sa.select(of.subject, number, sa.func.max(of.text)).join(memories, standing)
     mine = sa.and_(of.user_id == user_id, of.subject != "", of.subject.not_like("?%"), one.provenance != "assistant")
     rows = connection.execute(query.where(mine).group_by(of.subject).order_by(number.desc(), of.subject).limit(limit))
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def named_kin(connection: sa.Connection, user_id: int) -> list[tuple[str, str, int]]:
+    """Which names stand beside which kin (`user/sister` and `ana`), and in how many of a user's facts."""
+    kin, name, one = statements.alias("kin"), statements.alias("name"), memories.c
+    standing = sa.and_(one.id == kin.c.memory_id, one.retired_at.is_(None), one.kind == "semantic")
+    beside = sa.and_(name.c.memory_id == kin.c.memory_id, name.c.user_id == user_id)
+    query = sa.select(kin.c.subject, name.c.subject, sa.func.count(one.id.distinct()))
+    pairs = query.join(memories, standing).join(name, beside)
+    mine = sa.and_(kin.c.user_id == user_id, kin.c.subject.like("%/%"), one.provenance != "assistant")
+    called = sa.and_(name.c.subject.not_in(("", USER)), name.c.subject.not_like("%/%"), name.c.subject.not_like("?%"))
+    rows = connection.execute(pairs.where(mine, called).group_by(kin.c.subject, name.c.subject))
     return [(row[0], row[1], row[2]) for row in rows]
 
 

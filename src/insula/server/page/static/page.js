@@ -23,12 +23,21 @@ addEventListener("click", (event) => {
   const menu = document.getElementById("me");
   if (menu && menu.open && !menu.contains(event.target)) menu.open = false;
 });
+let lost = false; // whether what has the keyboard is about to be replaced
+document.body.addEventListener("htmx:beforeRequest", (event) => (lost ||= event.detail.elt.contains(document.activeElement)));
+document.body.addEventListener("htmx:load", (event) => {
+  if (lost && document.activeElement === document.body) land(event.detail.elt);
+  lost = false;
+});
+const said = document.querySelector(".notice.good[role=status]");
+if (said && !document.getElementById(location.hash.slice(1))) land(said); // what was done, where the form that did it is gone
 document.querySelector("form[action='/sign-out']")?.addEventListener("submit", () => sessionStorage.clear());
 addEventListener("keydown", (event) => {
   const menu = document.getElementById("me");
-  if (event.key === "Escape" && menu && menu.open) {
-    menu.open = false;
-    menu.querySelector("summary").focus();
+  const open = menu?.open ? menu : document.activeElement.closest("details.edit[open]");
+  if (event.key === "Escape" && open) {
+    open.open = false;
+    open.querySelector("summary").focus();
   }
 });
 const sessions = document.getElementById("sessions");
@@ -37,6 +46,12 @@ converse(document.getElementById("composer"));
 listen(document.getElementById("signals"));
 zooms(document.getElementById("zoom"));
 draw();
+
+/** Puts the keyboard there, so that the next key goes on from it and not from the top of the page. */
+function land(place) {
+  if (!place.matches("a, button, input, summary, textarea, [tabindex]")) place.tabIndex = -1;
+  place.focus({ preventScroll: true });
+}
 
 async function copy(button, text) {
   try {
