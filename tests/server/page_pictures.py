@@ -217,17 +217,6 @@ def phone(page: Page) -> None:
     page.goto("/new?user=ana")
 
 
-def over_time(page: Page) -> None:
-    """Figures, and what was adapted."""
-    page.goto("/operate")
-    page.wait_for_selector(".canvas canvas")
-
-
-def past(page: Page) -> None:
-    """A conversation with a history on a phone: it opens at the last exchange."""
-    page.goto("/?session=tuesday")
-
-
 def request(page: Page) -> None:
     """What the model was told in a past turn, part by part."""
     page.goto("/?session=wednesday")
@@ -249,25 +238,6 @@ def lessons(page: Page) -> None:
     page.goto("/guidance")
 
 
-def nights(page: Page) -> None:
-    """A night in words."""
-    page.goto("/nights")
-
-
-def zoomed(page: Page) -> None:
-    """A part of the charts, compared with what was before and with each other."""
-    over_time(page)
-    page.get_by_role("button", name="Zoom in").click()
-    page.get_by_label("Compare with").select_option("confidence")
-    page.locator("[data-chart=quality] .u-over").hover()
-
-
-def guidelines(page: Page) -> None:
-    """SOUL.md with a line opened, and a change that waits."""
-    page.goto("/soul")
-    page.get_by_label("More about the lesson").first.click()
-
-
 def agent(page: Page) -> None:
     """The timeline of a coding agent."""
     page.goto("/agents")
@@ -279,14 +249,9 @@ def agent(page: Page) -> None:
 SHOTS: dict[str, tuple[Callable[[Page], None], int, int, str]] = {
     "page-talk": (talk, 1280, 940, "light"),
     "page-phone": (phone, 390, 844, "dark"),
-    "page-time": (over_time, 1280, 1180, "light"),
-    "page-past": (past, 390, 844, "light"),
     "page-request": (request, 1280, 900, "light"),
     "page-memories": (memories, 1280, 860, "light"),
     "page-lessons": (lessons, 1280, 1000, "dark"),
-    "page-nights": (nights, 1280, 1000, "light"),
-    "page-zoom": (zoomed, 1280, 700, "dark"),
-    "page-guidelines": (guidelines, 1280, 1160, "dark"),
     "page-agent": (agent, 1280, 900, "light"),
 }
 
