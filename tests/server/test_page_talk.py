@@ -108,6 +108,14 @@ def test_an_answer_is_laid_out_while_it_is_written_and_after_a_reload_alike(brow
         assert page.locator("#turn-1 .agent").inner_html() == live
 
 
+def test_an_answer_that_is_longer_than_a_page_shows_is_settled_all_the_same(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path, model=ScriptedModel(["x" * 500_000])) as running, tab(browser, running, width=320) as page:
+        page.goto("/")
+        say(page, "Write a lot.", 1)
+        expect(page.locator("#turn-1 .agent")).to_contain_text("The rest, as plain text")
+        assert not is_wide(page)
+
+
 def test_code_and_answers_are_copied_as_they_were_written(browser: Browser, tmp_path: Path) -> None:
     with site(tmp_path, model=ScriptedModel(bread)) as running, tab(browser, running) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -2,6 +2,7 @@
 import { GONE, notice, problem } from "./notice.js";
 
 const STOPPED = "Stopped. Reload the page to see what is kept.";
+const LONGEST = 400_000; // characters of an answer that the page shows, as after a reload
 const LATEST = 120; // pixels from the end within which the page follows what is written
 const PAUSE = 150; // milliseconds between two looks of an answer that is being written, and three times what one took
 
@@ -104,7 +105,7 @@ export function converse(form) {
     const response = await fetch(form.dataset.turn, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(record),
+      body: JSON.stringify({ ...record, response: record.response.slice(0, LONGEST) }),
     });
     if (!response.ok) throw new Error(await problem(response));
     const near = isNear();
