@@ -8,16 +8,12 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import sqlalchemy as sa
 from page_site import Site, site
 from page_site import guidelines as learned
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.storage import spending
 from insula.memory.storage.changes import Lesson, Lived, Revision
-from insula.memory.storage.schema import users
-from insula.memory.storage.spending import Sum
 from insula.night import soul
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
@@ -157,7 +153,6 @@ def fill(running: Site) -> None:
 
     running.run(weigh(running))
     running.run(write())
-    running.run(running.store.run(many_slept, running.clock()))
     path = running.service.soul_of("me")
     assert path is not None
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -182,23 +177,6 @@ async def weigh(running: Site) -> None:
     stands = {"id": one.id, "key": one.key, "state": "active", "effect": effect}
     report = {"sessions": 80, "counted": {"suppression": 36, "breach": 4, "absence": 26, "detection": 14}}
     await store.nights.record(user_id, "2026-01-02", "lessons", report | {"lessons": [stands], "up_to": 0}, lived)
-
-
-def many_slept(connection: sa.Connection, now: float) -> None:
-    """Two dates of many users' nights: most are done, some failed, the cap was spent."""
-    cap = Sum(calls=200.0, tokens=None, cost=None)
-    began = {"2026-01-05": now - 90_000, "2026-01-06": now - 420}
-    for night, first in began.items():
-        for number in range(40, 100):
-            at = first + 5 * (number - 40)
-            given = spending.take(connection, night, number, Sum(4.0), cap, at)
-            if given.is_nothing or (night == "2026-01-06" and number > 80):
-                continue
-            state: spending.State = "failed" if number in (47, 61, 70) else "done"
-            why = "reflection: ModelTimeout" if number != 61 else "summaries: ModelUnavailable"
-            spending.settle(connection, night, number, given, Sum(3.0, 2_140.0, 0.0), state, why, at + 4)
-    rows = [{"id": number, "name": f"user-{number}", "created_at": 0.0} for number in range(40, 100)]
-    connection.execute(sa.insert(users), rows)
 
 
 def talk(page: Page) -> None:
