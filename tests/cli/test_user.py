@@ -96,24 +96,6 @@ def _stands_in(folder: Path, words: set[str]) -> dict[str, list[str]]:
 HERS = _words(*ANA, ANSWER, "xylophone kaleidoscope walrus zebrafish zeppelin-diary zeppelin diary quillon")
 
 
-def test_an_erased_user_leaves_no_word_in_any_file(
-    filled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert insula(capsys, monkeypatch, "user", "backup", "ana")[0] == 0
-    before = _stands_in(filled, HERS)
-    assert {"quillon", "zebrafish"} <= set(before["insula.db"])
-    assert insula(capsys, monkeypatch, "user", "erase", "ana", "--yes")[0] == 0
-    assert _stands_in(filled, HERS) == {}
-    assert not soul_of("ana").parent.exists()
-    assert insula(capsys, monkeypatch, "user", "list") == (0, "ben\n")
-    with sqlite3.connect(filled / "insula.db") as raw:
-        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert raw.execute("SELECT count(*) FROM messages").fetchone() == (4,)
-    raw.close()
-    code, said = insula(capsys, monkeypatch, "user", "erase", "ana", "--yes")
-    assert (code, "Nothing is stored of 'ana'" in said) == (1, True)
-
-
 def test_erasing_each_memory_leaves_no_word_either(filled: Path) -> None:
     async def all_of_them() -> None:
         async with await Store.open(filled / "insula.db") as store:
@@ -145,25 +127,6 @@ def _dump(home: Path, user: str) -> dict[str, list[tuple[object, ...]]]:
         ).fetchall()
     raw.close()
     return found
-
-
-@pytest.mark.parametrize("where", ["the same store", "another store"])
-def test_an_archive_brings_everything_along(
-    filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
-    archive = str(tmp_path / "ana.jsonl")
-    assert insula(capsys, monkeypatch, "user", "export", "ana", archive)[0] == 0
-    assert (Path(archive).stat().st_mode & 0o777) == 0o600
-    before, home = _dump(filled, "ana"), filled
-    if where == "another store":
-        home = tmp_path / "other"
-        monkeypatch.setenv("INSULA_HOME", str(home))
-    code, said = insula(capsys, monkeypatch, "user", "import", "anna", archive)
-    assert code == 0, said
-    assert _dump(home, "anna") == before
-    assert soul_of("anna").read_text() == "# Quillon the walrus\n"
-    code, said = insula(capsys, monkeypatch, "user", "import", "anna", archive)
-    assert (code, "already" in said) == (1, True)
 
 
 def _sealed(data: bytes, line: bytes) -> bytes:
@@ -199,19 +162,6 @@ HARM: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     ),
     "newer tables": (lambda data: data.replace(b'"schema":"00', b'"schema":"99', 1), "newer version"),
 }
-
-
-def test_an_archive_that_is_not_whole_is_not_taken(
-    filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    archive = tmp_path / "ana.jsonl"
-    insula(capsys, monkeypatch, "user", "export", "ana", str(archive))
-    whole = archive.read_bytes()
-    for kind, (harm, said) in HARM.items():
-        archive.write_bytes(harm(whole))
-        code, told = insula(capsys, monkeypatch, "user", "import", "anna", str(archive))
-        assert (kind, code, said in told) == (kind, 1, True), told
-    assert "anna" not in insula(capsys, monkeypatch, "user", "list")[1]
 
 
 def test_nothing_is_erased_where_nobody_can_be_asked(

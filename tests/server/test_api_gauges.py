@@ -1,6 +1,5 @@
 """How the service stands: status, performance, metrics, health; and that none of them holds a user's words."""
 
-import json
 from dataclasses import replace
 
 import httpx2
@@ -9,10 +8,7 @@ from api_service import Client, MakeService, say
 
 from insula.agent.chat import Chat
 from insula.metacognition import Metacognition
-from insula.server.api.gauges import Prepared
 from insula.server.app import create_app
-from insula.session.ring import Ring
-from insula.session.snapshot import Performance, Snapshot
 
 pytestmark = pytest.mark.anyio
 
@@ -67,16 +63,6 @@ async def test_performance_is_that_of_the_model_that_answers(make_service: MakeS
     found = (await here.get("/agent/chat/performance")).json()
     assert found["latency_p95_ms"] > 0
     assert found["slowdown"] == 1.0  # its model takes no time that anybody feels
-
-
-async def test_what_is_served_is_written_once_for_each_state_of_the_ring() -> None:
-    prepared, ring = Prepared(), Ring()
-    snapshot = Snapshot(ts=1.0, turn_counter=5, performance=Performance())
-    assert prepared.of(ring, None) is prepared.of(ring, None)
-    assert prepared.of(ring, 1_000) is prepared.of(ring, ring.size)
-    later = ring.taken(snapshot, ())
-    assert json.loads(prepared.of(later, None))["snapshot"]["turn_counter"] == 5
-    assert not json.loads(prepared.of(ring, None))["available"]
 
 
 @pytest.mark.parametrize("history", ["-1", "x", "1001", "1.5", str(2**70)])

@@ -49,7 +49,7 @@ OFFER = (
     "A night is due: it goes through what you said, tidies memory and learns from your corrections.\n"
     "Later you can run it with: insula sleep"
 )
-SHOWING = ("/why", "/memory", "/status", "/guidance", "/lessons", "/soul", "/sleep", "/help")
+SHOWING = ("/why", "/memory", "/status", "/guidance", "/soul", "/sleep", "/help")
 COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
 HELP = (
     (
@@ -250,7 +250,7 @@ def _command(talk: Conversation, line: str) -> bool:
             talk.console.print(Text(talk.runner.run(_facts(talk))))
         case "/status":
             talk.console.print(talk.runner.run(_status(talk)), soft_wrap=True)
-        case "/guidance" | "/lessons":
+        case "/guidance":
             talk.console.print(talk.runner.run(_guidance(talk)))
         case "/soul":
             talk.console.print(Text(talk.runner.run(_soul(talk))))

@@ -13,8 +13,8 @@ from insula.cli import as_json
 from insula.cli.streams import prepare
 
 TALK, AGENTS, KNOWS, RUN, DEVELOP = "Talk", "Coding agents", "What it knows", "Run it", "Develop"
-OLD = ""
-"""The panel of names that are understood for one more version, and listed nowhere."""
+HIDDEN = ""
+"""The panel of a short name that is listed nowhere."""
 
 
 class Entry(NamedTuple):
@@ -53,9 +53,7 @@ COMMANDS: Mapping[str, Entry] = {
     "mcp": Entry(DEVELOP, "mcp:mcp", "Offer memory and guidance as tools to a coding agent."),
     "model": Entry(DEVELOP, "model:app", "Embedded models: list them, bring them here."),
     "plugin": Entry(DEVELOP, "plugin:app", "Write the hook as a plugin of a coding agent."),
-    "lessons": Entry(OLD, "guidance:app", "The old name of `insula guidance`."),
-    "rules": Entry(OLD, "rules:app", "The old name of `insula guidance rules`."),
-    "soul": Entry(OLD, "soul:app", "The old name of `insula guidance soul`."),
+    "soul": Entry(HIDDEN, "soul:app", "The short name of `insula guidance soul`."),
 }
 
 
@@ -76,7 +74,7 @@ def load(name: str) -> _Command:
     else:
         around.command(name)(found)
     command = cast(_Command, typer.main.get_group(around).commands[name])
-    command.hidden = entry.panel == OLD
+    command.hidden = entry.panel == HIDDEN
     return command
 
 
@@ -99,7 +97,7 @@ class Commands(TyperGroup):
         rows = [
             TyperCommand(name, help=one.help, rich_help_panel=one.panel)
             for name, one in COMMANDS.items()
-            if one.panel != OLD
+            if one.panel != HIDDEN
         ]
         group = TyperGroup(name=self.name, commands=rows, params=self.params, help=self.help)
         group.format_help(ctx, formatter)

@@ -30,7 +30,6 @@ from insula.server.api import (
     soul,
     talk,
 )
-from insula.server.api.gauges import Prepared
 from insula.server.door.attempts import Attempts
 from insula.server.door.bodies import Bodies
 from insula.server.door.crowd import Crowd
@@ -120,7 +119,7 @@ def create_app(service: Service) -> FastAPI:
         redirect_slashes=False,
         responses=problems.documented(400, 500, 503),
     )
-    app.state.service, app.state.live, app.state.turns, app.state.prepared = service, live, turns, Prepared()
+    app.state.service, app.state.live, app.state.turns = service, live, turns
     app.state.attempts = Attempts()
     problems.install(app, failure)
 

@@ -66,9 +66,9 @@ TO_A_MODEL = frozenset(("mcp",))
 def leaves() -> Iterator[tuple[str, bool]]:
     """The names of all commands, each with whether it needs an argument; benchmarks and old names aside."""
     from insula.cli.main import COMMANDS as NAMES
-    from insula.cli.main import OLD, app
+    from insula.cli.main import HIDDEN, app
 
-    aside = {"bench", *(name for name, entry in NAMES.items() if entry.panel == OLD)}
+    aside = {"bench", *(name for name, entry in NAMES.items() if entry.panel == HIDDEN)}
     yield from (found for found in _below(typer.main.get_command(app), "") if found[0].split(" ")[0] not in aside)
 
 

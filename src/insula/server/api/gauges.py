@@ -12,7 +12,6 @@ from insula.metacognition import Metacognition
 from insula.server.problems import documented
 from insula.server.users import caller, service_of
 from insula.session.adaptation import Adaptation
-from insula.session.ring import Ring
 from insula.session.snapshot import Snapshot
 from insula.session.stages import TurnStage
 
@@ -60,24 +59,15 @@ class Status(BaseModel):
     """What was changed for what reason, and how figures differed afterwards; oldest first."""
 
 
-class Prepared:
-    """The answers of `status`, written once for each state of the ring: a new state is another object."""
-
-    def __init__(self) -> None:
-        self._ring: Ring | None = None
-        self._answers: dict[int | None, bytes] = {}
-
-    def of(self, ring: Ring, history: int | None) -> bytes:
-        """The answer as JSON, with so many snapshots and adaptations before."""
-        if ring is not self._ring:
-            self._ring, self._answers = ring, {}
-        history = None if history is None else min(history, ring.size)
-        if (known := self._answers.get(history)) is None:
-            known = self._answers[history] = _status(ring, history).model_dump_json(exclude_none=True).encode()
-        return known
-
-
-def _status(ring: Ring, history: int | None) -> Status:
+@router.get(
+    "/agent/chat/metacog/status", response_model_exclude_none=True, responses=documented(401, 422), dependencies=mine
+)
+async def status(
+    request: Request,
+    history: Annotated[int | None, Query(ge=0, le=1_000, description="How many snapshots before to show.")] = None,
+) -> Status:
+    """The last snapshot of the service, or that there has been none yet."""
+    ring = service_of(request).chat.metacognition.engine.regulator.ring
     values: dict[str, Any] = {"available": ring.last is not None}
     if ring.last:
         values["snapshot"] = ring.last
@@ -85,17 +75,6 @@ def _status(ring: Ring, history: int | None) -> Status:
         values["history"] = list(ring.snapshots[-history:]) if history else []
         values["adaptations"] = list(ring.adaptations[-history:]) if history else []
     return Status(**values)
-
-
-@router.get("/agent/chat/metacog/status", response_model=Status, responses=documented(401, 422), dependencies=mine)
-async def status(
-    request: Request,
-    history: Annotated[int | None, Query(ge=0, le=1_000, description="How many snapshots before to show.")] = None,
-) -> Response:
-    """The last snapshot of the service, or that there has been none yet."""
-    prepared: Prepared = request.app.state.prepared
-    ring = service_of(request).chat.metacognition.engine.regulator.ring
-    return Response(prepared.of(ring, history), media_type="application/json")
 
 
 class Rhythm(BaseModel):
