@@ -31,7 +31,8 @@ from insula.cli.sleep import asleep, show
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.cli.status import describe_held, read_held
 from insula.errors import InputError, InsulaError
-from insula.night.cycle import SleepReport, due, sleep_cycle
+from insula.metacognition.nights import run_night
+from insula.night.cycle import SleepReport, due
 from insula.night.guidelines import adopt, state
 from insula.night.phases import PHASES, understanding_phases
 from insula.night.telling import OFF, TITLE, changed_last_night
@@ -321,18 +322,15 @@ def _sleep(talk: Conversation) -> None:
 
 
 async def _night(talk: Conversation) -> SleepReport:
-    metacognition = talk.chat.metacognition
-    return await sleep_cycle(
-        metacognition.store,
+    return await run_night(
+        talk.chat.metacognition.engine,
         talk.user,
-        understanding_phases(PHASES, talk.settings.understanding, talk.settings.understanding_tokens),
-        zone=talk.settings.zone_of(talk.user),
-        identity=metacognition.identity,
         model=talk.chat.model if understands(talk.model) else None,
-        account=talk.chat.account,
         soul=soul_of(talk.user),
-        embed=metacognition.engine.embed,
         force=True,
+        phases=understanding_phases(PHASES, talk.settings.understanding, talk.settings.understanding_tokens),
+        zone=talk.settings.zone_of(talk.user),
+        account=talk.chat.account,
     )
 
 

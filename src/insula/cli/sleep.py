@@ -21,8 +21,9 @@ from insula.errors import InputError
 from insula.llm.models import resolve
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
-from insula.metacognition.backlog import catch_up
-from insula.night.cycle import SleepReport, sleep_cycle
+from insula.metacognition import Metacognition
+from insula.metacognition.nights import run_night
+from insula.night.cycle import SleepReport
 from insula.night.phases import PHASES, understanding_phases
 from insula.night.telling import NOTHING
 from insula.operations.nights import describe_report
@@ -78,26 +79,23 @@ async def _nights(
         identity = identity_module.load(
             settings.identity or home / identity_module.FILE, required=bool(settings.identity)
         )
-        embed = embedding.usable(embedding.named(settings.embed))
+        engine = Metacognition(store, identity=identity, embed=embedding.named(settings.embed)).engine
         name = model or settings.model
         llm = await stack.enter_async_context(resolve(name, settings.weights)) if understands(name) else None
         reports: list[SleepReport] = []
         for each in await store.nights.users() if everybody else [user]:
             if each == user and not everybody:
                 await stuck.take(store, each, home)
-            await catch_up(store, each, embed)
             reports.append(
-                await sleep_cycle(
-                    store,
+                await run_night(
+                    engine,
                     each,
-                    understanding_phases(PHASES, settings.understanding, settings.understanding_tokens),
-                    zone=settings.zone_of(each),
-                    identity=identity,
                     model=llm,
-                    account=account_of(settings),
                     soul=soul_of(each),
-                    embed=embed,
                     force=force,
+                    phases=understanding_phases(PHASES, settings.understanding, settings.understanding_tokens),
+                    zone=settings.zone_of(each),
+                    account=account_of(settings),
                 )
             )
         return reports

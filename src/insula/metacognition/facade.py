@@ -32,7 +32,6 @@ from insula.metacognition.arguments import (
     check_options,
     check_path,
 )
-from insula.metacognition.backlog import catch_up
 from insula.metacognition.engine import Engine, Options, Subscriber
 from insula.metacognition.observing import ADDED, Message, amend_fact, read_line, read_messages, remember
 from insula.metacognition.outcome import TurnResult
@@ -320,25 +319,13 @@ class Metacognition:
             soul: the user's SOUL.md; None keeps it in the store alone.
             force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
         """
-        from insula.night.cycle import sleep_cycle
-        from insula.night.phases import PHASES
+        from insula.metacognition.nights import run_night
 
         check_types(user=user)
         check_options(("soul", soul, Path, "a pathlib.Path"))
         if model is not None:
             check_model(model)
-        await catch_up(self.store, user, self.engine.embed)
-        return await sleep_cycle(
-            self.store,
-            user,
-            PHASES,
-            identity=self.identity,
-            calibration=self.engine.calibration,
-            model=model,
-            soul=soul,
-            embed=self.engine.embed,
-            force=force,
-        )
+        return await run_night(self.engine, user, model=model, soul=soul, force=force)
 
     async def understand(self, user: str, *, model: "Model", tokens: int = TOKENS_A_DAY) -> bool:
         """Let the user's own model read the next lines of theirs that it has not read, between two turns (K3a).

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
 from insula.coding.step.digests import hash_text
-from insula.metacognition.backlog import catch_up
-from insula.night.cycle import SleepReport, due, sleep_cycle
+from insula.metacognition.nights import run_night
+from insula.night.cycle import SleepReport, due
 from insula.night.phases import PHASES, understanding_phases
 from insula.server.background import run_beside
 from insula.server.service import Service
@@ -131,18 +131,14 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
         StoreError: the store cannot be used.
     """
     chat = service.chat
-    await catch_up(chat.metacognition.store, user, chat.metacognition.engine.embed)
-    report = await sleep_cycle(
-        chat.metacognition.store,
+    report = await run_night(
+        chat.metacognition.engine,
         user,
-        understanding_phases(PHASES, service.understanding, service.understanding_tokens),
-        zone=service.zone_of(user),
-        identity=chat.metacognition.identity,
-        calibration=chat.metacognition.engine.calibration,
         model=chat.model if service.understands else None,
-        account=chat.account,
         soul=service.soul_of(user),
-        embed=chat.metacognition.engine.embed,
         force=force,
+        phases=understanding_phases(PHASES, service.understanding, service.understanding_tokens),
+        zone=service.zone_of(user),
+        account=chat.account,
     )
     return replace(report, phases=tuple(replace(one, why=service.told(one.why)) for one in report.phases))
