@@ -11,9 +11,8 @@ from insula.night.cycle import Phase, PhaseName, SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
-
     from insula.llm.budget import Account
+    from insula.llm.model import Model
 
 
 async def run_night(
