@@ -48,6 +48,8 @@ ASKS = "What did you do this weekend? And where? With whom?"
     [
         ("Too long for me, two lines please.", "Too long again, two lines please.", "two lines"),
         ("C'est beaucoup trop fleuri. Reste sobre.", "Trop fleuri encore, reste sobre.", "sobre"),
+        ("One question, then wait for my answer please", "Only one question at a time", "question"),
+        ("Schreibe Mails für mich immer förmlich.", "Schreib meine Mails bitte immer förmlich.", "förmlich"),
     ],
 )
 async def test_what_was_asked_of_answers_in_two_sessions_is_a_preference(
@@ -63,6 +65,7 @@ async def test_what_was_asked_of_answers_in_two_sessions_is_a_preference(
     "said",
     [
         ("please convert 12 stone to kg", "please convert 12 stone to kg"),
+        ("fale apenas em inglês", "fale em português"),
         ("Riscrivi la tua risposta precedente.", "Modifica la risposta precedente."),
         ("Vuelva a escribir su respuesta anterior.", "Reformule su respuesta anterior."),
         ("Good, thank you very much.", "Very good, many thanks to you."),

@@ -56,6 +56,17 @@ async def test_a_lesson_of_a_correction_is_told_with_its_words(store: Store, clo
     assert "insula guidance forget c" in line
 
 
+async def test_whether_two_preferences_both_hold_is_asked_once(store: Store, clock: FrozenClock) -> None:
+    casual, formal = "From now on, use a casual tone with me.", "From now on, be formal with me."
+    await day(store, clock, "monday", (casual, *ORDINARY))
+    assert not any("Do both hold" in line for line in await changed_last_night(store, "ana"))
+    await day(store, clock, "tuesday", (formal, *ORDINARY))
+    (asked,) = [line for line in await changed_last_night(store, "ana") if "Do both hold" in line]
+    assert asked.startswith(f"Do both hold, “{casual}” and “{formal}”? (only the newer: insula guidance forget w")
+    await day(store, clock, "wednesday", ORDINARY)
+    assert await changed_last_night(store, "ana") == ()
+
+
 async def test_an_ordinary_night_says_nothing(store: Store, clock: FrozenClock) -> None:
     await day(store, clock, "monday", ORDINARY)
     assert await changed_last_night(store, "ana") == ()

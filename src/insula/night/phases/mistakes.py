@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.nights import UP_TO
-from insula.memory.storage.rows import name_of
-from insula.memory.wishes import is_wish, stands
+from insula.memory.storage.rows import Kept, name_of
+from insula.memory.wishes import is_wish, stands, words
 from insula.night.corrections import Corrected, lessons_of
 from insula.night.cycle import Night, Result
 from insula.night.grounding import ABOUT_PEOPLE, about_no_answers, without_people
 from insula.night.sessions import Heard, corrected_before, since_last_night
-from insula.night.wanted import PLACES, asked_again, requests_since, unheard
+from insula.night.wanted import PLACES, asked_again, find_doubtful, requests_since, unheard
 from insula.night.wording import count, join_parts, undo_by
 
 MOST = 20
@@ -43,7 +43,8 @@ async def learn(night: Night) -> Result:
     asked = {each for one in twice for each in one.citations}
     lessons = [one for one in lessons_of(corrected, before, kept) if asked.isdisjoint(one.citations)][:MOST]
     told_before = {one["id"] for one in night.last.get("wishes", ())}
-    fresh = (one for one in kept if is_wish(one) and stands(one) and one.created_at > night.since)
+    fresh = [one for one in kept if is_wish(one) and stands(one) and one.created_at > night.since]
+    doubtful = find_doubtful([one for one in fresh if one.name not in told_before], kept, night.embed)
     wishes = [
         *((one.name, one.advice, one.citations) for one in fresh if one.name not in told_before),
         *((name_of(one.key, ""), one.advice, one.citations) for one in twice),
@@ -71,6 +72,7 @@ async def learn(night: Night) -> Result:
         f"{count(len(wishes), 'new preference')} of yours" if wishes else "",
         f"from {count(len(refused), 'text')} nothing is learned, since they give orders" if refused else "",
     )
+    asks = [_ask(*doubtful)] if doubtful else []
     told = (
         *(f"From now on: {one.advice}{_source(one.citations, memories)}" for one in lessons),
         *(f"You want: {advice}{_source(cites, memories)}" for _, advice, cites in wishes),
@@ -79,8 +81,16 @@ async def learn(night: Night) -> Result:
         report,
         [*said, *again, *lessons],
         "Nothing was corrected a second time, and nobody asked for anything." if quiet else "",
-        says=[join_parts(parts), *told] if any(parts) else (),
-        news=[_news(one) for one in lessons if one.key not in known],
+        says=[join_parts(parts), *told, *asks] if any(parts) else (),
+        news=[*asks, *(_news(one) for one in lessons if one.key not in known)],
+    )
+
+
+def _ask(older: Kept, newer: Kept) -> str:
+    """A question that is put once, on two preferences that may not both hold."""
+    return (
+        f"Do both hold, “{words(older)}” and “{words(newer)}”? (only the newer: insula guidance forget {older.name}; "
+        f"only the older: insula guidance forget {newer.name})"
     )
 
 
