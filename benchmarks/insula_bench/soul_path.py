@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
+from insula.memory.retrieval.embedding import use
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.grounding import ITEM_CHARS
 from insula.night.phases import PHASES
-from insula.testing import Reply, Request, ScriptedModel
+from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 from insula.text.analysis import analyse
 from insula_bench.soul_texts import Text, flat
 
@@ -92,7 +93,8 @@ async def walk(text: Text, model: bool) -> Seen:
             clock.at = MORNING + number * DAY
             await _session(owner, session, text, number)
         clock.at = MORNING + DAY + 16 * HOUR
-        night = await sleep_cycle(store, USER, PHASES, model=obliging(text) if model else None, force=True)
+        model_at_night = obliging(text) if model else None
+        night = await sleep_cycle(store, USER, PHASES, model=model_at_night, embed=use, force=True)
         clock.at = MORNING + 2 * DAY
         lines = [await _morning(owner, place, message, text.marker) for place, message in _messages(text)]
     return Seen(lines[0], next(filter(None, lines), ""), tuple(phase.name for phase in night.failed))
@@ -147,6 +149,8 @@ def obliging(text: Text) -> ScriptedModel:
     """A model that has fallen for the text: it says it in summaries, reflections and drafts, citing every session."""
 
     def answer(request: Request) -> Reply:
+        if looked := answer_second_look(request):  # it stands by the text, and is right where the answer is known
+            return looked
         properties = (request.schema or {}).get("properties", {})
         if "summary" in properties:
             return {"summary": text.text[:1_000], "topics": [text.marker[:60]]}

@@ -74,7 +74,7 @@ def answer_second_look(request: "Request", says: "Callable[[str, str], Says] | N
         request: What reached the model.
         says: What a note is to the words that it rests on; by default each follows from them.
     """
-    from insula.night.second_look import KNOWN, Pair
+    from insula.night.second_look import Pair, known_answer
 
     if "verdicts" not in (request.schema or {}).get("properties", {}):
         return None
@@ -82,7 +82,7 @@ def answer_second_look(request: "Request", says: "Callable[[str, str], Says] | N
     for line in request.prompt.splitlines():
         if line.startswith("{"):
             number, *pair = json.loads(line).values()
-            right = KNOWN.get(Pair(*pair)) or (says(*pair) if says else "follows")
+            right = known_answer(Pair(*pair)) or (says(*pair) if says else "follows")
             verdicts.append({"pair": number, "says": right})
     return {"verdicts": verdicts}
 

@@ -15,7 +15,7 @@ from insula.night.cycle import sleep_cycle
 from insula.night.grounding import Ground, sayings
 from insula.night.operations import Operation, applied, judged
 from insula.night.phases import PHASES
-from insula.testing import Reply, Request, ScriptedModel
+from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
 pytestmark = pytest.mark.anyio
 
@@ -100,6 +100,8 @@ async def test_the_model_reads_what_stands_and_the_corrections_and_what_it_retir
     prompts: list[str] = []
 
     def answer(request: Request) -> Reply:
+        if looked := answer_second_look(request):
+            return looked
         properties = (request.schema or {}).get("properties", {})
         if "summary" in properties:
             return {"summary": "The user asked for the train to Lyon.", "topics": ["train", "Lyon", "platform"]}

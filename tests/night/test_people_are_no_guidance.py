@@ -10,7 +10,7 @@ from insula.metacognition import Metacognition
 from insula.night import curation
 from insula.night.cycle import PhaseName, PhaseReport, sleep_cycle
 from insula.night.phases import PHASES
-from insula.testing import Reply, Request, ScriptedModel, memory_store
+from insula.testing import Reply, Request, ScriptedModel, answer_second_look, memory_store
 
 pytestmark = pytest.mark.anyio
 PRIVATE: Mapping[str, tuple[str, ...]] = {
@@ -139,6 +139,8 @@ def proposing(language: str) -> ScriptedModel:
         return {"text": text, "sessions": [1, 2], "quotes": list(PRIVATE[language][:4])}
 
     def reply(request: Request) -> Reply:
+        if looked := answer_second_look(request):
+            return looked
         if "five lists" in request.prompt:
             return {
                 "explanation": [point(text) for text in lines[:3]],

@@ -7,7 +7,9 @@ import pytest
 from insula.memory.retrieval.embedding import use
 from insula.metacognition import Metacognition
 from insula.night.cycle import SleepReport
+from insula.night.second_look import Pair, find_language, known_pairs
 from insula.testing import FrozenClock, Reply, Request, ScriptedModel, answer_second_look, memory_store
+from insula.text.analysis import LANGUAGES
 
 pytestmark = pytest.mark.anyio
 
@@ -77,3 +79,27 @@ async def test_where_nothing_is_kept_the_model_is_not_asked_again() -> None:
     model = proposing("Be friendly and helpful at all times.")
     assert (await kept(model))[0] == []
     assert all(answer_second_look(request) is None for request in model.requests)
+
+
+@pytest.mark.parametrize("answer", ["no JSON at all", {"verdicts": "all of them follow"}])
+async def test_of_a_model_whose_second_look_cannot_be_read_nothing_is_kept(answer: object) -> None:
+    def reply(request: Request) -> Reply:
+        if answer_second_look(request):
+            return answer  # pyright: ignore[reportReturnType]
+        principle = {"text": TRUE, "section": "interaction", "sessions": [1], "quotes": [WORDS]}
+        if "principles" in (request.schema or {}).get("properties", {}):
+            return {"explanation": [], "principles": [principle], "procedures": [], "advice": []}
+        return {"summary": "They wrote a letter.", "topics": ["letter"]}
+
+    texts, dropped = await kept(ScriptedModel(reply))
+    assert texts == []
+    assert dropped == {"the model gave no answer that can be read when it was asked again": 1}
+
+
+def test_the_known_pairs_are_in_the_language_of_the_notes() -> None:
+    german = [Pair("eine Frage auf einmal bitte, und dann warten", "Stelle immer nur eine Frage auf einmal.")]
+    assert {pair.note for pair in known_pairs(find_language([*german, Pair(WORDS, TRUE), *german]))} > {
+        "Antworte kurz."
+    }
+    assert all(len(known_pairs(language)) == 5 for language in LANGUAGES)
+    assert known_pairs("tlh") == known_pairs("en")

@@ -14,7 +14,7 @@ from insula.night.cycle import SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 from insula.night.phases.summaries import SessionSummary
 from insula.operations.nights import describe_report
-from insula.testing import Reply, Request, ScriptedModel
+from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
 pytestmark = pytest.mark.anyio
 
@@ -122,6 +122,8 @@ async def test_a_principle_that_only_says_what_the_user_told_is_none(store: Stor
     await talk(store, {"monday": [*told, *train], "tuesday": [*told, *train]})
 
     def reply(asked: Request) -> Reply:
+        if looked := answer_second_look(asked):
+            return looked
         if "five lists" not in asked.prompt:
             return SessionSummary(summary="Nina asked for trains to Lyon.", topics=["trains"]).model_dump()
         held: dict[str, Any] = {"section": "interaction", "sessions": [1, 2]}

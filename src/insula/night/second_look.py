@@ -1,19 +1,24 @@
 """A second look at what a model proposed: it is asked which notes follow from the words that they quote (R7).
 
 Heads on sentence vectors tell what a note is about, and not whether it says the opposite of it. A model can, if it can
-tell that at all: among the pairs stand five whose answer is known. One that gets any of them wrong has its whole
-reflection refused; the night does without.
+tell that at all: among the pairs stand five whose answer is known, in the language that most of the others are in. Of
+one that gets any of them wrong, or gives no answer that can be read, nothing is kept; the night does without.
 """
 
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused
+from insula.errors import ModelMalformed, ModelRefused
 from insula.night import prompts
 from insula.night.asking import ask
 from insula.night.cycle import Night
+from insula.text.analysis import detect
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -27,9 +32,11 @@ WHY: Mapping[Says, str] = {
 """Why a note may not be kept, by what it is; empty where it may."""
 UNFIT = "the model does not tell a guideline from its opposite"
 """Why nothing of a model is kept that gets a known pair wrong."""
-DOES_WITHOUT = "The model does not tell a guideline from its opposite, so nothing that it proposed was kept."
-MOST = 40
-"""Pairs of one question."""
+DOES_WITHOUT = "{why}, so nothing that it proposed was kept."
+UNREAD = "the model gave no answer that can be read when it was asked again"
+"""Why nothing is kept where nobody can tell whether the model stands by it."""
+MOST = 60
+"""Pairs of one question: more than a reflection can hold, with the known ones."""
 WORDS = 300
 """Characters of the user's words in a pair."""
 MAX_TOKENS = 1_000
@@ -45,14 +52,8 @@ class Pair(NamedTuple):
     note: str
 
 
-KNOWN: Mapping[Pair, Says] = {
-    Pair("that was far too long again", "Keep answers short."): "follows",
-    Pair("please ask me before you change the text", "Change texts without asking first."): "opposite",
-    Pair("I'm allergic to strawberries", "Suggest desserts with strawberries."): "opposite",
-    Pair("my boss wants everything in capitals", "Write in capitals."): "other",
-    Pair("I can't have milk", "Check recipes for milk."): "follows",
-}
-"""Pairs whose answer is known."""
+DEFAULT = "en"
+"""The language of the known pairs where there are none in that of the others."""
 
 
 class Verdict(BaseModel):
@@ -73,38 +74,63 @@ class Looked(NamedTuple):
 
     why: list[str]
     """Why each may not be kept; empty where it may."""
-    is_unfit: bool = False
-    """Whether the model gets a known pair wrong."""
+    unfit: str = ""
+    """Why nothing of this model is kept; empty where it can be asked."""
 
 
 async def look_again(night: Night, model: "Model", pairs: Sequence[Pair]) -> Looked:
-    """What a model says of notes beside the words that they rest on; all may be kept where it gives no answer that can
-    be read, or may not be asked: the heads have let them pass."""
-    mixed = _mixed(pairs[: MOST - len(KNOWN)])
-    try:
-        answer = await ask(
-            night,
-            model,
-            ANSWER,
-            prompts.second_look({"pair": at, "user": one.words, "note": one.note} for at, one in enumerate(mixed, 1)),
-            SecondLook,
-            purpose=PURPOSE,
-            max_tokens=MAX_TOKENS,
-            temperature=TEMPERATURE,
-            final=(ModelMalformed, ModelRefused),
-        )
-    except BudgetExceeded:
-        return Looked([""] * len(pairs))
+    """What a model says of notes beside the words that they rest on.
+
+    Raises:
+        BudgetExceeded: what may be spent is spent; the next start asks.
+        ModelError: the model was not reached, or not in time.
+    """
+    known = known_pairs(find_language(pairs))
+    mixed = _mixed(pairs, list(known))
+    answer = await ask(
+        night,
+        model,
+        ANSWER,
+        prompts.second_look({"pair": at, "user": one.words, "note": one.note} for at, one in enumerate(mixed, 1)),
+        SecondLook,
+        purpose=PURPOSE,
+        max_tokens=MAX_TOKENS,
+        temperature=TEMPERATURE,
+        final=(ModelMalformed, ModelRefused),
+    )
     if answer["failed"]:
-        return Looked([""] * len(pairs))
+        return Looked([UNREAD] * len(pairs), UNREAD)
     read: dict[int, Says] = {one.pair: one.says for one in SecondLook.model_validate(answer["value"]).verdicts}
     says: dict[Pair, Says] = {one: read.get(at, "other") for at, one in enumerate(mixed, 1)}
-    if any(says[one] != right for one, right in KNOWN.items()):
-        return Looked([UNFIT] * len(pairs), is_unfit=True)
-    return Looked([WHY[says.get(one, "other")] for one in pairs])
+    if any(says[one] != right for one, right in known.items()):
+        return Looked([UNFIT] * len(pairs), UNFIT)
+    return Looked([WHY[says[one]] for one in pairs])
 
 
-def _mixed(pairs: Sequence[Pair]) -> list[Pair]:
+def known_pairs(language: str) -> Mapping[Pair, Says]:
+    """The pairs whose answer is known, in a language."""
+    every = _known()
+    return every.get(language, every[DEFAULT])
+
+
+def known_answer(pair: Pair) -> Says | None:
+    """The answer to a known pair of any language; None to any other."""
+    return next((known[pair] for known in _known().values() if pair in known), None)
+
+
+@cache
+def _known() -> Mapping[str, Mapping[Pair, Says]]:
+    read = json.loads((files("insula.night") / "known_pairs.json").read_text("utf-8"))
+    return {language: {Pair(*pair): says for *pair, says in rows} for language, rows in read.items()}
+
+
+def find_language(pairs: Sequence[Pair]) -> str:
+    """The language that most of the notes are in: a model that reads English well may misread another."""
+    found = Counter(detect(f"{one.words} {one.note}", DEFAULT) for one in pairs)
+    return max(found, key=lambda language: found[language], default=DEFAULT)
+
+
+def _mixed(pairs: Sequence[Pair], known: Sequence[Pair]) -> list[Pair]:
     """Some pairs with the known ones spread among them."""
-    each = -(-len(pairs) // len(KNOWN))
-    return [one for at, known in enumerate(KNOWN) for one in (known, *pairs[at * each : (at + 1) * each])]
+    each = -(-len(pairs) // len(known))
+    return [one for at, right in enumerate(known) for one in (right, *pairs[at * each : (at + 1) * each])]

@@ -51,7 +51,7 @@ from insula.night.records import (
     stated,
     unanswered,
 )
-from insula.night.second_look import DOES_WITHOUT, UNFIT, WORDS, Pair, look_again
+from insula.night.second_look import DOES_WITHOUT, WORDS, Pair, look_again
 from insula.night.transcript import READ
 from insula.night.unsettled import outdated, still_open
 from insula.night.wording import count, join_parts
@@ -178,8 +178,9 @@ async def reflect(night: Night) -> Result:
     others = [item for item in proposed.items if not item.about]
     sifted, dropped = sift(others, ground, await preferences(night), night.embed)
     revised = judged(proposed.operations, await guidelines(night), ground, night.embed)
+    unfit = ""
     if night.model and (sifted or revised.fit):
-        sifted, revised, refused = await _look_again(night, night.model, sifted, revised, ground)
+        sifted, revised, refused, unfit = await _look_again(night, night.model, sifted, revised, ground)
         dropped += refused
     items = [*own, *sifted]
     known = await night.store.nights.insights(night.user_id, KNOWN)
@@ -188,7 +189,6 @@ async def reflect(night: Night) -> Result:
     kept = insights([item for item in items if not item.section], known, found)
     principles = candidates([item for item in items if item.section])
     learned = items or revised.fit
-    unfit = any(one.reason == UNFIT for one in dropped)
     report = {
         "proposed": len(proposed.items),
         "grounded": len(items),
@@ -214,21 +214,33 @@ async def reflect(night: Night) -> Result:
         report,
         [*gone, *kept.changes, *([done] if learned else [])],
         "" if learned or unfit else "There was nothing to learn that its sessions bear out.",
-        says=[*_says(kept, principles, len(revised.fit), night.model is not None), *([DOES_WITHOUT] if unfit else [])],
+        says=[*_says(kept, principles, len(revised.fit), night.model is not None), *_says_unfit(unfit)],
     )
 
 
 async def _look_again(
     night: Night, model: "Model", items: Sequence[Proposal], revised: Judged, ground: Mapping[int, Ground]
-) -> tuple[list[Proposal], Judged, list[Dropped]]:
-    """What is left of a reflection when the model has read it again beside the words that it rests on."""
+) -> tuple[list[Proposal], Judged, list[Dropped], str]:
+    """What is left of a reflection when the model has read it again beside the words that it rests on: the user's, and
+    those of the guidance that it puts otherwise; and why nothing of this model is kept, if that is so."""
+    standing = {one.name: one.advice for one in await guidelines(night)}
     pairs = [Pair(words_behind(one, ground, night.embed)[:WORDS], one.text) for one in items]
+    worded = [one for one in revised.fit if one.text]
+    pairs += [Pair(" ".join(standing[name] for name in one.ids)[:WORDS], one.text) for one in worded]
     found = await look_again(night, model, pairs)
-    kept = [one for one, why in zip(items, found.why, strict=True) if not why]
-    dropped = [Dropped(one, why) for one, why in zip(items, found.why, strict=True) if why]
-    if found.is_unfit:
-        revised = Judged([], [*revised.refused, *({"do": one.do, "why": UNFIT} for one in revised.fit)])
-    return kept, revised, dropped
+    why = found.why[: len(items)]
+    kept = [one for one, reason in zip(items, why, strict=True) if not reason]
+    dropped = [Dropped(one, reason) for one, reason in zip(items, why, strict=True) if reason]
+    refusals = dict(zip(map(id, worded), found.why[len(items) :], strict=True))
+    reasons = [found.unfit or refusals.get(id(one), "") for one in revised.fit]
+    refused = [{"do": one.do, "why": reason} for one, reason in zip(revised.fit, reasons, strict=True) if reason]
+    fit = [one for one, reason in zip(revised.fit, reasons, strict=True) if not reason]
+    return kept, Judged(fit, [*revised.refused, *refused]), dropped, found.unfit
+
+
+def _says_unfit(unfit: str) -> Iterator[str]:
+    if unfit:
+        yield DOES_WITHOUT.format(why=f"{unfit[0].upper()}{unfit[1:]}")
 
 
 def _says(kept: Kept, principles: Sequence[Candidate], revised: int, by_model: bool) -> Iterator[str]:
