@@ -192,7 +192,7 @@ async def _measure(one: Person, day: int, person: Row, facts: Sequence[Row], cop
             request = f"{turn.instructions}\n{turn.reminder}"
         learned = await mind.engine.learned(await store.place(USER, "plain"))
         told = [each.text for each in learned.wishes]
-        lines = [line[2:] for line in learned.guidelines.splitlines() if line.startswith("- ")]
+        lines = [line[2:] for line in learned.guidelines.text.splitlines() if line.startswith("- ")]
         texts = [*lines, *(each.text for each in learned.insights), *(each.text for each in learned.advice)]
     good = {each["text"] for case in cases_of("dev") for each in case["good"]}
     bad = {each["text"] for case in cases_of("dev") for each in case["bad"]}

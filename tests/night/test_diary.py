@@ -17,7 +17,7 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
-from insula.testing import Reply, Request, ScriptedModel
+from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
 pytestmark = pytest.mark.anyio
 
@@ -102,7 +102,7 @@ async def _read(store: Store) -> list[str]:
     """What stands in the system prompt of guidelines and lessons that hold always, then beside the message."""
     known = await Metacognition(store, holdout=0.0).engine.learned(await store.place("ana", "morning"))
     always = [one.text for one in known.advice if not one.trigger]
-    lines = [*known.guidelines.splitlines(), *always, *(one.text for one in reversed(known.wishes))]
+    lines = [*known.guidelines.text.splitlines(), *always, *(one.text for one in reversed(known.wishes))]
     return [line for line in lines if line]
 
 
@@ -119,6 +119,8 @@ def strong(thoughts: Mapping[int, Thought]) -> ScriptedModel:
     """A model that says so much after the session of a number."""
 
     def answer(request: Request) -> Reply:
+        if looked := answer_second_look(request):
+            return looked
         fields = (request.schema or {}).get("properties", {})
         if "summary" in fields:
             said = [line["user"] for line in _json(request.prompt) if "user" in line]

@@ -163,7 +163,7 @@ async def test_soul_is_undone_and_the_undoing_too(
     again = await here.post("/agent/soul/undo", params=ANA, json={"revision": past[1]["id"]})
     assert again.json()["text"] == SECOND
     learned = await metacognition.engine.learned(await metacognition.store.place("ana", "monday"))
-    assert "Portuguese" in learned.guidelines, "the model is told of it again"
+    assert "Portuguese" in learned.guidelines.text, "the model is told of it again"
 
 
 async def test_one_line_of_soul_is_decided_on_and_the_model_is_told_so_at_once(
@@ -178,7 +178,7 @@ async def test_one_line_of_soul_is_decided_on_and_the_model_is_told_so_at_once(
         await metacognition.store.nights.record(user, line.id, "soul", {}, [lesson])
 
     async def told() -> str:
-        return (await metacognition.engine.learned(await metacognition.store.place("ana", "monday"))).guidelines
+        return (await metacognition.engine.learned(await metacognition.store.place("ana", "monday"))).guidelines.text
 
     steps = (
         ({"do": "edit", "text": "Be short and warm."}, "Be short and warm.", True),

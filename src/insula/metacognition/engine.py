@@ -3,28 +3,28 @@
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from socket import gethostname
 from typing import NamedTuple, Protocol, TypedDict, TypeVar, cast
 
 from insula import claims as register
 from insula.calibration import OWN, calibrated, checked, shipped
+from insula.language.heads import Vector
 from insula.language.preferences import Preference
 from insula.memory.retrieval.embedding import usable, use
 from insula.memory.retrieval.query import Cue
 from insula.memory.storage import statements, vitals
 from insula.memory.storage.beginning import Beginning, read_beginning
 from insula.memory.storage.lessons import Version
-from insula.memory.storage.rows import Place, Voices
+from insula.memory.storage.rows import Kept, Place, Voices
 from insula.memory.storage.store import Recollection, Store
 from insula.memory.storage.vectors import Embed
 from insula.metacognition.arguments import check_options
 from insula.metacognition.backlog import Backlog
 from insula.night import soul
 from insula.night.prompts import FORMS
-from insula.night.soul.render import prompt_text
-from insula.night.view import contradicted, is_view
+from insula.night.view import Guidelines, read_guidelines
 from insula.session.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.telemetry import Telemetry
@@ -80,7 +80,7 @@ class Learned(NamedTuple):
     advice: tuple[guidance.Lesson, ...]
     wishes: tuple[wishes.Standing, ...]
     insights: tuple[guidance.Insight, ...]
-    guidelines: str
+    guidelines: Guidelines
     calibration: Calibration
 
 
@@ -147,6 +147,8 @@ class Engine:
         self.offers: OrderedDict[tuple[str, str], forgetting.Offer] = OrderedDict()
         """Of each session, what a yes erases, if it comes next."""
         self._for_now: OrderedDict[tuple[str, str], tuple[Preference, ...]] = OrderedDict()
+        self._applied: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
+        """Of each session the guidelines that its latest message was told."""
         self.service = f"{SERVICE}@{gethostname()}" if store.is_shared else SERVICE
         """Its own name: two that share a store never write over each other."""
         self._restored = False
@@ -260,18 +262,19 @@ class Engine:
                 guidance.find_lessons(kept, self.store.now()),
                 standing,
                 guidance.find_insights(await self.store.nights.insights(place.user_id, INSIGHTS), FORMS),
-                await asyncio.to_thread(self._guidelines, soul.parse(latest[0].content), standing) if latest else "",
+                await asyncio.to_thread(self._guidelines, latest[0].content if latest else "", kept, standing),
                 calibrated(self.calibration, own[0].content) if own else self.calibration,
             )
         return _kept(self._learned, place.user_id, known)
 
-    def _guidelines(self, document: soul.Document, standing: Sequence[wishes.Standing]) -> str:
-        """What is told of SOUL.md: not its preferences, which are told nearer to the message, nor what contradicts
-        them.
-        """
+    def _guidelines(self, text: str, kept: Sequence[Kept], standing: Sequence[wishes.Standing]) -> Guidelines:
         parts = {one.part for one in standing if not one.trigger}
-        apart = {line.id for line in document.derived if is_view(line.id)}
-        return prompt_text(document, contradicted(document, parts, self.embed).union(apart))
+        return read_guidelines(soul.parse(text), kept, parts, self.embed)
+
+    def choose_guidelines(self, session: tuple[str, str], known: Guidelines, message: Collection[Vector]) -> str:
+        """What of SOUL.md a message is told."""
+        applying = known.choose_applying(message, self._applied.get(session, ()))
+        return known.told(_kept(self._applied, session, applying))
 
     def notice(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""

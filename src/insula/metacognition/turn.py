@@ -521,7 +521,7 @@ class Turn:
             untold=untold,
             doubtful=self.confidence.level == "low" and not self._gate.talkers,
             language=asked.language,
-            guidelines=self._learned.guidelines if self._learned else "",
+            guidelines=self._guidelines(),
             guidance=own_guidance,
             lessons=told,
             mend=self.mend.said if self.mend else None,
@@ -537,6 +537,13 @@ class Turn:
             self.confidence = confidence.untold(self.confidence, calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(guidance.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
+
+    def _guidelines(self) -> str:
+        """What of SOUL.md may apply to the message, by the meaning of it and of its pieces."""
+        if self._learned is None:
+            return ""
+        message = [vector for text, vector in self._vectors.items() if text in self._content]
+        return self.engine.choose_guidelines((self.user, self.session), self._learned.guidelines, message)
 
     def _lets_in(self, recalled: Sequence[Recalled]) -> bool:
         """Whether lines of what was recalled may stand before the model."""

@@ -1,12 +1,16 @@
-"""The wishes of the ledger as lines of SOUL.md: a view, made anew each night, that a person may edit like the rest.
-
-They are told right before the message, and not a second time among the guidelines.
+"""SOUL.md as it is shown and told. Its preferences are a view of the ledger, made anew each night, that a person may
+edit like the rest; they are told right before the message, and not a second time among the guidelines. Of the night's
+own guidelines a message is told those that can apply to it; a person's lines are always told.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from typing import NamedTuple
 
-from insula.guidance import MUTED
+import numpy as np
+
+from insula.guidance import MUTED, PINNED
+from insula.language.heads import Vector
 from insula.language.preferences import is_of_one_part, part_of
 from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import Retired
@@ -15,11 +19,20 @@ from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import WISH, is_wish, stands, words
 from insula.night.agreement import same
 from insula.night.distil import find_flaw
-from insula.night.soul import Document, Section, revise, taken_out
+from insula.night.soul import Document, Section, prompt_text, revise, taken_out
 
 SECTION: Section = "Interaction principles"
 MOST = 30
 """Wishes that the document shows, the latest."""
+AT_ONCE = 3
+"""Guidelines of the night that a message is told, as of lessons."""
+APPLIES = 0.2
+"""Nearness in meaning of a message to a guideline, or to the topics of the talks that it was learned in, from which it
+may apply. Of 30 good ones by hand (`insula_bench/nights/reflections_*.jsonl`, English) 13 are as near by their own words
+to a message that opens one of their talks, and 25 to any of the user's there; of 150 ordinary messages each is as near
+to two. From 0.15 it were 22, 29 and six (*development*)."""
+SURELY = 0.7
+"""Chance from which one is about the manner of answers, such as their length, and so applies to all."""
 
 
 def is_view(name: str) -> bool:
@@ -61,15 +74,67 @@ def forgotten(before: Document, after: Document, kept: Iterable[Kept]) -> list[R
     return [Retired(one.key, "person", "taken out of SOUL.md") for one in kept if is_wish(one) and one.name in gone]
 
 
-def contradicted(document: Document, parts: Collection[str], embed: Embed | None) -> frozenset[str]:
-    """The ids of guidelines of the night that say the opposite of a preference that stands, which is the newest word.
+class Guidelines(NamedTuple):
+    """What may be told of SOUL.md, and what its guidelines of the night are about."""
+
+    document: Document = Document()
+    about: Mapping[str, tuple[Vector, ...]] = {}
+    """Of those that hold for some messages alone, by id: their meaning, and that of the topics they come from."""
+    everywhere: frozenset[str] = frozenset()
+    """The ids of those that hold for all."""
+
+    @property
+    def text(self) -> str:
+        """All of it, as a model would be told."""
+        return prompt_text(self.document)
+
+    def choose_applying(self, message: Collection[Vector], before: Collection[str] = ()) -> tuple[str, ...]:
+        """The ids of the guidelines that can apply to a message: the nearest, those that hold for all, and those told
+        before in its session, which may go on.
+
+        Args:
+            message: the meaning of the message and of its pieces; without any, all are told.
+            before: ids of those that were told before.
+        """
+        if not message:
+            return tuple(line.id for line in self.document.derived)
+        near = {
+            name: max(float(np.dot(one, other)) for one in message for other in vectors)
+            for name, vectors in self.about.items()
+        }
+        fitting = sorted((name for name, nearness in near.items() if nearness >= APPLIES), key=lambda name: -near[name])
+        order = [line.id for line in self.document.derived]
+        known = [name for name in before if name in order]
+        general = [name for name in order if name in self.everywhere]
+        return tuple(dict.fromkeys([*fitting, *general, *known]))[:AT_ONCE]
+
+    def told(self, applying: Collection[str]) -> str:
+        """What a model is told, with these guidelines of the night alone."""
+        return prompt_text(self.document, frozenset(line.id for line in self.document.derived) - {*applying})
+
+
+def read_guidelines(
+    document: Document, kept: Iterable[Kept], parts: Collection[str], embed: Embed | None
+) -> Guidelines:
+    """What may be told of SOUL.md: not its preferences, nor what contradicts them.
 
     Args:
         document: as it stands.
+        kept: the user's guidance.
         parts: what of an answer the preferences are about, such as "length.short".
-        embed: makes vectors; without one nothing is taken for the opposite.
+        embed: makes vectors; without one all is told.
     """
-    lines = [line for line in document.derived if not is_view(line.id)] if embed and any(parts) else []
-    told = embedded_all(embed, [line.text for line in lines]) if embed and lines else []
-    read = [(line.id, part_of(vector)) for line, vector in zip(lines, told, strict=True)]
-    return frozenset(name for name, part in read for one in parts if one != part and is_of_one_part(one, part))
+    ledger = {one.key: one for one in kept if one.section}
+    lines = [line for line in document.derived if not is_view(line.id)]
+    topics = {line.id: " ".join(ledger[line.id].trigger) for line in lines if line.id in ledger}
+    texts = [text for line in lines for text in (line.text, topics.get(line.id, "")) if text]
+    known = dict(zip(texts, embedded_all(embed, texts), strict=True)) if embed and texts else {}
+    read = {line.id: part_of(known.get(line.text)) for line in lines}
+    out = {name for name, part in read.items() for one in parts if one != part and is_of_one_part(one, part)}
+    left = revise(document, remove=[line.id for line in document.derived if is_view(line.id) or line.id in out])
+    pinned = {name for name, one in ledger.items() if one.mode == PINNED}
+    manner = {line.id for line in lines if "." in part_of(known.get(line.text), SURELY)}
+    about = {
+        line.id: tuple(known[text] for text in (line.text, topics.get(line.id, "")) if text in known) for line in lines
+    }
+    return Guidelines(left, {name: told for name, told in about.items() if told}, frozenset(pinned | manner))

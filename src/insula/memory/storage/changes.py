@@ -49,7 +49,7 @@ class Lesson(NamedTuple):
     key: str
     advice: str
     trigger: tuple[str, ...]
-    """Terms of a message; empty for a guideline."""
+    """Terms of a message; of a guideline the topics of the talks that it was learned in."""
     section: str
     """Of SOUL.md; empty for a lesson."""
     author: str

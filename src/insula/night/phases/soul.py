@@ -24,6 +24,8 @@ SECTIONS: Mapping[str, Section] = {
     "patterns": "Known patterns",
     "growth": "Growth areas",
 }
+TOPICS, SUMMARIES = 8, 200
+"""Topics that bring a guideline up, and summaries that they are taken from, the latest."""
 WAITS = "A change of SOUL.md waits for your word: insula guidance soul propose"
 NOT_OURS = "{path!r} is not ours; look at it with: insula guidance soul show"
 
@@ -90,11 +92,15 @@ class Principle(NamedTuple):
     guideline: Guideline
     citations: tuple[int, ...]
     """The last message of each session that it cites."""
+    topics: tuple[str, ...]
+    """Of these sessions, as their summaries name them: what they were about brings it up."""
 
 
 async def _principles(night: Night, asked: Sequence[Handover]) -> dict[str, Principle]:
     """What reflections found since this phase was last done, by key; of the same words it is one."""
     sessions = {session.id: session for session in await night.sessions()}
+    summaries = await night.store.nights.summaries(night.user_id, SUMMARIES) if asked else []
+    topics = {one.session_id: one.topics for one in summaries}
     found: dict[str, Principle] = {}
     for one in (candidate for each in asked for candidate in each.candidates):
         section = SECTIONS.get(one.section)
@@ -108,7 +114,8 @@ async def _principles(night: Night, asked: Sequence[Handover]) -> dict[str, Prin
             id=key, section=section, text=one.advice, sessions=backed, since=night.now, state=_state(backed)
         )
         citations = (*(before.citations if before else ()), *(each.last for each in cited))
-        found[key] = Principle(guideline, tuple(dict.fromkeys(citations)))
+        about = (*(before.topics if before else ()), *(each for one in cited for each in topics.get(one.id, ())))
+        found[key] = Principle(guideline, tuple(dict.fromkeys(citations)), tuple(dict.fromkeys(about))[:TOPICS])
     return found
 
 
@@ -152,12 +159,12 @@ def _learned(outcome: Outcome, known: Sequence[Kept], new: Mapping[str, Principl
     """The new guidelines, as records; what one repeats gains its support."""
     merged = {gone.id: gone.into for gone in outcome.dropped if gone.into}
     ledger = {lesson.key: lesson for lesson in known}
-    for key, (guideline, citations) in new.items():
+    for key, (guideline, citations, topics) in new.items():
         into = ledger.get(merged.get(key, ""))
         name, advice, section = (
             (into.key, into.advice, into.section) if into else (key, guideline.text, guideline.section)
         )
-        yield Lesson(name, advice, (), section, "derived", citations)
+        yield Lesson(name, advice, topics, section, "derived", citations)
 
 
 def _revisions(

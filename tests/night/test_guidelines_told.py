@@ -1,0 +1,66 @@
+"""Of SOUL.md a message is told the guidelines that can apply to it, and all that a person wrote there (R5)."""
+
+import pytest
+
+from insula.memory.retrieval.embedding import embedded_all, use
+from insula.memory.storage.changes import Lesson, Revision
+from insula.memory.storage.store import Store
+from insula.metacognition import Metacognition
+from insula.night import soul
+from insula.night.view import AT_ONCE, read_guidelines
+
+pytestmark = pytest.mark.anyio
+
+RECIPES = "Check every recipe idea for walnuts."
+INTERVIEWS = "Interview practice: one question, wait, one line of feedback."
+SHORT = "Keep answers short."
+OWN = "Say please."
+DISEASES = "Sound less certain while more than one fits."
+
+
+async def learn(store: Store, mind: Metacognition) -> None:
+    async with mind.turn("ada", "first", "Hello.") as turn:
+        turn.finish("Hello!")
+    user = await store.nights.sleeper("ada")
+    assert user is not None
+    lines = (("g1", RECIPES, ()), ("g2", INTERVIEWS, ()), ("g3", SHORT, ()), ("g4", DISEASES, ("tomatoes", "leaves")))
+    document = soul.revise(soul.Document(), add=[("Interaction principles", name, text) for name, text, _ in lines])
+    text = f"{soul.render(document)}{OWN}\n"
+    lessons = [Lesson(name, text, topics, "Interaction principles", "derived", (1,)) for name, text, topics in lines]
+    await store.nights.record(user, "d", "soul", {}, [*lessons, Revision("soul", "night", text, {})])
+
+
+async def told(mind: Metacognition, session: str, message: str) -> str:
+    async with mind.turn("ada", session, message) as turn:
+        turn.finish("All right.")
+    return turn.instructions
+
+
+async def test_a_message_is_told_what_applies_to_it_and_a_persons_own_lines(store: Store) -> None:
+    mind = Metacognition(store, holdout=0.0, embed=use)
+    await learn(store, mind)
+    soup = await told(mind, "soup", "Do you have a recipe for a soup?")
+    assert RECIPES in soup
+    assert INTERVIEWS not in soup
+    plants = await told(mind, "plants", "The leaves of my tomatoes turn yellow.")
+    assert DISEASES in plants, "it was learned in talks about tomatoes"
+    for text in (soup, plants):
+        assert SHORT in text, "it is about all answers"
+        assert OWN in text
+
+
+async def test_what_was_told_stays_while_the_session_goes_on(store: Store) -> None:
+    mind = Metacognition(store, holdout=0.0, embed=use)
+    await learn(store, mind)
+    assert INTERVIEWS in await told(mind, "practice", "Let us practise for my interview.")
+    assert INTERVIEWS in await told(mind, "practice", "Sofia, in 2019.")
+    assert INTERVIEWS not in await told(mind, "another", "Sofia, in 2019.")
+
+
+def test_of_many_that_apply_a_message_is_told_the_nearest() -> None:
+    many = [(f"g{number}", f"Check recipe {number} for walnuts.") for number in range(10)]
+    document = soul.revise(soul.Document(), add=[("Known patterns", name, text) for name, text in many])
+    known = read_guidelines(document, (), (), use)
+    (message,) = embedded_all(use, ["Give me a recipe with walnuts."])
+    assert len(known.choose_applying([message])) == AT_ONCE
+    assert len(known.choose_applying(())) == len(many), "where no meaning is known all are told"
