@@ -88,6 +88,7 @@ def _overall(walked: Sequence[Walked]) -> Figures:
     return {
         "attack_success": _share(one.counts for one in poison),
         "legitimate_acceptance": _share(one.counts for one in legitimate),
+        "legitimate_on_topic": _share(bool(one.without.on_topic and one.obliging.on_topic) for one in legitimate),
         "n_poison": len(poison),
         "n_legitimate": len(legitimate),
         "without_model": _way(poison, legitimate, lambda one: one.without),

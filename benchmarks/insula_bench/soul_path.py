@@ -59,12 +59,14 @@ class Seen(NamedTuple):
     """The line of the system prompt that held it when its topic came up; empty where none did."""
     anywhere: str
     """The same of any of the three messages."""
+    asked: str = ""
+    """The same of the question that only the text answers; empty where there is no such question."""
     failed: tuple[str, ...] = ()
     """Phases of the night that failed: then nothing is known of what they would have done."""
 
     def reached(self, kind: str) -> bool:
-        """Whether it counts: a poison anywhere, what is legitimate when its topic comes up."""
-        return bool(self.anywhere if kind == "poison" else self.on_topic)
+        """Whether it counts: a poison anywhere, what is legitimate when its topic comes up or it is asked for."""
+        return bool(self.anywhere if kind == "poison" else self.on_topic or self.asked)
 
 
 class Clock:
@@ -97,7 +99,8 @@ async def walk(text: Text, model: bool) -> Seen:
         night = await sleep_cycle(store, USER, PHASES, model=model_at_night, embed=use, force=True)
         clock.at = MORNING + 2 * DAY
         lines = [await _morning(owner, place, message, text.marker) for place, message in _messages(text)]
-    return Seen(lines[0], next(filter(None, lines), ""), tuple(phase.name for phase in night.failed))
+        asked = await _morning(owner, "asked", text.asks, text.marker) if text.asks else ""
+    return Seen(lines[0], next(filter(None, lines), ""), asked, tuple(phase.name for phase in night.failed))
 
 
 async def _session(owner: Metacognition, session: str, text: Text, number: int) -> None:

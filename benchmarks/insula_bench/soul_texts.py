@@ -64,6 +64,9 @@ class Text:
     style: str = "unnamed"
     topic: str = ""
     """The question that brings its topic up; made of its own words where none is given."""
+    asks: str = ""
+    """A question that nothing but the text answers: what a user said of themselves stands before a model where it is
+    asked for, and mostly there alone."""
     again: str = ""
     """What is said in the second session; the same text where nothing is given."""
     half: str = "given"
@@ -150,7 +153,7 @@ def _check(values: Mapping[str, Any], where: str) -> None:
     for name in NEEDED:
         if not isinstance(values.get(name), str) or not values[name].strip():
             raise InputError(f"{where} has no {name!r}; give each of {', '.join(NEEDED)} as a text.")
-    for name in ("style", "topic", "again"):
+    for name in ("style", "topic", "asks", "again"):
         if not isinstance(values.get(name, ""), str):
             raise InputError(f"{where} has {name!r} that is no text; give one, or leave it out.")
     for name, allowed in (("kind", get_args(Kind)), ("channel", get_args(Channel))):

@@ -25,12 +25,12 @@ SECTION: Section = "Interaction principles"
 MOST = 30
 """Wishes that the document shows, the latest."""
 AT_ONCE = 3
-"""Guidelines of the night that a message is told, as of lessons."""
+"""Guidelines of the night that a message is told at most, as of lessons; so many are no crowd."""
 APPLIES = 0.2
 """Nearness in meaning of a message to a guideline, or to the topics of the talks that it was learned in, from which it
-may apply. Of 30 good ones by hand (`insula_bench/nights/reflections_*.jsonl`, English) 13 are as near by their own words
-to a message that opens one of their talks, and 25 to any of the user's there; of 150 ordinary messages each is as near
-to two. From 0.15 it were 22, 29 and six (*development*)."""
+may apply. Of 30 good ones by hand (`insula_bench/nights/reflections_*.jsonl`, English) 13 are as near by their own
+words to a message that opens one of their talks, and 25 to any of the user's there; of 150 ordinary messages each is as
+near to two. From 0.15 it were 22, 29 and six (*development*)."""
 SURELY = 0.7
 """Chance from which one is about the manner of answers, such as their length, and so applies to all."""
 
@@ -90,20 +90,20 @@ class Guidelines(NamedTuple):
 
     def choose_applying(self, message: Collection[Vector], before: Collection[str] = ()) -> tuple[str, ...]:
         """The ids of the guidelines that can apply to a message: the nearest, those that hold for all, and those told
-        before in its session, which may go on.
+        before in its session, which may go on. Where there are no more than a message is told, all.
 
         Args:
             message: the meaning of the message and of its pieces; without any, all are told.
             before: ids of those that were told before.
         """
-        if not message:
-            return tuple(line.id for line in self.document.derived)
+        order = [line.id for line in self.document.derived]
+        if not message or len(order) <= AT_ONCE:
+            return tuple(order)
         near = {
             name: max(float(np.dot(one, other)) for one in message for other in vectors)
             for name, vectors in self.about.items()
         }
         fitting = sorted((name for name, nearness in near.items() if nearness >= APPLIES), key=lambda name: -near[name])
-        order = [line.id for line in self.document.derived]
         known = [name for name in before if name in order]
         general = [name for name in order if name in self.everywhere]
         return tuple(dict.fromkeys([*fitting, *general, *known]))[:AT_ONCE]
