@@ -14,7 +14,7 @@ from insula.cli.streams import prepare
 
 TALK, AGENTS, KNOWS, RUN, DEVELOP = "Talk", "Coding agents", "What it knows", "Run it", "Develop"
 HIDDEN = ""
-"""The panel of a short name that is listed nowhere."""
+"""The panel of short names that are listed nowhere."""
 
 
 class Entry(NamedTuple):
@@ -53,6 +53,8 @@ COMMANDS: Mapping[str, Entry] = {
     "mcp": Entry(DEVELOP, "mcp:mcp", "Offer memory and guidance as tools to a coding agent."),
     "model": Entry(DEVELOP, "model:app", "Embedded models: list them, bring them here."),
     "plugin": Entry(DEVELOP, "plugin:app", "Write the hook as a plugin of a coding agent."),
+    "lessons": Entry(HIDDEN, "guidance:app", "The short name of `insula guidance`."),
+    "rules": Entry(HIDDEN, "rules:app", "The short name of `insula guidance rules`."),
     "soul": Entry(HIDDEN, "soul:app", "The short name of `insula guidance soul`."),
 }
 
