@@ -97,6 +97,14 @@ def test_a_relative_path_in_a_persons_own_settings_is_not_taken_from_the_working
     assert settings.load(tmp_path).identity == tmp_path / "other.toml"
 
 
+def test_no_link_of_a_working_folder_leads_out_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "outside.toml").write_text("max_tokens = 2\n")
+    (tmp_path / "theirs/insula.toml").symlink_to(tmp_path / "outside.toml")
+    assert settings.load(tmp_path / "theirs") == settings.load(tmp_path / "nowhere")
+    assert "a link that leads out of its folder" in caplog.text
+
+
 def test_a_working_folder_decides_numbers_and_a_zone_alone() -> None:
     fields = settings.Settings.model_fields
     kinds = {str(fields[name].annotation).removesuffix(" | None") for name in settings.FROM_HERE - {"time_zone"}}

@@ -84,7 +84,10 @@ def _turns(talk: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def through_hook(talk: Sequence[tuple[str, str]], home: Path) -> str:
-    """What is kept, and told to the model, of prompts, and of the last as a command, an output, an error and a file."""
+    """What is kept, and told to the model, of prompts, and of a text as a command, an output, an error and a file.
+
+    The last line of a talk is an answer, which no program is or says.
+    """
     text = talk[-1][1]
     base: Row = {"session_id": "s", "cwd": str(home), "tool_name": "Bash"}
     shell = {"command": text}
@@ -111,11 +114,17 @@ def through_hook(talk: Sequence[tuple[str, str]], home: Path) -> str:
             "tool_response": "ok",
         },
     ]
+    events = events[:-3] if len(talk) > 1 else events
+    failing = (
+        []
+        if len(talk) > 1
+        else [(shell, "Exit code 1\nfailed"), ({"command": "make x"}, f"Exit code 1\nError: {text}")]
+    )
     events += [
         base
         | {"hook_event_name": "PostToolUseFailure", "tool_input": command, "tool_use_id": f"d{number}", "error": error}
         for number in range(3)
-        for command, error in ((shell, "Exit code 1\nfailed"), ({"command": "make x"}, f"Exit code 1\nError: {text}"))
+        for command, error in failing
     ]
     told = "".join(respond(str(home), "claude-code", event, 1.7e9 + 30 * number) for number, event in enumerate(events))
     return told + kept(home)

@@ -38,6 +38,8 @@ KINDS = (
 QUESTIONS = ("", "", "what is the ", "your ", "qual è ", "¿cuál es ", "quel est ", "wie lautet ", "qual é ")
 BACK = ("Which", "what is it", "¿Cuál es", "Qual è", "Qual é", "lequel", "Welches denn", "no idea", "どれ", "哪个")
 """How an assistant asks for what was named, and asks back."""
+ERRORS = ("Exit code 1\nError: ", "Error: ", "error: ", "fatal: ", "failed: ", "$ ", "> ", "warning: ")
+"""What stands before a text that a program repeats."""
 KEYS = (
     ("{KIND}password {KIND}passwd {KIND}pwd {KIND}pass {KIND}passphrase {KIND}pin", ("«{pw}»", "«{pw}»", "«{word}»")),
     ("{KIND}secret {KIND}token {KIND}key {KIND}auth {KIND}credential {KIND}api_key", ("«{tok}»", "«{hex}»", "«{tok}»")),
@@ -48,7 +50,7 @@ KEYS = (
     ),
 )
 """What the forms of gitleaks assign to: names of secrets, and names of what is none, with what stands for a value."""
-EPOCHS, RATE, BATCH = 6, 0.15, 512
+EPOCHS, AVERAGED, RATE, BATCH = 8, 4, 0.15, 512
 FOLDS = 5
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -61,12 +63,12 @@ Row = tuple[set[int], int, float]
 
 def fit(fold: int | None = None) -> bytes:
     """The weights as the head keeps them, fitted without the templates of a fold."""
-    rows = list(_rows(fold))
+    rows = [(np.fromiter(found, np.int32, len(found)), label, cost) for found, label, cost in _rows(fold)]
     most = max(len(found) for found, _, _ in rows)
     size = 1 << head.BITS
     index = np.full((len(rows), most), size, dtype=np.int32)
     for number, (found, _, _) in enumerate(rows):
-        index[number, : len(found)] = sorted(found)
+        index[number, : len(found)] = np.sort(found)
     labels = np.array([label for _, label, _ in rows], dtype=np.float64)
     costs = np.array([cost for _, _, cost in rows], dtype=np.float64)
     weights = _descend(index, labels, costs, size)
@@ -77,10 +79,10 @@ def fit(fold: int | None = None) -> bytes:
 def _descend(
     index: NDArray[np.int32], labels: NDArray[np.float64], costs: NDArray[np.float64], size: int
 ) -> NDArray[np.float64]:
-    """Logistic regression by AdaGrad (Duchi et al. 2011)."""
-    weights, squares = np.zeros(size + 1), np.full(size + 1, 1e-3)
+    """Logistic regression by AdaGrad (Duchi et al. 2011); the weights of the last epochs are averaged (Polyak 1992)."""
+    weights, squares, total = np.zeros(size + 1), np.full(size + 1, 1e-3), np.zeros(size + 1)
     chance = np.random.default_rng(1)
-    for _ in range(EPOCHS):
+    for epoch in range(EPOCHS):
         order = chance.permutation(len(index))
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
@@ -90,7 +92,8 @@ def _descend(
             step[size] = 0
             squares += step**2
             weights -= RATE * step / np.sqrt(squares)
-    return weights[:size]
+        total += weights * (epoch >= EPOCHS - AVERAGED)
+    return total[:size] / AVERAGED
 
 
 def templates(names: tuple[str, ...], fold: int | None, *, left_out: bool = False) -> list[str]:
@@ -157,14 +160,14 @@ def _read(case: Case, cost: float) -> Iterator[Row]:
         start = text.find(secret, spans[-1][1] if spans else 0)
         spans += [(start, start + len(secret))] if start >= 0 else []
     pieces: dict[int, int] = {}
-    names = head.find_names(lower)
+    names, message = head.find_names(lower), head.read_message(lower) if len(text) <= head.SHORT else ()
     for start, end in head.candidates(text, [(0, len(text))]):
         held = [(first, last) for first, last in spans if start < last and end > first]
         is_whole = any(
             start <= first + 1 and last <= end + 1 and end - start <= last - first + 1 for first, last in held
         )
         if not held or is_whole or not any(start >= first and end <= last for first, last in held):
-            yield head.features(text, lower, (start, end), names, pieces), int(is_whole), cost
+            yield head.features(text, lower, (start, end), names, pieces, message), int(is_whole), cost
 
 
 def _vary(case: Case, chance: random.Random, ordinary: list[str]) -> Case:
@@ -175,7 +178,9 @@ def _vary(case: Case, chance: random.Random, ordinary: list[str]) -> Case:
         for secret in case.secrets:
             lowered = lowered.replace(secret.lower(), secret, 1)
         return Case(lowered, case.secrets, case.line)
-    if share < 0.6:
+    if share < 0.36:
+        text = chance.choice(ERRORS) + text
+    elif share < 0.6:
         text = chance.choice(ordinary)[:160] + chance.choice([" ", "\n", ". ", "\n\n"]) + text
     elif share < 0.75:
         text += chance.choice([" ", "\n", ". "]) + chance.choice(ordinary)[:120]

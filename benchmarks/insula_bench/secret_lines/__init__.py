@@ -13,8 +13,8 @@ from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
-SECRETS = ("tokens", "tokens_more", "shapes", "commands", "talk", "gitleaks")
-NONE = ("none_shapes", "none_commands", "none_talk", "none_gitleaks")
+SECRETS = ("tokens", "tokens_more", "shapes", "commands", "talk", "talk_more", "gitleaks")
+NONE = ("none_shapes", "none_commands", "none_talk", "none_talk_more", "none_gitleaks")
 ALPHABETS = {
     "a": ascii_letters + digits,
     "u": ascii_uppercase + digits,
@@ -144,6 +144,7 @@ def _password(chance: Chance) -> str:
         (14, lambda: _draw(chance, ALPHABETS["a"] + "!@#$%^&*-_=+.?~", chance.randint(8, 20))),
         (7, lambda: _draw(chance, ALPHABETS["a"], chance.randint(7, 16))),
         (3, lambda: _draw(chance, ALPHABETS["l"], chance.randint(6, 12))),
+        (3, lambda: _draw(chance, ALPHABETS["l"] + "{}[]()<>$/|`~;,", chance.randint(12, 32))),
         (2, lambda: number + first + sign + number),
         (3, lambda: first.upper() + number),
     ]
@@ -164,6 +165,27 @@ def _token(chance: Chance) -> str:
         (7, lambda: _draw(chance, ALPHABETS["u"], chance.choice([16, 20, 32]))),
     ]
     return chance.choices([form for _, form in forms], [weight for weight, _ in forms])[0]()
+
+
+def _phrase(chance: Chance) -> str:
+    """Words that somebody strings together to get in by, in a language or in none."""
+    first, second, third = chance.sample(WORDS, 3)
+    number = str(chance.randint(2, 99))
+    forms = (
+        f"my {first} sold {number} {second} {third}s",
+        f"{first.capitalize()} eats {second} at {number}",
+        f"the {first} {second} never {third}s",
+        f"o {first} comeu dois {second} {third}",
+        f"el {first} baila con {second}",
+        f"le {first} mange un {second} bleu",
+        f"der {first} tanzt im {second}",
+        f"{first} di {second} {third} {number}",
+        f"{first.capitalize()} {second} {third}",
+        f"{first} {second} {third} {number}!",
+        f"{first} {second}",
+        f"{chance.choice(NAMES).capitalize()} and the {first} {second}",
+    )
+    return chance.choice(forms) if chance.random() < 0.6 else " ".join(chance.sample(WORDS, chance.randint(3, 6)))
 
 
 def _uuid(chance: Chance) -> str:
@@ -197,7 +219,7 @@ GENERATORS: dict[str, Callable[[Chance], str]] = {
     "c5": lambda chance: _draw(chance, "ABCDEFGHJKMNPQRTVWXY2346789", 5),
     "hex": _hex(32, 40, 48, 64),
     "b64": lambda chance: _draw(chance, ALPHABETS["s"], 40),
-    "phr": lambda chance: " ".join(chance.sample(WORDS, chance.randint(3, 6))),
+    "phr": _phrase,
     "seed": lambda chance: " ".join(chance.choices([word for word in WORDS if word.isascii()], k=12)),
     "bk": _one(_digits(8), *(_joined(lambda chance, n=n: _draw(chance, _CODE, n), [2], "-") for n in (4, 5))),
     "comb": _joined(_number(1, 59), [3], "-"),

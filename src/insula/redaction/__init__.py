@@ -7,12 +7,12 @@ in a text. All of it is linear: what repeats is bounded or possessive, or ends w
 """
 
 import re
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 
 from insula.redaction.head import find_likely, find_names
 from insula.redaction.shapes import PLACES, TOKENS
-from insula.redaction.values import VALUES, compiled, decoded, is_coined, is_dense_in, is_token
+from insula.redaction.values import VALUES, compiled, decoded, is_coined, is_dense_in, is_token, seed_words
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
@@ -213,20 +213,12 @@ def _found_seeds(lower: str) -> "Iterator[tuple[int, int]]":
     for run in compiled(_WORDS).finditer(lower):
         row: list[Match] = []
         for word in (*compiled(r"[a-z]{3,8}").finditer(lower, *run.span()), None):
-            if word is not None and word[0] in _seed_words():
+            if word is not None and word[0] in seed_words():
                 row.append(word)
             else:
                 if len(row) >= _SEED and len({word[0] for word in row}) >= _DISTINCT:
                     yield row[0].start(), row[-1].end()
                 row = []
-
-
-@cache
-def _seed_words() -> "frozenset[str]":
-    from json import loads
-
-    with open(__file__.replace("__init__.py", "bip39.json"), encoding="utf-8") as file:  # noqa: PTH123
-        return frozenset(loads(file.read()).split())
 
 
 def _shaped(text: str, haystack: str, rank: int) -> "Iterator[Span]":

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int, float]
 
-BITS = 16
+BITS = 18
 SCALE = 16
 """Weights are kept as whole numbers of sixteenths, each in a byte."""
-POINT, POINT_LONG = 0.75, 3.0
+POINT, POINT_LONG = 0.25, 3.5
 """Log-odds from which a word is taken for a secret, in what is as short as a message, and in code and logs."""
+PHRASE_POINT = 3.0
+"""The same for several words: an answer of two is seldom a secret."""
 SHORT = 400
 """Characters of a message, in which words far from any name are read, too."""
 BEFORE, AFTER = 48, 120
@@ -47,7 +49,16 @@ _NAMES = tuple(name.replace("+", " ") for name in NAMES.split())
 _ASCII, _BEYOND = r"!#-&(-;=?-[\]-_a-{}~", r"\u00a1-\u00aa\u00ac-\u00ba\u00bc-\u024f\u0370-\u058f"
 """Characters of words, and those beyond ASCII, of which an expression takes four times as long to compile."""
 _WORD = r"[^\W\d_]+|\d+|[^\w\s]|\n"
+_ASSIGNED = r"[A-Z][A-Z_]+=|[A-Z][A-Z\d]*(?:_[A-Z\d]+){2,}$"
+"""What is assigned to, and the name of a constant."""
 _NUMBER = r"(?<![A-Za-z0-9])\d{3,8}(?![A-Za-z0-9])"
+_PHRASE = (
+    r"""(?:[:→：]|->|=(?=[ \t]?["']))[ \t]{0,2}["'“„«「]?(?=[^\s"'“„«「])([^\W\d_]+(?:[ ,]{1,2}[\w'’-]+){1,8})"""
+    r"""[.!]?["'”“»」]?(?=[ \t]*(?:\n|$))"""
+)
+"""Several words between a sign and the end of their line: what a passphrase is written as, among other things."""
+_CODE = r"\W?(?!(?:19|20)\d\d\b)\d{4,8}\W*|[0-9a-f]{32,}"
+"""A number that is no year, or what has the length of a key: in a message, they are read wherever they stand."""
 _ODD = r"\d|[a-z][A-Z]|[^\W\d_][!@#$%^&*+=?~_][^\W\d_]"
 _HEX = "0123456789abcdefABCDEF-"
 """What is a commit or an id as often as a secret: read near a name alone."""
@@ -83,12 +94,13 @@ def _judged(text: str, lower: str, names: "list[tuple[int, int]]") -> "Iterator[
     weights = read_weights()
     pieces: dict[int, int] = {}
     is_long = len(text) > SHORT
+    message = () if is_long else read_message(lower)
     for start, end in candidates(text, _near(names)):
         if is_long and text[start + 1 : end].islower() and text[start:end].isalpha():
             continue  # beyond a message, a plain word is one
-        found = features(text, lower, (start, end), names, pieces)
+        found = features(text, lower, (start, end), names, pieces, message)
         odds = (sum(map(weights.__getitem__, found)) - 128 * len(found)) / SCALE
-        if odds > point and not _is_no_value(text, start, end):
+        if odds > (PHRASE_POINT if " " in text[start:end] else point) and not _is_no_value(text, start, end):
             yield start, end, odds
 
 
@@ -131,7 +143,7 @@ def candidates(text: str, near: "list[tuple[int, int]]") -> "Iterator[tuple[int,
     seen: set[tuple[int, int]] = set()
     parts = iter(near)
     part = next(parts, None)
-    is_talk = " " in text.strip() and len(text) <= SHORT
+    is_talk = len(text) <= SHORT and len(text.split(None, 2)) > 1
     for chunk in _pattern(f"[{_ASCII}{'' if text.isascii() else _BEYOND}]+").finditer(text):
         start, end = chunk.span()
         while part and part[1] <= start:
@@ -145,19 +157,34 @@ def candidates(text: str, near: "list[tuple[int, int]]") -> "Iterator[tuple[int,
             if (first, last) not in seen and _may_be_secret(text[first:last]):
                 seen.add((first, last))
                 yield first, last
+    if len(text) <= SHORT:
+        yield from (phrase.span(1) for phrase in _pattern(_PHRASE).finditer(text))
+
+
+def read_message(lower: str) -> "tuple[str, ...]":
+    """The words of a short message, each once: what it is about."""
+    return tuple({word[:10] for word in _pattern(r"[^\W\d_]{3,}").findall(lower)})
 
 
 def _is_no_value(text: str, start: int, end: int) -> bool:
-    """Whether it is a variable, a placeholder, a part of a certificate, or a number where JSON admits no marker."""
+    """Whether it is a year, a variable, a placeholder, a part of a certificate, or a number in JSON."""
     value = text[start:end]
+    if len(value) == _LEAST and value.isdigit() and value[:2] in ("19", "20"):
+        return True
     if not value.strip("0123456789.eE+-"):
         return _pattern(_NAME_OF_JSON).search(text[max(0, start - 24) : start]) is not None
     block = text.rfind("-----BEGIN ", 0, start)
-    return is_trivial(value) or (block >= 0 and text.find("-----END ", block, start) < 0)
+    return (
+        is_trivial(value)
+        or _pattern(_ASSIGNED).match(value) is not None
+        or (block >= 0 and text.find("-----END ", block, start) < 0)
+    )
 
 
 def _is_odd(word: str) -> bool:
-    return _pattern(_ODD).search(word) is not None and word.removeprefix("0x").strip(_HEX) != ""
+    return _pattern(_ODD).search(word) is not None and (
+        word.removeprefix("0x").strip(_HEX) != "" or _pattern(_CODE).fullmatch(word) is not None
+    )
 
 
 def _may_be_secret(value: str) -> bool:
@@ -184,7 +211,12 @@ def _trimmed(text: str, start: int, end: int) -> "tuple[int, int]":
 
 
 def features(
-    text: str, lower: str, span: "tuple[int, int]", names: "list[tuple[int, int]]", pieces: "dict[int, int]"
+    text: str,
+    lower: str,
+    span: "tuple[int, int]",
+    names: "list[tuple[int, int]]",
+    pieces: "dict[int, int]",
+    message: "tuple[str, ...]",
 ) -> "set[int]":
     """What is known of a word, each feature as the number of its weight.
 
@@ -194,6 +226,7 @@ def features(
         span: where the word begins, and where it has ended.
         names: the names of secrets in the text.
         pieces: the features of the pieces of the text by where they begin; words that are near each other share them.
+        message: the words of a short message, as `read_message` reads them.
     """
     start, end = span
     left, right = lower[max(0, start - LEFT) : start], lower[end : end + RIGHT]
@@ -201,6 +234,7 @@ def features(
     found += _before(left, form)
     found += _behind(right, form)
     found += _named(lower, span, names, form)
+    found += [f"m{form[:2]}{word}" for word in message]
     numbers = {crc32(feature.encode("utf-8", "replace")) & _MASK for feature in found}
     for at in range(max(0, start - LEFT), start - PIECE + 1):
         if at not in pieces:

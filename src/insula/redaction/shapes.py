@@ -50,6 +50,7 @@ token        st.                                  v    ^[0-9a-f]{24}\.[0-9a-f]{2
 token        ops_eyJ,xprv,yprv,zprv,tprv          gtv  ^[\w+/]{80,}={0,3}
 token        dG9rO                                v    ^[A-Za-z0-9+/]{40,}={0,2}
 token        e2b_                                 v    ^[0-9a-f]{40}(?!\w)
+token        AGE-SECRET-KEY-                      gv   ^[A-Z0-9]{40,}
 token        mdb_sa_sk_                           v    ^[\w-]{30,}
 token        fc-                                  v    ^[0-9a-f]{32}(?!\w)
 token        ak-,as-,ak_                            v    ^(?=[a-zA-Z]*\d)[A-Za-z0-9]{20,22}(?!\w)
@@ -67,6 +68,11 @@ PLACES = (
      r"""[;&?\s](?:password|pwd)=(?P<b>\{)?(?P<s>(?(b)[^}\n;="\\]*[;=][^}\n"\\]*|[^\s;&"'\\{]{3,}))""", "solid"),
     ("password", "net use", "v",
      r"""\bnet use\s+(?:\S{1,3}\s+)?(?:"(?:\\{1,4}|https?:)[^"\n]+"|(?:\\{1,4}|https?:)\S+)(?:\s+/[a-z]+(?::\S+)?)*\s+(?P<q>")?(?P<s>[^\s"'/*\\-](?(q)[^"\n\\]{3,}|[^\s"'\\]{3,}))""", "solid"),
+    ("password", "mysql", "v", r"""\bmysql\w*\s(?:[^\n|;]{0,200}?\s)??-p(?P<s>[^\s"'\\|;&<>]{4,})""", "solid"),
+    ("password", "redis-cli", "v", r"""\bredis-cli\s(?:[^\n|;]{0,200}?\s)??(?:-a|--pass)\s+["']?(?P<s>[^\s"'\\|;&<>]{4,})""", "solid"),
+    ("password", "smbclient,rpcclient,mount", "v", r"""\s(?:-u\s*|username=)["']?[\w.\\@-]{1,64}%(?P<s>[^\s"'\\]{3,})""", "solid"),
+    ("password", "psk=", "v", r"""(?m)^\s{0,8}(?:psk|wpa_passphrase)=["']?(?P<s>[^"'\n]{8,63})["']?\s{0,4}$""", "solid"),
+    ("password", "openssl", "v", r"""\bopenssl\s[^\n|;]{0,200}?\s(?:-k\s+|-pass(?:in|out)?\s+pass:)["']?(?P<s>[^\s"'\\|;&<>]{4,})""", "solid"),
     ("password", "thin:,oci:", "v", r"""jdbc:oracle:\w{3,4}:[\w$#.]{1,64}/(?P<s>[^\s/"'\\]{3,64})@""", "solid"),
     ("password", "login", "d", r"""\blogin[ \t]+\S{1,64}[ \t]+password[ \t]+(?P<s>[^\s"'\\]{3,})""", "solid"),
     ("key", "\"kty\"", "v", r'"kty"[^{}]{0,600}?"(?:d|k)"\s*:\s*"(?P<s>[\w-]{20,})"', ""),
@@ -103,42 +109,25 @@ PLACES = (
      r"""\s(?:--user[ =]|--?u[ =]|-u(?=\w)|-[a-z]{1,5}u |--proxy-user[ =])(?P<q>["'])?[^\s:"']{1,64}:(?!\d{1,5}\b)"""
      r"""(?P<s>(?(q)[^"'\\\n]{3,}|[^\s"'\\@]{3,}))""", "solid"),
     ("private_key", "private-lines", "v", r"private-lines: ?\d+\s(?P<s>[\w+/=]{20,}(?:\s[\w+/=]{20,})*(?:\s{1,4}private-mac: ?[\da-f]{20,})?)", ""),
-    ("password", "passw,passphrase,contraseña,senha,mot de passe,clave,kennwort,--p", "d",
-     r"""(?:{SECRETS}|--p\w{0,12})\b(?:[^\n"'“„«`‘(,;=:]{0,40}(?:\s(?:is|to|es|est|ist|é|è|auf|lautet)|[:=→])|)\s?["'“„«`‘][ \u00a0]?(?P<s>[^\W\d_]+(?:[ -][^\W_]+){2,11})[ \u00a0]?["'”“»`’]""", "said"),
     ("password", "ldap", "v", r"""\bldap\w{2,10}\s[^\n|;]{0,200}?\s-w\s+["']?(?P<s>[^\s"'\\-][^\s"'\\]{3,})""", "solid"),
     ("token", "mailgun", "g", r"(?<!\w)(?P<s>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?!\w)", ""),
     ("private_key", "wif ,private key", "b", r"\b(?:wif|private key)\b[^\n\w]{0,6}(?P<s>(?:[5kl][1-9a-hj-np-z]{50,51}|0x[0-9a-f]{64}))\b", ""),
-    ("code", "code,código,codice", "d", r"(?<![\w.])(?:[a-z]-)?(?P<s>\d{4,8}|\d{3}[ -]\d{3})\b(?: is your | is the | es tu | es su | est votre | ist dein | ist ihr | é (?:o )?seu | è il tuo |, that'?s the "
-     r"| to (?:log|sign) ?in | as (?:your|the) )[^\n]{0,80}\b(?:code|código|codice|\w{0,16}code)\b", "pin"),
     # a private key beside its name, and what a program has just made for one
     ("private_key", "private key", "b", r"(?P<s>\b0x[0-9a-f]{64}\b)[^\n]{0,40}\bprivate key", ""),
     ("hash", "$", "v", r"(?<!\w)\${1,2}(?:[156y]|2[abxy]|apr1|sha1|argon2(?:id?|d)|scrypt|pbkdf2[\w-]*|7)\${1,2}(?P<s>[\w./$=,+-]{20,})", ""),
     ("password", "admin,root", "v", r"(?<![\w/.@-])(?:admin|root|administrator|postgres)[:/] ?(?P<s>[^\s\"'/:\\,]{6,64})(?=[.,;]?(?:\s|$))", "coined"),
-    ("code", "code,código,codice,kod,код,tan,sms,otp,pass", "d",
-     r"(?:\b(?:verif|confirm|secur|one[- ]time|single[- ]use|login|log-?in|sign-?in|auth|2fa|mfa|otp|totp|sms|text|steam|guard|duo|dynam|vérif|bestätig|sicher|einmal|anmeld"
-     r"|zugang|acces|acceso|solo uso|un uso|usage unique|connexion|reset|bank|смс|подтв)[^\n\d]{0,40}?(?:code|código|codice|код|tan|password|passcode|pin)s?"
-     r"|\b(?:code|código|codice|код)s?\b[^\n\d]{0,24}?(?:verif|vérif|sécur|segur|acces|uso|unique|confirm|conferma|otp|sms|смс|seguridad|sicurezza)\w*|\btan)\b"
-     r"[^\n\d.?]{0,40}?(?:\s(?:is|es|est|ist|é|è|lautet|was|shows|says|le|la|el|il)\s|[:=—–-]\s?|\s(?=\d{6}\b|\d{3} \d{3}\b))[\"'*`\[]{0,2}(?P<s>\d{4,8}|\d{3}[ -]\d{3})(?![\w%]|\.\d)", "pin"),
-    ("pin", "code,combination,combo,lock,kombination,combinación", "d",
-     r"\b(?:(?:alarm|gate|door|safe|garage|locker|lockbox|entry|lock|bike lock|suitcase|padlock|keypad)[ -]?(?:code|combination|combo|pin)?|combination|combo|kombination|combinación)"
-     r"(?: (?:is|at|for|of|on|to)[^\n\d:,]{0,24}?|[:,]|'s)?\s?:?\s(?P<s>\d\d?-\d\d?-\d\d?(?:-\d\d?)?|(?<=code )\d{4,6}#?|(?<=lock: )\d{4,6})(?![\w-]|\.\d)", "pin"),
     ("code", "code,código,codici,コード,码", "d",
      r"(?:\b(?:backup|back-up|recovery|rescue|emergency|scratch|wiederherstellungs|notfall|ersatz)[ _-]?codes\b|\bcodes de (?:secours|récupération)\b|\bcódigos de (?:respaldo|recuperación|recuperação|reserva|backup)\b"
      r"|\bcodici di (?:backup|recupero|riserva)\b|(?:バックアップ|リカバリー|リカバリ)コード|备用码|恢复码)[^\n:：]{0,60}[:：]?[\"'\s:：\[|-]{0,12}"
      r"(?P<s>{LISTED}{BACKUP}(?:[\"']?[ \t]{0,4}(?:[,;|/\s\"'-]|and|y|et|und|e|or){1,6}[ \t]{0,4}[\"']?{LISTED}{BACKUP}){1,24})(?!\w)", "digit"),
-    # words that stand for a key: twelve to twenty-four (BIP 39), or as many as a sentence holds
-    ("seed", "seed,semilla,mnemonic,recovery phrase,secret phrase,récupération,recupero,recuperación,recuperação,wallet,backup phrase,wiederherstell,words,palabras,wörter,mots,parole,palavras", "b",
-     r"""\b(?:seed|semilla|mnemonic|recovery|wallet|backup|récupération|recupero|recuperación|recuperação|wiederherstellungs?\w{0,10}|secret phrase|(?:12|24|twelve|zwölf|doce|douze|dodici|doze) (?:words|wörter|palabras|mots|parole|palavras))\b"""
-     r"""[^\n"'“«:=]{0,60}?(?:\s(?:is|are|es|est|ist|sind|é|è|words|phrase)\b|[:=]|\n)+\s{0,4}["'“«`]?(?:1[.):]?\s)?"""
-     r"(?P<s>[a-zà-ÿ]{3,10}(?:[ \t,|/·-]{0,6}[ \t,|\n](?:[ \t|]*\d\d?[.):]?\s{0,3})?[a-zà-ÿ]{3,10}){11,23})(?![a-z])", "seed"),
+    # words that stand for a key, alone behind a sign
+    ("seed", ":,=,->", "b", r"""(?:[:=]|->)\s{0,4}["'“«`]?(?:1[.):]?\s)?(?P<s>[a-zà-ÿ]{3,10}(?:[ \t]{1,4}(?:\d\d?[.):]?[ \t]{0,3})?[a-zà-ÿ]{3,10}){11,23})"""
+     r"""(?=["'”»`]?\s*(?:$|[\n.,;]))""", "seed"),
     ("seed", "助记词,助記詞", "b", r"助[记記][词詞]\s?[:：是]?\s?(?P<s>[一-龥]{1,3}(?:[ ，、][一-龥]{1,3}){11,23})", ""),
     ("password", "phrase,frase,phrase,losung", "d",
      r"""(?:passphrase|pass phrase|phrase secrète|phrase de passe|frase de (?:paso|acceso|contraseña|seguridad)|frase secreta"""
      r"""|frase-passe|frase d'accesso|passwortsatz)(?: \w[^\n:.,;!?"“«`]{0,24}?)?(?:\s(?:is|was|es|est|ist|lautet|é|è)|\s?:)\s{0,2}["'“«`]?"""
      r"""(?P<s>[^\W\d_][^\n.\\"”»`,;!?]{7,100})""", "phrase"),
-    ("password", "passphrase,pass phrase,my ,our ,-n ,-p ", "d",
-     r"""(?:pass ?phrase[^\n"'“„«`‘]{0,24}?|(?:my|our) (?:[\w-]{1,16} ){0,2}{SECRETS} (?:is|was|=|:) {0,2}|\bssh-keygen\s[^\n|;"']{0,200}?-[np] )["'“„«`‘](?P<s>[^\W\d_]+(?:[ -][^\W_]+){2,11})["'”“»`’]""", "said"),
-    ("password", "短语,フレーズ,合言葉", "d", r"""(?:密码短语|パスフレーズ|合言葉)[^\n"“「]{0,6}["“「](?P<s>[^"”」\n\\]{4,60})["”」]""", ""),
     ("card", "CARD", "d",
      r"[2-6](?:(?<![\w.+/-].)|(?<=\\[nrt].))"
      r"(?:\d{12,18}|\d{3}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{3}([ -])\d{6}\2\d{4,5})(?!\w|[.-]\d)", "luhn"),
@@ -157,7 +146,6 @@ PARTS = {
     "BACKUP": r"(?:\d{4} \d{4}|(?=[a-z\d]*(?:\d|-))[a-z\d]{4,12}(?:-[a-z\d]{3,12}){0,4}|[a-z\d]{4} [a-z\d]{4}(?=[,;\n]|$))",
     "LISTED": r"(?:[-*•] |\d\d?[.)] )?",
     "DENSE": r"(?=[A-Za-z]*\d)[A-Za-z0-9]",
-    "SECRETS": r"(?:passw(?:or)?[dt]|passphrase|passcode|contraseña|senha|mot de passe|clave|kennwort)",
     "QUOTES": r"""(?:\\{0,3}["'])?\s{0,2}[:=]\s{0,2}(?:\\{0,3}["'])?""",
 }
 """What patterns have in common, by the name that stands for it."""
@@ -180,10 +168,3 @@ FORMS = (
     " minimum characters character letters words asked whole everyone explained invalid wrong incorrect expired "
 )
 """What a form says of a passphrase."""
-SENTENCES = (
-    " a an the of to is are was be been not no must should can cannot does do did has have had for and or if in on at by with"
-    " as it its your my our their this that these those you we they i least most than please enter choose character"
-    " characters der die das ein eine und oder ist muss bitte el la los un una y o es de por le les et ou est il lo e di è"
-    " as os do da um uma "
-)
-"""Function words, and what a form says of a password: words in quotes that hold one are a sentence and no phrase."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _DELIMITERS = ("|", "│", "\t", ";", ",", "  ")
 _AROUND = " \t\r\"'`*"
-_CODE = "(={:["
+_CODE = "(={["
 """Signs of code, whose commas part no columns."""
 _HEAD = 40
 """Characters of the head of a column; a longer cell is a sentence."""

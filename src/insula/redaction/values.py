@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from insula.redaction.shapes import FORMS, PARTS, SENTENCES, STATES
+from insula.redaction.shapes import FORMS, PARTS, STATES
 
 _BEGINS = r"MARK(?:(?<![\w-]MARK)|(?<=\\[nrt]MARK)|(?<=%[0-9A-Fa-f]{2}MARK))"
 _REFERENCE = (  # a variable, a path, a sequence, the name of an algorithm: nothing is hidden in it
@@ -134,9 +134,18 @@ def is_said(value: str) -> bool:
 
 
 def is_seed(value: str) -> bool:
-    """Whether words are those of a wallet: of a sentence, more would be function words."""
+    """Whether words may be those of a wallet: so many, of which half stand in the list of BIP 39."""
     words = compiled(r"[^\W\d_]+").findall(value.lower())
-    return sum(f" {word} " in SENTENCES or f" {word} " in FORMS for word in words) <= len(words) // 6
+    return len(words) in (12, 15, 18, 21, 24) and sum(word in seed_words() for word in words) * 2 >= len(words)
+
+
+@cache
+def seed_words() -> "frozenset[str]":
+    """The words of BIP 39, in English."""
+    from json import loads
+
+    with open(__file__.replace("values.py", "bip39.json"), encoding="utf-8") as file:  # noqa: PTH123
+        return frozenset(loads(file.read()).split())
 
 
 def is_phrase(value: str) -> bool:

@@ -40,10 +40,11 @@ def main() -> int:
 
 
 def _say(played: list[Played]) -> None:
-    """How far it is, on standard error."""
+    """How far it is, and what is wrong as soon as it is, on standard error."""
     if len(played) % 20 == 0 or played[-1].troubles:
         bad = sum(bool(one.troubles) for one in played)
         sys.stderr.write(f"\r{len(played):6,} tries · {bad} with trouble · {played[-1].play}        ")
+        sys.stderr.writelines(f"\n{one}\n" for one in played[-1].troubles)
         sys.stderr.flush()
 
 

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -130,15 +131,18 @@ def _call(folder: Path, tool: str, given: Payload) -> Payload:
 
 
 def with_payloads(site: Site, each: int, chosen: Sequence[tuple[str, Spoil]] | None = None) -> Plays:
-    """Each payload is sent as some events of each host, in turn."""
+    """Each payload is sent as some events of each host, in turn; none is sent twice that has come out the same."""
     events.make_ways(site)
     sent = [(host, payload) for host in HOSTS for payload in events.events(host)]
-    turns = count()
+    turns, known = count(), set[tuple[str, bytes]]()
     for thing, spoil in chosen or events.payloads():
         many = thing in {"raw: 100 MB"}
         for _ in range(min(each or len(sent), 1 if many else len(sent))):
             host, payload = sent[next(turns) % len(sent)]
-            yield Played("payloads", thing, _sent(site, thing, host, spoil(payload, site)))
+            given = spoil(payload, site)
+            if (digest := (host, sha256(given).digest())) not in known:
+                known.add(digest)
+                yield Played("payloads", thing, _sent(site, thing, host, given))
 
 
 def _sent(site: Site, thing: str, host: str, given: bytes) -> list[Trouble]:

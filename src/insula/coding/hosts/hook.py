@@ -250,9 +250,18 @@ class Hook:
             return ""
         transcript = self._event.transcript
         before = self._dialect.read_remarks(read_tail(transcript)) if transcript else ()
-        remarks = (*before, Remark(kind=PROMPT, words=self._event.prompt))
+        remarks = (*before, Remark(kind=PROMPT, words=self._redact_answer(self._event.prompt)))
         trace.append_records(self._session, *self._dump_remarks(remarks, _is_unattended()))
         return self._settle()
+
+    def _redact_answer(self, prompt: str) -> str:
+        """A prompt without its secrets, where the one before it may announce one."""
+        from insula.redaction import may_answer, take_answer
+
+        if not may_answer(prompt):
+            return prompt
+        said = [str(record.get("words", "")) for record in trace.read_tail(self._session) if record.get("e") == "user"]
+        return take_answer(prompt, [(True, words) for words in said[-1:]])[0]
 
     def _dump_remarks(self, remarks: "tuple[Remark, ...]", away: bool = False) -> "list[Record]":
         from insula.coding.step.person import dump_remark, extract_own_words
