@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import date
 from pathlib import Path
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -39,7 +38,6 @@ NARROW = 100
 """Columns below which a table of moments has no room for what happened."""
 LISTED = 40
 """Files and folders that are listed before somebody agrees to learn from them."""
-WEEKS = 8
 
 
 def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) -> None:
@@ -58,8 +56,7 @@ def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) 
         _print_proposed(totals, console)
         _print_worst(totals, console)
         _print_waste(totals, console)
-        _print_failures(totals.failures, totals.sessions, console)
-        _print_weeks(totals, console)
+        _print_failures(totals.failures, console)
     else:
         console.print("Nothing could be read.")
     for line in _left_out(totals):
@@ -186,25 +183,13 @@ def _print_waste(totals: Totals, console: Console) -> None:
 # What happens again and again.
 
 
-def _print_failures(failures: Sequence[Failure], sessions: int, console: Console) -> None:
+def _print_failures(failures: Sequence[Failure], console: Console) -> None:
     happened = [one for one in failures if one.happened]
     if not happened:
         console.print(f"\nOf {format_count(len(failures), 'failure pattern')} that could have happened, none did.")
         return
-    title = "What happens again and again, and the rule that it founds"
-    if console.width < NARROW:
-        _print_failure_blocks(title, happened, console)
-        return
-    table = _table(console, title, "Failure and advice", "Sessions", "Projects", "Rule")
+    console.print("\n[bold]What happens again and again, and the rule that it founds[/]")
     for one in happened:
-        name = Group(Text(one.pattern, style="bold"), Padding(one.advice, (0, 0, 0, 2)))
-        table.add_row(name, _often(one), format_number(one.projects) if one.projects else "outside any", _rule(one))
-    console.print(table)
-
-
-def _print_failure_blocks(title: str, failures: Iterable[Failure], console: Console) -> None:
-    console.print(f"\n[bold]{title}[/]")
-    for one in failures:
         where = f"{_often(one)} sessions, {_where(one)}: {_rule(one)}"
         console.print(Text(one.pattern, style="bold"))
         console.print(Padding(f"{where}\n{one.advice}", (0, 0, 0, 2)))
@@ -220,46 +205,6 @@ def _where(failure: Failure) -> str:
 
 def _rule(failure: Failure) -> str:
     return "would be used" if failure.state == "active" else "needs more"
-
-
-def _print_weeks(totals: Totals, console: Console) -> None:
-    """How often each failure happens, by week."""
-    weeks, sessions = _weeks(totals)
-    patterns = [one.pattern for one in totals.failures if one.happened]
-    if len(weeks) < 2 or not patterns:
-        return
-    title = "By week: sessions in which it happened"
-    if console.width < NARROW:
-        console.print(f"\n[bold]{title}[/]")
-        for week, found in weeks.items():
-            told = ", ".join(f"{one} {found[one]}" for one in patterns if found[one])
-            console.print(
-                Text(f"{week.isoformat()}, of {format_number(sessions[week])}: {told or '·'}"), soft_wrap=True
-            )
-        return
-    table = _table(console, title, "Week of", "Sessions", *patterns)
-    for week, found in weeks.items():
-        counts = (str(found[one]) if found[one] else "·" for one in patterns)
-        table.add_row(week.isoformat(), format_number(sessions[week]), *counts)
-    console.print(table)
-
-
-def _weeks(totals: Totals) -> tuple[dict[date, Counter[str]], Counter[date]]:
-    """The last weeks, and how many sessions each had."""
-    weeks, sessions = dict[date, Counter[str]](), Counter[date]()
-    for name, found in totals.days.items():
-        week = _monday(name)
-        weeks.setdefault(week, Counter()).update(found)
-        sessions[week] += totals.sessions_by_day[name]
-    return {week: weeks[week] for week in sorted(weeks)[-WEEKS:]}, sessions
-
-
-def _monday(name: str) -> date:
-    try:
-        found = date.fromisoformat(name)
-    except ValueError:
-        return date.min
-    return date.fromordinal(max(1, found.toordinal() - found.weekday()))
 
 
 # What was left out.
