@@ -170,6 +170,8 @@ def advisories() -> tuple[int, str]:
     if done.returncode and "Found" not in done.stdout + done.stderr:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         return 0, f"not looked into: the advisories could not be had ({last[:120]})"
+    if not done.returncode and (skipped := done.stdout.count("could not be audited")):
+        return 0, f"not looked into for {skipped} packages: the index that was asked knows no advisories of them"
     return done.returncode, (done.stdout or done.stderr).strip()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from payloads import recorded
 
+from insula import foreign
 from insula.coding.hosts.dialects import read_tail
 from insula.hosts.hook import respond
 
@@ -39,3 +40,8 @@ def test_a_folder_deeper_than_any_costs_no_work(tmp_path: Path) -> None:
         given = {"cwd": "/a" * 50_000, "session_id": f"s{number}"}
         respond(str(tmp_path / "home"), "claude-code", payload | given, time.time())
     assert time.process_time() - before < 1.5, "it took five times as long as one hook may work"
+
+
+def test_programs_are_looked_for_in_absolute_folders_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.pathsep.join((".", "", "bin", "../bin", "/usr/bin", "/bin")))
+    assert foreign.search_path() == os.pathsep.join(("/usr/bin", "/bin"))

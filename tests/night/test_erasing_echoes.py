@@ -60,6 +60,7 @@ async def test_the_echo_and_the_quotation_go_and_what_the_user_said_elsewhere_is
         assert [text for text in kept if "Esperanza" in text] == ["My passport also says Esperanza Maria."]
         await curation.erase(store, "ana", None, others[0].id)
         assert "Every second day, a little in the morning." in disk(tmp_path)
+        assert "Esperanza" not in disk(tmp_path), "while the memory is open"
     assert "Esperanza" not in disk(tmp_path)
 
 
