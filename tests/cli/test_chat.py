@@ -115,7 +115,7 @@ def test_what_the_night_learned_in_a_chat_reaches_its_next_message(talk: Talk) -
 
 
 def test_what_is_shown_to_a_person_is_refused_as_json(talk: Talk) -> None:
-    code, out, _ = talk("/sleep\n/soul\n/lessons\n")
+    code, out, _ = talk("/sleep\n/soul\n/guidance\n")
     assert code == 1
     assert all("leave --json out" in record["error"] for record in records(out))
 
