@@ -78,7 +78,7 @@ FLOWS = {
         (
             Step("transcripts", "what your coding agents have written anyway"),
             Step("the same senses", "each call is folded as the hook folds it"),
-            Step("moments", "where it was stuck, what it would have read, what was spent in vain"),
+            Step("moments", "where it was stuck, what it would have read"),
             Step("rules", "with --learn: what you corrected then is used from now on"),
         ),
         "",

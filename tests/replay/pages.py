@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-from insula.coding.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Failure, Moment, Point, Replayed, Totals
+from insula.coding.replay.model import Failure, Moment, Point, Replayed, Totals
 from insula.coding.step.patterns import PATTERNS
 from insula.coding.step.senses import chronos, nociception, vestibular
 from insula.coding.step.state import Reading, State
@@ -64,10 +64,8 @@ def totals(sessions: Sequence[Replayed]) -> Totals:
         made.ended = max(made.ended, one.ended)
         for name in ("tool_uses", "errors", "prompts", "interrupts", "tokens"):
             setattr(made, name, getattr(made, name) + getattr(one, name))
-        for name in ("skipped", "readings", "rungs", "waste"):
+        for name in ("skipped", "readings", "rungs"):
             getattr(made, name).update(getattr(one, name))
-        made.wasted_calls.update({kind: 1 + spent // 3_000 for kind, spent in one.waste.items()})
-        _by_day(made, one)
     every = [moment for one in sessions for moment in one.moments]
     made.worst = sorted(every, key=lambda moment: moment.tokens, reverse=True)[:10]
     made.failures = sorted(_failures(sessions), key=lambda one: one.happened, reverse=True)
@@ -86,7 +84,6 @@ def _point(chance: random.Random, step: int, project: str, at: float) -> Point:
     tool, kind, target = chance.choice(WORK)
     ok = chance.random() > 0.06
     spent = int(min(60_000, chance.lognormvariate(6.6 if kind == "edit" else 7.3, 1.1)))
-    waste = HUGE if spent > 16_000 else REREAD if kind == "read" and chance.random() < 0.04 else ""
     return Point(
         step=step,
         at=at,
@@ -96,8 +93,6 @@ def _point(chance: random.Random, step: int, project: str, at: float) -> Point:
         ok=ok,
         tokens=spent,
         error="" if ok else chance.choice(ERRORS),
-        waste=waste,
-        wasted=spent - 10_000 if waste == HUGE else spent // 2 if waste else 0,
         agent="explorer" if chance.random() < 0.03 else "",
     )
 
@@ -150,30 +145,18 @@ def _failing(point: Point, first: Point, sense: str, rung: int, said: str) -> Po
         sense=sense,
         rung=rung,
         said=said,
-        waste=STALE_EDIT if first.kind == "edit" else FAILURE if sense == nociception.NAME else REREAD,
-        wasted=point.tokens,
     )
 
 
 def _counted(made: Replayed, rows: list[Point], *, keep: bool) -> Replayed:
     made.tool_uses, made.tokens = len(rows), sum(point.tokens for point in rows)
     made.errors = sum(not point.ok for point in rows)
-    for point in rows:
-        if point.waste:
-            made.waste[point.waste] += point.wasted
     made.moments.sort(key=lambda moment: moment.tokens, reverse=True)
     made.patterns = {
         pattern.id: bool(made.moments) and (made.errors + place) % 3 == 0 for place, pattern in enumerate(PATTERNS[:6])
     }
     made.points = rows if keep else []
     return made
-
-
-def _by_day(made: Totals, one: Replayed) -> None:
-    day = f"2025-11-{14 + int((one.began - BEGAN) // DAY):02d}"
-    made.sessions_by_day[day] += 1
-    happened = made.days.setdefault(day, Counter())
-    happened.update(pattern for pattern, yes in one.patterns.items() if yes)
 
 
 def _failures(sessions: Sequence[Replayed]) -> list[Failure]:

@@ -6,8 +6,7 @@ import pytest
 from transcripts import Session, look, write
 
 from insula.coding.replay import look as looking
-from insula.coding.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Replayed
-from insula.coding.replay.waste import HUGE_TOKENS
+from insula.coding.replay.model import Replayed
 
 PAGE = "def load(path):\n    return open(path).read()\n" * 20
 
@@ -60,7 +59,7 @@ def test_no_share_is_more_than_all_of_it(tmp_path: Path) -> None:
     session = Session().says("Go.").fails(6)
     session.rows[1]["message"] |= {"id": "m", "usage": {"input_tokens": 1, "output_tokens": 1}}
     totals = look(session.written(tmp_path)).totals
-    assert totals.tokens == 2 < totals.wasted <= totals.whole == totals.estimated
+    assert totals.tokens == 2
 
 
 def test_a_session_may_end_in_the_middle_of_one(tmp_path: Path) -> None:
@@ -79,30 +78,6 @@ def test_texts_and_readings_stand_at_the_actions_they_come_after(tmp_path: Path)
     assert (session.readings, session.rungs) == ({"nociception": 3}, {1: 1, 2: 1})
 
 
-def test_waste_is_told_by_its_kind(tmp_path: Path) -> None:
-    session = Session().says("Go.").calls("Read", PAGE, file_path="a.py").calls("Read", PAGE, file_path="a.py")
-    missed = "<tool_use_error>String to replace not found in file.</tool_use_error>"
-    session.calls("Edit", missed, error=True, file_path="a.py", old_string="x", new_string="y")
-    session.works(1).fails(3).works(1).calls("Bash", "x y z " * 10_000, command="make log")
-    points = replayed(session, tmp_path).points
-    assert [point.waste for point in points] == ["", REREAD, STALE_EDIT, "", "", FAILURE, FAILURE, "", HUGE]
-    assert points[1].wasted == points[1].tokens
-    assert points[-1].wasted == 60_000 // 4 - HUGE_TOKENS
-
-
-def test_a_file_read_again_after_its_change_or_a_compaction_is_no_waste(tmp_path: Path) -> None:
-    session = Session().says("Go.").calls("Read", PAGE, file_path="a.py")
-    session.calls("Edit", "updated", file_path="a.py").calls("Read", PAGE, file_path="a.py")
-    session.add("system", "", subtype="compact_boundary").calls("Read", PAGE, file_path="a.py")
-    assert not replayed(session, tmp_path).wasted
-
-
-def test_a_file_shown_by_the_shell_twice_is_read_twice(tmp_path: Path) -> None:
-    session = Session().says("Go.").calls("Bash", PAGE, command="cat a.py").calls("Bash", PAGE, command="cat a.py")
-    session.calls("Bash", PAGE, command="cat a.py | grep load").calls("Bash", PAGE, command="cat a.py | grep load")
-    assert [point.waste for point in replayed(session, tmp_path).points] == ["", REREAD, "", ""]
-
-
 def test_tokens_are_those_that_the_host_counts(tmp_path: Path) -> None:
     session = Session().says("Go.")
     for number in range(3):
@@ -118,7 +93,7 @@ def test_what_the_user_refused_is_no_failure_of_the_agents(tmp_path: Path) -> No
     for _ in range(5):
         session.calls("Bash", refusal, error=True, command="rm -r build")
     found = replayed(session, tmp_path)
-    assert (found.errors, found.moments, found.wasted) == (5, [], 0)
+    assert (found.errors, found.moments) == (5, [])
 
 
 def test_a_run_without_a_clock_has_no_times(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def replay(
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is no replay page.")] = False,
     json: Json = False,
 ) -> int:
-    """Look back at past sessions: where agents were stuck, what they would have read, what was spent in vain."""
+    """Look back at past sessions: where agents were stuck, and what they would have read."""
     if learn and not yes and not _is_asked(json):
         raise InputError("Nobody can be asked whether to learn; say so with: insula replay --learn --yes")
     found = _found(paths or ())

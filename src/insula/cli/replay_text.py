@@ -14,7 +14,6 @@ from insula.coding.replay.figures import (
     format_count,
     format_duration,
     format_number,
-    format_share,
     format_span,
     format_time,
     format_tokens,
@@ -22,7 +21,7 @@ from insula.coding.replay.figures import (
 from insula.coding.replay.find import TRAJECTORY
 from insula.coding.replay.gather import Gathered
 from insula.coding.replay.learn import Plan
-from insula.coding.replay.model import WASTE, Failure, Moment, Totals
+from insula.coding.replay.model import Failure, Moment, Totals
 from insula.coding.replay.telling import describe_moment
 from insula.coding.replay.visible import show_safely
 from insula.coding.step.wording import SIGN
@@ -55,7 +54,6 @@ def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) 
         _print_remarks(totals, console)
         _print_proposed(totals, console)
         _print_worst(totals, console)
-        _print_waste(totals, console)
         _print_failures(totals.failures, console)
     else:
         console.print("Nothing could be read.")
@@ -163,21 +161,6 @@ def _cost(moment: Moment) -> str:
     calls = format_count(moment.last - moment.first + 1, "call")
     time = f", {format_duration(moment.seconds)}" if moment.at else ""
     return f"{calls}{time}, {format_tokens(moment.tokens)} tokens{', to the end' if moment.open else ''}"
-
-
-# What was in vain.
-
-
-def _print_waste(totals: Totals, console: Console) -> None:
-    if not totals.wasted:
-        return
-    table = _table(console, "Spent in vain", "What", "Calls", "Tokens", "Share")
-    for kind in sorted(WASTE, key=lambda one: -totals.waste[one]):
-        if totals.wasted_calls[kind]:
-            wasted = totals.waste[kind]
-            calls = format_number(totals.wasted_calls[kind])
-            table.add_row(kind.capitalize(), calls, format_tokens(wasted), format_share(wasted, totals.whole))
-    console.print(table)
 
 
 # What happens again and again.

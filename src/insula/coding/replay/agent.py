@@ -5,10 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from insula.coding.replay import waste
 from insula.coding.replay.model import Moment, Point
 from insula.coding.replay.readers import Done, Spent
-from insula.coding.replay.waste import Ledger
 from insula.coding.step.action import Action
 from insula.coding.step.evidence import ACTIONS
 from insula.coding.step.proprioception import Sensed, forget_context, hear_user, sense_action, sense_end
@@ -20,6 +18,8 @@ CALM = 3
 """Successes in a row after which a stretch is over, where its trouble does not come back."""
 REACH = 400
 """Turns back of which it is known with what action they began."""
+CHARS_PER_TOKEN = 4
+"""The usual estimate for English and code, where a transcript counts no tokens of single calls."""
 AT_ONCE = frozenset(BEFORE_CALLS)
 """Senses that climb no ladder and yet feel what went wrong, in one moment."""
 MOMENTS = 400
@@ -29,6 +29,11 @@ MOMENTS = 400
 def pick_worst(moments: Iterable[Moment], count: int) -> list[Moment]:
     """So many of the moments that cost most, the worst first."""
     return sorted(moments, key=lambda moment: (-moment.tokens, moment.at, moment.first))[:count]
+
+
+def count_tokens(action: Action) -> int:
+    """About how many tokens a call and its result are."""
+    return action.chars // CHARS_PER_TOKEN
 
 
 class _Recent(NamedTuple):
@@ -75,7 +80,6 @@ class Agent:
         self.actions: list[Action] = []
         self.moments: list[Moment] = []
         self._state = State()
-        self._ledger = Ledger()
         self._stretch: _Stretch | None = None
         self._before: tuple[_Stretch, Moment] | None = None
         self._recent: deque[_Recent] = deque(maxlen=REACH)
@@ -86,11 +90,6 @@ class Agent:
     def spent(self) -> int:
         """Tokens so far: as the host counts them, else by characters."""
         return self._counted or self._estimated
-
-    @property
-    def estimated(self) -> int:
-        """Tokens of all its actions by their characters, of which those in vain are a part."""
-        return self._estimated
 
     def pay(self, spent: Spent) -> None:
         """A request to the model."""
@@ -113,7 +112,6 @@ class Agent:
     def forget(self) -> None:
         """The context is compacted."""
         self._state = forget_context(self._state)
-        self._ledger.forget()
 
     def act(self, done: Done, step: int, timed: bool) -> tuple[Point, Sensed]:
         """An action.
@@ -126,11 +124,10 @@ class Agent:
         action, before = done.action.replace(context=self._context, context_window=self._window_size), self.spent
         sensed = sense_action(self._state, action, self._on)
         self._state = sensed.state
-        self._estimated += waste.count_tokens(action)
+        self._estimated += count_tokens(action)
         if action.ran and len(self.actions) < ACTIONS:
             self.actions.append(action)
-        kind, wasted = self._ledger.judge(self._state.window or (action,), done.output)
-        point = _make_point(action, sensed, step, self.name, timed, (kind, wasted))
+        point = _make_point(action, sensed, step, self.name, timed)
         nth = self._state.turn.number
         if not self._recent or self._recent[-1].nth != nth:
             self._recent.append(_Recent(nth, point, before))
@@ -225,7 +222,7 @@ def _make_moment(stretch: _Stretch, ended: bool) -> Moment:
     )
 
 
-def _make_point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool, wasted: waste.Waste) -> Point:
+def _make_point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool) -> Point:
     felt = sensed.sense or next((reading.sense for reading in sensed.readings), "")
     return Point(
         step=step,
@@ -234,12 +231,10 @@ def _make_point(action: Action, sensed: Sensed, step: int, agent: str, timed: bo
         kind=action.kind,
         target=action.target,
         ok=action.ok,
-        tokens=waste.count_tokens(action),
+        tokens=count_tokens(action),
         agent=agent,
         error=action.error,
         sense=felt,
         rung=sensed.rung,
         said=sensed.text,
-        waste=wasted[0],
-        wasted=wasted[1],
     )

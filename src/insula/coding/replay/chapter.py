@@ -2,10 +2,8 @@
 
 import hashlib
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from insula.coding.replay.model import Moment, Point, Replayed
 from insula.coding.replay.telling import describe_moment, dump_bars
@@ -26,9 +24,8 @@ SPARKS, SPARK = 60, 22
 """Bars and height of a session's timeline in small."""
 MOMENTS = 25
 """Of one session that are shown."""
-LARGEST, VAINEST, TOLD = 4, 3, 3
-"""Of one session: the actions with the most tokens, with the most spent in vain, and of which something is said that
-is no moment."""
+TOLD = 3
+"""Actions of one session of which something is said that is no moment."""
 DATA = 70_000
 """Bytes of what the page knows of one timeline: fifty of them leave it below 5 MB."""
 _DATE = re.compile(
@@ -65,7 +62,6 @@ class Chapter:
     line: Timeline | None = None
     data: str = ""
     spark: "Spark | None" = None
-    stretch: "Stretch | None" = None
     start: int = 0
     """The bar that is told of first."""
 
@@ -75,12 +71,6 @@ class Chapter:
         return show_safely(
             self.session.project, 40
         ) or f"session {show_safely(shorten_id(self.session.id), 8)}".removesuffix("…")
-
-    @property
-    def placed(self) -> list[Point]:
-        """The actions that have a place of their own on the page."""
-        begins = {trouble.moment.first for trouble in self.troubles}
-        return [*self.notable, *(point for point in self.session.points if point.step in begins)]
 
     def place(self, step: int) -> str:
         """The id of the place where an action is told of."""
@@ -97,18 +87,9 @@ class Spark:
     failed: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """The longest row of actions without a word of the user's."""
-
-    first: int
-    steps: int
-    seconds: float
-
-
-def measure_cost(session: Replayed) -> tuple[int, int, int]:
-    """By which sessions are sorted: tokens while stuck, tokens in vain, all tokens."""
-    return count_stuck(session), session.wasted, session.tokens
+def measure_cost(session: Replayed) -> tuple[int, int]:
+    """By which sessions are sorted: tokens while stuck, all tokens."""
+    return count_stuck(session), session.tokens
 
 
 def count_stuck(session: Replayed) -> int:
@@ -161,7 +142,6 @@ def _draw(made: Chapter, limit: int) -> Chapter:
             draw_bars(small, 0, SPARK),
             draw_bars(small, 0, SPARK, failed=True),
         ),
-        stretch=_find_stretch(session),
         start=_find_start(line.bars, session),
     )
 
@@ -196,29 +176,6 @@ def _list_troubles(session: Replayed, name: str) -> tuple[Trouble, ...]:
 
 def _list_notable(session: Replayed) -> tuple[Point, ...]:
     known = {moment.first for moment in session.moments[:MOMENTS]}
-    others = [point for point in session.points if point.step not in known]
-    chosen = {
-        point.step: point
-        for point in [
-            *_pick_most(others, LARGEST, lambda point: point.tokens),
-            *_pick_most(others, VAINEST, lambda point: point.wasted),
-            *[point for point in others if point.said and not point.rung][:TOLD],
-        ]
-    }
-    return tuple(chosen[step] for step in sorted(chosen))
-
-
-def _pick_most(points: Sequence[Point], count: int, key: Callable[[Point], int]) -> list[Point]:
-    return [point for point in sorted(points, key=key, reverse=True)[:count] if key(point)]
-
-
-def _find_stretch(session: Replayed) -> Stretch | None:
-    """Marks between which nothing was done tell nothing."""
-    points = sorted(session.points, key=lambda point: point.step)
-    marks = [points[0].step, *sorted(set(session.user_steps)), points[-1].step + 1]
-    places = [bisect_left(points, mark, key=lambda point: point.step) for mark in marks]
-    longest = max((points[begin:other] for begin, other in pairwise(places)), key=len)
-    if not longest:
-        return None
-    times = [point.at for point in longest if point.at]
-    return Stretch(longest[0].step, len(longest), max(times, default=0.0) - min(times, default=0.0))
+    return tuple(
+        [point for point in session.points if point.step not in known and point.said and not point.rung][:TOLD]
+    )

@@ -4,7 +4,6 @@ import heapq
 import time as clock
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from itertools import count
 from pathlib import PurePath
 from typing import NamedTuple
@@ -33,8 +32,6 @@ RULES = 200
 """Of what users did, so many are kept, the latest."""
 SCORES = 2_000
 """Sessions of which it is kept what they say about rules, the newest: no more are read of the evidence either."""
-DAYS = 400
-"""Days, the newest, whose failures are told apart."""
 
 Tell = Callable[[int], None]
 
@@ -117,8 +114,6 @@ class _Gathering:
         totals.hosts[told.host] += 1
         totals.readings.update(told.readings)
         totals.rungs.update(told.rungs)
-        totals.waste.update(told.waste)
-        totals.wasted_calls.update(look.wasted_calls)
         totals.worst = pick_worst([*totals.worst, *told.moments], WORST)
         totals.announced += sum(bool(remark.said) for remark in told.remarks)
         totals.remarks = sorted([*totals.remarks, *told.remarks], key=lambda remark: -remark.at)[:REMARKS]
@@ -140,24 +135,15 @@ class _Gathering:
         for pattern in happened if look.project else ():
             self._places.setdefault(pattern, set()).add(look.project)
         if told.began and told.host != TRAJECTORY:
-            self._date(told, happened)
             asked = tuple(asked_in_session(told.id, look.said))
             score = Score(told.ended, told.id, look.project, told.patterns, told.path, look.place, asked)
             heapq.heappush(self._scores, (told.ended, next(self._number), score))
             if len(self._scores) > SCORES:
                 heapq.heappop(self._scores)
 
-    def _date(self, told: Replayed, happened: list[str]) -> None:
-        day = _format_day(told.began)
-        self.totals.sessions_by_day[day] += 1
-        self.totals.days.setdefault(day, Counter()).update(happened)
-        if len(self.totals.days) > DAYS:
-            first = min(self.totals.days)
-            del self.totals.days[first], self.totals.sessions_by_day[first]
-
     def _keep(self, told: Replayed) -> None:
         """Keep its timeline while it is among the worst and there is room; the least bad ones go."""
-        badness = (told.moments[0].tokens if told.moments else 0, told.wasted, told.tool_uses)
+        badness = (told.moments[0].tokens if told.moments else 0, told.tokens, told.tool_uses)
         heapq.heappush(self._kept, (badness, next(self._number), told))
         self._points += len(told.points)
         while len(self._kept) > KEPT or (self._points > ROOM and len(self._kept) > 1):
@@ -227,10 +213,3 @@ def _judge_pattern(scores: list[Score], pattern: str) -> str:
     lives = [guidance.live(group, now) for group in groups.values()]
     active = any(life.state == ACTIVE for life in (*lives, guidance.live(found, now, widely=True)))
     return ACTIVE if active else PROPOSED
-
-
-def _format_day(at: float) -> str:
-    try:
-        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
-    except (ValueError, OverflowError, OSError):
-        return ""

@@ -1,6 +1,5 @@
 """A look back at a session: its events are folded through the senses, and what matters of them is kept."""
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
@@ -46,14 +45,12 @@ class Look:
         replayed: what it tells.
         project: the hash that evidence goes by; empty where the transcript names no folder.
         place: that folder, as it says.
-        wasted_calls: calls by kind of waste.
         said: what the user said to the main agent, as records of a trace, with a mark where it acted between.
     """
 
     def __init__(self, stream: Stream, on: frozenset[str] = DEFAULT) -> None:
         self.replayed = Replayed(id=stream.id, host=stream.host, path=stream.path)
         self.project = self.place = ""
-        self.wasted_calls = Counter[str]()
         self.said = list[dict[str, Any]]()
         self._timed, self._on = stream.timed, on
         self._agents: dict[str, Agent] = {}
@@ -152,9 +149,6 @@ class Look:
         self._note(point)
 
     def _note(self, point: Point) -> None:
-        if point.waste:
-            self.replayed.waste[point.waste] += point.wasted
-            self.wasted_calls[point.waste] += 1
         if len(self.replayed.points) < POINTS:
             self.replayed.points.append(point)
         else:
@@ -165,7 +159,6 @@ class Look:
         for agent in agents:
             agent.close(ended=True)
         told.tokens = sum(agent.spent for agent in agents)
-        told.estimated = sum(agent.estimated for agent in agents)
         told.patterns = judge_patterns([agent.actions for agent in agents])
         moments = [moment for agent in agents for moment in agent.moments]
         told.moments = [self._named(moment) for moment in pick_worst(moments, MOMENTS)]

@@ -1,14 +1,7 @@
-"""What a look back at a session tells: counts, where it was stuck, what would have been said, what was in vain."""
+"""What a look back at a session tells: counts, where it was stuck, what would have been said."""
 
 from collections import Counter
 from dataclasses import dataclass, field
-
-REREAD = "rereads"
-FAILURE = "failures"
-STALE_EDIT = "edits not applied"
-HUGE = "huge outputs"
-WASTE = (REREAD, FAILURE, STALE_EDIT, HUGE)
-"""Kinds of waste: unchanged files read again, failures like the one before, edits that did not apply, huge outputs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +29,6 @@ class Point:
     rung: int = 0
     said: str = ""
     """What would have been said after it."""
-    waste: str = ""
-    """The kind of waste that it was, and how many tokens."""
-    wasted: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +99,6 @@ class Counts:
     corrections: int = 0
     """Messages of the user's that correct the agent."""
     tokens: int = 0
-    estimated: int = 0
-    """Tokens of all calls by their characters, of which those in vain are a part."""
     began: float = 0.0
     ended: float = 0.0
     """First and last time; 0 where none is told."""
@@ -120,13 +108,6 @@ class Counts:
     """By sense."""
     rungs: Counter[int] = field(default_factory=Counter[int])
     """Texts by rung; 0 for texts that are no part of the ladder."""
-    waste: Counter[str] = field(default_factory=Counter[str])
-    """Tokens by kind."""
-
-    @property
-    def wasted(self) -> int:
-        """Tokens spent in vain, over all kinds."""
-        return self.waste.total()
 
     def add_numbers(self, other: "Counts") -> None:
         """Count what another has counted: calls, errors, tokens, and what the user did."""
@@ -137,7 +118,6 @@ class Counts:
         self.rejections += other.rejections
         self.corrections += other.corrections
         self.tokens += other.tokens
-        self.estimated += other.estimated
 
 
 @dataclass(slots=True, kw_only=True)
@@ -200,17 +180,7 @@ class Totals(Counts):
     """The latest of what the user did."""
     proposed: list[Proposed] = field(default_factory=list[Proposed])
     """Rules in the user's words, those that would be told first, then the latest."""
-    wasted_calls: Counter[str] = field(default_factory=Counter[str])
-    """Calls by kind of waste."""
     worst: list[Moment] = field(default_factory=list[Moment])
     """The worst moments of all, at most ten, worst first."""
-    days: dict[str, Counter[str]] = field(default_factory=dict[str, Counter[str]])
-    """Day (2026-11-20, UTC) -> failure pattern -> sessions begun that day in which it happened."""
-    sessions_by_day: Counter[str] = field(default_factory=Counter[str])
     failures: list[Failure] = field(default_factory=list[Failure])
     """Most frequent first; only patterns that had an opportunity."""
-
-    @property
-    def whole(self) -> int:
-        """What those in vain are a share of: hosts count less than all characters where much came from a cache."""
-        return max(self.tokens, self.estimated)

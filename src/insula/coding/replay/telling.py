@@ -101,6 +101,4 @@ def _describe_point(point: Point) -> str:
         parts.append(name_feeling(point.sense))
     if point.said:
         parts.append(name_rung(point.rung))
-    if point.waste:
-        parts.append(f"{show_safely(point.waste)}: {figures.format_tokens(point.wasted)} tokens in vain")
     return " · ".join(parts)

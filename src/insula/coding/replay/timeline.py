@@ -22,9 +22,9 @@ FLOOR, DECADES = 10, 4
 
 TOP, BASE = 16, 96
 """Of the bars; above them is the user's lane."""
-STUCK, WASTED, INSULA = 100, 108, 134
-"""The lanes below: top of where it was stuck, top of what was spent in vain, foot of what would have been said."""
-HEIGHT = 136
+STUCK, INSULA = 100, 122
+"""The lanes below: top of where it was stuck, foot of what would have been said."""
+HEIGHT = 124
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,7 @@ class Bar:
     @property
     def face(self) -> Point:
         """The action that there is most to say about."""
-        return max(
-            self.points, key=lambda point: (bool(point.said), point.rung, point.wasted, not point.ok, point.tokens)
-        )
+        return max(self.points, key=lambda point: (bool(point.said), point.rung, not point.ok, point.tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,6 @@ class Timeline:
     calls: str
     failed: str
     user: str
-    wasted: str
     felt: str
     said: str
 
@@ -105,7 +102,6 @@ def draw_timeline(
         calls=draw_bars(row, TOP, BASE),
         failed=draw_bars(row, TOP, BASE, failed=True),
         user="".join(_draw_box(_find_bar(row, step) * UNIT, 4, 2, BASE - 4) for step in sorted(set(user_steps))),
-        wasted=_draw_lane(row, [(WASTED, 7 if any(p.waste for p in bar.points) else 0) for bar in row]),
         felt=_draw_lane(row, [(INSULA - 3, 3 if any(p.sense for p in bar.points) else 0) for bar in row]),
         said=_draw_lane(row, [(INSULA - high, high) for high in map(_measure_loudness, row)]),
     )

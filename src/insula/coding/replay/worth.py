@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from insula.coding.replay.waste import CHARS_PER_TOKEN
+from insula.coding.replay.agent import CHARS_PER_TOKEN
 from insula.coding.step import trace
 from insula.coding.step.digest import compile_rules
 from insula.coding.step.evidence import read_evidence

@@ -169,8 +169,6 @@ class Done(NamedTuple):
     at: float
     agent: str
     action: Action
-    output: int
-    """Characters of the output."""
     failed: bool
     """Whether the host says that it failed; where it says nothing, whether it looks so."""
     lost: bool = False
@@ -180,7 +178,7 @@ def make_done(call: Call) -> Done:
     """A call as the senses see it."""
     action = read_action(call)
     failed = not action.ok if call.ok is None else not call.ok
-    return Done(call.at, call.agent, action, len(call.output), failed, call.lost)
+    return Done(call.at, call.agent, action, failed, call.lost)
 
 
 GENERATION = 300_000
