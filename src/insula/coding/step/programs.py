@@ -81,6 +81,7 @@ SUBCOMMANDS = {
     "ruff": {"check": LINT, "format": LINT},
     "golangci-lint": {"run": LINT},
     "manage.py": {"test": TEST, "check": LINT},
+    "artisan": {"test": TEST},
     "prisma": {"validate": LINT},
     "nix": {"build": BUILD},
 }

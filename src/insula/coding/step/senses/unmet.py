@@ -35,7 +35,7 @@ def feel_end(state: State, said: str) -> Reading | None:
         count=1,
         key=f"unmet {demand.word.id} {demand.what}",
         form=found.why,
-        label=demand.what,
+        label=found.what,
         said=words,
         kind=demand.form,
     )
@@ -47,7 +47,7 @@ _NEVER = {
     "act": "there was no {0}",
 }
 _ACTS = {"commit": "commit", "push": "push", "pr": "pull request"}
-_FILES = {"changelog": "the changelog", "readme": "the README", "docs": "the docs", "test": "no test"}
+_FILES = {"changelog": "the changelog", "readme": "the README", "test": "no test"}
 
 
 def fact(reading: Reading) -> str:
@@ -58,11 +58,7 @@ def fact(reading: Reading) -> str:
 def _missing(reading: Reading) -> str:
     name = _ACTS.get(reading.label, reading.label)
     if reading.form == "red":
-        return (
-            f"`{name}` failed when it was last run"
-            if reading.kind == "command"
-            else f"the {name} failed when it was last run"
-        )
+        return f"`{name}` failed when it was last run"
     if reading.form == "stale":
         return f"code was changed after {'`' + name + '`' if reading.kind == 'command' else 'the last ' + name} was run"
     if reading.kind == "test":

@@ -25,6 +25,8 @@ MOST_AGENTS = 40
 ALL_KINDS = "all"
 """The kind of a check that by its name runs them all: `make check`, `npm run verify`, `tox`."""
 _ALL = re.compile(r"(?:^|[:_-])(?:check|checks|ci|verify|validate|all|precommit|pre-commit|qa)(?:$|[:_-])")
+_RUN_TESTS = {"gradle": frozenset(("build",)), "mvn": frozenset(("package", "install", "deploy"))}
+"""Targets that run the tests though their names tell nothing of it."""
 _KINDS = (programs.TEST, programs.TYPES, programs.LINT, programs.BUILD)
 
 
@@ -143,7 +145,11 @@ def list_kinds(command: Ran) -> "frozenset[str]":
             if command.program.endswith("lint")
             else set[str]()
         )
-    if any(_ALL.search(word) for word in plain[:3]) or command.program in {"tox", "nox", "pre-commit", "act"}:
+    if (
+        ((not found or command.program in programs.SCRIPTS) and any(_ALL.search(word) for word in plain[:3]))
+        or command.program in {"tox", "nox", "pre-commit", "act"}
+        or _RUN_TESTS.get(command.program, frozenset[str]()) & set(plain)
+    ):
         found.add(ALL_KINDS)
     return frozenset(found)
 

@@ -209,8 +209,11 @@ def _find_deletion(word: Word, call: Call) -> str:
         if any(path.startswith(_SCRATCH) for path in run.deletes):
             continue
         low = {part for each in run.words for part in split_words(each)}
-        if _list_telling(word) & low or (
-            re.search(load_table()["anything"], word.clause.lower()) and run.deletes and not word.paths
+        tests = re.search(load_table()["tests"], word.clause.lower()) and any(map(is_test, run.deletes))
+        if (
+            tests
+            or _list_telling(word) & low
+            or (re.search(load_table()["anything"], word.clause.lower()) and run.deletes and not word.paths)
         ):
             return run.shown
     return ""
@@ -258,9 +261,9 @@ def _names_file(word: Word, path: str, cwd: str) -> bool:
 
 def _list_telling(word: Word) -> "set[str]":
     """The words that may name a part of the project."""
-    return {each for each in word.words if not re.fullmatch(load_table()["touches"], each)} - set(
-        load_table()["generic"]
-    )
+    table = load_table()
+    said_of = (each for each in word.words if not any(re.fullmatch(table[name], each) for name in ("touches", "only")))
+    return set(said_of) - set(table["generic"])
 
 
 MOST_WORDS = 2
@@ -282,13 +285,26 @@ def covers_path(own: str, path: str) -> bool:
     )
 
 
+def is_test(path: str) -> bool:
+    """Whether a file is one of tests, by its path."""
+    return (
+        re.search(
+            r"(?:^|[/_.-])(?:tests?|specs?|stories|__tests__|e2e|cypress|playwright)(?:$|[/_.-])|test\.\w+$|tests?\.\w+$|spec\.\w+$",
+            path.lower(),
+        )
+        is not None
+    )
+
+
 def split_words(path: str) -> "set[str]":
     """The words of which the names in a path are made, in the singular and plural."""
     found: set[str] = set()
     for name in re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", path).lower()):
         if len(name) > 2:
             found |= {name, f"{name}s", name.removesuffix("s")}
-    return found
+    return found | set(
+        re.findall(r"[a-z]\w{2,}(?=\.)", path.lower())
+    )  # `ClaimService.java` is what "ClaimService" names
 
 
 def _is_inside(path: str) -> bool:
@@ -315,9 +331,8 @@ def _find_outside(
         path for path in (make_relative(given, cwd) for given in (*call.paths, *call.deleted)) if _is_inside(path)
     ]
     outside = [path for path in outside if not any(_allows_path(word, path) for word in only)]
-    if not outside or any(
-        _asks_for(request, path) for request in asked if request.at >= only[-1].at for path in outside
-    ):
+    since = [request for request in asked if request.at >= only[-1].at]
+    if not outside or any(_asks_for(request, path, only[-1]) for request in since for path in outside):
         return None
     if not any(word.paths for word in only):  # a part by its name alone: it must be the name of something here
         names = {name for word in only for name in _list_telling(word)}
@@ -327,13 +342,18 @@ def _find_outside(
 
 
 def _allows_path(word: Word, path: str) -> bool:
-    return any(covers_path(own, path) for own in word.paths) or bool(set(word.words) & split_words(path))
+    return any(covers_path(own, path) for own in word.paths) or bool(_list_telling(word) & split_words(path))
 
 
-def _asks_for(asked: Word, path: str) -> bool:
-    """Whether a request of the user's is for a file: by its path, its kind or its name."""
+def _asks_for(asked: Word, path: str, only: Word) -> bool:
+    """Whether a request of the user's is for a file: by its path, its kind or its name.
+
+    What was asked for in the same message as where alone to work is asked for there.
+    """
     low, name = asked.said.lower(), path.lower()
-    if any(covers_path(own, path) for own in asked.paths) or set(asked.words) & split_words(path):
+    if any(covers_path(own, path) for own in asked.paths):
+        return True
+    if not (only.paths and asked.at == only.at) and set(asked.words) & split_words(path):
         return True
     if re.search(r"test|spec", name) and re.search(load_table()["tests"], low):
         return True
@@ -454,6 +474,7 @@ def _show_act(call: Call, act: str) -> str:
 _MOCK = (
     r"unittest\.mock|\bMagicMock\b|\bAsyncMock\b|\bMock\(|\bmocker\b|mock\.patch|@patch\b|\bmonkeypatch\.setattr|"
     r"\b(?:jest|vi)\.(?:mock|fn|spyOn|doMock)\b|\bsinon\b|\bgomock\b|\bmockery\b|\btestify/mock|\bMockito\b|@Mock\b|\bmockk\b|"
+    r"\b(?:allow|expect)\([^()\n]*\)\.to receive|\binstance_double\(|"
     r"\bmockall\b|#\[automock\]|\bMox\.|\bmock\(|\bnock\(|\bMockServer"
 )
 _MOCKS = re.compile(r"\bmock\w*|モック|模拟对象|打桩")

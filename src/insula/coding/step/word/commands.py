@@ -112,7 +112,7 @@ def _list_written(words: "tuple[str, ...]", plain: "list[str]") -> "list[str]":
         return [word for word in plain[-3:] if "/" in word or "." in word][-2:] if len(plain) > 1 else plain
     if name in _WRITING:
         return plain
-    if {"--write", "--fix", "-w", "--in-place"} & set(words) and name not in {"curl", "grep", "wc"}:
+    if {"--write", "--fix", "-w", "--in-place", "--inplace"} & set(words) and name not in {"curl", "grep", "wc"}:
         return [word for word in plain if "/" in word or "." in word]
     if name == "find" and {"-exec", "-delete"} & set(words):
         return [word for word in plain[:1] if word not in {".", "./"}]

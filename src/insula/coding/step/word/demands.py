@@ -8,10 +8,12 @@ import re
 
 from insula.coding.step import programs
 from insula.coding.step.command import COMMITS, FORCES, PUSHES
+from insula.coding.step.shell import name_program
+from insula.coding.step.stop_words import LIGHT
 from insula.coding.step.word import acts as acted
 from insula.coding.step.word import heads
 from insula.coding.step.word.acts import ALL_KINDS, CHECK_NAMES, Act, Done
-from insula.coding.step.word.breach import covers_path
+from insula.coding.step.word.breach import covers_path, is_test
 from insula.coding.step.word.clauses import load_table, lower_text
 from insula.coding.step.word.extraction import names_nothing
 from insula.coding.step.word.word import ASKED as REQUEST
@@ -26,6 +28,8 @@ LONGEST = 110
 """Characters of a clause that demands something plainly."""
 BRIEF = 60
 """The same of one that asks for a commit, a push or a pull request."""
+HALF = 0.5
+"""How probable a run must be where a check is named by its command."""
 SURE_KIND = 0.8
 """How probable it must be what a request demands."""
 NEVER, RED, STALE, UNTOUCHED = "never", "red", "stale", "untouched"
@@ -47,6 +51,8 @@ class Unmet(Value):
     demand: Demand
     why: str
     """`never`, `red`, `stale` or `untouched`."""
+    what: str
+    """What is missing, or the command that came out red."""
 
 
 def list_demands(word: Word) -> "list[Demand]":
@@ -59,11 +65,16 @@ def list_demands(word: Word) -> "list[Demand]":
         or re.search(load_table()["pending"], low)
     ):
         return []
+    if word.said.rstrip(" \"')").endswith(("?", "？")) and word.acts:
+        return []
     chances = heads.score_clause("demand", word.clause)
     kind = max(chances, key=lambda name: chances[name])
-    if chances[kind] < SURE_KIND or kind not in _FORMS:
+    at_end = _is_last(low) or _is_last(word.said)
+    if any(" " in name for name in _list_named_checks(word)) and (chances["run"] >= HALF or at_end):
+        kind = "run"
+    elif chances[kind] < SURE_KIND or kind not in _FORMS:
         return []
-    if word.kind == HOW and not (kind == "run" and re.search(load_table()["ending"], low)):
+    if word.kind == HOW and not (kind == "run" and _is_last(low)):
         return []
     return [Demand(word=word, what=what, form=form) for form, what in _FORMS[kind](word, low)[:2]]
 
@@ -71,36 +82,49 @@ def list_demands(word: Word) -> "list[Demand]":
 _ACTS = {"commit": {COMMITS}, "push": {PUSHES, FORCES}, "pr": {"pr"}}
 _CHECKS = {"suite": programs.TEST, "lint": programs.LINT, "types": programs.TYPES, "build": programs.BUILD}
 _DOCUMENTS = ("changelog", "readme")
+_FILES = (*programs.SETTINGS_FILES, ".md", ".mdx", ".rst", ".txt", ".adoc", ".csv", ".ipynb")
+"""Endings of files."""
 Forms = list[tuple[str, str]]
 
 
 def _list_checks(word: Word, low: str) -> Forms:
     """The commands that a clause asks to run, else the kinds of check."""
-    named = [
-        name for name in (*word.programs, word.likes) if " " in name or programs.PROGRAMS.get(name) in programs.PROVING
-    ]
     kinds = [kind for name, kind in _CHECKS.items() if re.search(load_table()[name], low)]
-    return [("command", name) for name in named] or [("check", kind) for kind in kinds]
+    return [("command", name) for name in _list_named_checks(word)] or [("check", kind) for kind in kinds]
+
+
+def _list_named_checks(word: Word) -> "list[str]":
+    """The commands that a word names, and programs that are nothing but checks."""
+    named = (*word.programs, word.likes)
+    return [name for name in named if " " in name or programs.PROGRAMS.get(name) in programs.PROVING]
 
 
 def _list_files(word: Word, low: str) -> Forms:
-    """The files that a clause asks to bring up to date, else the docs."""
+    """The files that a clause asks to bring up to date; of "the docs" nobody can tell whether a comment is meant."""
     names = [name for name in _DOCUMENTS if re.search(load_table()[name], low)]
-    names += [
-        path
-        for path in word.paths
-        if "." in path.rsplit("/", 1)[-1] and not any(name in path.lower() for name in _DOCUMENTS)
-    ]
-    return [
-        ("file", name)
-        for name in names or (["docs"] if re.search(load_table()["docs"], low) and not word.paths else [])
-    ]
+    names += [path for path in word.paths if _is_file(path) and not any(name in path.lower() for name in _DOCUMENTS)]
+    return [("file", name) for name in names]
+
+
+def _begins_with_verb(low: str) -> bool:
+    """Whether a clause begins as an order does: "commit it", and not "after this PR" or "when committing"."""
+    bare = re.sub(rf"^\W*(?:(?:{load_table()['joins']})|(?:then|please|dann|bitte|puis|luego|depois|poi) )*", "", low)
+    first = next(iter(re.findall(r"\w+", bare)), "")
+    return first not in LIGHT and re.match(load_table()["conditions"], bare) is None
+
+
+def _is_file(path: str) -> bool:
+    """Whether a path is that of a file that is brought up to date: `t4g.large` may be anything, and code that a request
+    names may well be read, run or shown."""
+    low = path.lower()
+    named = re.search(r"[\w-]\.\w+$", low) is not None
+    return named and ("/" in low or low.endswith(_FILES)) and not low.endswith(programs.CODE_FILES)
 
 
 def _asks_for_act(act: str, low: str) -> bool:
     """Whether a clause asks for an act and little else: "commit it", and not "add push notifications"."""
     found = next(re.finditer(load_table()["acts"][act], low), None)
-    if found is None or len(low) > BRIEF:
+    if found is None or len(low) > BRIEF or not (_is_last(low) or _begins_with_verb(low)):
         return False
     if act == "pr" or re.search(heads.WIDE, low):
         return True
@@ -125,29 +149,38 @@ def find_unmet(words: "Sequence[Word]", done: Done, told: "Sequence[Told]") -> "
         for demand in list_demands(word):
             if demand.form == "act" and demand.what in banned:
                 continue
-            why = _why(demand, done)
+            why, what = _find_missing(demand, done)
             if why and not _is_admitted(demand, told):
-                return Unmet(demand=demand, why=why)
+                return Unmet(demand=demand, why=why, what=what or demand.what)
     return None
 
 
-def _why(demand: Demand, done: Done) -> str:
-    """Why a demand is unmet; empty where it is met, or may be."""
+def _find_missing(demand: Demand, done: Done) -> "tuple[str, str]":
+    """Why a demand is unmet, and the command that came out red; empty where it is met, or may be."""
     since = [act for act in done.acts if act.at >= demand.word.at]
     if demand.form in {"command", "check"}:
         return _judge_check(demand, since, done)
     if any(acted.is_opaque(act) for act in since if demand.form != "file"):
-        return ""
-    if demand.form == "test":
-        return (
-            "" if any(act.tests or _is_test(act.path) or _may_write(act, r"test|spec") for act in since) else UNTOUCHED
-        )
+        return "", ""
     if demand.form == "act":
-        names = _ACTS[demand.what]
-        if any(re.search(rf"\b{demand.what}\b", act.line) and act.ok for act in since):
-            return ""
-        made = any(names & {*act.acts, *(name for run in act.runs for name in run.acts)} and act.ok for act in since)
-        return "" if made or any(act.tool.startswith("mcp__") for act in since) else NEVER
+        return _judge_act(demand.what, since)
+    if demand.form == "test":
+        written = any(act.tests or is_test(act.path) or _may_write(act, r"test|spec") for act in since)
+    else:
+        written = _is_written(demand, since)
+    return ("", "") if written else (UNTOUCHED, "")
+
+
+def _judge_act(name: str, since: "list[Act]") -> "tuple[str, str]":
+    names = _ACTS[name]
+    tried = any(names & {*act.acts, *(each for run in act.runs for each in run.acts)} for act in since)
+    if tried or any(re.search(rf"\b{name}\b", act.line) and act.ok for act in since):
+        return "", ""  # one that failed may have had nothing to do: a hook had committed it
+    return ("", "") if any(act.tool.startswith("mcp__") for act in since) else (NEVER, "")
+
+
+def _is_written(demand: Demand, since: "list[Act]") -> bool:
+    """Whether a file that was demanded was written, or may have been."""
     pattern = _make_file_pattern(demand.what)
     touched = any(
         re.search(pattern, act.path.lower()) or covers_path(demand.what, act.path)
@@ -155,12 +188,11 @@ def _why(demand: Demand, done: Done) -> str:
         if act.kind == "edit" and act.ok
     )
     if touched or any(_may_write(act, pattern) for act in since):
-        return ""
+        return True
     if _is_document(demand.what):
-        return UNTOUCHED
+        return False
     telling = "|".join(re.escape(word) for word in demand.word.words if len(word) > _SHORT)
-    met = any(act.does(pattern) or (telling and act.does(telling)) for act in since)
-    return "" if met else UNTOUCHED
+    return any(act.does(pattern) or (telling and act.does(telling)) for act in since)
 
 
 _SHORT = 4
@@ -168,14 +200,12 @@ _SHORT = 4
 
 
 def _is_document(name: str) -> bool:
-    return name in {"changelog", "readme", "docs"} or re.search(r"\.(?:md|mdx|rst|adoc)$", name.lower()) is not None
+    return name in _DOCUMENTS or re.search(r"\.(?:md|mdx|rst|adoc)$", name.lower()) is not None
 
 
 def _make_file_pattern(name: str) -> str:
     if name == "changelog" or "changelog" in name.lower():
         return r"change|history|news|release|\.changeset"
-    if name == "docs":
-        return r"docs?/|\.mdx?$|\.rst$|\.adoc$|readme"
     return re.escape(name.lower().rsplit("/", 1)[-1])
 
 
@@ -192,27 +222,19 @@ def _may_write(act: Act, pattern: str) -> bool:
     return act.tool.lower() in {"agent", "task"} or (act.tool.startswith("mcp__") and not act.path)
 
 
-def _is_test(path: str) -> bool:
-    return (
-        re.search(
-            r"(?:^|[/_.-])(?:tests?|specs?|stories|__tests__|e2e|cypress|playwright)(?:$|[/_.-])|test\.\w+$|tests?\.\w+$|spec\.\w+$",
-            path.lower(),
-        )
-        is not None
-    )
-
-
-def _judge_check(demand: Demand, since: "list[Act]", done: Done) -> str:
+def _judge_check(demand: Demand, since: "list[Act]", done: Done) -> "tuple[str, str]":
     hits = [act for act in since if _meets_check(demand, act)]
     if not hits and any(_may_meet_check(demand, act) for act in since):
-        return ""
+        return "", ""
     if not hits:
-        return "" if any(acted.is_opaque(act) for act in since) else NEVER
+        return ("", "") if any(acted.is_opaque(act) for act in since) else (NEVER, "")
     last = hits[-1]
     if last.red:
-        return RED
+        failed = (run.shown for run in last.runs if acted.list_kinds(run))
+        return RED, demand.what if demand.form == "command" else next(failed, "")
     changed = acted.find_last_change(done)
-    return STALE if changed > last.at and (_is_last(demand.word.clause) or _is_last(demand.word.said)) else ""
+    late = changed > last.at and (_is_last(demand.word.clause) or _is_last(demand.word.said))
+    return (STALE, "") if late else ("", "")
 
 
 def _is_last(said: str) -> bool:
@@ -230,9 +252,11 @@ def _meets_check(demand: Demand, act: Act) -> bool:
     bare = [word for word in words if not word.startswith("-")]
     if any(command.is_of(" ".join(bare)) for command in act.runs) or demand.what.lower() in act.line.lower():
         return True
-    script = bare[-1] if len(bare) > 1 and words[0] in programs.SCRIPTS else ""
+    script = bare[-1] if len(bare) > 1 and name_program(words[0]) in programs.SCRIPTS else ""
     if script:  # the same script by another runner
-        return any(script in command.words for command in act.runs)
+        return any(
+            script in command.words and programs.SCRIPTS & {command.program, *command.outer} for command in act.runs
+        )
     kind = programs.PROGRAMS.get(
         bare[0], programs.SUBCOMMANDS.get(bare[0], {}).get(bare[1] if len(bare) > 1 else "", "")
     )
@@ -244,7 +268,12 @@ def _may_meet_check(demand: Demand, act: Act) -> bool:
     if act.kind != "execute":
         return False
     wanted = re.escape(demand.what.lower().split()[-1]) if demand.form == "command" else CHECK_NAMES[demand.what]
-    return act.does(wanted)
+    unknown = (
+        command
+        for command in act.runs
+        if not command.looks and (command.program in programs.SCRIPTS or not acted.list_kinds(command))
+    )
+    return any(re.search(wanted, " ".join(command.words).lower()) for command in unknown)
 
 
 def _is_admitted(demand: Demand, told: "Sequence[Told]") -> bool:
@@ -252,14 +281,14 @@ def _is_admitted(demand: Demand, told: "Sequence[Told]") -> bool:
     pattern = make_pattern(demand)
     left = {clause.sentence for clause in told if clause.means == NOT}
     for clause in told:
-        low, whole = clause.text.lower(), clause.sentence.lower()
+        low = clause.text.lower()
         if (
             clause.means != DID
             and re.search(pattern, low)
             and (clause.means == NOT or re.search(load_table()["nothing"], low))
         ):
             return True
-        if re.search(pattern, whole) and clause.sentence in left:
+        if clause.means != DID and re.search(pattern, low) and clause.sentence in left:
             return True
     return False
 
@@ -268,7 +297,7 @@ def make_pattern(demand: Demand) -> str:
     """A pattern for what somebody calls a demand by."""
     words = load_table()
     if demand.form == "file":
-        known = {"changelog": words["changelog"], "readme": words["readme"], "docs": words["docs"]}
+        known = {"changelog": words["changelog"], "readme": words["readme"]}
         return known.get(demand.what, re.escape(demand.what.lower()))
     if demand.form == "act":
         return words["acts"][demand.what]

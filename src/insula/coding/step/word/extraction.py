@@ -6,6 +6,7 @@ again. Where an act of version control is named, its negation is told by the for
 
 import re
 
+from insula.coding.step import programs
 from insula.coding.step.stop_words import DENIALS, LIGHT
 from insula.coding.step.word import heads
 from insula.coding.step.word.clauses import Clause, load_table, lower_text, split_clauses
@@ -70,6 +71,8 @@ def hear_words(message: str) -> "tuple[Word, ...]":
             supposed = clause.sentence
         if word is not None and not word.paths and _is_rest(word, clause.text):
             word = _narrow(found.pop(), word) if found and before is not None else None
+        elif word is not None and word.kind == LIFT and before is not None and _belongs_to(word, before):
+            word = word.replace(sure=False)
         elif word is not None and _points_back(word, clause):
             word = word.replace(kind=BAN if word.kind == MOMENT else word.kind, paths=here or above)
         if found and _is_meant(found[-1], clause, word):
@@ -82,6 +85,11 @@ def hear_words(message: str) -> "tuple[Word, ...]":
     if found and re.search(load_table()["closes"], message[:SAID].lower()):
         found[0] = found[0].replace(closes=True)
     return tuple(found)
+
+
+def _belongs_to(lift: Word, before: Word) -> bool:
+    """Whether what may be done is how a request may be met: "build it, in parallel if you like"."""
+    return before.kind == ASKED and before.said == lift.said and not (lift.paths or lift.programs or lift.acts)
 
 
 def _is_rest(word: Word, text: str) -> bool:
@@ -127,12 +135,17 @@ def _points_back(word: Word, clause: Clause) -> bool:
     low = clause.text.lower()
     if re.search(heads.WIDE, low):
         return len(low) <= _WIDE_POINTING
-    return len(low.split()) <= POINTING and re.search(load_table()["pronouns"], low) is not None
+    bare = not set(word.words) - set(load_table()["generic"])  # "hands off"
+    return len(low.split()) <= POINTING and (bare or re.search(load_table()["pronouns"], low) is not None)
+
+
+_IDENTIFIER = r"(?<![\w/.`])[a-z]+(?:_[a-z]+)+(?![\w(])"
+"""A name that no prose has: of "third_party is vendored, hands off" it is the folder."""
 
 
 def _list_spoken_of(clause: Clause, word: Word | None, before: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that a pronoun in the next clause means: those named last, unless they are to be changed."""
-    paths = find_named(clause.text).paths
+    paths = find_named(clause.text).paths or tuple(re.findall(_IDENTIFIER, clause.text))
     if not paths:
         return before
     asked = word is not None and word.kind == ASKED and not re.search(load_table()["reads"], clause.text.lower())
@@ -151,19 +164,20 @@ def _read_clause(clause: Clause, before: Word | None) -> Word | None:
     if kind in STANDING and is_aside:
         return None
     what = find_named(text)
+    lasts = kind in STANDING and _is_lasting(low)
     formed = _read_form(clause, before, what, kind, chance, is_aside)
     if formed is not None:
         return formed
-    if clause.joined and before is not None and _continues_word(before.kind, kind, low, what):
+    if clause.joined and before is not None and _continues_word(before.kind, kind, chance, low, what):
         kind, chance = before.kind, 1.0 if before.sure else chance
     elif _is_listed(clause, before, low):
         kind, chance = ASKED, 1.0
-    elif kind not in SURE or chance < SURE[kind]:
+    elif kind not in SURE or chance < (SURE[BAN] if lasts and kind == HOW else SURE[kind]):
         return _read_doubtful(clause, low, what)
     elif kind == MOMENT and _may_ask(low, what):
         kind, chance = ASKED, 0.0
     word = _make_word(kind, clause, low, what)
-    if kind == BAN and chance < UNNAMED and not _names_something(word):
+    if kind == BAN and (_tells_of_program(word) or (chance < UNNAMED and not lasts and not _names_something(word))):
         return None
     return word.replace(sure=chance >= DEMANDED and not clause.asks) if kind == ASKED else word
 
@@ -173,8 +187,10 @@ def _read_form(
 ) -> Word | None:
     """What a clause means by its form alone, whatever else it may mean: an exception, a denied act, a lifting."""
     low = lower_text(clause.text)
-    if before is not None and before.kind == BAN and what.paths and re.match(rf"\W*(?:{load_table()['except']})", low):
-        return _make_word(LIFT, clause, low, what)
+    if what.paths and re.match(rf"\W*(?:{load_table()['except']})", low):
+        ahead = clause.sentence[: max(0, clause.sentence.find(clause.text))].lower()
+        if (before is not None and before.kind == BAN) or re.search(load_table()["denies"], ahead):
+            return _make_word(LIFT, clause, low, what)
     open_to_form = (kind not in STANDING or chance < SURE[kind]) and not is_aside and not clause.asks
     if open_to_form and any(_is_ruled_out(act, low) for act in list_denied(low)) and _may_rule(clause.text):
         return _make_word(BAN, clause, low, what)
@@ -199,6 +215,9 @@ def _may_rule(text: str) -> bool:
 
 def _read_doubtful(clause: Clause, low: str, what: Named) -> Word | None:
     """What a clause may do that surely means nothing: spare something, or ask for an act."""
+    checks = any(" " in name or programs.PROGRAMS.get(name) in programs.PROVING for name in what.wanted)
+    if checks and re.search(load_table()["ending"], low):
+        return _make_word(ASKED, clause, low, what)  # "`mix format --check` at the end, always"
     needless = len(low.split()) <= BRIEF + 1 and re.search(load_table()["denies"], low)
     if needless or (re.search(load_table()["spares"], low) and len(low) < SAID):
         return _make_word(SPARED, clause, low, what)
@@ -210,6 +229,38 @@ def _names_something(word: Word) -> bool:
     low = word.clause.lower()
     does = any(re.search(load_table()[name], low) for name in ("uses", "runs"))
     return bool(word.paths or word.programs or word.acts or word.code or word.edits or word.deletes or does)
+
+
+def _is_lasting(low: str) -> bool:
+    """Whether a clause says that it holds from now on; "never" says so of anything."""
+    found = (match[0] for match in re.finditer(load_table()["always"], low))
+    return any(not re.search(load_table()["denies"], text) for text in found)
+
+
+def _tells_of_program(word: Word) -> bool:
+    """Whether a ban says what a program must not do: "guests must not see prices", and not "prod must not be changed".
+
+    A modal verb with a noun before it; what is named as a path, a program or an act is meant for the agent.
+    """
+    if word.paths or word.programs or word.acts or word.code:
+        return False
+    low = lower_text(word.clause)
+    modal = re.search(_MODAL, low)
+    if modal is None:
+        return False
+    if modal["wide"]:
+        return not (word.edits or word.deletes)
+    if all(map(_is_small, re.findall(_LATIN, low[: modal.start()]))):  # "you must not …"
+        return False
+    return not ((word.edits or word.deletes) and re.search(_PASSIVE, low[modal.end() :]))
+
+
+_MODAL = (
+    r"\b(?:(?:must|may|can|should|shall|could|would|will)(?:n['’]?t| not| never)|cannot|darf|dürfen|sollen?|muss|"
+    r"müssen|kann|können|pueden?|deben?|peut|peuvent|doit|doivent|pode|podem|deve|devem|può|possono|devono)\b"
+    r"|(?P<wide>(?<=[\u3400-\u9fff])(?:不能|不可以|不应|不得)|(?:でき|られ)ない|てはいけない|てはならない)"
+)
+_PASSIVE = r"\b(?:be|been|werden|ser|être|essere|sein)\b|被"
 
 
 def _find_meaning(text: str, low: str) -> "tuple[str, float]":
@@ -224,10 +275,12 @@ def _find_meaning(text: str, low: str) -> "tuple[str, float]":
     kind = max(STANDING, key=lambda meaning: chances[meaning])
     apart = re.search(words["except"], low)
     if apart is not None and ruling >= SURE["except"]:
-        denied = re.search(words["denies"], low[: apart.start()] if low.isascii() or apart.start() > 4 else low)
+        ahead = low[: apart.start()] if low.isascii() or apart.start() > 4 else low
+        denied = re.search(words["denies"], ahead) or re.search(words["keeps"], ahead)
         kind = ONLY if denied or re.search("[不别]|ない|ません", low[apart.end() :]) else BAN
         return kind, max(ruling, SURE[kind])
-    if ruling >= NAMED and all(re.search(words[name], low) for name in ("denies", "touches")) and _has_path(text):
+    changes = re.search(words["touches"], low) or re.search(words["deletes"], low)
+    if ruling >= NAMED and changes and re.search(words["denies"], low) and find_named(text).paths:
         return (ONLY if kind == ONLY and re.search(words["only"], low) else BAN), max(ruling, SURE[BAN])
     if ruling >= NOT_RUN and all(re.search(words[name], low) for name in ("denies", "runs")):
         return BAN, max(ruling, SURE[BAN])
@@ -235,6 +288,10 @@ def _find_meaning(text: str, low: str) -> "tuple[str, float]":
         if kind == BAN and not re.search(words["denies"], low) and not re.search(words["keeps"], low):
             acts = any(re.search(pattern, low) for pattern in words["acts"].values())
             return HOW if ruling >= SURE[HOW] and not acts else "none", ruling  # "the names stay in English"
+        if kind == HOW and "`" not in text and re.search(words["keeps"], low) and _begins_with_path(text):
+            return BAN, ruling  # "vendor/ stays as it is"
+        if kind == ONLY and not _has_path(text) and find_named(text).wanted:
+            return HOW, max(ruling, SURE[HOW])  # "we only use yarn here"
         if kind == ONLY and not re.search(words["alone"], low) and not (chances[ONLY] >= PLAIN and _has_path(text)):
             return "none", ruling
         return kind, ruling
@@ -250,6 +307,15 @@ def _without_scope(text: str) -> str:
 
 def _has_path(text: str) -> bool:
     return re.search(heads.PATH, text, flags=re.ASCII) is not None
+
+
+_AHEAD = 3
+"""Words before the path that a sentence is about: "la cartella vendor/", "the files in src/gen"."""
+
+
+def _begins_with_path(text: str) -> bool:
+    found = re.search(heads.PATH, text, flags=re.ASCII)
+    return found is not None and len(text[: found.start()].split()) <= _AHEAD
 
 
 def _may_ask(low: str, what: Named) -> bool:
@@ -274,11 +340,13 @@ def _frees_act(low: str) -> bool:
     return re.search(words["frees"], low) is not None and re.search(words["denies"], low) is None
 
 
-def _continues_word(before: str, kind: str, low: str, what: Named) -> bool:
+def _continues_word(before: str, kind: str, chance: float, low: str, what: Named) -> bool:
     """Whether a clause behind "and" or "or" has no verb of its own: it names one more thing of the same."""
     if not (before in STANDING or (before == ASKED and re.search(load_table()["denies"], low) is None)):
         return False
     rest = re.sub(load_table()["joins"], "", low, count=1).split()
+    if kind == ASKED and before in STANDING and chance >= CERTAIN:
+        return False
     return kind in {BAN, ONLY, HOW, ASKED, "none"} and len(rest) <= 4 and bool(what.paths or what.acts or what.wanted)
 
 

@@ -51,6 +51,12 @@ PLAIN = KNOWN - COMMON
 """Programs that a sentence names and means."""
 
 
+SCRIPT = (
+    r"(?:tests?|lint|check|build|format|fmt|typecheck|types|ci|all|verify|validate|e2e|specs?|docs|run)"
+    r"(?:[:_-][\w:-]+)?"
+)
+SCRIPT_CALL = rf"(?<![\w./])\./[\w./-]+ {SCRIPT}(?![\w/.])"
+"""A script of the project and what it shall do: `./gradlew check`."""
 _POLITE = (
     r"(?i)\b(?:please|pls|plz|kindly|bitte|s['’]il (?:te|vous) pla[iî]t|stp|svp|por favor|per favore|per piacere)\b"
     r"|请|麻烦你?"
@@ -61,10 +67,11 @@ _POLITE = (
 def mask_text(text: str) -> str:
     """A clause in small letters, with a mark for each path, program, piece of code and number in it."""
     text = re.sub(r"`([^`\n]*)`?", _mask_code, text)
+    text = re.sub(SCRIPT_CALL, " ¶k ", text, flags=re.ASCII)
     text = re.sub(PATH, " ¶p ", text, flags=re.ASCII)
     text = re.sub(_POLITE, " ", text)
     text = re.sub(r"(?<![\w.¶-])[a-z][\w+-]*(?![\w-])", _mask_program, text.lower(), flags=re.ASCII)
-    text = re.sub(r"\d+", "0", text.replace("’", "'"))
+    text = re.sub(r"\d+", lambda found: "0" if int(found[0]) == 0 else "9", text.replace("’", "'"))
     return " ".join(text.split())[:LONGEST]
 
 

@@ -5,7 +5,7 @@ import re
 from insula.coding.step import programs
 from insula.coding.step.stop_words import DENIALS, GENERIC, LIGHT
 from insula.coding.step.word.clauses import load_table, lower_text
-from insula.coding.step.word.heads import COMMON, KNOWN, PATH, PLAIN
+from insula.coding.step.word.heads import COMMON, KNOWN, PATH, PLAIN, SCRIPT, SCRIPT_CALL, is_form_word
 from insula.value import Value
 
 MOST = 8
@@ -16,14 +16,17 @@ _SUBCOMMANDS = frozenset(
 """Words that say what of a program is meant, where they follow its name."""
 _ADVERBS = frozenset(("just", "task", "invoke"))
 """Programs whose names stand in any sentence before a verb: they are named in back quotes."""
-_SCRIPT = (
-    r"(?:tests?|lint|check|build|format|fmt|typecheck|types|ci|all|verify|validate|e2e|specs?|docs|run)"
-    r"(?:[:_-][\w:-]+)?"
-)
 _NO_PATH = re.compile(
     r"(?:and/or|he/she|him/her|w/o?|n/a|i/o|ci/cd|tcp/ip|e/o|und/oder|y/o|et/ou|[\d.]+/[\d.]+|\d[\d.]*|[a-z]\.[a-z]\.?)",
     re.IGNORECASE,
 )
+_FOLDER = (
+    r"(?<![\w/.])([a-z][\w.-]*)[ -](?:folder|director(?:y|ies)|ordner|verzeichnis)\b"
+    r"|\b(?:dossier|r[ée]pertoire|carpeta|directorio|pasta|diret[óo]rio|cartella|directory|ordner|verzeichnis)\s+"
+    r"(?:(?:de|del|do|des|di)\s+)?([a-z][\w.-]*)(?![\w/.])"
+    r"|(?<![\w/.])([a-zA-Z][\w.-]*)\s*(?:目录|文件夹|フォルダー?|ディレクトリ)"
+)
+"""A folder by its name beside the word for one: "the uploads folder", "la carpeta uploads", "ios 目录"."""
 _LITERAL = re.compile(r"[@#]?[\w.-]*[@#.(){}<>\[\]!:_-][\w.(){}<>\[\]!:-]*|\w+ \w+")
 
 
@@ -48,6 +51,8 @@ def find_named(text: str) -> Named:
     code: list[str] = []
     commands: list[str] = []
     bare = re.sub(r"`([^`\n]*)`?", lambda found: _sort_quoted(found[1].strip(), paths, code, commands), text)
+    bare = re.sub(SCRIPT_CALL, lambda found: _keep_call(found[0], commands), bare, flags=re.ASCII)
+    paths += [name for found in re.finditer(_FOLDER, bare, flags=re.IGNORECASE) if (name := _name_folder(found))]
     paths += [found[0] for found in re.finditer(PATH, bare, flags=re.ASCII) if not _NO_PATH.fullmatch(found[0])]
     bare = re.sub(PATH, " ", bare, flags=re.ASCII)
     wanted, unwanted = _find_programs(bare)
@@ -63,6 +68,17 @@ def find_named(text: str) -> Named:
         code=tuple(dict.fromkeys(code))[:MOST],
         words=tuple(dict.fromkeys(_list_words(low)))[:24],
     )
+
+
+def _keep_call(call: str, commands: "list[str]") -> str:
+    commands.append(call)
+    return " "
+
+
+def _name_folder(found: "re.Match[str]") -> str:
+    """The name of a folder; nothing where the word beside it says which and is no name."""
+    name = next(filter(None, found.groups()))
+    return "" if name.lower() in LIGHT or name.lower() in GENERIC or is_form_word(name) else name
 
 
 def _sort_quoted(inner: str, paths: "list[str]", code: "list[str]", commands: "list[str]") -> str:
@@ -97,11 +113,14 @@ def _find_programs(text: str) -> "tuple[list[str], list[str]]":
             continue
         taken: list[str] = []
         for word in rest:
-            if word not in _SUBCOMMANDS and not (not taken and _is_command(name, word)):
+            before = taken[-1] if taken else name
+            if word not in _SUBCOMMANDS and word not in KNOWN - COMMON and not _is_command(before, word):
                 break
             taken.append(word)
-        before = low[max(0, found.start() - 24) : found.start()]
-        against = re.search(contrast["before"], before) or re.match(contrast["after"], low[found.end() :])
+        if not taken and rest and re.match(r"(?: [\w:-]+){1,2} --?\w", low[found.end() :], flags=re.ASCII):
+            taken = rest[:1]  # `mix format --check-formatted`
+        ahead = low[max(0, found.start() - 24) : found.start()]
+        against = re.search(contrast["before"], ahead) or re.match(contrast["after"], low[found.end() :])
         (unwanted if against else wanted).append(" ".join((name, *taken)))
     return wanted, unwanted
 
@@ -112,7 +131,7 @@ def _is_command(name: str, word: str) -> bool:
         return True
     if name in programs.SCRIPTS:
         plural = name == "make" and word.endswith("s")  # "make tests faster"
-        return name not in _ADVERBS and not plural and re.fullmatch(_SCRIPT, word) is not None
+        return name not in _ADVERBS and not plural and re.fullmatch(SCRIPT, word) is not None
     return False
 
 
