@@ -148,7 +148,7 @@ def typed(site: Site, said: Talk, reply: str) -> Outcome:
             commands.typed("chat", f"chat --user eve --model {model.url}#fake")()
 
     lines = [line for message in said for line in message.splitlines()]
-    shows = ("/memory", "/why", "/lessons", "/soul", "/status")
+    shows = ("/memory", "/why", "/guidance", "/soul", "/status")
     typed = "\n".join([*lines, *shows, ""]).encode("utf-8", "replace")
     outcome = run(work, site, site.user, typed, hushed=True)
     port = kept.read_text().removesuffix("/v1").rpartition(":")[2]
