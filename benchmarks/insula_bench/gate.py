@@ -1,9 +1,10 @@
 """The scores behind `insula.turn.gate` and `insula.memory.relevance`, fitted on messages that were lived, not listed.
 
 In each language four people tell the first facts of a life, few or many, and are asked for some of them and for as many
-that they did not tell; a fifth tells the facts of the table of questions and writes its first half (`life.py`), whose
-other half no fit reads. Each also writes real messages that need nothing. The small talks are asked, too. A
-line answers where it holds the value asked for. Whole languages are left out in turn for what is reported.
+that they did not tell; two more tell the facts of two tables of questions (`life.py`) and write what stands there, of
+the first table one half. The other half, and a third table, no fit reads. Each also writes real messages that need
+nothing. The small talks are asked, too. A line answers where it holds the value asked for. Whole languages are left out
+in turn for what is reported.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ FACTS, ASKED = (2, 6, 15, 60), 12
 UNKNOWN = 12
 """Facts that are asked for and were not told."""
 VARIED = 6.0
-"""What the messages of the fifth person count for: they are of all lengths and kinds, those of the lives are short
+"""What the messages of the last two count for: they are of all lengths and kinds, those of the lives are short
 questions alone."""
 SURE = 0.01
 """The share of questions of the world that may be taken for surely the user's to answer."""
@@ -85,7 +86,7 @@ async def _live(real: Mapping[str, Sequence[str]]) -> list[Lived]:
                 for said in (*asks, *needless):
                     clock.advance(life.HOUR)
                     known = await _recalled(mind, f"at {clock()}", said)
-                    counts = VARIED if number == len(people) - 1 else 1.0
+                    counts = VARIED if number >= len(FACTS) else 1.0
                     lived.append(Lived(said.text, language, said.kind, *known, counts))
     return [*lived, *[one async for one in _talks()]]
 
@@ -101,7 +102,7 @@ async def _talks() -> AsyncIterator[Lived]:
 
 
 def _people(language: str) -> Iterator[tuple[list[str], list[Said]]]:
-    """What each of five people told, and what they ask."""
+    """What each of six people told, and what they ask."""
     rows = life.read("lives", language)
     for number, told in enumerate(FACTS):
         known = rows[: told : max(told // ASKED, 1)]
@@ -111,13 +112,14 @@ def _people(language: str) -> Iterator[tuple[list[str], list[Said]]]:
             [row["text"] for row in rows[:told]],
             asks + [Said("untold", ask) for row in unknown for ask in row["asks"]],
         )
-    rows = life.read("questions", language)
-    asked = [row for row in rows if row.get("half") == "dev"]
-    asks = [Said("world", row["text"]) for row in asked if row["kind"] == "world"]
-    for row in asked:
-        if row["kind"] in {"personal", "both"}:
-            asks.append(Said("told" if row["told"] else "untold", row["text"], row["value"]))
-    yield [row["text"] for row in rows if row["kind"] == "told"], asks
+    for table in ("questions", "later"):
+        rows = life.read(table, language)
+        asked = [row for row in rows if row.get("half", "dev") == "dev"]
+        asks = [Said("world", row["text"]) for row in asked if row["kind"] == "world"]
+        for row in asked:
+            if row["kind"] in {"personal", "both"}:
+                asks.append(Said("told" if row["told"] else "untold", row["text"], row["value"]))
+        yield [row["text"] for row in rows if row["kind"] == "told"], asks
 
 
 async def _recalled(mind: Metacognition, session: str, said: Said) -> tuple[Array, npt.NDArray[np.bool_]]:

@@ -9,7 +9,7 @@ Most of it needs nothing, as in a day.
 import json as jsonlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
@@ -22,18 +22,20 @@ from insula.language.forget import Meaning
 from insula.language.heads import SCALE, HeadName
 from insula.language.spelling import Spelled, spelled
 from insula.language.units import units
-from insula.memory.retrieval.embedding import embedded_all, use
+from insula.memory.retrieval.embedding import embedded_all, reload_encoder, use
 from insula.metacognition.reading import MEANT_CHARS
 from insula.stats import wilson
 from insula.text.analysis import LANGUAGES, analyse
+from insula.text.grammar import UNSPACED
 from insula.turn.gate import log_odds
-from insula_bench import gate, network
+from insula_bench import gate, network, peaks
 from insula_bench import spelled as spelling
 from insula_bench.affinity import fit_projections
 from insula_bench.compose import compose
 from insula_bench.conversations import read as conversation_table
 from insula_bench.limits import fit_limits
 from insula_bench.network import Head
+from insula_bench.peaks import Batches, Tokens
 from insula_bench.statistics import auroc
 
 Array = npt.NDArray[Any]
@@ -67,7 +69,7 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 }
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
-    "personal": {"sure": 0.003},
+    "personal": {"sure": 0.005},
     "fact": {"store": 0.08, "answer": 0.65},
     "handed": {"cut": 0.03, "announce": 0.006},
 }
@@ -83,14 +85,17 @@ NEEDLESS = 100
 """Real messages of each language that need nothing, and are lived to fit what lets lines in."""
 READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "handed"})
 """Heads that weigh how a sentence is spelled beside its vector; `fact` gains nothing by it."""
-READS_WHOLE: frozenset[HeadName] = frozenset({"personal"})
-"""Heads that read a message as one text, too, beside its pieces."""
-WIDE: Mapping[HeadName, int] = {"personal": 128}
-"""Heads with a wider hidden layer than the others."""
+READS_TOKENS: frozenset[HeadName] = frozenset({"personal"})
+"""Heads that read the peaks of a text's tokens beside its vector, and messages as one text beside their pieces; `fact`
+gains nothing by either."""
 EVEN = np.array([0.6, 0.4, 0.0])
 """What vector and spelling count for until their weights are fitted."""
 LET_IN: Mapping[str, float] = {"real": 0.005, "world": 0.018}
 """The share of them, and of questions of the world that say "I" or "my", that may be shown a line by mistake."""
+
+
+APART = 7
+"""Rows between two matters that are joined into one message."""
 
 
 class Message(NamedTuple):
@@ -119,6 +124,8 @@ def run(write: bool, json: bool) -> int:
         learned[head] = one = _learn(head, vectors)
         cards[head] = card(head, one.messages, one.chances)
         fitted |= {f"{head}_hidden": one.fitted.network.hidden, f"{head}_out": one.fitted.network.out}
+        if one.fitted.detectors is not None:
+            fitted["detectors"] = one.fitted.detectors
         if one.fitted.spelled is not None:
             fitted[f"{head}_spelled"] = one.fitted.spelled
             named = zip(("meant", "spelled", "intercept"), one.fitted.weighs, strict=True)
@@ -130,6 +137,7 @@ def run(write: bool, json: bool) -> int:
         save(PACKAGE / "heads.npz", **{name: one.astype(np.float16) for name, one in (fitted | limits).items()})
         known = jsonlib.loads((PACKAGE / "heads.json").read_text("utf-8"))
         _write({name: known.get(name, {}) | card for name, card in cards.items()} | {"answer": known["answer"]})
+        reload_encoder()
     weighed, cards["answer"] = _fit_scores(learned["personal"], real, vectors)
     cards["personal"] = _card_of_messages(learned["personal"], weighed)
     if write:
@@ -151,7 +159,7 @@ class Learned(NamedTuple):
 
 def _learn(head: HeadName, vectors: "Vectors") -> Learned:
     messages = list(learned_from(head))
-    if head in READS_WHOLE:
+    if head in READS_TOKENS:
         messages = [one._replace(wholes=(one.text[:MEANT_CHARS].strip(),)) for one in messages]
     vectors.add(piece for one in messages for piece in (*one.pieces, *one.wholes))
     chances, wholes, weighs = left_out(head, messages, vectors)
@@ -180,11 +188,12 @@ def _write(cards: Mapping[str, Any]) -> None:
 
 
 class Vectors:
-    """The vectors and the n-grams of texts, each made once."""
+    """The vectors, the n-grams and the features of the tokens of texts, each made once."""
 
     def __init__(self) -> None:
         self._known: dict[str, npt.NDArray[np.float32]] = {}
         self._spelled: dict[str, Spelled] = {}
+        self._tokens = Tokens()
 
     def add(self, texts: Iterator[str]) -> None:
         """Make those that are not there yet."""
@@ -196,6 +205,10 @@ class Vectors:
     def rows(self, texts: Sequence[str]) -> Array:
         """What a head reads of each text."""
         return (SCALE * np.array([self._known[text] for text in texts])).astype(np.float32)
+
+    def tokens(self, texts: Sequence[str]) -> Batches:
+        """The features of the tokens of some texts."""
+        return self._tokens.of(texts)
 
     def spelled(self, text: str) -> Spelled:
         """The n-grams of a text."""
@@ -210,10 +223,11 @@ class Fitted(NamedTuple):
     network: Head
     spelled: Array | None = None
     weighs: Array = EVEN
+    detectors: Array | None = None
 
     def rows(self, pieces: Sequence[str], vectors: Vectors) -> Array:
-        """The log-odds of each piece by its vector and by its spelling, and a one."""
-        meant = self.network.odds(vectors.rows(pieces))
+        """The log-odds of each piece by what it means and by its spelling, and a one."""
+        meant = self._meant(pieces, vectors)
         if self.spelled is None:
             return meant[:, None]
         read = [vectors.spelled(one).odds(self.spelled) + self.spelled[-1] for one in pieces]
@@ -222,6 +236,12 @@ class Fitted(NamedTuple):
     def odds(self, pieces: Sequence[str], vectors: Vectors) -> Array:
         """The log-odds of each piece."""
         return _weighed(self.rows(pieces, vectors), self.weighs)
+
+    def _meant(self, pieces: Sequence[str], vectors: Vectors) -> Array:
+        rows = vectors.rows(pieces)
+        if self.detectors is not None:
+            rows = np.column_stack([rows, peaks.find_peaks(self.detectors, vectors.tokens(pieces))])
+        return self.network.odds(rows)
 
 
 def _weighed(rows: Array, weighs: Array) -> Array:
@@ -235,13 +255,15 @@ def fit_messages(head: HeadName, messages: Sequence[Message], vectors: Vectors) 
     several = [one.pieces for one in messages if one.label and len(one.pieces) > 1]
     known += [(pieces[int(np.argmax(first.odds(pieces, vectors)))], True) for pieces in several]
     known += [(whole, one.label) for one in messages for whole in one.wholes if whole not in one.pieces]
-    labels, with_spelling = _labels(known), head in READS_SPELLING
-    read = spelling.fit([vectors.spelled(piece) for piece, _ in known], labels) if with_spelling else None
-    hidden = WIDE.get(head, network.HIDDEN)
-    return Fitted(network.fit(vectors.rows([piece for piece, _ in known]), labels, EPOCHS, hidden), read)
+    texts, labels = [piece for piece, _ in known], _labels(known)
+    read = spelling.fit([vectors.spelled(text) for text in texts], labels) if head in READS_SPELLING else None
+    if head in READS_TOKENS:
+        detecting = peaks.fit(vectors.rows(texts), vectors.tokens(texts), labels)
+        return Fitted(detecting.network, read, detectors=detecting.detectors)
+    return Fitted(network.fit(vectors.rows(texts), labels, EPOCHS), read)
 
 
-def _labels(known: Sequence[tuple[str, bool]]) -> npt.NDArray[np.bool_]:
+def _labels(known: Iterable[tuple[str, bool]]) -> npt.NDArray[np.bool_]:
     return np.array([label for _, label in known])
 
 
@@ -371,8 +393,9 @@ def everyday(head: HeadName | None = None) -> Iterator[Message]:
         if head == "fact" and line["id"].startswith(CHAT):
             continue  # they play a person, and state what is theirs
         states, in_passing = line.get("states", ()), line.get("in_passing", ())
+        unlabelled = {"fact": in_passing, "personal": line.get("personal", ())}.get(head or "", ())
         for number, text in enumerate(line["messages"]):
-            if head != "fact" or number not in in_passing:
+            if number not in unlabelled:
                 label = head == "fact" and number in states
                 language = line["language"]
                 is_real = not line["id"].startswith(CHAT)  # there two people ask each other about themselves
@@ -400,15 +423,30 @@ _LABELLED: Mapping[HeadName, frozenset[str]] = {
 
 
 def _near() -> Iterator[Message]:
-    """Questions that only the user can have told the answer to, and others that share their words."""
+    """Questions that only the user can have told the answer to, and others that share their words; and both in one."""
     for file in sorted((files("insula_bench") / "near").iterdir(), key=lambda one: one.name):
         language = file.name[:2]
-        for line in file.read_text("utf-8").splitlines():
-            row = jsonlib.loads(line)
+        rows = [jsonlib.loads(line) for line in file.read_text("utf-8").splitlines()]
+        for number, row in enumerate(rows):
+            group = f"near {row['matter']}"
             for kind in ("personal", "world"):
                 for text in row[kind]:
-                    label = kind == "personal"
-                    yield Message(text, pieces_of(text, language), language, label, f"near {row['matter']}")
+                    yield Message(text, pieces_of(text, language), language, kind == "personal", group)
+            beside = _pick(rows[(number + APART) % len(rows)]["world"], number)
+            for kind in ("personal", "world"):
+                both = [_pick(row[kind], number), beside]
+                text = _join(both if number % 2 else both[::-1], language)
+                yield Message(text, pieces_of(text, language), language, kind == "personal", group)
+
+
+def _pick(texts: Sequence[str], number: int) -> str:
+    return texts[number % len(texts)]
+
+
+def _join(texts: Sequence[str], language: str) -> str:
+    """Some texts as one message."""
+    end, between = ("。", "") if language in UNSPACED else (".", " ")
+    return between.join(text if text[-1:] in ".!?。！？…" else text + end for text in texts)
 
 
 def _framed() -> Iterator[Message]:

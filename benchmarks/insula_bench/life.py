@@ -40,8 +40,8 @@ PER = 1_000
 Row = dict[str, Any]
 
 
-LATER = "later"
-"""A table of questions by other authors, which no fit reads."""
+LATER = ("later", "third")
+"""Tables of questions by other authors, which no fit reads."""
 
 
 class Lived(NamedTuple):
@@ -177,9 +177,9 @@ async def ask_questions(language: str, half: str, claims: Sequence[str] = ()) ->
     Questions and requests come in sessions of their own, after its person told their facts; statements and preferences
     each in a life of its own, so that what one leaves behind changes nothing for the next.
     """
-    rows = read(LATER if half == LATER else "questions", language)
+    rows = read(half if half in LATER else "questions", language)
     facts = [row["text"] for row in rows if row["kind"] == "told"]
-    wanted = [row for row in rows if row["kind"] != "told" and (half in ("", LATER) or half == row["half"])]
+    wanted = [row for row in rows if row["kind"] != "told" and (half in ("", *LATER) or half == row["half"])]
     async with person(facts, claims) as (mind, clock):
         asks = [row for row in wanted if row["kind"] in {"world", "personal", "both", "shaped"}]
         lived = [await _say(mind, clock, row["id"], row, "questions", language) for row in asks]
@@ -415,7 +415,7 @@ def recall(lived: Sequence[Lived]) -> Iterator[Measure]:
 
 def _needed(one: Lived) -> set[str]:
     """One of the lines that a request needs suffices: the strictest limit, which its table names first."""
-    tables = (row for table in ("questions", LATER) for row in read(table, one.language))
+    tables = (row for table in ("questions", *LATER) for row in read(table, one.language))
     rows = {row["id"]: row["text"] for row in tables if row["kind"] == "told"}
     return {rows[one.expected["needs"][0]]} if one.expected.get("needs") else set()
 

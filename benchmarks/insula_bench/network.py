@@ -33,20 +33,19 @@ class Head(NamedTuple):
         return _odds(np.maximum(_through(rows, self.hidden), 0), self.out)
 
 
-def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int, hidden: int = HIDDEN) -> Head:
+def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int) -> Head:
     """Fit a head, always from the same start.
 
     Args:
         rows: what it reads, one row an example.
         labels: whether each means what the head decides.
         epochs: how often it reads all of them.
-        hidden: how wide its hidden layer is.
     """
     dice = np.random.default_rng(0)
     width = rows.shape[1]
     weights = [
-        np.vstack([dice.normal(size=(width, hidden)) * SPREAD / np.sqrt(width), np.zeros((1, hidden))]),
-        np.append(dice.normal(size=hidden) / np.sqrt(hidden), 0.0),
+        np.vstack([dice.normal(size=(width, HIDDEN)) * SPREAD / np.sqrt(width), np.zeros((1, HIDDEN))]),
+        np.append(dice.normal(size=HIDDEN) / np.sqrt(HIDDEN), 0.0),
     ]
     head = Head(*(one.astype(np.float32) for one in weights))
     moments = [(np.zeros_like(one), np.zeros_like(one)) for one in head]

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from insula.language.heads import chance
+from insula.language.heads import personal_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Question, extract_question
 from insula.language.units import units
-from insula.memory.retrieval.embedding import embedded_all
+from insula.memory.retrieval.embedding import encode_all
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition.reading import question_text
 from insula.text.analysis import Analysis
@@ -24,14 +24,9 @@ class Sought(NamedTuple):
 def sought(message: Analysis, talkers: Collection[str], embed: Embed) -> Sought:
     """What is asked of memory, as `Opening` asks it: all texts at once, each once."""
     whole, pieces = question_text(message, talkers), units(message)
-    known = _read([whole, *pieces], embed)
-    chosen = most_personal(pieces, [chance("personal", one, known[one]) for one in pieces])
+    known = encode_all(embed, list(dict.fromkeys([whole, *pieces])))
+    chosen = most_personal(pieces, [personal_chance(one, known[one]) for one in pieces])
     asked = [one for piece in chosen for one in extract_question(piece, message.language, USER, ASSISTANT)]
-    known |= _read([one.text for one in asked if one.text not in known], embed)
-    vectors = tuple(known[one] for one in (whole, *chosen))
-    return Sought(vectors, tuple(one._replace(vector=known[one.text]) for one in asked))
-
-
-def _read(texts: list[str], embed: Embed) -> dict[str, Vector]:
-    wanted = list(dict.fromkeys(texts))
-    return dict(zip(wanted, embedded_all(embed, wanted), strict=True))
+    known |= encode_all(embed, list(dict.fromkeys(one.text for one in asked if one.text not in known)))
+    vectors = tuple(known[one].vector for one in (whole, *chosen))
+    return Sought(vectors, tuple(one._replace(vector=known[one.text].vector) for one in asked))

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.language.heads import DIMENSIONS, cards, chance, limit_direction, limit_odds
+from insula.language.heads import (
+    DIMENSIONS,
+    Encoded,
+    cards,
+    chance,
+    limit_direction,
+    limit_odds,
+    personal_chance,
+)
 from insula.language.spelling import LONGEST, PLACES, spelled
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import encode_all, use
 from insula.memory.storage.vectors import embedded
 from insula_bench import network
 from insula_bench import spelled as spelling
@@ -28,7 +36,7 @@ ASKED = {
 
 @pytest.mark.parametrize(("own", "world"), ASKED.values(), ids=ASKED)
 def test_what_only_the_user_can_have_told_is_told_from_what_anybody_knows(own: str, world: str) -> None:
-    mine, anybody = (chance("personal", text, embedded(use, text)) for text in (own, world))
+    mine, anybody = (personal_chance(text, encode_all(use, [text])[text]) for text in (own, world))
     assert mine is not None
     assert anybody is not None
     assert mine > max(anybody, 0.5)
@@ -55,7 +63,7 @@ def test_an_allergy_limits_a_cake_and_no_question_of_the_world(fact: str, reques
 
 @pytest.mark.parametrize("size", [0, 1, DIMENSIONS - 1, DIMENSIONS + 1])
 def test_of_another_embedding_a_head_tells_nothing(size: int) -> None:
-    assert chance("personal", "What's my dog's name?", np.ones(size, np.float32)) is None
+    assert personal_chance("What's my dog's name?", Encoded(np.ones(size, np.float32))) is None
     assert chance("fact", "I live in Porto.", None) is None
     assert (
         limit_odds(np.ones((1, size), np.float32), np.ones((1, size), np.float32)).max()

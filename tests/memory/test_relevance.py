@@ -2,11 +2,22 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from insula.language.heads import affinities
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Question, extract_question, extract_statements
-from insula.memory.relevance import BEARS, NEVER, Relevance, Told, answer_odds, holding_chance, judge_relevance
+from insula.memory.relevance import (
+    BEARS,
+    NEVER,
+    Relevance,
+    Told,
+    answer_odds,
+    find_nearness,
+    holding_chance,
+    judge_relevance,
+)
 from insula.memory.retrieval.embedding import use
 from insula.memory.storage.vectors import embedded
 from insula.text.analysis import analyse
@@ -20,8 +31,31 @@ def judge(ask: str, *lines: str, language: str = "en") -> list[Relevance]:
         for number, line in enumerate(lines, 1)
         for one in extract_statements(analyse(line, default=language), USER, ASSISTANT)
     ]
-    found = judge_relevance(asked, {number: {} for number, _ in enumerate(lines, 1)}, told, is_meant=True)
+    vectors = [(one.memory, one.statement.vector) for one in told if one.statement.vector is not None]
+    near = find_nearness([embedded(use, ask)], vectors)
+    found = judge_relevance(asked, {number: near[number] for number, _ in enumerate(lines, 1)}, told, is_meant=True)
     return [found[number] for number, _ in enumerate(lines, 1)]
+
+
+@given(st.integers(1, 3), st.lists(st.integers(1, 4), min_size=1, max_size=12), st.integers(0, 9))
+def test_a_memory_is_as_near_as_the_nearest_of_its_vectors(asked: int, memories: list[int], seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    sought = [one.astype(np.float32) for one in dice.normal(size=(asked, 512)) / 22]
+    vectors = [
+        (memory, one.astype(np.float32))
+        for memory, one in zip(memories, dice.normal(size=(len(memories), 512)) / 22, strict=True)
+    ]
+    found = find_nearness(sought, [*vectors, (9, np.ones(3, np.float32))])
+    assert found.keys() == set(memories)
+    for memory, near in found.items():
+        each = [
+            (float(q @ v), float(affinities(q[None], v[None])[0, 0]))
+            for q in sought
+            for of, v in vectors
+            if of == memory
+        ]
+        best = max(each, key=sum)
+        assert (near["near"], near["near_affinity"]) == pytest.approx(best, abs=1e-4)
 
 
 def _with_vector(one: Question) -> Question:

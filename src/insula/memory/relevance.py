@@ -1,20 +1,20 @@
 """How likely each remembered line answers what is asked, and which of them the user's own newer words ended (K3b, K4).
 
-One score weighs what is known of a line: how near its nearest statement is in meaning to a sentence of the message, how
-often people ask so for what is told so (a head, `insula.language.heads`), whether it is about those asked about and
-meant as a fact, whether it holds the kind of value asked for, how near the line is as a whole, and how many of the
-message's words it holds. `make heads` fits it on lives that people who knew nothing of it wrote, and on small talks
-that set traps; docs/explanation/heads.md says how well it does.
+One score weighs what is known of a line: how near its nearest statement is in meaning to what the message asks, and it
+or the whole line to the message or a sentence of it, how often people ask so for what is told so (a head,
+`insula.language.heads`), whether it is about those asked about and meant as a fact, whether it holds the kind of value
+asked for, and how many of the message's words it holds. `make heads` fits it on lives that people who knew nothing of
+it wrote, and on small talks that set traps; docs/explanation/heads.md says how well it does.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from insula.language.heads import Vector, Weights, affinities, cards, limit_odds
+from insula.language.heads import Vector, affinities, cards, limit_odds, row_products
 from insula.language.modality import UPDATES, Modality
 from insula.language.owner import USER
 from insula.language.statements import Question, Statement
@@ -22,7 +22,7 @@ from insula.memory.retrieval.matching import add_aliases, find_aliases, holds_an
 from insula.memory.retrieval.supersession import over
 from insula.types import Bearing
 
-ANSWERS, BEARS = -1.0, -3.5
+ANSWERS, BEARS = -1.0, -4.5
 """Log-odds from which a line counts as one that answers, and as one that bears on what is asked."""
 SAME_MATTER = 0.3
 """Cosine of two statements from which the newer, if it tells of a change, may have changed the older. At 0.22, or where
@@ -32,14 +32,11 @@ NEVER = -9.0
 in a game, in jest, or supposed."""
 NEAREST = 24
 """Statements that are weighed for each question: those that are nearest by their vectors, or by their words."""
-ROWS = 8
-"""Rows that a head reads at once: OpenBLAS shares a product of more than 2^18 steps among threads, which spin as they
-wait, so that a turn of a program that does not limit them cost half as much again."""
 PLANNED: frozenset[Modality] = frozenset({"wish", "plan"})
 UNREAL: frozenset[Modality] = frozenset({"hypothetical", "fiction", "joke"})
-STATED = ("meaning", "affinity", "about", "theirs", "planned", "unreal", "holds", "lacks", "updates")
+STATED = ("meaning", "affinity", "about", "theirs", "planned", "unreal", "holds", "lacks")
 """What is weighed of a statement."""
-NAMES = (*STATED, "cosine", "overlap", "unread", "intercept")
+NAMES = (*STATED, "near", "near_affinity", "cosine", "overlap", "unread", "intercept")
 """All that is weighed, in this order; without vectors, the words in common alone."""
 
 
@@ -137,10 +134,32 @@ def find_limits(requests: Sequence[Vector], told: Sequence[Told]) -> dict[int, f
     read = [(one.memory, vector) for one in likely if (vector := one.statement.vector) is not None]
     if not requests or not read or any(vector.size != requests[0].size for _, vector in read):
         return {}
-    best = _judge_rows(limit_odds, np.array(requests), np.array([vector for _, vector in read])).max(axis=0)
+    best = limit_odds(np.array(requests), np.array([vector for _, vector in read])).max(axis=0)
     found: dict[int, float] = {}
     for (memory, _), odds in zip(read, map(float, best), strict=True):
         found[memory] = max(odds, found.get(memory, odds))
+    return found
+
+
+def find_nearness(sought: Sequence[Vector], vectors: Sequence[tuple[int, Vector]]) -> dict[int, dict[str, float]]:
+    """By its memory, how near it comes to a message: `near`, a cosine, and `near_affinity` beside it.
+
+    Args:
+        sought: the vectors of the message and of its sentences.
+        vectors: of each memory, that of the whole line and of each of its statements.
+    """
+    read = [(memory, vector) for memory, vector in vectors if sought and vector.size == sought[0].size]
+    if not read:
+        return {}
+    asked, rows = np.array(sought), np.array([vector for _, vector in read])
+    cosines, affinity = row_products(asked, rows), affinities(asked, rows)
+    nearest = (cosines + affinity).argmax(axis=0)
+    found: dict[int, dict[str, float]] = {}
+    for at, (memory, _) in enumerate(read):
+        near, beside = float(cosines[nearest[at], at]), float(affinity[nearest[at], at])
+        before = found.get(memory)
+        if before is None or near + beside > before["near"] + before["near_affinity"]:
+            found[memory] = {"near": near, "near_affinity": beside}
     return found
 
 
@@ -181,14 +200,9 @@ def _nearest(question: Question, told: Sequence[Told]) -> Iterator[tuple[Told, f
     if not read:
         return
     rows = np.array([vector for _, vector in read])
-    cosines, affinity = rows @ asked, _judge_rows(affinities, asked[None, :], rows)[0]
+    cosines, affinity = rows @ asked, affinities(asked[None, :], rows)[0]
     for at in map(int, np.argsort(-(cosines + affinity), kind="stable")[:NEAREST]):
         yield read[at][0], float(cosines[at]), float(affinity[at])
-
-
-def _judge_rows(judge: Callable[[Weights, Weights], Weights], asked: Weights, rows: Weights) -> Weights:
-    """What a head makes of each question with each row, `ROWS` at a time."""
-    return np.concatenate([judge(asked, rows[at : at + ROWS]) for at in range(0, len(rows), ROWS)], axis=1)
 
 
 def _stated(question: Question, statement: Statement) -> tuple[float, ...]:
@@ -202,14 +216,14 @@ def _stated(question: Question, statement: Statement) -> tuple[float, ...]:
         float(statement.modality in UNREAL and not _is_meant(question, statement)),
         float(held is True),
         float(held is False),
-        float(not UPDATES.isdisjoint(statement.marks)),
     )
 
 
 def _is_theirs(question: Question, statement: Statement) -> bool:
-    """Whether a statement is about one of the user's people ("my sister"), and they ask about themselves or another."""
+    """Whether a statement is about one of the user's people, and they ask about themselves or another ("my sister")."""
     named = any("/" not in one and one != USER for one in question.subjects)
-    return bool(question.subjects) and not named and any("/" in one for one in statement.subjects)
+    is_known = any("/" in one for one in question.subjects) or not named
+    return bool(question.subjects) and is_known and any("/" in one for one in statement.subjects)
 
 
 def _is_meant(question: Question, statement: Statement) -> bool:
@@ -257,12 +271,13 @@ def _with_enders(found: dict[int, Relevance]) -> dict[int, Relevance]:
 
 
 def _with_changes(found: dict[int, Relevance], told: Sequence[Told]) -> dict[int, Relevance]:
-    """The same, with what may have changed the line that likeliest answers beside it.
+    """The same, with what may have changed the line that answers as near to what is asked as that line.
 
-    That is what the user said later, tells of a change ("we've moved", "I quit"), and is near to that line.
+    That is what the user said later, tells of a change ("we've moved", "I quit"), and is near to that line. Where no
+    line answers, most of what tells of a change is of something else.
     """
     best = max(found, key=lambda memory: found[memory].odds, default=0)
-    if not best or found[best].odds < BEARS:
+    if not best or found[best].odds < ANSWERS:
         return found
     said = [one.statement for one in told if one.memory == best]
     for one in told:

@@ -4,18 +4,17 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from insula.language.heads import chance
+from insula.language.heads import Encoded, personal_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_question
 from insula.language.units import units
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import embedded_all
+from insula.memory.retrieval.embedding import encode_all
 from insula.memory.retrieval.query import cue
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Recollection
-from insula.memory.storage.vectors import Vector
 from insula.metacognition.engine import Engine
 from insula.metacognition.reading import analysed, question_text
 from insula.operations.facts import FactPage, describe_facts, facts_of
@@ -109,10 +108,11 @@ async def _retrieve(engine: Engine, place: Place, text: str) -> tuple[Recollecti
     analysis = analysed(text, next(iter(engine.identity.languages), default))
     asked = cue(analysis, USER, ASSISTANT, languages - {analysis.language})
     whole, pieces = question_text(analysis, speakers), units(analysis)
-    vectors = await _vectors(engine, [whole, *pieces])
-    sought = most_personal(pieces, [chance("personal", one, vectors.get(one)) for one in pieces])
+    encoded = await _encode(engine, [whole, *pieces])
+    sought = most_personal(pieces, [personal_chance(one, encoded.get(one)) for one in pieces])
     questions = [one for piece in sought for one in extract_question(piece, analysis.language, USER, ASSISTANT)]
-    vectors |= await _vectors(engine, [one.text for one in questions])
+    encoded |= await _encode(engine, [one.text for one in questions])
+    vectors = {text: one.vector for text, one in encoded.items()}
     found = await engine.store.memories.recall(
         place,
         asked,
@@ -125,12 +125,12 @@ async def _retrieve(engine: Engine, place: Place, text: str) -> tuple[Recollecti
     return found, sure, await engine.store.memories.searched(place, asked, BY_WORDS)
 
 
-async def _vectors(engine: Engine, texts: Sequence[str]) -> dict[str, Vector]:
-    """The vectors of some texts; none where there is no embedding."""
+async def _encode(engine: Engine, texts: Sequence[str]) -> dict[str, Encoded]:
+    """The encodings of some texts; none where there is no embedding."""
     new = [text for text in dict.fromkeys(texts) if text]
     if engine.embed is None or not new:
         return {}
-    return dict(zip(new, await asyncio.to_thread(embedded_all, engine.embed, new), strict=True))
+    return await asyncio.to_thread(encode_all, engine.embed, new)
 
 
 async def search_facts(

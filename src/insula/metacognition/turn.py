@@ -21,7 +21,7 @@ from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.forget import Request, find_request
 from insula.language.handed import UsersWords, announcing, users_words
-from insula.language.heads import chance
+from insula.language.heads import Encoded, chance, personal_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
 from insula.language.statements import Utterance, extract_question, extract_statements
@@ -29,7 +29,7 @@ from insula.language.units import units
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.relevance import ANSWERS
-from insula.memory.retrieval.embedding import embedded_all, known_vectors
+from insula.memory.retrieval.embedding import encode_all, find_encoded
 from insula.memory.retrieval.encoding import encode
 from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, cue
@@ -198,6 +198,7 @@ class Turn:
         self._gate = Gate(None)
         self._learned: Learned | None = None
         self._vectors: dict[str, Vector] = {}
+        self._encoded: dict[str, Encoded] = {}
         self._unembeddable = self._is_resumed = False
         self._unembedded: tuple[Unembedded, ...] = ()
         self._asked_again = 0
@@ -306,7 +307,7 @@ class Turn:
         pieces = units(self._read_own(()))
         await self._read([whole, *pieces])
         named = named_talkers(self.analysis, speakers)
-        chances = {one: chance("personal", one, self._vectors.get(one)) for one in {whole, *pieces}}
+        chances = {one: personal_chance(one, self._encoded.get(one)) for one in {whole, *pieces}}
         personal = [chances[one] for one in pieces]
         self._gate = gate(self.analysis, personal, chances[whole], named)
         sought = most_personal(pieces, personal)
@@ -421,13 +422,17 @@ class Turn:
         new = [text for text in dict.fromkeys(texts) if text and text not in self._vectors]
         if (embed := self._embed) is None or not new:
             return
-        self._vectors.update(known := known_vectors(embed, new))
+        self._keep_encoded(known := find_encoded(embed, new))
         if not (new := [text for text in new if text not in known]):
             return
         self._unembeddable = True
         with self.kept_from_host("embed"), span(telemetry.EMBEDDING, texts=len(new)):
-            self._vectors.update(zip(new, await asyncio.to_thread(embedded_all, embed, new), strict=True))
+            self._keep_encoded(await asyncio.to_thread(encode_all, embed, new))
             self._unembeddable = False
+
+    def _keep_encoded(self, made: Mapping[str, Encoded]) -> None:
+        self._encoded.update(made)
+        self._vectors.update((text, one.vector) for text, one in made.items())
 
     def _regulate(self) -> None:
         """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""

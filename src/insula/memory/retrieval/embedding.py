@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from insula.errors import InputError
 from insula.language.handed import Hands
-from insula.language.heads import chance
+from insula.language.heads import Encoded, chance
 from insula.memory.storage.vectors import Array, Embed, Vector, embedded
 
 if TYPE_CHECKING:
@@ -39,31 +39,48 @@ _LOCK = Lock()
 def use(text: str) -> Array:
     """The embedding that is used unless another one is named; each text waits for the one before it."""
     with _LOCK:
-        return _encoder().encode([text])[0]
+        return _encoder().encode([text])[0].vector
 
 
-def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
-    """The embeddings of some texts, at unit length: the shipped one reads all at once, which streams its weights once.
+def encode_all(embed: Embed, texts: Sequence[str]) -> dict[str, Encoded]:
+    """The encodings of some texts: the shipped embedding reads all at once, which streams its weights once.
 
     Raises:
         InputError: what the function returned is no list of finite numbers.
     """
     if embed is not use:
-        return [embedded(embed, text) for text in texts]
+        return {text: Encoded(embedded(embed, text)) for text in texts}
     with _LOCK:
-        return _encoder().encode(texts)
+        return dict(zip(texts, _encoder().encode(texts), strict=True))
 
 
-def known_vectors(embed: Embed, texts: Iterable[str]) -> dict[str, Vector]:
-    """The vectors of those of some texts that the shipped embedding has made lately: they need no thread."""
+def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
+    """The embeddings of some texts, at unit length; see `encode_all`."""
+    made = encode_all(embed, texts)
+    return [made[text].vector for text in texts]
+
+
+def find_encoded(embed: Embed, texts: Iterable[str]) -> dict[str, Encoded]:
+    """The encodings of those of some texts that the shipped embedding has made lately: they need no thread."""
     if embed is not use or not _encoder.cache_info().currsize:
         return {}
-    return {text: vector for text in texts if (vector := _encoder().find(text)) is not None}
+    return {text: found for text in texts if (found := _encoder().find(text)) is not None}
+
+
+def token_features(text: str) -> Array:
+    """What the shipped embedding makes of each token of a text: what detectors of heads are fitted on."""
+    with _LOCK:
+        return _encoder().features(text)
 
 
 def hands_of(embed: Embed | None) -> Hands:
     """What tells how likely words announce a text that is handed over; see `insula.language.handed`."""
     return lambda words: chance("handed", words, embedded(embed, words)) if embed else None
+
+
+def reload_encoder() -> None:
+    """Let the next text be encoded anew, with the detectors that stand in the package by then."""
+    _encoder.cache_clear()
 
 
 @cache

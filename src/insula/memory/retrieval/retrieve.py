@@ -9,14 +9,14 @@ from insula.language.heads import cards
 from insula.language.owner import NOBODY, SOMEBODY, USER
 from insula.language.statements import Question, Statement
 from insula.memory.item import LINE_CHARS
-from insula.memory.relevance import Relevance, Told, find_limits, judge_relevance
+from insula.memory.relevance import Relevance, Told, find_limits, find_nearness, judge_relevance
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.retrieval.matching import holds_answer, is_about
 from insula.memory.retrieval.query import Cue, Statistics, content_weights
 from insula.memory.retrieval.scoring import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.storage import statements
 from insula.memory.storage.rows import Place, Proposed, Said
-from insula.memory.storage.vectors import Vector, cosines, nearness
+from insula.memory.storage.vectors import Vector, cosines, nearness, unpacked
 from insula.types import Recalled
 
 MOST_LIMITS = 3
@@ -75,8 +75,11 @@ def recollected(
     content = content_weights(cue, found.statistics)
     items = _items(place, found.rows, cue, content, vectors[0] if vectors else None)
     scored = {one.item.id: one for one in rank(cue, items, found.statistics, now, len(items))}
+    near = find_nearness(vectors, _vectors(found)) if asked else {}
     lines: dict[int, Mapping[str, float]] = {
-        item.id: scored[item.id].parts if item.id in scored else {} for item in items if _is_judged(item, asked)
+        item.id: {**(scored[item.id].parts if item.id in scored else {}), **near.get(item.id, {})}
+        for item in items
+        if _is_judged(item, asked)
     }
     relevance = judge_relevance(
         asked, lines, [one for one in found.told if one.memory in lines], is_meant=bool(vectors)
@@ -95,6 +98,13 @@ def recollected(
         for one in _limiting(vectors, found.told, items_by_id)
     )
     return Recollection(recalled, found.statistics, about, found.said, found.unscored, limits)
+
+
+def _vectors(found: Found) -> list[tuple[int, Vector]]:
+    """Of each memory the vector of its line, where it has one, and those of its statements."""
+    whole = zip((row.id for row in found.rows), unpacked([row.vector for row in found.rows]), strict=True)
+    stated = ((one.memory, one.statement.vector) for one in found.told)
+    return [(memory, vector) for memory, vector in (*whole, *stated) if vector is not None]
 
 
 def _limiting(vectors: Sequence[Vector], told: Sequence[Told], items: Mapping[int, Item]) -> list[int]:
