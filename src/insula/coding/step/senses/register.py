@@ -70,7 +70,7 @@ MEASURED = (
     Measured(sense="bypass", kept="never spoke on foreign projects; useful where it was built"),
     Measured(sense="against_words", false=3, kinds=1, kept="it repeats what you said"),
     Measured(sense="told_again", kept="it repeats what you said"),
-    Measured(sense="unmet", kept="it repeats what you asked for"),
+    Measured(sense="unmet", kept="it repeats what you asked for; mostly false on recorded sessions"),
     Measured(sense="spatial"),
     Measured(sense="o2", useful=2, useless=12, kinds=5),
     Measured(sense="chronos", useless=20, kinds=4),
