@@ -64,7 +64,7 @@ def test_why_memory_and_status_are_sentences_that_need_no_manual(talk: Talk) -> 
     code, out, _ = talk(lines, json=False)
     assert code == 0
     for shown in (
-        "How sure (from memory, before the answer): high, ",
+        "How sure (from memory, before the answer): medium, ",
         "match: My sister Ana moved to Lisbon in May. (you, ",
         "  addresses the question: ",
         "     1  My sister Ana moved to Lisbon in May.\n        your sister Ana · told on ",
@@ -111,7 +111,7 @@ def test_the_night_runs_in_a_chat_and_what_it_learned_can_be_seen(talk: Talk) ->
 
 def test_what_the_night_learned_in_a_chat_reaches_its_next_message(talk: Talk) -> None:
     _, out, _ = talk(f"{CORRECTED}/sleep\n/session third\nWhich wind tunnels does NASA use?\n/why\n", json=False)
-    assert re.search(r"Preference \w+, told: .*metres", out)
+    assert re.search(r"Preference \w+, used: .*metres", out)
 
 
 def test_what_is_shown_to_a_person_is_refused_as_json(talk: Talk) -> None:

@@ -35,7 +35,7 @@ def test_why_shows_the_lessons_and_what_they_were_learned_from(
     asyncio.run(night(home / common.DATABASE))
     said(monkeypatch, "tuesday", "How far is it to Porto?", "/why")
     out = capsys.readouterr().out
-    assert f", told: {WISH}" in out
+    assert f", used: {WISH}" in out
     assert f"learned from monday, memory 1: {WISH}" in out
 
 

@@ -311,6 +311,8 @@ async def test_night_after_night_the_document_stays_bounded_supported_and_a_pers
     tonight: list[int] = []
 
     def reply(request: Request) -> Reply:
+        if looked := answer_second_look(request):
+            return looked
         if "five lists" in request.prompt:
             ids = sorted(tonight)
             said = [{"text": advice[i], "section": "interaction", "sessions": ids} for i in current]
@@ -353,4 +355,4 @@ async def test_night_after_night_the_document_stays_bounded_supported_and_a_pers
             assert "My own rule,  kept\tas it is. \n" in path.read_text("utf-8")
             assert gone not in {line.id for line in document.derived}
         clock[0] += DAY
-    assert weigh(seen) >= 400
+    assert weigh(path.read_text("utf-8")) >= 400

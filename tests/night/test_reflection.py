@@ -126,7 +126,7 @@ async def test_two_sessions_become_insights_that_cite_them(store: Store) -> None
             "usage": {"calls": 1, "input_tokens": 168, "output_tokens": 75},
             "up_to": 8,
             "says": [
-                "Understood 2 new things; has 1 principle to propose, with the model.",
+                "Understood 2 new things; has 1 lesson to propose for SOUL.md, with the model.",
                 "Long answers on Postgres: the user wanted one short command.",
                 "For a slow Postgres query, name the command first.",
                 "Keep it short: one command on Postgres. (from 1 conversation)",

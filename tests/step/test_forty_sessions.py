@@ -112,7 +112,7 @@ def test_what_is_said_twice_is_told_withheld_and_measured_and_what_is_broken_is_
     assert broken["shown"]["sessions"] == broken["shown"]["failed"] < 10
     assert (
         broken["reason"]
-        == f"broken in {broken['shown']['failed']} of the {broken['shown']['sessions']} sessions that were told it"
+        == f"broken in {broken['shown']['failed']} of the {broken['shown']['sessions']} sessions with it"
     )
     assert not any(CHANGELOG in text for text in forty.told[-15:])
 

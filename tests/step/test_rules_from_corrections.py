@@ -192,7 +192,7 @@ def test_a_wish_that_is_told_and_broken_again_and_again_is_told_no_longer_and_sa
     assert start(home, "last", NOW + 20 * DAY) == ""
     (rule,) = rules(home, at=NOW + 20 * DAY)
     assert rule.life.state == guidance.RETIRED
-    assert rule.life.reason == "broken in 5 of the 5 sessions that were told it"
+    assert rule.life.reason == "broken in 5 of the 5 sessions with it"
 
 
 def test_a_session_without_work_says_nothing_about_a_wish(home: Path) -> None:

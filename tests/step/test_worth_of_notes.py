@@ -71,8 +71,10 @@ def test_how_many_sessions_are_missing_is_told() -> None:
     row = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
     lines = list(summary(Worth(days=7, sessions=1, calls=1, effects=[known, row])))
     assert lines[-2].startswith("Do they help? notes: ")
-    unseen = "(an effect under 65 points of 100 would not show yet)"
-    assert lines[-1].endswith(f": rules 10 with and 9 without {unseen}; about 30 of each are needed.")
+    assert lines[-1].endswith(
+        ": it takes about 30 with and 30 without. So far, rules: 10 with, 9 without "
+        "(an effect under 65 points of 100 would not show yet)."
+    )
 
 
 def test_an_id_that_nothing_was_said_under_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

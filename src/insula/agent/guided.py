@@ -36,7 +36,8 @@ LISTED = 8
 Asked = Literal["known", "self", "hello"]
 NEAR: Mapping[Asked, float] = {"known": 0.7, "self": 0.7, "hello": 0.75}
 """Cosine from which a message asks what a sentence asks: of 6,527 messages of ordinary life that ask no such thing one
-comes so near to what is known, two to who the agent is and none to a greeting (`everyday.jsonl`, `ordinary/`)."""
+came so near to what is known, two or three to who the agent is and none to a greeting (`everyday.jsonl`, `ordinary/`;
+a sentence was added since)."""
 _MADE: frozenset[AskKind] = frozenset({"request", "code"})
 _MONTHS = re.compile(r"\s*\([^()]*\d{4}\)$")
 

@@ -69,7 +69,7 @@ def _news(outcome: Outcome) -> Iterator[str]:
     was, share = outcome.holdout or (None, 0.0)
     if was not in (None, share):
         former = lines.percent(was) if isinstance(was, int | float) else f"{was!r}"
-        yield f"To find out whether rules help, they are left out of {lines.percent(share)} of sessions (was {former})."
+        yield f"The share of sessions that rules are left out of is now {lines.percent(share)} (was {former})."
     house = places.find_home()
     if switch.read_switches(house)["off"]:
         yield "The hooks are switched off at present: insula on"
