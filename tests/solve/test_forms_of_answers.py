@@ -39,6 +39,10 @@ ONE_CALL = [
     ("Qual è la capitale d'Italia?", "La capitale d'Italia è **Roma**.", "name", "Roma"),
     ("法国的首都是哪里？", "法国的首都是巴黎。", "name", "巴黎"),
     ("日本の首都はどこですか？", "日本の首都は東京です。", "name", "東京"),
+    ("Solve 3x + 5 = 20", "3x = 15\n\nx = 5", "expression", "x = 5"),
+    ("Solve x^2 - 5x + 6 = 0", "x = 2 or x = 3", "expression", "x = 2 or x = 3"),
+    ("Simplify (a+b)^2 - (a-b)^2", "4ab", "expression", "4ab"),
+    ("Expand (x+1)^2", r"\boxed{x^2 + 2x + 1}", "expression", "x^2 + 2x + 1"),
 ]
 ONCE = [
     ("Write a Python function that reverses a string", "```python\ndef r(s):\n    return s[::-1]\n```", "code"),
@@ -50,8 +54,6 @@ ONCE = [
     ("Schreibe ein Gedicht über den Herbst.", "Die 7 Blätter\nfallen leise", "text"),
     ("Implement quicksort in Rust.", "```rust\nfn sort(v: &mut [i32]) {}\n```", "code"),
     ("Prove that sqrt(2) is irrational.", "Suppose sqrt(2) = p/q. Then p^2 = 2q^2, so p is even, and q too.", "text"),
-    ("Solve 3x + 5 = 20", "3x = 15\n\nx = 5", "text"),
-    ("Simplify (a+b)^2 - (a-b)^2", "4ab", "text"),
     ("The sky is blue today.", "That is nice! What would you like to know?", "text"),
 ]
 
@@ -88,6 +90,7 @@ async def test_a_verifier_that_is_named_judges_what_is_answered_once() -> None:
     ("problem", "reply", "doubt"),
     [
         ("List five European rivers.", "1. Rhine\n2. Danube", "constraint: List five European"),
+        ("Write a Python function that adds two numbers", "```python\ndef add(a, b)\n    return a + b\n```", "parsed"),
     ],
 )
 async def test_what_can_be_checked_without_a_model_is_and_then_a_verifier_is_asked(
@@ -98,6 +101,17 @@ async def test_what_can_be_checked_without_a_model_is_and_then_a_verifier_is_ask
     assert (solved.answer, solved.confidence, len(model.requests)) == (reply, pytest.approx(0.2), 2)
     assert doubt in solved.doubts[0]
     assert solved.doubts[-1] == "Too few."
+
+
+async def test_code_whose_tests_fail_is_written_again_and_the_tests_say_how_sure_it_is() -> None:
+    problem = "Write a Python function `reverse` that reverses a string.\nassert reverse('ab') == 'ba'"
+    wrong, right = (f"```python\ndef reverse(s):\n    return {value}\n```" for value in ("s", "s[::-1]"))
+    model, solved = await solve(problem, wrong, right)
+    assert (solved.answer, solved.confidence, solved.ending) == (right, pytest.approx(0.98), "accepted")
+    assert [request.settings["temperature"] for request in model.requests] == [0.0, 0.7]
+    model, solved = await solve(problem, *[wrong] * 9)
+    assert (solved.confidence, solved.at_impasse, len(model.requests)) == (0.0, True, 3)
+    assert "A test of it does not hold: assert reverse('ab') == 'ba'" in solved.doubts
 
 
 @pytest.mark.parametrize("method", ["direct", "self_consistency", "self_refine", "self_verification", "mgv"])
@@ -138,6 +152,14 @@ async def test_an_expression_that_the_problem_states_is_computed_and_a_wrong_rep
 )
 def test_numbers_are_compared_with_their_units(one: str, other: str, same: bool) -> None:
     left, right = read_answer(one), read_answer(other)
+    assert left
+    assert right
+    assert is_same_answer(left, right) is same
+
+
+@pytest.mark.parametrize(("other", "same"), [("2x + 2", True), ("2 + 2x", True), ("2x + 1", False), ("2y + 2", True)])
+def test_expressions_are_compared_by_their_values(other: str, same: bool) -> None:
+    left, right = read_answer("2(x+1)", "expression"), read_answer(other, "expression")
     assert left
     assert right
     assert is_same_answer(left, right) is same

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth, lengthened
 from insula.errors import InputError
 from insula_solve import programs
-from insula_solve.programs import evaluate, run_program
+from insula_solve.programs import check_tests, evaluate, run_program
 
 GENERATED = 20_000
 
@@ -188,11 +188,43 @@ def test_nothing_is_ever_executed() -> None:
         ("pots = 0\nwhile pots * 7 < 50:\n    pots += 1\nprint(pots)", 8),
         ("def area(a, b):\n    return a * b\nanswer = area(3, 4)", 12),
         ("def solution():\n    prices = [2, 3.5, 4]\n    return sum(prices)", Fraction(19, 2)),
-        ("costs = {'pen': 2, 'book': 7}\nanswer = (costs['pen'] + costs['book']) * 2", 18),
+        ("costs = {'pen': 2, 'book': 7}\nanswer = sum(costs.values()) * 2", 18),
     ],
 )
 def test_conditions_loops_and_functions_are_computed(program: str, answer: int | Fraction) -> None:
     assert run_program(program) == answer
+
+
+CODE = {
+    "reverse": "def reverse(text):\n    return text[::-1]",
+    "is_prime": "def is_prime(n):\n    return n > 1 and all(n % i for i in range(2, int(n ** 0.5) + 1))",
+    "two_sum": "def two_sum(numbers, target):\n    seen = {}\n    for at, number in enumerate(numbers):\n"
+    "        if target - number in seen:\n            return [seen[target - number], at]\n        seen[number] = at",
+    "words": "def words(text):\n    return ' '.join(reversed(text.split()))",
+    "fib": "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "test", "passed", "failed"),
+    [
+        ("reverse", "assert reverse('abc') == 'cba'", 1, 0),
+        ("reverse", "assert reverse('abc') == 'abc'", 0, 1),
+        ("reverse", ">>> reverse('ab')\n'ba'", 1, 0),
+        ("is_prime", "assert is_prime(97)\nassert not is_prime(91)", 2, 0),
+        ("two_sum", "assert two_sum([2, 7, 11], 9) == [0, 1]", 1, 0),
+        ("words", "assert words('a b') == 'b a'", 1, 0),
+        ("fib", "assert fib(10) == 55", 1, 0),
+        ("reverse", "assert open('x')", 0, 0),
+        ("reverse", "assert reverse.__globals__", 0, 0),
+    ],
+)
+def test_code_is_tried_by_the_tests_that_it_or_the_problem_brings(
+    name: str, test: str, passed: int, failed: int
+) -> None:
+    for reply, problem in ((f"```python\n{CODE[name]}\n```", test), (f"```python\n{CODE[name]}\n{test}\n```", "")):
+        found = check_tests(reply, problem)
+        assert (found.passed, len(found.failed)) == (passed, failed)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""Numbers and units as answers write them, in the one form in which they are compared.
+"""Numbers, units and expressions as answers write them, in the one form in which they are compared.
 
 `1,200`, `1200.0`, `$1,200`, `1.2k` and `1200 apples` are `1200`; `20%` is `20`, as the question asks for percent then;
 `3/4` and `0.75` are one; `10^3` is `1000`, `√16` is `4`, and the exponent of a unit is no number; several numbers keep
-their order, `3; 5`. Numbers are compared to four decimals.
+their order, `3; 5`. Numbers are compared to four decimals, expressions by their values at a few points.
 """
 
 import re
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
 from insula.errors import InputError
 from insula_solve.programs import evaluate
@@ -22,6 +23,8 @@ LONGEST = 40
 """Digits of a number; more are kept as they were written."""
 UNIT_WORDS = 4
 """Words beside a number that may name what is counted."""
+POINTS = (Fraction(2), Fraction(5, 3), Fraction(-7, 2), Fraction(11))
+"""At which expressions are compared."""
 SCALES = {
     "k": 1_000,
     "m": 1_000_000,
@@ -66,9 +69,28 @@ _EXPONENT = re.compile(r"(?<=\d)[²³]|(?<!\s)\s*\^\s*")
 _ROOT = re.compile(r"√\s*(?:(\d+(?:\.\d+)?)|(?=\())")
 _OPEN = re.compile(r"sqrt|\d\s?\^-?\d")
 _VULGAR = {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "⅓": " 1/3", "⅔": " 2/3"}
+_SIGNS = _VULGAR | {
+    "²": "^2",
+    "³": "^3",
+    "−": "-",
+    "×": "*",
+    "·": "*",
+    "⋅": "*",
+    "÷": "/",
+    "√": "sqrt",
+    "{": "(",
+    "}": ")",
+}
 _CLOCK = re.compile(r"\b\d{1,2}:\d{2}\b")
 _ARTICLE = re.compile(r"^(?:a|an|the)\s+", re.I)
 _UNIT = re.compile(r"[\s*]*((?:°|[A-Za-z])[A-Za-z°]*(?:/[A-Za-z]+)?)(?![\w²³^/])")
+_TOKEN = re.compile(r"sqrt|[a-zA-Z]|\d+(?:\.\d+)?|\*\*|\S")
+"""A piece of an expression."""
+_WORD = re.compile(r"(?<![A-Za-z])(?!sqrt)[A-Za-z]{3,}")
+_SOLUTIONS = re.compile(r"\s*(?:;|,|\bor\b|\band\b|\by\b|\bo\b|\bet\b|\bou\b|\bund\b|\boder\b|\be\b)\s*(?=[a-z]\s*=)")
+_STATED = re.compile(
+    r"(?<![^\W_])[-(]*(?:\d+(?:\.\d+)?|[a-z])(?![^\W\d_]{2})[^\W_ ]*(?:\s?[-+*/^=()²³−×·√]+\s?[\w.()²³]+)+"
+)
 
 
 # Numbers and units
@@ -165,3 +187,70 @@ def is_amount(text: str) -> bool:
     """Whether a text is numbers, with at most a unit or the name of what is counted."""
     left = AMOUNT.sub("", resolve_formulas(text))
     return left != resolve_formulas(text) and len(left.split()) <= UNIT_WORDS
+
+
+# Expressions
+
+
+def find_expression(text: str) -> str:
+    """An expression as it can be computed; empty where it is none. Of `x = 5` it is the value, of several each."""
+    parts = [_computable(part.rpartition("=")[2]) for part in _SOLUTIONS.split(strip_markup(text).strip(" .\n$`*"))]
+    return "; ".join(sorted(parts)) if all(map(_values, parts)) else ""
+
+
+def have_same_values(expression: str, other: str) -> bool:
+    """Whether two answers have the same values, in whatever order."""
+    values, others = (sorted(_values(_computable(part)) for part in text.split("; ")) for text in (expression, other))
+    return all(values) and values == others
+
+
+def satisfies(problem: str, answer: str) -> bool:
+    """Whether an answer solves the one equation of a problem, or is the one expression in it in other words."""
+    stated = [found[0].strip() for found in _STATED.finditer(strip_markup(problem))]
+    if len(stated) != 1 or not answer:
+        return False
+    sides = [_computable(side) for side in stated[0].split("=")]
+    if len(sides) == 1:
+        return sides[0].replace(" ", "") != answer and have_same_values(sides[0], answer)
+    letters = _letters(stated[0])
+    return len(letters) == 1 and all(_is_solution(sides, letters[0], value) for value in answer.split("; "))
+
+
+def _is_solution(sides: Sequence[str], letter: str, value: str) -> bool:
+    try:
+        at = {letter: evaluate(value)}
+        values = [evaluate(side, at) for side in sides]
+    except InputError:
+        return False
+    return all(left == right for left, right in pairwise(values))
+
+
+def _computable(text: str) -> str:
+    """A text with the signs that are left out between factors: `2x(a + b)` is `2*x*(a+b)`."""
+    made, before = "", ""
+    for piece in _TOKEN.findall(_WORD.sub("?", text.translate(str.maketrans(_SIGNS)))):
+        ends = before == ")" or (before.isalnum() and before != "sqrt") or _is_digits(before)
+        begins = piece == "(" or piece.isalnum() or _is_digits(piece)
+        made += "*" * (ends and begins and not (_is_digits(before) and _is_digits(piece))) + piece
+        before = piece
+    return made
+
+
+def _is_digits(piece: str) -> bool:
+    return piece[:1].isdigit()
+
+
+def _letters(expression: str) -> list[str]:
+    return sorted(set(re.findall(r"(?<![A-Za-z])[a-zA-Z](?![A-Za-z])", expression.replace("sqrt", " "))))
+
+
+def _values(expression: str) -> tuple[Fraction, ...]:
+    """The values of an expression at a few points, and of how many letters; none where it is none."""
+    letters = _letters(expression)
+    found: list[Fraction] = []
+    for point in POINTS:
+        try:
+            found.append(evaluate(expression, {letter: point + 7 * at for at, letter in enumerate(letters)}))
+        except InputError:
+            continue
+    return (*found, Fraction(len(letters))) if found else ()

@@ -1,8 +1,8 @@
 """What kind of answer a problem wants, the answer in a reply, and whether two answers are the same.
 
 Numbers are compared in one form and with their units: `5 km` is `5000 m`. Names keep their case and are compared
-without it; of options the letter counts. Code and prose are not compared at all. An answer is what a reply
-marks as one, else what it says in few words, else a number that it
+without it; of options the letter counts; expressions are the same where they have the same values. Code and prose are
+not compared at all. An answer is what a reply marks as one, else what it says in few words, else a number that it
 calculated: no number is taken from any other text.
 """
 
@@ -22,7 +22,9 @@ from insula_solve.amounts import (
     LONGEST,
     MARKS,
     compare_units,
+    find_expression,
     find_unit,
+    have_same_values,
     is_amount,
     normalise_answer,
     parse_number,
@@ -33,7 +35,7 @@ from insula_solve.amounts import (
 )
 from insula_solve.programs import find_program, run_program
 
-Form = Literal["number", "choice", "name", "code", "text", "open"]
+Form = Literal["number", "choice", "name", "expression", "code", "text", "open"]
 """`open`: its reply will show it."""
 ONCE: frozenset[Form] = frozenset({"code", "text"})
 """Kinds of answers that cannot be compared."""
@@ -59,7 +61,7 @@ _LETTER = r"\d*[a-z](?![^\W_])"
 _UNKNOWN = re.compile(
     rf"(?<![^\W\d_])(?<!\w-){_LETTER}\s?(?:[²³]|[-+*/^=]\s?(?:{_LETTER}|\d|\())|(?:\d|\))\s?[-+*/^=]\s?{_LETTER}|\d\([a-z]"
 )
-"""A letter that is computed with, `3x + 5`, `x²`, `2(a - b)`: what comes of it is not compared."""
+"""A letter that is computed with: `3x + 5`, `x²`, `2(a - b)`."""
 _DIGITS = re.compile(r"\d[\d.,]*")
 _SYMBOLS = re.compile(r"[\s\d.,+*/×÷^()=%−-]*\d[\s\d.,+*/×÷^()=%?−-]*")
 _TAG = re.compile(r"<\s*answer\s*>(.*?)(?=<\s*(?:/\s*)?answer\s*>|\Z)", re.S | re.I)
@@ -105,7 +107,7 @@ class Answer:
     @property
     def shown(self) -> str:
         """What is told to a person."""
-        return f"{self.value} {self.unit}".rstrip()
+        return self.raw if self.form == "expression" else f"{self.value} {self.unit}".rstrip()
 
 
 # What a problem wants
@@ -122,7 +124,7 @@ def form_of(problem: str) -> Form:
     if "```" in text or (kinds and "code" in kinds and kinds[-1] != "number"):
         return "code"
     if _UNKNOWN.search(text) and set(kinds) <= {"number", "request", "open", "name"}:
-        return "text"
+        return "expression"
     if kinds and kinds[-1] == "time" and len(_DIGITS.findall(text)) > 1:
         return "number"
     return _OF_ASK.get(kinds[-1], "open") if kinds else "open"
@@ -171,6 +173,8 @@ def find_answer(reply: str, *, truncated: bool = False, form: Form = "number", p
             found = _find_name(reply, problem)
         case "choice":
             found = _find_choice(reply, problem)
+        case "expression":
+            return read_answer(reply.splitlines()[-1], form)
         case "open" if _is_calculated(reply, problem):
             found = _find_number(reply, problem)
         case _:
@@ -187,6 +191,9 @@ def read_answer(text: str, form: Form = "number", problem: str = "") -> Answer |
         case "name":
             words = " ".join(strip_markup(raw).split()).strip(MARKS + ".")
             return Answer(words, raw, form=form) if 0 < len(words) <= ANSWER_CHARS else None
+        case "expression":
+            value = find_expression(raw)
+            return Answer(value, raw, form=form) if value else None
         case "open" if not is_amount(raw):
             return read_answer(raw, "name", problem)
         case _:
@@ -310,6 +317,8 @@ def is_same_answer(answer: Answer, other: Answer) -> bool:
         return scale is not None and (
             answer.value == other.value if scale == 1 else answer.number * scale == other.number
         )
+    if "expression" in (answer.form, other.form):
+        return answer.value == other.value or have_same_values(answer.value, other.value)
     value, another = answer.value.casefold(), other.value.casefold()
     if value == another or "name" not in (answer.form, other.form):
         return value == another

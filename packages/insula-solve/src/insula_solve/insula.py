@@ -11,6 +11,7 @@ problem looks hard; below that a strategy is drawn from what is known of the str
 from collections.abc import Sequence
 from dataclasses import replace
 
+from insula_solve.amounts import satisfies
 from insula_solve.answers import answer_with_number, compute_program, compute_program_in
 from insula_solve.claims import compute_stated_value, correct_answer
 from insula_solve.features import Features, read_features
@@ -99,10 +100,17 @@ def _is_stated(run: Run) -> bool:
 
 
 def _find_proven(run: Run, standing: Sequence[Standing]) -> Standing | None:
-    """The answer that the problem itself proves: its expression comes to it."""
+    """The answer that the problem itself proves: its expression comes to it, or its equation holds with it."""
     value = compute_stated_value(run.problem) if run.form == "number" else None
-    answers = ((each, each.attempts[0].answer) for each in standing)
-    return next((each for each, answer in answers if value is not None and answer and answer.number == value), None)
+    for each in standing:
+        answer = each.attempts[0].answer
+        if answer is None:
+            continue
+        if value is not None and answer.number is not None and answer.number == value:
+            return each
+        if run.form == "expression" and satisfies(run.problem, answer.value):
+            return each
+    return None
 
 
 async def _attempt(run: Run, kind: Kind, index: int, seen: Features, policy: Policy) -> None:

@@ -1,4 +1,4 @@
-"""A calculator for text that nobody trusts: expressions and programs, exact, bounded, never executed.
+"""A calculator for text that nobody trusts: expressions, programs and tests, exact, bounded, never executed.
 
 Python's parser reads the text; what it read is walked node by node and computed here, in whole numbers and fractions.
 What is not in the tables of this module ends it, and so does a step too many: no text costs a tenth of a second.
@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -41,6 +41,8 @@ _FENCE = re.compile(r"```(?:python|py)?[ \t]*\n?(.*?)(?:```|\Z)", re.S | re.I)
 _LINE = re.compile(
     r"^\s*(?:#.*|def \w+\(\).*|return\b.*|print\(.*|[A-Za-z_]\w*\s*(?::\s*\w+\s*)?(?:[-+*/%]|//|\*\*)?=[^=].*)$"
 )
+_DOCTEST = re.compile(r"^[ \t]*>>> ?(\w.*)\n[ \t]*([^>\s].*)$", re.M)
+_ASSERT = re.compile(r"^\s*assert\b.+", re.M)
 
 _DECIMAL = re.compile(r"\s*[-+]?\d{1,40}(?:\.\d{1,40})?\s*")
 
@@ -95,6 +97,53 @@ def find_program(text: str) -> str:
     return "\n".join(line for line in lines[start:] if _LINE.match(line))
 
 
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """What came of the tests of some code."""
+
+    passed: int = 0
+    failed: tuple[str, ...] = ()
+    """Those that did not hold, as they were written."""
+    unknown: int = 0
+    """Those that cannot be computed here."""
+
+
+def check_tests(reply: str, problem: str) -> Tests:
+    """Compute the tests of the code in a reply: the `assert` lines and `>>>` examples that it or the problem brings."""
+    blocks = _FENCE.findall(reply)
+    code = _ASSERT.sub("", _DOCTEST.sub("", "\n\n".join(blocks)))
+    texts = "\n".join((problem, *blocks))
+    tests = [line.strip() for line in _ASSERT.findall(texts)]
+    tests += [f"assert {call} == {value}" for call, value in _DOCTEST.findall(texts)]
+    results = {test: _holds(f"{code}\n{test}") for test in dict.fromkeys(tests)}
+    return Tests(
+        passed=sum(result is True for result in results.values()),
+        failed=tuple(test for test, result in results.items() if result is False),
+        unknown=sum(result is None for result in results.values()),
+    )
+
+
+def _holds(program: str) -> bool | None:
+    """Whether the assertions of a program hold; None where they cannot be computed."""
+    try:
+        _Machine().perform(_read_program(program), Scope({}))
+    except _TestFailed:
+        return False
+    except InputError:
+        return None
+    return True
+
+
+def is_readable(reply: str) -> bool:
+    """Whether all that is fenced as Python in a reply can be parsed."""
+    for block in re.findall(r"```(?:python|py)[ \t]*\n(.*?)(?:```|\Z)", reply, re.S | re.I):
+        try:
+            ast.parse(dedent(block))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True
+
+
 def check_size(value: int | Fraction) -> Fraction:
     """The value, if it is of a size that is computed with.
 
@@ -137,6 +186,10 @@ def _as_number(value: Value) -> Fraction:
 
 
 # How it is computed
+
+
+class _TestFailed(InputError):
+    """An assertion does not hold."""
 
 
 class _Return(Exception):
@@ -231,6 +284,9 @@ class _Machine:
                 scope[name] = _Function(tuple(argument.arg for argument in arguments), body, scope)
             case ast.Return(value=value):
                 raise _Return(value and self._value(value, scope))
+            case ast.Assert(test=test):
+                if not self._value(test, scope):
+                    raise _TestFailed("A test does not hold.")
             case ast.Break():
                 raise _Break
             case ast.Continue():
@@ -299,15 +355,18 @@ class _Machine:
                 return self._value(yes if self._value(test, scope) else no, scope)
             case ast.Call(func=function, args=arguments, keywords=[]):
                 return self._call(function, [self._value(argument, scope) for argument in arguments], scope)
+            case ast.Subscript(value=holder, slice=ast.Slice(lower=lower, upper=upper, step=step)):
+                limits = (each and self._value(each, scope) for each in (lower, upper, step))
+                return self._value(holder, scope)[slice(*limits)]
             case ast.Subscript(value=holder, slice=key):
                 return self._value(holder, scope)[self._value(key, scope)]
             case ast.List(elts=items):
                 return [self._value(item, scope) for item in items]
             case ast.Tuple(elts=items):
                 return tuple(self._value(item, scope) for item in items)
-            case ast.Dict(keys=keys, values=values) if None not in keys:
-                names = [self._value(cast(ast.expr, key), scope) for key in keys]
-                return dict(zip(names, [self._value(value, scope) for value in values], strict=True))
+            case ast.Dict(keys=keys, values=values):
+                made = (self._value(each, scope) for pair in zip(keys, values, strict=True) for each in pair if each)
+                return dict(zip(made, made, strict=True))
             case ast.ListComp(elt=item, generators=[each]) | ast.GeneratorExp(elt=item, generators=[each]):
                 within = scope.new_child()
                 going = (
@@ -337,21 +396,24 @@ class _Machine:
     def _call(self, function: ast.expr, given: list[Value], scope: Scope) -> Value:
         match function:
             case ast.Attribute(value=ast.Name(id="math"), attr=name):
-                called = _FUNCTIONS[name]
-            case ast.Attribute(value=holder, attr="append"):
-                called, given = _append, [self._value(holder, scope), *given]
+                called, held = _FUNCTIONS[name], None
+            case ast.Attribute(value=holder, attr=name):
+                held = self._value(holder, scope)
+                called = _METHODS[type(held), name]
+                given = [held, *given]
             case _:
-                called = self._value(function, scope)
+                called, held = self._value(function, scope), None
         if isinstance(called, _Function):
             return self._enter(called, given)
         if called is _root:
             return _root(*given, exact=self._exact)
         goes_through = called in _OF_ELEMENTS and (len(given) == 1 or called is zip)
         given = [self._elements(value) if goes_through else self._weigh(value) for value in given]
-        made: Any = cast(Any, called)(*given)
-        if called is _append:
-            self._spend(given[0])
-        return list(cast(Iterator[Value], made)) if isinstance(made, Iterator) else made
+        if called is str.join:
+            given[1] = self._elements(given[1])
+        made = cast(Any, called)(*given)
+        self._spend(held)
+        return list(made) if issubclass(type(made), _LAZY) else made
 
     def _enter(self, function: _Function, given: Sequence[Value]) -> Value:
         """What a function of the program returns."""
@@ -420,12 +482,6 @@ def _root(value: int | Fraction, *, exact: bool = False) -> Fraction:
     return Fraction(repr(math.sqrt(value)))
 
 
-def _append(held: list[Value], value: Value) -> None:
-    if type(held) is not list:
-        raise InputError("Only to a list something is added.")
-    held.append(value)
-
-
 def _read_number(value: int | Fraction | str) -> Fraction:
     if isinstance(value, str) and not _DECIMAL.fullmatch(value):  # `Fraction("1e99999999")` takes minutes
         raise InputError("A text is no number of ordinary size.")
@@ -438,6 +494,12 @@ def _read_whole_number(value: int | Fraction | str) -> int:
 
 def _round(value: int | Fraction, digits: int | None = None) -> int | Fraction:
     return round(value) if digits is None else Fraction(round(Fraction(value), max(-20, min(20, int(digits)))))
+
+
+def _write(value: Value) -> str:
+    if not isinstance(value, str | int | Fraction):
+        raise InputError("Only numbers and texts are written out.")
+    return repr(float(value)) if isinstance(value, Fraction) else str(value)
 
 
 _HOLDERS = (str, list, tuple, dict)
@@ -454,10 +516,22 @@ _SIGNS: Mapping[type[ast.AST], Callable[..., Value]] = {
 }
 _OF_ELEMENTS = (all, any, enumerate, list, min, max, reversed, sorted, sum, tuple, zip)
 """Functions that go through the elements of what they are given."""
+_LAZY = (Iterator, ItemsView, KeysView, ValuesView)
 _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     **{function.__name__: function for function in (*_OF_ELEMENTS, abs, bool, len, range, math.floor, math.ceil)},
     "float": _read_number,
     "int": _read_whole_number,
     "round": _round,
     "sqrt": _root,
+    "str": _write,
+}
+_METHODS: Mapping[tuple[type, str], Callable[..., Value]] = {
+    (kind, name): vars(kind)[name]
+    for kind, names in (
+        (str, "count endswith find isalnum isalpha isdigit islower isupper join lower replace split startswith strip"),
+        (str, "capitalize isspace lstrip rstrip title upper"),
+        (list, "append copy count extend index insert pop remove reverse sort"),
+        (dict, "get items keys pop values"),
+    )
+    for name in names.split()
 }

@@ -303,7 +303,7 @@ class Run:
         answer = None
         if self.form not in ONCE:
             answer = find_answer(made.text, truncated=made.truncated, form=self.form, problem=self.problem)
-        if answer is None and self.form != "number":
+        if answer is None and self.form not in ("number", "expression"):
             answer = as_it_stands(text, self.form)
         if answer is not None:
             self.form = answer.form

@@ -9,6 +9,7 @@ from insula.redaction import redact
 from insula.types import Usage
 from insula_solve.answers import Answer, Form, is_correct, is_same_answer
 from insula_solve.claims import Claim
+from insula_solve.programs import Tests
 
 Kind = Literal["plain", "chain", "program", "strategy"]
 """How an attempt was asked for: the problem alone, the prompt of every baseline, a program, or by a strategy."""
@@ -115,6 +116,8 @@ class Attempt:
     """Whether its answer is that of its corrected arithmetic, not the one it states."""
     computed: bool = False
     """Whether its answer is what the program in it comes to, not the one that it says the program would print."""
+    tests: Tests | None = None
+    """Of its code, where that brings some."""
     doubts: tuple[str, ...] = ()
     """What speaks against it, of all that can be checked without a model."""
     likelihood: Likelihood | None = None
@@ -271,6 +274,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         **{name: getattr(attempt, name) for name in names},
         "answer": attempt.shown,
         "doubts": list(attempt.doubts),
+        "tests": asdict(attempt.tests) if attempt.tests else None,
         "scores": asdict(attempt.scores) if attempt.scores else None,
         "likelihood": asdict(attempt.likelihood) if attempt.likelihood else None,
         "claims": [

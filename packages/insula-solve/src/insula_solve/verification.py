@@ -1,10 +1,12 @@
 """What speaks for and against an attempt that cannot be voted on: free checks, and the scores of a verifier (M3).
 
-Checked first, for nothing: whether the reply was cut off, and what the self-monitor finds (K1). A model is asked to
-judge only where one was named for it, or where those checks found something.
+Checked first, for nothing: whether the reply was cut off, whether its code can be read and passes the tests that it or
+the problem brings, and what the self-monitor finds (K1). A model is asked to judge only where one was named for it, or
+where those checks found something.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from insula.telemetry import evaluated
@@ -12,12 +14,15 @@ from insula.turn.monitor import assess
 from insula_solve.amounts import AMOUNT
 from insula_solve.answers import ONCE
 from insula_solve.features import read_features
+from insula_solve.programs import Tests, check_tests, is_readable
 from insula_solve.prompts import prompt
 from insula_solve.run import Run, as_it_stands
 from insula_solve.solution import ACCEPTED, Attempt, End, Scores, Verdict
 
 VERIFY_TOKENS = 300
 """Four numbers and two to three sentences come to 150 tokens."""
+CODE_ATTEMPTS = 3
+"""Attempts at code whose tests fail."""
 SURE = 0.98
 """Confidence where what was computed says that an answer holds."""
 
@@ -34,14 +39,21 @@ _EVALUATION = re.compile(r"evaluation[\s*_]*[:\-][\s*_\[]*(.+?)(?:</?\s*evaluate
 
 
 async def answer_once(run: Run) -> End:
-    """Answer what cannot be voted on once, plainly, and check it."""
-    attempt = run.attempts[0] if run.attempts else await run.plain()
-    if attempt is None:
-        return End("done", "no reply came", stuck=True)
-    attempt = check_attempt(run, attempt)
-    if run.models.verifier is not None or attempt.doubts:
-        await verify_attempt(run, attempt, 0)
-    return End("done", "what it wants cannot be voted on, and is answered once")
+    """Answer what cannot be voted on once, plainly, and check it; code whose tests fail is written again."""
+    most = min(run.limits.attempts or CODE_ATTEMPTS, CODE_ATTEMPTS)
+    for index in range(most):
+        attempt = run.attempts[0] if index == 0 and run.attempts else await run.plain(index)
+        if attempt is None:
+            return End("done", "no reply came", stuck=True)
+        attempt = check_attempt(run, attempt)
+        if run.models.verifier is not None or (attempt.doubts and attempt.tests is None):
+            await verify_attempt(run, attempt, index)
+        if attempt.tests is None or not attempt.tests.failed:
+            is_proven = attempt.tests is not None and attempt.tests.passed and not attempt.tests.unknown
+            if is_proven:
+                return End("accepted", "the tests of its code hold")
+            return End("done", "what it wants cannot be voted on, and is answered once")
+    return End("done", f"the tests of its code do not hold after {most} attempts", stuck=True)
 
 
 def fall_back(run: Run) -> None:
@@ -49,7 +61,7 @@ def fall_back(run: Run) -> None:
 
     Not where the answer was to be computed, nor for a number where the reply holds none.
     """
-    computes = run.form == "number" and read_features(run.problem).is_computable
+    computes = run.form in ("number", "expression") and read_features(run.problem).is_computable
     said = [attempt for attempt in run.attempts if attempt.kind != "program" and attempt.reasoning]
     says_one = said and (run.form != "number" or AMOUNT.search(said[0].reasoning))
     if says_one and not computes and all(attempt.answer is None for attempt in run.attempts):
@@ -58,25 +70,44 @@ def fall_back(run: Run) -> None:
 
 
 def conclude_once(run: Run) -> Verdict:
-    """The first attempt with an answer, as sure as its verifier; else nobody knows."""
-    answered = next((attempt for attempt in run.attempts if attempt.answer is not None), None)
-    if answered is None:
+    """The attempt with the fewest failed tests: as sure as its tests, else as its verifier; else nobody knows."""
+    answered = [attempt for attempt in run.attempts if attempt.answer is not None]
+    if not answered:
         return Verdict(answer=None)
-    known = answered.confidences
-    return Verdict(answer=answered.shown, confidence=known.get("prompted"), confidences=known, chosen=answered.number)
+    best = min(answered, key=lambda attempt: len(attempt.tests.failed) if attempt.tests else 0)
+    confidences = best.confidences
+    if best.tests is not None and (asked := best.tests.passed + len(best.tests.failed)):
+        confidences = {"tests": min(SURE, best.tests.passed / asked), **confidences}
+    sure = confidences.get("tests", confidences.get("prompted"))
+    return Verdict(answer=best.shown, confidence=sure, confidences=confidences, chosen=best.number)
 
 
 def check_attempt(run: Run, attempt: Attempt) -> Attempt:
     """Look for what speaks against an attempt, without a model."""
     text = attempt.answer.raw if attempt.answer else ""
-    doubts = ["It was cut off."] if attempt.truncated else []
-    for fault in assess(run.problem, text).faults:
-        if fault.certain:
-            about = f": {fault.about}" if fault.about else ""
-            doubts.append(f"The self-monitor finds {fault.flag.replace('_', ' ')}{about}.")
+    found = check_tests(text, run.problem) if run.form == "code" else Tests()
+    tests = found if found != Tests() else None
+    doubts = tuple(_find_doubts(run.problem, text, attempt, tests))
+    if tests is not None:
+        run.say(
+            "verify",
+            f"Its tests: {tests.passed} hold, {len(tests.failed)} do not, {tests.unknown} are not computed here.",
+        )
     for doubt in doubts:
         run.say("verify", f"Attempt {attempt.number}: {doubt}")
-    return run.change(replace(attempt, doubts=tuple(doubts)))
+    return run.change(replace(attempt, tests=tests, doubts=doubts))
+
+
+def _find_doubts(problem: str, text: str, attempt: Attempt, tests: Tests | None) -> Iterator[str]:
+    if attempt.truncated:
+        yield "It was cut off."
+    if not is_readable(text):
+        yield "Its code cannot be parsed."
+    for test in tests.failed if tests else ():
+        yield f"A test of it does not hold: {test}"
+    for fault in assess(problem, text).faults:
+        if fault.certain:
+            yield f"The self-monitor finds {fault.flag.replace('_', ' ')}{f': {fault.about}' if fault.about else ''}."
 
 
 # Scores
