@@ -5,13 +5,19 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
 
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.privacy import archive
 from insula.memory.retrieval.encoding import encode
 from insula.memory.retrieval.query import cue
+from insula.memory.storage import migrations
 from insula.memory.storage.database import open_backend
+from insula.memory.storage.schema import make_tables, metadata
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embedded
 from insula.text.analysis import analyse
@@ -69,6 +75,33 @@ async def both(anyio_backend: str, tmp_path: Path, database: str) -> AsyncGenera
 
     async with await Store.open(tmp_path / "m.db", now) as file, await Store.open(database, now) as server:
         yield file, server
+
+
+def move_back(connection: sa.Connection, to: str) -> None:
+    """Give the tables the form that they had in an earlier version."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__path__[0])))
+    config.attributes["connection"] = connection
+    command.downgrade(config, to)
+
+
+async def test_an_older_store_is_brought_up_to_date_and_keeps_what_it_holds(both: tuple[Store, Store]) -> None:
+    for store in both:
+        await fill(store, "me")
+        before = await found(store, "me")
+        await store.run(move_back, "0007")
+        assert not await store.run(lambda connection: sa.inspect(connection).has_table("postings"))
+        assert not await store.run(make_tables, "here")
+        assert await found(store, "me") == before
+        assert await store.run(lambda connection: compare_metadata(compared(connection), metadata)) == []
+
+
+def compared(connection: sa.Connection) -> MigrationContext:
+    return MigrationContext.configure(connection, opts={"include_name": is_ours})
+
+
+def is_ours(name: str | None, kind: str, _: object) -> bool:
+    return kind != "table" or name in metadata.tables
 
 
 async def test_both_find_the_same_with_the_same_scores(both: tuple[Store, Store]) -> None:

@@ -1,12 +1,9 @@
-"""The tables. Text is redacted before it gets here; a user's rows are reached through that user's id alone.
-
-Nothing older than `VERSION` was ever published, so there is nothing to bring up to date. The first change of a table
-after that needs a migration (Alembic's: the table that holds the version is made as its own).
-"""
+"""The tables. Text is redacted before it gets here; a user's rows are reached through that user's id alone."""
 
 import sqlalchemy as sa
 
-from insula.errors import StoreError, StoreNewer
+from insula.errors import StoreNewer
+from insula.memory.storage.upgrade import upgrade_tables
 
 VERSION = "0012"
 """The version of the tables that this code reads and writes."""
@@ -344,9 +341,10 @@ _STAMP = sa.text(
 def make_tables(connection: sa.Connection, name: str) -> bool:
     """Make the tables in the transaction that is under way, where there are none; returns whether they were made.
 
+    Older ones are brought up to date.
+
     Raises:
         StoreNewer: a newer version of Insula wrote them.
-        StoreError: a build from before the first version did.
     """
     if not sa.inspect(connection).has_table("alembic_version"):
         metadata.create_all(connection, checkfirst=False)
@@ -360,8 +358,5 @@ def make_tables(connection: sa.Connection, name: str) -> bool:
             f"{VERSION}); upgrade Insula where you have it from"
         )
     if found < VERSION:
-        raise StoreError(
-            f"The memory at {name!r} was written before the first version of Insula (schema {found}, this one knows "
-            f"{VERSION}); export it with the build that wrote it, and import it here."
-        )
+        upgrade_tables(connection)
     return False
