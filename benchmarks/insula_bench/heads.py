@@ -69,7 +69,7 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 }
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
-    "personal": {"sure": 0.005},
+    "personal": {"sure": 0.005, "untold": 0.002},
     "fact": {"store": 0.08, "answer": 0.65},
     "handed": {"cut": 0.03, "announce": 0.006},
 }

@@ -55,7 +55,7 @@ class Gate(NamedTuple):
         """Whether surely only the user can have told it: where no line stands, it may be said that they have not."""
         if self.language not in LANGUAGES:
             return False
-        surely = self.personal is not None and self.personal >= point("personal", "sure")
+        surely = self.personal is not None and self.personal >= point("personal", "untold")
         return surely or bool(self.talkers and self.asks)
 
 
