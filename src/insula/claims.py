@@ -291,7 +291,7 @@ _MADE = (
             ("soul", "What changed in SOUL.md."),
             ("file", "That SOUL.md is written."),
             ("calibration", "For how many answers what memory said held."),
-            ("trends", "Whether answers got better, or worse; of earlier versions."),
+            ("trends", "Answers get better, or worse."),
         )
     ),
     # Beside a call.

@@ -14,6 +14,7 @@ from insula.agent.chat import Chat
 from insula.errors import ModelTimeout
 from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Forget, Merge
+from insula.memory.storage.rows import Noticed
 from insula.memory.storage.schema import nights
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -21,6 +22,7 @@ from insula.night import soul
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 from insula.night.phases.consolidation import consolidate
+from insula.night.phases.trends import assessed
 from insula.night.soul.render import WORDS, weigh
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look, memory_store
 from insula.types import Controls
@@ -264,6 +266,12 @@ async def test_a_session_of_many_messages_costs_no_more_than_their_number() -> N
     # Each time other words: the vectors of a few texts are kept from the time before, and those of many are not.
     few = min([await spent(50, word) for word in ("alder", "beech")])
     assert min([await spent(200, word) for word in ("cedar", "maple")]) / few <= LINEAR**2
+
+
+def test_no_score_that_is_no_number_makes_a_trend() -> None:
+    scores = [float("nan"), float("inf"), True, "0.5", None, 0.5]
+    turns = [Noticed(1, 1, "meta:turn", {"assessment": {"score": score}}, DAY) for score in scores]
+    assert assessed([*turns, Noticed(1, 1, "meta:turn", {"assessment": None}, DAY)]) == [(1.0, 0.5)]
 
 
 async def test_one_hundred_lessons_and_a_full_document_are_read_once(

@@ -20,7 +20,7 @@ from insula.memory.storage import spending
 from insula.memory.storage.changes import Changes
 from insula.memory.storage.evening import evening
 from insula.memory.storage.nights import CADENCE, UP_TO
-from insula.memory.storage.rows import Line, Session
+from insula.memory.storage.rows import Line, Noticed, Session
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed
@@ -63,7 +63,6 @@ class PhaseName(StrEnum):
     FILE = "file"
     CALIBRATION = "calibration"
     TRENDS = "trends"
-    """Of earlier versions."""
     END = "end"
     """No phase of its own: what stands in the journal when all are done."""
 
@@ -72,6 +71,7 @@ END = PhaseName.END
 FRESH_TOKENS, FRESH_CALLS = 60_000, 40
 """What one night may spend of a common cap where a user has none of their own."""
 CAPPED = "All nights of this date have spent what they may together; the next night goes on."
+_DAY = 86_400.0
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
@@ -201,6 +201,11 @@ class Night:
             found = await self.store.nights.lines_of(self.user_id, new, limit)
             self.known.update({("lines", one): (limit, lines) for one, lines in found.items()})
         return {one: cast("list[Line]", self.known["lines", one][1])[-limit:] for one in sessions}
+
+    async def noticed(self, kind: str, days: float) -> list[Noticed]:
+        """The signals of a kind in the last days, oldest first."""
+        since = self.now - days * _DAY
+        return await self.kept((kind, days), lambda: self.store.nights.noticed(self.user_id, [kind], since))
 
 
 Phase = Callable[[Night], Awaitable[Result]]

@@ -12,6 +12,7 @@ from insula.night.phases.reflection import reflect
 from insula.night.phases.soul import guide, lay_down
 from insula.night.phases.statements import understand, understand_within
 from insula.night.phases.summaries import summarise
+from insula.night.phases.trends import trend
 
 PHASES: tuple[tuple[PhaseName, Phase], ...] = (
     (PhaseName.SUMMARIES, summarise),
@@ -23,6 +24,7 @@ PHASES: tuple[tuple[PhaseName, Phase], ...] = (
     (PhaseName.SOUL, guide),
     (PhaseName.FILE, lay_down),
     (PhaseName.CALIBRATION, calibrate),
+    (PhaseName.TRENDS, trend),
 )
 
 

@@ -1,0 +1,87 @@
+"""Whether the quality of responses rises or falls, as far as it can be told from chance (K6)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from insula.memory.storage.rows import Noticed
+from insula.night.cycle import Effect, Night, Result
+from insula.stats import slope
+from insula.types import PASS_THRESHOLD, TURN
+from insula.value import is_number, is_object
+from insula.worth import rate, worth
+
+DAYS = 90
+"""Days that a trend looks back on."""
+TURNS = 500
+"""The latest assessments that it is made of: pairs of them are compared, each with each."""
+FEWEST = 20
+"""Assessments below which no trend is spoken of."""
+MONTH_SCALE = 1.0
+"""Scores lie between 0 and 1: where the line of a few days leads beyond that in a month, no month is spoken of."""
+NO_TREND = "no trend that can be told from chance"
+_DAY = 86_400.0
+
+
+class Trend(NamedTuple):
+    """How the quality of responses changes in 30 days, with what it rests on."""
+
+    verdict: str
+    change: float
+    low: float
+    high: float
+    """Of the interval; infinite where there is no telling."""
+    answers: tuple[int, int]
+    """In the earlier and in the later half."""
+    short: tuple[int, int]
+    """Of these, those that fell short."""
+
+    @property
+    def is_news(self) -> bool:
+        """Whether it is told: the scores rise or fall, and of the better half fewer answers fell short, as far as both
+        can be told from chance; the second holds however often somebody looks, and a night looks each day."""
+        if self.verdict == NO_TREND:
+            return False
+        earlier, later = (rate(short, of) for short, of in zip(self.short, self.answers, strict=True))
+        fewer = worth(later, earlier)
+        return fewer.low > 0 if self.verdict == "rising" else fewer.high < 0
+
+
+async def trend(night: Night) -> Result:
+    """The phase: slope of the assessments per day, with its interval, and what the scores rest on."""
+    scores = assessed(await night.noticed(TURN, DAYS))[-TURNS:]
+    if len(scores) < FEWEST:
+        why = f"{len(scores)} assessments in {DAYS} days are too few for a trend ({FEWEST})."
+        return Result({"assessments": len(scores)}, skipped=why)
+    found = fit_trend(scores)
+    report = {"assessments": len(scores), "verdict": found.verdict, "per_30_days": round(found.change, 4)}
+    if not found.is_news:
+        return Result(report)
+    said = (
+        f"Answers get {'better' if found.verdict == 'rising' else 'worse'}: of the latest {found.answers[1]}, "
+        f"{found.short[1]} fell short, and {found.short[0]} of the {found.answers[0]} before."
+    )
+    effect = Effect("how good answers are, in 30 days", found.verdict, *(round(one, 4) for one in found[1:4]))
+    is_month = found.low >= -MONTH_SCALE and found.high <= MONTH_SCALE
+    return Result(report, says=[said], effects=[effect] if is_month else ())
+
+
+def assessed(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
+    """Day and score of the responses of which something could be told."""
+    found: list[tuple[float, float]] = []
+    for turn in turns:
+        assessment = turn.data.get("assessment")
+        score = assessment.get("score") if is_object(assessment) and not assessment.get("unclear") else None
+        if is_number(score):
+            found.append((turn.at / _DAY, float(score)))
+    return found
+
+
+def fit_trend(scores: Sequence[tuple[float, float]]) -> Trend:
+    """The change of some scores by their day."""
+    per_day, low, high = slope([day for day, _ in scores], [score for _, score in scores])
+    verdict = "rising" if low > 0 else "falling" if high < 0 else NO_TREND
+    middle = len(scores) // 2
+    halves = scores[:middle], scores[middle:]
+    answers = len(halves[0]), len(halves[1])
+    earlier, later = (sum(score < PASS_THRESHOLD for _, score in half) for half in halves)
+    return Trend(verdict, 30 * per_day, 30 * low, 30 * high, answers, (earlier, later))
