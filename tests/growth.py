@@ -13,6 +13,8 @@ LINEAR = 2.5
 STEP = 4
 """One size is so many times the one before: linear and quadratic work are four and sixteen times as much then."""
 ROUNDS = 12
+TIMED = 1e-4
+"""Seconds below which a time says more about the machine than about the work; shorter ones count as this."""
 
 
 def lengthened(before: str, unit: str, after: str = "") -> Callable[[int], str]:
@@ -20,9 +22,7 @@ def lengthened(before: str, unit: str, after: str = "") -> Callable[[int], str]:
     return lambda size: before + unit * (size // len(unit)) + after
 
 
-def growth(
-    work: Callable[[T], object], make: Callable[[int], T], most: int, clock: Callable[[], float] | None = None
-) -> float:
+def growth(work: Callable[[T], object], make: Callable[[int], T], most: int) -> float:
     """Times the work for twice the input, where it is worst between a sixteenth of `most` and `most`.
 
     Work is the CPU time of this thread. Other processes can only add to it, so the least of several rounds counts, and
@@ -42,4 +42,4 @@ def growth(
 def _spent(work: Callable[[T], object], value: T) -> float:
     began = time.thread_time()
     work(value)
-    return max(time.thread_time() - began, 1e-7)
+    return max(time.thread_time() - began, TIMED)
