@@ -184,6 +184,21 @@ async def test_without_vectors_only_what_says_i_or_my_is_kept() -> None:
         assert lines(turn) == ["I live in Bristol. (5 January 2026)"]
 
 
+ASKED_WITHOUT_A_MARK = (
+    "The vet's receptionist asked for Gus's date of birth.",
+    "Ich soll beim Arzt angeben, welche OPs ich hatte und in welchem Jahr.",
+    "L'infirmière veut le nom de mon cachet pour le cœur et combien j'en prends.",
+    "私の靴のサイズ、前に言いましたよね",
+)
+
+
+@pytest.mark.parametrize("message", ASKED_WITHOUT_A_MARK)
+async def test_what_asks_for_a_fact_in_the_form_of_a_statement_is_kept_as_none(message: str) -> None:
+    async with told(message, ask="What is new?") as turn:
+        kept = await turn.engine.store.memories.remembered("me", 9)
+    assert [memory.kind for memory, _ in kept if memory.content == message] == ["episodic"]
+
+
 async def test_what_tells_no_fact_is_still_found_by_a_person() -> None:
     async with memory_store() as store:
         mind = Metacognition(store, holdout=0.0, embed=use)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from insula.language.heads import Vector, chance, point
+from insula.language.heads import Encoded, chance, personal_chance, point
 from insula.language.modality import marks, modality
 from insula.language.owner import ASSISTANT, SOMEBODY, USER, find_owners
 from insula.language.statements import Utterance, find_answered_question, find_asides
@@ -103,18 +103,24 @@ def _unmarked(text: str, quoted: Sequence[str]) -> str:
     return "".join(chain.from_iterable(zip_longest(parts, quoted[: len(parts) - 1], fillvalue="")))
 
 
-def select_facts(found: Iterable[FactCandidate], vectors: Mapping[str, Vector]) -> tuple[FactCandidate, ...]:
-    """Those of some sentences that tell a fact, by the vectors of what they mean as far as there are any."""
-    return tuple(one for one in found if _is_fact(one, vectors.get(one.meant)))
+def select_facts(found: Iterable[FactCandidate], encoded: Mapping[str, Encoded]) -> tuple[FactCandidate, ...]:
+    """Those of some sentences that tell a fact, by the encodings of what they mean as far as there are any."""
+    return tuple(one for one in found if _is_fact(one, encoded.get(one.meant)))
 
 
-def _is_fact(one: FactCandidate, vector: Vector | None) -> bool:
-    likely = chance("fact", one.meant, vector)
+def _is_fact(one: FactCandidate, encoded: Encoded | None) -> bool:
+    likely = chance("fact", one.meant, encoded.vector if encoded else None)
     if likely is None:
         return one.own
     if one.asked or one.follows:
         return likely >= point("fact", "answer")
-    return _is_clause(one.text) and likely >= point("fact", "store")
+    return _is_clause(one.text) and likely >= point("fact", "store") and not _asks_surely(one, encoded)
+
+
+def _asks_surely(one: FactCandidate, encoded: Encoded | None) -> bool:
+    """Whether a sentence surely asks for what only the user can have told: "The vet wants to know which tablets"."""
+    asks = personal_chance(one.meant, encoded)
+    return asks is not None and asks >= point("personal", "sure")
 
 
 def _is_clause(text: str) -> bool:

@@ -16,7 +16,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Statement, Utterance, extract_statements
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import embedded_all, hands_of
+from insula.memory.retrieval.embedding import embedded_all, encode_all, hands_of
 from insula.memory.storage import embeddings, facts
 from insula.memory.storage.rows import Embedded, Place, Unembedded, Unstated
 from insula.memory.storage.store import Store
@@ -165,8 +165,7 @@ def _state(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
 def fact_units(analysis: Analysis, before: Sequence[Utterance], embed: Embed | None) -> tuple[FactCandidate, ...]:
     """The sentences of a user's message that tell a fact of their life; see `telling`."""
     found = find_fact_candidates(analysis, before)
-    texts = [one.meant for one in found]
-    return select_facts(found, {} if embed is None else dict(zip(texts, embedded_all(embed, texts), strict=True)))
+    return select_facts(found, {} if embed is None else encode_all(embed, [one.meant for one in found]))
 
 
 def embedded_statements(

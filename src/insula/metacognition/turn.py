@@ -464,7 +464,7 @@ class Turn:
         await self._read(one.meant for one in units)
         forget = self.forgetting or forgetting.Heard(whole.language)  # a request would bring back what it wants gone
         self._wished = tuple(wish for wish in self._wished if not forget.is_in_request(wish.words))
-        facts = [fact for fact in select_facts(units, self._vectors) if not forget.is_in_request(fact.text)]
+        facts = [fact for fact in select_facts(units, self._encoded) if not forget.is_in_request(fact.text)]
         made = extract_statements(kept, USER, ASSISTANT, before, [fact.text for fact in facts])
         stated = [statement for statement in made if not forget.is_in_request(statement.text)]
         encoding, asked = encode(whole, USER, ASSISTANT), self._questions_before()
