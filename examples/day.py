@@ -26,9 +26,9 @@ from insula.cli.common import DATABASE, soul_of
 from insula.cli.sleep import show
 from insula.errors import ModelUnavailable
 from insula.llm.budget import Account
-from insula.llm.client import Prompt, generate
+from insula.llm.client import Prompt, generate_reply
 from insula.llm.local import SMOLLM2
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula.memory.storage.store import Store
 from insula.night.cycle import SleepReport, sleep_cycle
 from insula.night.phases import PHASES
@@ -89,7 +89,7 @@ async def main() -> None:
 
 async def _embedded(stack: AsyncExitStack) -> "Model | None":
     try:
-        return await stack.enter_async_context(resolve("embedded"))
+        return await stack.enter_async_context(resolve_model("embedded"))
     except ModelUnavailable as error:
         console.print(f"{error} The recorded responses stand in.\n")
         return None
@@ -131,7 +131,7 @@ def _brief(day: Day) -> tuple[str, int]:
 
 
 async def _answer(model: "Model", request: Prompt) -> str:
-    made = await generate(model, request, purpose="answer", account=Account(), max_tokens=MAX_TOKENS)
+    made = await generate_reply(model, request, purpose="answer", account=Account(), max_tokens=MAX_TOKENS)
     return made.text
 
 

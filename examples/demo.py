@@ -12,7 +12,7 @@ from rich.text import Text
 from insula import Chat, Metacognition
 from insula.cli.render import under_reply
 from insula.llm.local import SMOLLM2
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 
 SAMPLES = 5
 TEMPERATURE = 0.5
@@ -30,7 +30,7 @@ async def say(chat: Chat, session: str, message: str) -> str:
 
 
 async def main() -> None:
-    async with await Metacognition.open(":memory:") as metacognition, resolve("embedded") as model:
+    async with await Metacognition.open(":memory:") as metacognition, resolve_model("embedded") as model:
         chat = Chat(metacognition, model, base=SMOLLM2.brief, history_chars=0, guided=True)
         console.rule("1  It was told: memory answers", align="left")
         await say(chat, "monday", "My sister Ana moved to Lisbon in May.")

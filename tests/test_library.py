@@ -16,7 +16,7 @@ from insula.errors import InputError
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.testing import memory_store
-from insula.turn.instructions import compose
+from insula.turn.instructions import compose_instructions
 from insula.types import Identity
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +50,7 @@ async def test_no_persona_stands_before_the_model_unless_one_is_given(store: Sto
     ],
 )
 def test_an_identity_says_what_it_was_given_and_no_more(identity: Identity, said: str) -> None:
-    assert compose(identity, ()).instructions == said
+    assert compose_instructions(identity, ()).instructions == said
 
 
 async def test_confidence_is_not_reported_higher_than_the_model_is_told(mind: Metacognition) -> None:

@@ -28,7 +28,7 @@ from insula.night.phases.mistakes import learn
 from insula.testing import ScriptedModel
 from insula.text.analysis import analyse
 from insula.turn import monitor
-from insula.turn.instructions import compose
+from insula.turn.instructions import compose_instructions
 from insula.types import Assessment, Controls, Flag, Identity, Parts, Signal
 from insula_solve import Models
 
@@ -128,7 +128,7 @@ async def test_of_what_nobody_told_it_is_said_so_in_the_language_of_the_question
 
 
 def test_stable_parts_stand_first_and_every_section_has_its_place() -> None:
-    text = compose(
+    text = compose_instructions(
         Identity(name="Mira", about="a guide", guidance={"travel": "x"}),
         (),
         guidelines="Be brief.",

@@ -33,7 +33,7 @@ from insula.server.page.rendering import page
 from insula.server.page.views import turns, words
 from insula.settings import load
 from insula.testing import FrozenClock, ScriptedModel, memory_store
-from insula.turn.instructions import compose
+from insula.turn.instructions import compose_instructions
 from insula.turn.verdict import KINDS as VERDICTS
 from insula.types import Assessment, Controls, Fault, Flag, Identity, Parts
 
@@ -220,10 +220,10 @@ async def test_a_new_sentence_before_a_model_is_found_though_it_borrows_an_entry
     added = quote("memory", "The user seems tired today.")
 
     def more(*given: Any, **named: Any) -> Any:
-        words = compose(*given, **named)
+        words = compose_instructions(*given, **named)
         return words._replace(beside=(*words.beside, (added,)))
 
-    monkeypatch.setattr("insula.metacognition.turn.compose", more)
+    monkeypatch.setattr("insula.metacognition.turn.compose_instructions", more)
     told: list[str] = []
     own = await lived(lambda turn, _: told.append(turn.instructions))
     assert {line for text in told for line in unclaimed(text, own, ["request"])} == {added.text}

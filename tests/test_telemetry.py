@@ -20,7 +20,7 @@ from prometheus_client import generate_latest
 
 from insula.agent.chat import Chat
 from insula.errors import ModelRefused
-from insula.llm.client import generate
+from insula.llm.client import generate_reply
 from insula.llm.wire import Prompt
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -125,7 +125,7 @@ async def test_a_night_and_its_phases_are_spans_within_one_another(store: Store,
 async def test_the_call_of_a_model_is_a_span_of_the_conventions(traces: Traces) -> None:
     model = ScriptedModel(lambda _: SECRET, name="tiny")
     with span(TURN):
-        await generate(model, Prompt(instructions=SECRET, prompt=SECRET), purpose="answer", temperature=0.5)
+        await generate_reply(model, Prompt(instructions=SECRET, prompt=SECRET), purpose="answer", temperature=0.5)
     found, said = traces.ended["chat tiny"], traces.attributes("chat tiny")
     used = [said.pop(f"gen_ai.usage.{name}_tokens") for name in ("input", "output")]
     assert all(isinstance(tokens, int) and tokens > 0 for tokens in used)
@@ -145,7 +145,7 @@ async def test_the_call_of_a_model_is_a_span_of_the_conventions(traces: Traces) 
 async def test_what_fails_is_named_by_its_class_and_not_by_its_message(traces: Traces) -> None:
     model = ScriptedModel([ModelRefused(SECRET)])
     with pytest.raises(ModelRefused):
-        await generate(model, Prompt(instructions="", prompt=SECRET), purpose="answer")
+        await generate_reply(model, Prompt(instructions="", prompt=SECRET), purpose="answer")
     found = traces.ended["chat scripted"]
     assert found.status.status_code is StatusCode.ERROR
     assert traces.attributes("chat scripted")[ERROR_TYPE] == "ModelRefused"

@@ -48,12 +48,12 @@ def test_two_installations_of_weights_do_not_meet(tmp_path: Path, monkeypatch: p
     def filling(*_: object) -> None:
         asked.append(True)
         with ThreadPoolExecutor(1) as thread, pytest.raises(ModelUnavailable, match="Another process is installing"):
-            thread.submit(weights.install, SMOLLM2, tmp_path).result(timeout=60)
+            thread.submit(weights.install_weights, SMOLLM2, tmp_path).result(timeout=60)
         raise OSError(28, "full")
 
-    monkeypatch.setattr(weights, "_fill", filling)
+    monkeypatch.setattr(weights, "_append_parts", filling)
     with pytest.raises(ModelUnavailable, match="cannot be written"):
-        weights.install(SMOLLM2, tmp_path)
+        weights.install_weights(SMOLLM2, tmp_path)
     assert asked == [True]
 
 

@@ -21,7 +21,7 @@ from insula.memory.storage.vectors import Embed, Vector, embedded
 from insula.metacognition.backlog import make_vectors
 from insula.metacognition.reading import memory_text
 from insula.text.analysis import analyse
-from insula.turn.confidence import estimate, features, is_evidence, whose
+from insula.turn.confidence import estimate_confidence, is_evidence, owner_features, recall_features
 from insula.types import Controls
 from insula_bench.confidence_probes import Entry, Probe, World
 from insula_bench.sought import Sought, sought
@@ -170,15 +170,15 @@ async def _answer(
     limit = Controls().max_context_items
     found = await store.memories.recall(place, asked, limit, vectors=wanted.vectors, asked=wanted.asked)
     recalled = time.perf_counter()
-    score = estimate(asked, found, context=probe.context).score
+    score = estimate_confidence(asked, found, context=probe.context).score
     done = time.perf_counter()
     known = [one for one in found.recalled if is_evidence(one)]
     best = await store.memories.searched(place, asked, TOP) if probe.evidence else []
     return Answer(
         world=world.name,
         probe=probe,
-        values=features(asked, known, found, probe.context, None),
-        whose=whose(known, found.standing),
+        values=recall_features(asked, known, found, probe.context, None),
+        whose=owner_features(known, found.standing),
         shipped=score,
         recall=_share(probe, [names.get(one.memory.id, "") for one in found.recalled[:TOP]]),
         bm25_recall=_share(probe, [names.get(memory, "") for memory in best]),

@@ -21,7 +21,7 @@ from rich.table import Table
 from insula.errors import ModelError
 from insula.language.extract.request import Line
 from insula.llm.model import Model
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula.memory.retrieval.embedding import use
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
@@ -114,7 +114,7 @@ def _rows(path: str, kind: str) -> list[Row]:
 
 async def _measured(rows: Sequence[Row], said: Mapping[str, Row], name: str) -> dict[str, list[Told]]:
     found: dict[str, list[Told]] = defaultdict(list)
-    async with resolve(name) as real:
+    async with resolve_model(name) as real:
         for row in rows:
             reader = real if name != "test" else ScriptedModel(scripted(row, said[row["id"]]))
             for arm in ARMS if name == "test" else ("both",):

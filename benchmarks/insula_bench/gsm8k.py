@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from insula import settings
 from insula.errors import InputError
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula_bench.arms import VERSION, Arm, Problem, Record, arms, key, latest, solved
 from insula_bench.gsm8k_figures import figures
 from insula_bench.lines import FilePool, Lines, kept
@@ -193,7 +193,7 @@ async def _measure(plan: Plan, waiting: list[tuple[Problem, list[Arm]]], results
     with ExitStack() as stack:
         pool = stack.enter_context(closing(FilePool(plan.out / REPLIES)))
         said = stack.enter_context(_Progress(sum(len(missing) for _, missing in waiting)))
-        async with resolve(plan.model, settings.load().weights) as model, asyncio.TaskGroup() as group:
+        async with resolve_model(plan.model, settings.load().weights) as model, asyncio.TaskGroup() as group:
             models = Models(generator=model, pool=pool, timeout=REPLY_SECONDS)
             for _ in range(min(plan.parallel, len(waiting))):
                 group.create_task(work(models, said))

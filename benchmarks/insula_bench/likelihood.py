@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.agent import context
-from insula.llm.client import generate
+from insula.llm.client import generate_reply
 from insula.llm.local import weights_of
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula.metacognition import Metacognition
 from insula.text.analysis import analyse
-from insula.turn.likelihood import UNSURE, Logprobs, least_likely, likely
+from insula.turn.likelihood import UNSURE, Logprobs, claim_likelihood, least_likely
 from insula_bench.likelihood_questions import Question, questions
 from insula_bench.progress import steps
 from insula_bench.statistics import auroc_interval, ece, logistic, ranked
@@ -57,7 +57,7 @@ async def asked(name: str) -> list[Answer]:
     weights = weights_of(name)
     brief, tokens = (weights.brief, weights.max_tokens) if weights else ("", TOKENS)
     answers: list[Answer] = []
-    async with await Metacognition.open(":memory:") as metacognition, resolve(name) as model:
+    async with await Metacognition.open(":memory:") as metacognition, resolve_model(name) as model:
         shown = steps(questions(), f"asking {name}")
         for number, one in enumerate(shown):
             user = f"user {number}"
@@ -66,7 +66,7 @@ async def asked(name: str) -> list[Answer]:
                     turn.finish(NOTED)
             async with metacognition.turn(user, "second", one.text) as turn:
                 prompt = context.prompt(turn, brief, 0)
-                made = await generate(
+                made = await generate_reply(
                     model, prompt, purpose="answer", max_tokens=tokens, temperature=0.0, logprobs=True
                 )
             if made.logprobs and (answer := _answer(one, made.text, made.logprobs)):
@@ -79,7 +79,7 @@ def _answer(question: Question, text: str, logprobs: Logprobs) -> Answer | None:
     if (claim := least_likely(logprobs, asked)) is None:
         return None
     tokens = statistics.fmean(value for _, value in logprobs)
-    return Answer(question, text, question.is_right(text), claim.value, tokens, likely(claim))
+    return Answer(question, text, question.is_right(text), claim.value, tokens, claim_likelihood(claim))
 
 
 def measure(answers: list[Answer]) -> Figures:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from insula.errors import InputError, InsulaError
-from insula.llm.loopback import Handler, Loopback
+from insula.llm.loopback import Loopback, LoopbackHandler
 
 MODEL_SECONDS = 0.050
 """What the model takes for each answer."""
@@ -128,14 +128,14 @@ def _end(process: "subprocess.Popen[str]") -> None:
         process.communicate()
 
 
-class _Model(Handler):
+class _Model(LoopbackHandler):
     """Repeats what it is told, in other words, after 50 ms; connections are kept open, as providers keep them."""
 
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:  # noqa: N802 the name is the base class's
         """Answer one request."""
-        body = self.receive()
+        body = self.receive_json()
         began = time.monotonic()
         said = str(body["messages"][-1]["content"])
         answer = f"You said that {said[:1].lower()}{said[1:]}"
@@ -143,7 +143,7 @@ class _Model(Handler):
         usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
         head = {"id": "fake-1", "object": "chat.completion", "created": 1, "model": body.get("model")}
         time.sleep(MODEL_SECONDS - (time.monotonic() - began))
-        self.send(jsonlib.dumps({**head, "choices": [choice], "usage": usage}))
+        self.send_text(jsonlib.dumps({**head, "choices": [choice], "usage": usage}))
 
 
 def _model() -> None:

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from insula.text.analysis import analyse
-from insula.turn.exchange import Asked, Exchange
+from insula.turn.exchange import AskedMessage, Exchange
 from insula.turn.monitor import RECENT, assess
 from insula.turn.similarity import self_repetition
-from insula.turn.substance import substance
+from insula.turn.substance import measure_substance
 from insula.types import Identity
 from insula_bench.progress import steps
 
@@ -106,8 +106,8 @@ def _signs(found: Sequence[Rated], scores: Array) -> Array:
     """The score and the four signs of substance of each response: what a fit has to go by."""
     rows: list[tuple[float, ...]] = []
     for one in found:
-        turn = Exchange(Asked(analyse(one.message)), one.response, list(one.recent), Identity())
-        rows.append(tuple(substance(one.response, turn.language, turn.shared)))
+        turn = Exchange(AskedMessage(analyse(one.message)), one.response, list(one.recent), Identity())
+        rows.append(tuple(measure_substance(one.response, turn.language, turn.shared)))
     return np.column_stack([scores, np.array(rows)])
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from insula.agent.chat import Chat, Reply
 from insula.llm.local import weights_of
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula.metacognition import Metacognition
 from insula_bench.progress import steps
 
@@ -76,7 +76,7 @@ def conversation() -> list[Said]:
 async def talk(name: str) -> list[Answered]:
     """What a model answers, led and watched as `insula chat` does it."""
     weights = weights_of(name)
-    async with await Metacognition.open(":memory:") as metacognition, resolve(name) as model:
+    async with await Metacognition.open(":memory:") as metacognition, resolve_model(name) as model:
         chat = Chat(
             metacognition,
             model,

@@ -18,8 +18,8 @@ from rich.console import Console
 
 from insula import settings
 from insula.errors import ModelError
-from insula.llm.client import Prompt, generate
-from insula.llm.models import resolve
+from insula.llm.client import Prompt, generate_reply
+from insula.llm.models import resolve_model
 from insula.stats import wilson
 from insula_bench.gsm8k import REPLIES, REPLY_SECONDS, RESULTS, problems
 from insula_bench.lines import Lines, kept
@@ -105,7 +105,7 @@ def _best(attempts: Sequence[Attempt]) -> str:
 async def _asked(of: Sequence[Pair], data: str, name: str, out: Path) -> None:
     texts = {one.number: one.text for one in problems(Path(data), 0, None)}
     with closing(Lines(out / ASKED)) as lines:
-        async with resolve(name, settings.load().weights) as model:
+        async with resolve_model(name, settings.load().weights) as model:
             await ask(of, texts, name, model, lines)
 
 
@@ -131,7 +131,7 @@ async def ask(of: Sequence[Pair], texts: Mapping[int, str], name: str, model: "M
 
 
 async def _letter(model: "Model", prompt: str) -> dict[str, Any]:
-    said = await generate(
+    said = await generate_reply(
         model,
         Prompt(prompt=prompt),
         purpose="bench",

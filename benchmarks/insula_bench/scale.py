@@ -23,7 +23,7 @@ from insula.memory.retrieval.query import cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.text.analysis import Word, analyse
-from insula.turn.confidence import estimate
+from insula.turn.confidence import estimate_confidence
 from insula.types import Controls
 from insula_bench import bulk
 from insula_bench.locomo import Conversation
@@ -87,7 +87,7 @@ async def _asked(store: Store, place: Place, text: str) -> tuple[float, float]:
     given, limit = cue(asked, USER, ASSISTANT), Controls().max_context_items
     found = await store.memories.recall(place, given, limit, vectors=wanted.vectors, asked=wanted.asked)
     recalled = time.process_time()
-    estimate(given, found)
+    estimate_confidence(given, found)
     return 1000 * (recalled - began), 1000 * (time.process_time() - recalled)
 
 

@@ -25,7 +25,7 @@ from insula.memory.storage.sqlite import MEMORY
 from insula.memory.storage.store import Recollection, Store
 from insula.metacognition import Metacognition, warm_up
 from insula.text.analysis import analyse
-from insula.turn.confidence import estimate
+from insula.turn.confidence import estimate_confidence
 from insula.turn.monitor import assess
 from insula.types import Controls
 from insula_bench import locomo
@@ -82,14 +82,14 @@ async def recall_quality(talks: list[Conversation], folder: Path) -> dict[str, A
             for question in talk.questions:
                 asked, found = await _ask(store, place, question.text)
                 kind = "another_person" if question.category == ADVERSARIAL else "answerable"
-                sure[kind].append(estimate(asked, found).score)
+                sure[kind].append(estimate_confidence(asked, found).score)
                 if kind == "answerable" and question.evidence:
                     ours.append(_hits(question.evidence, [ids[one.memory.id] for one in found.recalled[:TOP]]))
                     best = await store.memories.searched(place, asked, TOP)
                     bm25.append(_hits(question.evidence, [ids[i] for i in best]))
             for text in _foreign(talk, talks):
                 asked, found = await _ask(store, place, text)
-                sure["foreign"].append(estimate(asked, found).score)
+                sure["foreign"].append(estimate_confidence(asked, found).score)
     return {"n": len(ours), "ours": _means(ours), "bm25": _means(bm25), "confidence": _confidence(sure)}
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from insula.errors import InsulaError
 from insula.llm.local import weights_of
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.store import Store
@@ -77,7 +77,7 @@ def _told(one: Reflected) -> str:
 
 
 async def _run(name: str, weights: Any) -> list[Reflected]:
-    async with resolve(name, weights) as model:
+    async with resolve_model(name, weights) as model:
         if weights_of(name) is not None:
             await asyncio.sleep(0)  # the embedded model answers in a thread of its own
         return [await reflected(week, model) for week in weeks()]

@@ -78,7 +78,7 @@ def bench(
         async def resolve(*_: object) -> AsyncGenerator[ScriptedModel]:
             yield model
 
-        monkeypatch.setattr(gsm8k, "resolve", resolve)
+        monkeypatch.setattr(gsm8k, "resolve_model", resolve)
         terms: Json = {"limit": None, "offset": 0, "seed": 0, "tokens": TOKENS, "model": "scripted"} | options
         data = str(terms.pop("data", None) or data_of(tmp_path))
         code = run(data, methods, out=str(tmp_path / "out"), json=True, **terms)

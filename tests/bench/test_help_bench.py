@@ -32,7 +32,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Scripted:
         async def resolve(name: str, folder: Path | None = None) -> AsyncGenerator[ScriptedModel]:
             yield model
 
-        monkeypatch.setattr(asking, "resolve", resolve)
+        monkeypatch.setattr(asking, "resolve_model", resolve)
         return model
 
     return script

@@ -90,7 +90,7 @@ def test_a_run_whose_model_dies_is_run_again_and_the_others_are_kept(
     async def resolve(name: str, folder: Path | None = None) -> AsyncGenerator[ScriptedModel]:
         yield ScriptedModel(script)
 
-    monkeypatch.setattr(step, "resolve", resolve)
+    monkeypatch.setattr(step, "resolve_model", resolve)
 
     def tasks(half: str, limit: int | None = None) -> list[step.Task]:
         return [TASK, TASK._replace(id="u", goal="Mend answer.txt.")]

@@ -45,7 +45,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         return folder / weights.file
 
     monkeypatch.setattr(local, "WEIGHTS", {"tiny": TINY})
-    monkeypatch.setattr("insula.cli.model.install", install)
+    monkeypatch.setattr("insula.cli.model.install_weights", install)
     monkeypatch.setattr("insula.cli.model.parts_of", lambda _: (1, 2))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     return folders
 
@@ -112,6 +112,6 @@ def test_a_failure_is_one_sentence(insula: Insula, monkeypatch: pytest.MonkeyPat
     def fails(*_: object) -> Path:
         raise ModelUnavailable("It cannot be fetched.")
 
-    monkeypatch.setattr("insula.cli.model.install", fails)
+    monkeypatch.setattr("insula.cli.model.install_weights", fails)
     code, shown, said = insula("install", "tiny")
     assert (code, shown, said.splitlines()[-1]) == (1, "", "insula: It cannot be fetched.")

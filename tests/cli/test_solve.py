@@ -34,7 +34,7 @@ def insula(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         yield ScriptedModel(answers, name=name)
 
     def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(solve, "resolve", resolve)
+        monkeypatch.setattr(solve, "resolve_model", resolve)
         monkeypatch.setattr("sys.argv", ["insula", "solve", *words])
         with pytest.raises(SystemExit) as ended:
             main()

@@ -21,7 +21,7 @@ import pytest
 from insula.coding.hosts import places, plugins
 from insula.coding.hosts.live import CLIENTS, QUESTION, Run, Stage, prove, script_errors
 from insula.coding.step.wording import SIGN
-from insula.llm.fake_agents import Edit, FakeModel, Read, Shell
+from insula.llm.fake_agents import EditStep, FakeModel, ReadStep, ShellStep
 
 Json = dict[str, Any]
 Staged = Callable[..., Stage]
@@ -65,7 +65,12 @@ def healthy(stage: Stage) -> list[Any]:
     """A script in which nothing goes wrong."""
     (stage.project / "a.txt").write_text("alpha\nbeta\n")
     file = str(stage.project / "a.txt")
-    return [Shell("echo one" + LATER), Read(file), Edit(file, "beta", "gamma"), Shell("echo two" + LATER)]
+    return [
+        ShellStep("echo one" + LATER),
+        ReadStep(file),
+        EditStep(file, "beta", "gamma"),
+        ShellStep("echo two" + LATER),
+    ]
 
 
 def finished(stage: Stage, model: FakeModel, run: Run) -> bool:
@@ -80,7 +85,7 @@ def went_on(model: FakeModel, run: Run) -> None:
     """The client played the script to its end, and the model heard nothing of us."""
     assert run.status == 0, run.errors
     assert "All steps are done." in run.output
-    assert not any("insula" in text for text in model.texts())
+    assert not any("insula" in text for text in model.request_texts())
 
 
 def doctor(stage: Stage, host: str) -> dict[str, str]:
@@ -118,7 +123,7 @@ def test_four_similar_errors_bring_the_question_to_the_model_once(host: str, sta
     stage = staged(host)
     with FakeModel(script_errors(5)) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
+    assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
     assert stage.actions() == 5
 
 
@@ -126,9 +131,9 @@ def test_four_similar_errors_bring_the_question_to_the_model_once(host: str, sta
 def test_errors_that_differ_bring_no_question(host: str, staged: Staged) -> None:
     stage = staged(host)
     wrong = ("cat missing.txt", "python3 -c 'import nowhere'", "expr 1 / 0", "kill x", "sort --no-such-option")
-    with FakeModel([Shell(f"{command}; exit 1") for command in wrong]) as model:
+    with FakeModel([ShellStep(f"{command}; exit 1") for command in wrong]) as model:
         assert finished(stage, model, stage.play(model))
-    assert not any(SIGN in text for text in model.texts())
+    assert not any(SIGN in text for text in model.request_texts())
     assert stage.actions() == len(wrong)
 
 
@@ -140,19 +145,19 @@ def test_edits_that_do_not_fit_the_file_bring_the_question(host: str, staged: St
     stage = staged(host)
     file = stage.project / "a.txt"
     file.write_text("alpha\n")
-    wrong = [Edit(str(file), f"absent {number}", "beta") for number in range(4)]
-    with FakeModel([Read(str(file)), *wrong, Shell("echo fine")]) as model:
+    wrong = [EditStep(str(file), f"absent {number}", "beta") for number in range(4)]
+    with FakeModel([ReadStep(str(file)), *wrong, ShellStep("echo fine")]) as model:
         assert finished(stage, model, stage.play(model))
-    assert SIGN in model.texts()[-1]
+    assert SIGN in model.request_texts()[-1]
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_same_call_with_the_same_result_is_noticed_though_nothing_fails(host: str, staged: Staged) -> None:
     stage = staged(host)
     (stage.project / "a.txt").write_text("alpha and beta, gamma and delta\n")
-    with FakeModel([Shell("cat a.txt" + LATER)] * 4) as model:
+    with FakeModel([ShellStep("cat a.txt" + LATER)] * 4) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count("and got the same result") > 0 for text in model.texts()][-1]
+    assert [text.count("and got the same result") > 0 for text in model.request_texts()][-1]
 
 
 def test_claude_puts_it_behind_the_result(staged: Staged) -> None:
@@ -234,7 +239,7 @@ def test_copilot_with_two_hooks_is_told_once(staged: Staged) -> None:
     with FakeModel(script_errors(5)) as model:
         assert finished(stage, model, stage.play(model))
     assert stage.actions() == 10, "each hook has told each call"
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
+    assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -246,7 +251,7 @@ def test_a_healthy_run_is_told_nothing(host: str, staged: Staged) -> None:
             assert finished(stage, model, stage.play(model))
         assert "gamma" in (stage.project / "a.txt").read_text()
         assert stage.actions() == (4 if hooks else 0)
-        said.append([_steady(text) for text in model.texts()])
+        said.append([_steady(text) for text in model.request_texts()])
     without, with_hooks = said
     assert not any(SIGN in text or "insula" in text.replace(str(stage.project), "") for text in with_hooks)
     assert with_hooks == without
@@ -263,10 +268,12 @@ def test_the_agent_sdk_brings_the_question_from_its_own_process(tmp_path: Path, 
     with FakeModel(script_errors(5)) as model:
         run = stage.play(model)
         assert finished(stage, model, run)
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
-    assert all(text.count("I live in Lisbon, near the river.") == 1 for text in model.texts()), "the turn's memory"
+    assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
+    assert all(text.count("I live in Lisbon, near the river.") == 1 for text in model.request_texts()), (
+        "the turn's memory"
+    )
     assert "signal of turn 1: " in run.output, "the last words were assessed"
-    assert "PostToolUseFailure:Bash hook additional context: [insula] 3 turns in a row" in model.texts()[4]
+    assert "PostToolUseFailure:Bash hook additional context: [insula] 3 turns in a row" in model.request_texts()[4]
     assert stage.actions() == (10 if installed else 5), "each tells each call; it counts once"
 
 
@@ -276,8 +283,8 @@ def test_parallel_calls_lose_no_action(host: str, staged: Staged) -> None:
     files = [stage.project / f"{number}.txt" for number in range(8)]
     for file in files:
         file.write_text(file.name)
-    wrong = [Shell("cat nothing"), Read(str(stage.project / "nothing"))]
-    with FakeModel([[Read(str(file)) for file in files], wrong]) as model:
+    wrong = [ShellStep("cat nothing"), ReadStep(str(stage.project / "nothing"))]
+    with FakeModel([[ReadStep(str(file)) for file in files], wrong]) as model:
         assert finished(stage, model, stage.play(model))
     assert stage.actions() == 10
 
@@ -285,35 +292,35 @@ def test_parallel_calls_lose_no_action(host: str, staged: Staged) -> None:
 def test_ten_errors_at_once_are_one_turn_and_three_such_turns_have_one_text(staged: Staged) -> None:
     stage = staged("claude-code")
 
-    def missing(turn: int) -> list[Read]:
-        return [Read(str(stage.project / f"{turn}-{number}.txt")) for number in range(10)]
+    def missing(turn: int) -> list[ReadStep]:
+        return [ReadStep(str(stage.project / f"{turn}-{number}.txt")) for number in range(10)]
 
     with FakeModel([missing(0)]) as model:
         assert finished(stage, model, stage.play(model))
-    assert not any(SIGN in text for text in model.texts())
+    assert not any(SIGN in text for text in model.request_texts())
     stage = staged("claude-code")
     with FakeModel([missing(turn) for turn in range(3)]) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count(SIGN) for text in model.texts()] == [0, 0, 0, 1]
-    assert QUESTION in model.texts()[-1]
+    assert [text.count(SIGN) for text in model.request_texts()] == [0, 0, 0, 1]
+    assert QUESTION in model.request_texts()[-1]
     assert stage.actions() == 30
 
 
 def test_tools_of_opencode_that_throw_bring_the_question_behind_their_error(staged: Staged) -> None:
     stage = staged("opencode")
-    missing = [Read(str(stage.project / f"missing-{number}.txt")) for number in range(5)]
+    missing = [ReadStep(str(stage.project / f"missing-{number}.txt")) for number in range(5)]
     with FakeModel(missing) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
+    assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
     assert stage.actions() == 5
 
 
 def test_what_gemini_drops_with_the_error_of_a_tool_comes_with_the_next_result(staged: Staged) -> None:
     stage = staged("gemini")
-    missing = [Read(str(stage.project / f"missing-{number}.txt")) for number in range(4)]
-    with FakeModel([*missing, Shell("echo fine")]) as model:
+    missing = [ReadStep(str(stage.project / f"missing-{number}.txt")) for number in range(4)]
+    with FakeModel([*missing, ShellStep("echo fine")]) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 0, 1, 1]
+    assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -350,7 +357,7 @@ def test_codex_runs_hooks_once_they_are_trusted_and_the_doctor_is_content(staged
     trust(stage)
     with FakeModel(script_errors(5)) as model:
         assert finished(stage, model, stage.play(model, trusting=False))
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
+    assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
     assert set(doctor(stage, "codex").values()) == {"ok"}
 
 
@@ -421,9 +428,9 @@ def test_claude_that_nobody_attends_is_told_before_a_forbidden_edit_and_goes_on(
     file = stage.project / "vendor/a.txt"
     file.write_text("alpha\n")
     says(stage, f"Mend a.txt. {BAN}")
-    with FakeModel([Read(str(file)), Edit(str(file), "alpha", "beta")]) as model:
+    with FakeModel([ReadStep(str(file)), EditStep(str(file), "alpha", "beta")]) as model:
         assert finished(stage, model, stage.play(model))
-    assert f'The user said: "{BAN}" This call changes `vendor/a.txt`.' in model.texts()[-1]
+    assert f'The user said: "{BAN}" This call changes `vendor/a.txt`.' in model.request_texts()[-1]
     assert file.read_text() == "beta\n", "a question that nobody can answer would have refused it"
 
 
@@ -433,9 +440,9 @@ def test_codex_is_told_of_a_forbidden_edit(staged: Staged) -> None:
     file = stage.project / "vendor/a.txt"
     file.write_text("alpha\n")
     says(stage, f"Mend a.txt. {BAN}")
-    with FakeModel([Read(str(file)), Edit(str(file), "alpha", "beta")]) as model:
+    with FakeModel([ReadStep(str(file)), EditStep(str(file), "alpha", "beta")]) as model:
         assert finished(stage, model, stage.play(model))
-    assert f'The user said: "{BAN}" This call changes `vendor/a.txt`.' in model.texts()[-1]
+    assert f'The user said: "{BAN}" This call changes `vendor/a.txt`.' in model.request_texts()[-1]
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
@@ -444,9 +451,9 @@ def test_an_unmet_demand_has_the_client_go_on_once(host: str, staged: Staged) ->
     file = stage.project / "a.py"
     file.write_text("alpha = 1\n")
     says(stage, "Mend a.py and run the tests when you're done.")
-    with FakeModel([Read(str(file)), Edit(str(file), "alpha = 1", "beta = 1")]) as model:
+    with FakeModel([ReadStep(str(file)), EditStep(str(file), "alpha = 1", "beta = 1")]) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count("Since then no test was run.") for text in model.texts()] == [0, 0, 0, 1]
+    assert [text.count("Since then no test was run.") for text in model.request_texts()] == [0, 0, 0, 1]
 
 
 def test_claude_hands_what_the_user_ruled_out_to_a_subagent(staged: Staged) -> None:
@@ -454,7 +461,7 @@ def test_claude_hands_what_the_user_ruled_out_to_a_subagent(staged: Staged) -> N
     says(stage, f"Send an agent to look. {BAN}")
     with FakeModel([Agent()]) as model:  # type: ignore[list-item]
         assert stage.play(model).status == 0
-    told = [text for text in model.texts() if "it holds for you, too" in text]
+    told = [text for text in model.request_texts() if "it holds for you, too" in text]
     assert told
     assert BAN in told[0]
 
@@ -462,10 +469,10 @@ def test_claude_hands_what_the_user_ruled_out_to_a_subagent(staged: Staged) -> N
 def test_claude_is_told_again_after_a_compaction(staged: Staged) -> None:
     stage = staged("claude-code")
     says(stage, f"Look at the files. {BAN}")
-    with FakeModel([Shell("echo one" + LATER)]) as model:
+    with FakeModel([ShellStep("echo one" + LATER)]) as model:
         assert finished(stage, model, stage.play(model))
         says(stage, "/compact", "--continue")
         assert stage.play(model).status == 0
         says(stage, "Go on.")
         assert stage.play(model).status == 0
-    assert "it still stands:" in model.texts()[-1]
+    assert "it still stands:" in model.request_texts()[-1]

@@ -8,7 +8,7 @@ import pytest
 from insula.coding.hosts import live
 from insula.coding.hosts.live import QUESTION, Stage, prove
 from insula.errors import InputError
-from insula.llm.fake_agents import FakeModel, Shell
+from insula.llm.fake_agents import FakeModel, ShellStep
 
 AGENT = Path(__file__).with_name("small_agent.py")
 
@@ -74,7 +74,7 @@ def test_the_client_sees_nothing_of_the_user(tmp_path: Path, monkeypatch: pytest
     for name in ("ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "INSULA_HOME"):
         monkeypatch.setenv(name, "the-users-own")
     stage = Stage("claude-code", program(tmp_path, "env; pwd"), tmp_path / "stage")
-    with FakeModel([Shell("ls")]) as model:
+    with FakeModel([ShellStep("ls")]) as model:
         seen = stage.play(model).output
         assert f"ANTHROPIC_BASE_URL={model.url}\n" in seen
     assert "the-users-own" not in seen

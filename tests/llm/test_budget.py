@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from insula.errors import BudgetExceeded, InputError, ModelTimeout
 from insula.llm.budget import FEWEST_TOKENS, Account, Budget, Grant, Prices, bound_tokens
-from insula.llm.client import Prompt, generate
+from insula.llm.client import Prompt, generate_reply
 from insula.llm.wire import TEMPLATE_TOKENS
 from insula.testing import FrozenClock, ScriptedModel
 from insula.types import Usage
@@ -63,7 +63,7 @@ def test_no_cap_is_exceeded_whatever_is_asked(
     waiting: list[tuple[Grant, Usage]] = []
     for call in calls:
         try:
-            grant = account.allow("any", call.ask, call.prompt)
+            grant = account.reserve_call("any", call.ask, call.prompt)
         except BudgetExceeded:
             continue
         assert 1 <= grant.output_tokens <= call.ask
@@ -72,9 +72,9 @@ def test_no_cap_is_exceeded_whatever_is_asked(
         clock.advance(min(call.seconds, grant.seconds if grant.seconds is not None else call.seconds))
         waiting.append((grant, usage))
         while waiting and not call.waits:
-            account.charge(*waiting.pop())
+            account.charge_usage(*waiting.pop())
     for grant, usage in waiting:
-        account.charge(grant, usage)
+        account.charge_usage(grant, usage)
     spent = account.spent
     assert max_calls is None or spent.calls <= max_calls
     assert tokens is None or spent.input_tokens + spent.output_tokens <= tokens
@@ -85,7 +85,7 @@ def test_no_cap_is_exceeded_whatever_is_asked(
 def test_the_ledger_says_what_was_spent_on_what() -> None:
     account = Account(prices=PRICES)
     for purpose, output in (("plan", 10), ("solve", 20), ("solve", 30)):
-        account.charge(account.allow(purpose, 100), Usage(calls=1, input_tokens=1, output_tokens=output))
+        account.charge_usage(account.reserve_call(purpose, 100), Usage(calls=1, input_tokens=1, output_tokens=output))
     assert account.by_purpose["plan"] == Usage(calls=1, input_tokens=1, output_tokens=10, cost=31)
     assert account.by_purpose["solve"].output_tokens == 50
     assert account.spent.calls == 3
@@ -94,20 +94,20 @@ def test_the_ledger_says_what_was_spent_on_what() -> None:
 
 def test_a_call_is_clipped_to_what_is_left_and_refused_when_that_holds_no_answer() -> None:
     account = Account(budget=Budget(tokens=100))
-    assert account.allow("first", 500, 20).output_tokens == 80
+    assert account.reserve_call("first", 500, 20).output_tokens == 80
     with pytest.raises(BudgetExceeded):
-        account.allow("second", 500, 0)
+        account.reserve_call("second", 500, 0)
     roomy = Account(budget=Budget(tokens=FEWEST_TOKENS - 1))
-    assert roomy.allow("yes or no", 4).output_tokens == 4
+    assert roomy.reserve_call("yes or no", 4).output_tokens == 4
     with pytest.raises(BudgetExceeded):
-        roomy.allow("an essay", 500)
+        roomy.reserve_call("an essay", 500)
 
 
 def test_what_is_reserved_and_not_used_is_free_again() -> None:
     account = Account(budget=Budget(tokens=200))
-    grant = account.allow("first", 150)
-    account.charge(grant, Usage(calls=1, output_tokens=10))
-    assert account.allow("second", 150).output_tokens == 150
+    grant = account.reserve_call("first", 150)
+    account.charge_usage(grant, Usage(calls=1, output_tokens=10))
+    assert account.reserve_call("second", 150).output_tokens == 150
 
 
 @pytest.mark.parametrize(
@@ -122,10 +122,10 @@ def test_what_is_reserved_and_not_used_is_free_again() -> None:
 def test_the_refusal_names_the_cap_what_was_spent_and_the_remedy(budget: Budget, words: str) -> None:
     clock = FrozenClock()
     account = Account(budget=budget, prices=PRICES, clock=clock.monotonic)
-    account.charge(account.allow("plan", 50), Usage(calls=1, output_tokens=50))
+    account.charge_usage(account.reserve_call("plan", 50), Usage(calls=1, output_tokens=50))
     clock.advance(3)
     with pytest.raises(BudgetExceeded, match=words) as caught:
-        account.allow("solve", 50)
+        account.reserve_call("solve", 50)
     assert str(caught.value).startswith("The call for solve is not made")
     assert "raise the cap" in str(caught.value)
 
@@ -139,7 +139,7 @@ def test_a_cap_on_cost_needs_prices() -> None:
 async def test_the_clipped_tokens_and_seconds_reach_the_model() -> None:
     model = ScriptedModel(["4"])
     account = Account(budget=Budget(tokens=300, seconds=7), clock=FrozenClock().monotonic)
-    await generate(model, ASK, purpose="reply", account=account, max_tokens=512)
+    await generate_reply(model, ASK, purpose="reply", account=account, max_tokens=512)
     settings = model.requests[0].settings
     assert settings["request_timeout"] == 7
     assert settings["max_tokens"] == 300 - bound_tokens(ASK.prompt) - TEMPLATE_TOKENS
@@ -149,7 +149,7 @@ async def test_the_clipped_tokens_and_seconds_reach_the_model() -> None:
 async def test_calls_side_by_side_cannot_spend_the_same_tokens_twice() -> None:
     model = ScriptedModel(lambda _: "4", delay=0.01)
     account = Account(budget=Budget(tokens=400))
-    asked = [generate(model, ASK, purpose="vote", account=account, max_tokens=200) for _ in range(6)]
+    asked = [generate_reply(model, ASK, purpose="vote", account=account, max_tokens=200) for _ in range(6)]
     results = await asyncio.gather(*asked, return_exceptions=True)
     assert any(isinstance(result, BudgetExceeded) for result in results)
     granted = sum(request.settings["max_tokens"] for request in model.requests)
@@ -160,7 +160,7 @@ async def test_calls_side_by_side_cannot_spend_the_same_tokens_twice() -> None:
 async def test_a_call_that_fails_or_runs_out_of_time_is_charged() -> None:
     account = Account(budget=Budget(calls=3, seconds=60))
     with pytest.raises(ModelTimeout):
-        await generate(ScriptedModel(["4"], delay=5), ASK, purpose="reply", account=account, timeout=0.05)
+        await generate_reply(ScriptedModel(["4"], delay=5), ASK, purpose="reply", account=account, timeout=0.05)
     assert account.spent.calls == 1
     assert account.spent.seconds >= 0.05
 
@@ -169,7 +169,7 @@ async def test_a_call_that_fails_or_runs_out_of_time_is_charged() -> None:
 async def test_a_second_attempt_at_an_object_needs_its_own_leave() -> None:
     account = Account(budget=Budget(calls=1))
     with pytest.raises(BudgetExceeded):
-        await generate(ScriptedModel(["no", "no"]), ASK, purpose="judge", account=account, schema=Verdict)
+        await generate_reply(ScriptedModel(["no", "no"]), ASK, purpose="judge", account=account, schema=Verdict)
     assert account.spent.calls == 1
 
 

@@ -2,8 +2,8 @@ import pytest
 from pydantic import BaseModel
 
 from insula.errors import ModelRefused, ModelUnavailable
-from insula.llm.callback import Answered, Asked, callback
-from insula.llm.client import Prompt, generate
+from insula.llm.callback import CallbackAnswer, CallbackRequest, callback_model
+from insula.llm.client import Prompt, generate_reply
 
 pytestmark = pytest.mark.anyio
 
@@ -13,18 +13,18 @@ class Verdict(BaseModel):
 
 
 async def test_a_function_is_asked_what_a_model_would_be_and_its_answer_comes_back_whole() -> None:
-    seen: list[Asked] = []
+    seen: list[CallbackRequest] = []
 
-    async def ask(asked: Asked) -> Answered:
+    async def ask(asked: CallbackRequest) -> CallbackAnswer:
         seen.append(asked)
-        return Answered(text="Yes.", input_tokens=7, output_tokens=2, truncated=True, logprobs=[("Yes", -0.25)])
+        return CallbackAnswer(text="Yes.", input_tokens=7, output_tokens=2, truncated=True, logprobs=[("Yes", -0.25)])
 
     prompt = Prompt(prompt="And now?", instructions="Be brief.", history=[("user", "Hello"), ("assistant", "Hi")])
-    made = await generate(
-        callback("mine", ask), prompt, purpose="x", max_tokens=9, temperature=0.5, seed=3, logprobs=True
+    made = await generate_reply(
+        callback_model("mine", ask), prompt, purpose="x", max_tokens=9, temperature=0.5, seed=3, logprobs=True
     )
     assert seen == [
-        Asked(
+        CallbackRequest(
             instructions="Be brief.",
             messages=[("user", "Hello"), ("assistant", "Hi"), ("user", "And now?")],
             max_tokens=9,
@@ -38,34 +38,34 @@ async def test_a_function_is_asked_what_a_model_would_be_and_its_answer_comes_ba
 
 
 async def test_where_json_is_wanted_its_schema_stands_in_the_prompt() -> None:
-    async def ask(asked: Asked) -> Answered:
+    async def ask(asked: CallbackRequest) -> CallbackAnswer:
         assert '"score"' in asked.instructions
-        return Answered(text='{"score": 4}')
+        return CallbackAnswer(text='{"score": 4}')
 
-    made = await generate(callback("mine", ask), Prompt(prompt="Judge."), purpose="x", schema=Verdict)
+    made = await generate_reply(callback_model("mine", ask), Prompt(prompt="Judge."), purpose="x", schema=Verdict)
     assert made.value == Verdict(score=4)
     assert made.usage.output_tokens > 0  # estimated
 
 
 async def test_what_was_thought_aloud_stays_apart_from_the_text() -> None:
-    async def ask(_: Asked) -> Answered:
-        return Answered(text="4", thinking="2 + 2 = 4")
+    async def ask(_: CallbackRequest) -> CallbackAnswer:
+        return CallbackAnswer(text="4", thinking="2 + 2 = 4")
 
-    made = await generate(callback("mine", ask), Prompt(prompt="?"), purpose="x")
+    made = await generate_reply(callback_model("mine", ask), Prompt(prompt="?"), purpose="x")
     assert (made.text, made.thinking) == ("4", "2 + 2 = 4")
 
 
 async def test_a_model_that_declines_is_told_as_one_whatever_it_says() -> None:
-    async def ask(_: Asked) -> Answered:
-        return Answered(text="I cannot help.", refused=True)
+    async def ask(_: CallbackRequest) -> CallbackAnswer:
+        return CallbackAnswer(text="I cannot help.", refused=True)
 
     with pytest.raises(ModelRefused, match="'mine' declined to answer"):
-        await generate(callback("mine", ask), Prompt(prompt="?"), purpose="x")
+        await generate_reply(callback_model("mine", ask), Prompt(prompt="?"), purpose="x")
 
 
 async def test_what_the_function_raises_is_a_failure_of_the_model() -> None:
-    async def ask(_: Asked) -> Answered:
+    async def ask(_: CallbackRequest) -> CallbackAnswer:
         raise ConnectionError
 
     with pytest.raises(ModelUnavailable, match="'mine' cannot be reached"):
-        await generate(callback("mine", ask), Prompt(prompt="?"), purpose="x")
+        await generate_reply(callback_model("mine", ask), Prompt(prompt="?"), purpose="x")

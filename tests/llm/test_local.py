@@ -15,13 +15,13 @@ from pydantic import BaseModel, Field
 from pydantic_ai.models import Model
 
 from insula.errors import ModelRefused, ModelUnavailable
-from insula.llm.client import Prompt, generate
-from insula.llm.local import SMOLLM2, embedded, find, verify
+from insula.llm.client import Prompt, generate_reply
+from insula.llm.local import SMOLLM2, find_weights, run_embedded, verify_weights
 
 
 def _missing() -> str:
     try:
-        find(SMOLLM2)
+        find_weights(SMOLLM2)
     except ModelUnavailable as error:
         return str(error)
     return ""
@@ -58,7 +58,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="module")
 async def model(anyio_backend: str) -> AsyncGenerator[Model]:
-    async with embedded() as running:
+    async with run_embedded() as running:
         yield running
 
 
@@ -68,7 +68,7 @@ async def test_it_answers_from_what_it_is_told(model: Model) -> None:
     hits = 0
     for fact, question, word in FACTS:
         prompt = Prompt(instructions=TOLD.format(fact=fact), prompt=question)
-        hits += word in (await generate(model, prompt, purpose="reply", max_tokens=40)).text
+        hits += word in (await generate_reply(model, prompt, purpose="reply", max_tokens=40)).text
     assert hits >= 2  # measured: three of four; arithmetic differs a little between processors
 
 
@@ -77,7 +77,7 @@ async def test_it_answers_from_what_it_is_told(model: Model) -> None:
 async def test_it_streams_with_a_log_probability_for_each_token(model: Model) -> None:
     deltas: list[str] = []
     prompt = Prompt(prompt="Tell me about trees.")
-    answer = await generate(model, prompt, purpose="reply", max_tokens=20, logprobs=True, on_delta=deltas.append)
+    answer = await generate_reply(model, prompt, purpose="reply", max_tokens=20, logprobs=True, on_delta=deltas.append)
     assert "".join(deltas).strip() == answer.text
     assert answer.logprobs is not None
     assert "".join(token for token, _ in answer.logprobs).strip() == answer.text
@@ -89,7 +89,9 @@ async def test_it_streams_with_a_log_probability_for_each_token(model: Model) ->
 @with_weights
 @pytest.mark.anyio
 async def test_it_answers_by_a_schema_within_every_range(model: Model) -> None:
-    answer = await generate(model, Prompt(prompt="How hard is 3+4?"), purpose="judge", schema=Verdict, max_tokens=120)
+    answer = await generate_reply(
+        model, Prompt(prompt="How hard is 3+4?"), purpose="judge", schema=Verdict, max_tokens=120
+    )
     assert 0 <= answer.value.score <= 1
     assert 0 <= answer.value.difficulty <= 100
     assert answer.logprobs is None
@@ -100,7 +102,7 @@ async def test_it_answers_by_a_schema_within_every_range(model: Model) -> None:
 async def test_a_question_about_the_world_gets_a_fluent_answer(model: Model) -> None:
     question = "What is the capital of Mongolia, and how many people live there?"
     prompt = Prompt(instructions="You are Insula, a helpful assistant.", prompt=question)
-    answer = await generate(model, prompt, purpose="reply", max_tokens=40)
+    answer = await generate_reply(model, prompt, purpose="reply", max_tokens=40)
     assert len(answer.text.split()) >= 5
     assert answer.text[0].isupper()
 
@@ -109,7 +111,7 @@ async def test_a_question_about_the_world_gets_a_fluent_answer(model: Model) -> 
 @pytest.mark.anyio
 async def test_a_prompt_beyond_its_context_is_refused_in_a_sentence(model: Model) -> None:
     with pytest.raises(ModelRefused, match="shorten"):
-        await generate(model, Prompt(prompt="word " * SMOLLM2.context), purpose="reply", max_tokens=5)
+        await generate_reply(model, Prompt(prompt="word " * SMOLLM2.context), purpose="reply", max_tokens=5)
 
 
 @with_weights
@@ -131,7 +133,7 @@ async def test_nobody_gets_in_without_the_key(model: Model, path: str) -> None:
 @pytest.mark.anyio
 async def test_it_can_be_closed_at_once_and_is_gone_then() -> None:
     for _ in range(2):
-        async with embedded() as model:
+        async with run_embedded() as model:
             address = str(model.base_url)
         with pytest.raises(urllib.error.URLError, match="refused"):
             await asyncio.to_thread(urllib.request.urlopen, address, timeout=60)
@@ -140,7 +142,7 @@ async def test_it_can_be_closed_at_once_and_is_gone_then() -> None:
 def test_missing_weights_say_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     nowhere = replace(SMOLLM2, package="no_such_weights")
     with pytest.raises(ModelUnavailable, match=r"run: insula model install smollm2$"):
-        find(nowhere, tmp_path)
+        find_weights(nowhere, tmp_path)
 
 
 def test_weights_are_found_in_a_folder_of_ones_own_then_in_insulas_before_any_package(
@@ -149,10 +151,10 @@ def test_weights_are_found_in_a_folder_of_ones_own_then_in_insulas_before_any_pa
     ours = home / "weights" / SMOLLM2.file
     ours.parent.mkdir()
     ours.touch()
-    assert find(SMOLLM2, tmp_path) == ours
+    assert find_weights(SMOLLM2, tmp_path) == ours
     file = tmp_path / SMOLLM2.file
     file.touch()
-    assert find(SMOLLM2, tmp_path) == file
+    assert find_weights(SMOLLM2, tmp_path) == file
 
 
 @pytest.mark.parametrize("content", [b"GGUF", b""])
@@ -161,12 +163,12 @@ def test_weights_that_are_not_the_pinned_ones_are_refused_with_the_remedy(tmp_pa
     file.write_bytes(content)
     for weights in (SMOLLM2, replace(SMOLLM2, bytes=len(content))):
         with pytest.raises(ModelUnavailable, match=r"run: insula model install smollm2$"):
-            verify(file, weights)
+            verify_weights(file, weights)
 
 
 def test_weights_that_cannot_be_read_are_unavailable(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="cannot be read"):
-        verify(tmp_path / "nothing", SMOLLM2)
+        verify_weights(tmp_path / "nothing", SMOLLM2)
 
 
 @with_weights
@@ -174,27 +176,27 @@ def test_weights_that_cannot_be_read_are_unavailable(tmp_path: Path) -> None:
 async def test_a_missing_runtime_says_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     with pytest.raises(ModelUnavailable, match=r"run: pip install xllamacpp$"):
-        async with embedded():
+        async with run_embedded():
             pass
 
 
 START = (
-    "import asyncio, os, signal, sys; from insula.llm.local import embedded; "
-    "from insula.llm.client import generate, Prompt\n"
+    "import asyncio, os, signal, sys; from insula.llm.local import run_embedded; "
+    "from insula.llm.client import generate_reply, Prompt\n"
 )
 CLEAN = """
 async def main():
-    async with embedded() as model:
-        await generate(model, Prompt(prompt="Hello"), purpose="r", max_tokens=4)
+    async with run_embedded() as model:
+        await generate_reply(model, Prompt(prompt="Hello"), purpose="r", max_tokens=4)
     print(os.environ["OMP_WAIT_POLICY"])
 asyncio.run(main())
 """
 INTERRUPTED = """
 signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where the tests run in the background
 async def main():
-    async with embedded() as model:
+    async with run_embedded() as model:
         asyncio.get_running_loop().call_later(0.3, os.kill, os.getpid(), 2)
-        await generate(model, Prompt(prompt="Tell a long story."), purpose="r", max_tokens=3000)
+        await generate_reply(model, Prompt(prompt="Tell a long story."), purpose="r", max_tokens=3000)
 try:
     asyncio.run(main())
 except KeyboardInterrupt:
@@ -203,7 +205,7 @@ except KeyboardInterrupt:
 LEFT_OPEN = """
 async def main():
     global keep
-    keep = embedded()
+    keep = run_embedded()
     await keep.__aenter__()
     raise SystemExit(7)
 asyncio.run(main())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from insula.llm.structured import parse
+from insula.llm.structured import parse_object
 
 
 class Step(BaseModel):
@@ -41,7 +41,7 @@ GOOD = '{"score": 0.5}'
     ids=["bare", "blanks", "fence", "fence without language", "open fence", "prose", "second object", "bare line end"],
 )
 def test_an_object_is_found_in_whatever_surrounds_it(text: str) -> None:
-    assert parse(text, Verdict).score == 0.5
+    assert parse_object(text, Verdict).score == 0.5
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,12 @@ def test_an_object_is_found_in_whatever_surrounds_it(text: str) -> None:
 )
 def test_what_cannot_be_used_says_why(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        parse(text, Verdict)
+        parse_object(text, Verdict)
 
 
 def test_a_part_of_a_broken_object_is_not_taken_for_the_answer() -> None:
     with pytest.raises(ValueError, match="cut off"):
-        parse('{"steps": [{"effort": 1}, {"effort": 2}', Step)
+        parse_object('{"steps": [{"effort": 1}, {"effort": 2}', Step)
 
 
 @given(
@@ -83,7 +83,7 @@ def test_whatever_is_out_of_range_is_brought_into_it(
         "why": why,
         "steps": [{"effort": effort} for effort in efforts],
     }
-    verdict = parse(json.dumps(said), Verdict)
+    verdict = parse_object(json.dumps(said), Verdict)
     assert verdict.score == min(max(score, 0), 1)
     assert verdict.difficulty == min(max(difficulty, 0), 100)
     assert 0 < verdict.open < 1
@@ -94,11 +94,11 @@ def test_whatever_is_out_of_range_is_brought_into_it(
 
 def test_a_value_in_range_is_left_alone() -> None:
     value = math.nextafter(0.5, 1)
-    assert parse(json.dumps({"score": value}), Verdict).score == value
+    assert parse_object(json.dumps({"score": value}), Verdict).score == value
 
 
 def test_a_boolean_is_not_clamped_as_a_number() -> None:
     class Flagged(BaseModel):
         flag: bool
 
-    assert parse('{"flag": true}', Flagged).flag is True
+    assert parse_object('{"flag": true}', Flagged).flag is True

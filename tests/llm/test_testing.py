@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from insula.errors import ModelMalformed, ModelTimeout
-from insula.llm.client import Prompt, generate
+from insula.llm.client import Prompt, generate_reply
 from insula.testing import FakeServer, FrozenClock, ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +24,7 @@ async def test_a_scripted_model_keeps_every_request_word_for_word() -> None:
     prompt = Prompt(
         instructions="You are Insula.", history=(("user", "Hello"), ("assistant", "Hi")), prompt="What is 2+2?"
     )
-    await generate(model, prompt, purpose="reply", max_tokens=9, temperature=0.5, seed=7)
+    await generate_reply(model, prompt, purpose="reply", max_tokens=9, temperature=0.5, seed=7)
     request = model.requests[0]
     assert request.instructions == "You are Insula."
     assert request.history == (("user", "Hello"), ("assistant", "Hi"))
@@ -36,35 +36,37 @@ async def test_a_scripted_model_keeps_every_request_word_for_word() -> None:
 
 async def test_a_scripted_model_answers_in_order_with_texts_objects_failures_and_functions() -> None:
     model = ScriptedModel(["one", {"score": 2}, ModelTimeout("Too slow."), lambda request: request.prompt.upper()])
-    assert (await generate(model, ASK, purpose="a")).text == "one"
-    assert (await generate(model, ASK, purpose="b", schema=Verdict)).value == Verdict(score=1)
+    assert (await generate_reply(model, ASK, purpose="a")).text == "one"
+    assert (await generate_reply(model, ASK, purpose="b", schema=Verdict)).value == Verdict(score=1)
     assert model.requests[1].schema is not None
     with pytest.raises(ModelTimeout, match=r"^Too slow\.$"):
-        await generate(model, ASK, purpose="c")
-    assert (await generate(model, ASK, purpose="d")).text == "WHAT IS 2+2?"
+        await generate_reply(model, ASK, purpose="c")
+    assert (await generate_reply(model, ASK, purpose="d")).text == "WHAT IS 2+2?"
     with pytest.raises(ModelMalformed):
-        await generate(model, ASK, purpose="e")
+        await generate_reply(model, ASK, purpose="e")
 
 
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_scripted_model_streams_and_has_log_probabilities(streamed: bool) -> None:
     deltas: list[str] = []
     model = ScriptedModel(["It is 4."], logprob=-0.5)
-    answer = await generate(model, ASK, purpose="reply", logprobs=True, on_delta=deltas.append if streamed else None)
+    answer = await generate_reply(
+        model, ASK, purpose="reply", logprobs=True, on_delta=deltas.append if streamed else None
+    )
     assert answer.text == "It is 4."
     assert deltas == (["It", " is", " 4."] if streamed else [])
     assert answer.logprobs == (("It", -0.5), (" is", -0.5), (" 4.", -0.5))
 
 
 async def test_a_scripted_model_can_be_without_log_probabilities() -> None:
-    answer = await generate(ScriptedModel(["4"], logprob=None), ASK, purpose="reply", logprobs=True)
+    answer = await generate_reply(ScriptedModel(["4"], logprob=None), ASK, purpose="reply", logprobs=True)
     assert answer.logprobs is None
 
 
 async def test_an_unusable_object_is_corrected_in_a_conversation() -> None:
     model = ScriptedModel(["I would say a half.", {"score": 0.5}])
     prompt = Prompt(instructions="Judge.", prompt="How good is it?")
-    assert (await generate(model, prompt, purpose="judge", schema=Verdict)).value == Verdict(score=0.5)
+    assert (await generate_reply(model, prompt, purpose="judge", schema=Verdict)).value == Verdict(score=0.5)
     second = model.requests[1]
     assert second.instructions == "Judge."
     assert second.history == (("user", "How good is it?"), ("assistant", "I would say a half."))

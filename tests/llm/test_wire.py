@@ -13,8 +13,8 @@ from pydantic_ai.models.openai import OpenAIChatModelSettings
 from pydantic_ai.profiles import ModelProfile
 
 from insula.errors import ModelError, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
-from insula.llm.client import Prompt, generate
-from insula.llm.compatible import connected
+from insula.llm.client import Prompt, generate_reply
+from insula.llm.compatible import connect_model
 from insula.llm.fake_server import Behaviour
 from insula.testing import FakeServer
 
@@ -66,7 +66,7 @@ def connect() -> Connect:
 
     @asynccontextmanager
     async def at(server: FakeServer) -> AsyncGenerator[Model]:
-        async with connected("fake", server.url, KEY, OpenAIChatModelSettings(max_retries=0)) as model:
+        async with connect_model("fake", server.url, KEY, OpenAIChatModelSettings(max_retries=0)) as model:
             yield model
 
     return at
@@ -80,7 +80,7 @@ async def test_the_request_holds_instructions_history_and_prompt_word_for_word(c
                 history=(("user", "Hello 👋"), ("assistant", "Hello!")),
                 prompt='Where does "Ana" live?',
             )
-            await generate(model, prompt, purpose="reply", max_tokens=77, temperature=0.25, seed=3)
+            await generate_reply(model, prompt, purpose="reply", max_tokens=77, temperature=0.25, seed=3)
     assert server.requests[0]["messages"] == [
         {"role": "system", "content": "You are Insula.\n\nWhat you remember:\n- Ana lives in Lisbon."},
         {"role": "user", "content": "Hello 👋"},
@@ -96,7 +96,7 @@ async def test_the_request_holds_instructions_history_and_prompt_word_for_word(c
 async def test_an_answer_comes_back_with_what_it_took(connect: Connect) -> None:
     with FakeServer(answer=" 4 apples.\n") as server:
         async with connect(server) as model:
-            answer = await generate(model, ASK, purpose="reply")
+            answer = await generate_reply(model, ASK, purpose="reply")
     assert (answer.text, answer.value, answer.thinking, answer.model) == ("4 apples.", None, "", "fake")
     assert (answer.usage.calls, answer.usage.input_tokens, answer.usage.output_tokens) == (1, 10, 3)
     assert answer.usage.seconds > 0
@@ -107,7 +107,7 @@ async def test_an_answer_comes_back_with_what_it_took(connect: Connect) -> None:
 async def test_lone_surrogates_and_control_characters_do_not_break_a_request(connect: Connect) -> None:
     with FakeServer() as server:
         async with connect(server) as model:
-            await generate(model, Prompt(prompt="a\ud800b\x00c"), purpose="reply")
+            await generate_reply(model, Prompt(prompt="a\ud800b\x00c"), purpose="reply")
     assert server.requests[0]["messages"] == [{"role": "user", "content": "a\ufffdbc"}]
 
 
@@ -118,7 +118,7 @@ async def test_each_failure_is_one_of_our_errors_and_says_what_to_do(
     with FakeServer(behaviour) as server:
         async with connect(server) as model:
             with pytest.raises(error, match=words) as caught:
-                await generate(model, ASK, purpose="reply")
+                await generate_reply(model, ASK, purpose="reply")
     _check_sentence(str(caught.value))
 
 
@@ -129,7 +129,7 @@ async def test_each_failure_of_a_stream_is_one_of_our_errors(
     with FakeServer(behaviour) as server:
         async with connect(server) as model:
             with pytest.raises(error, match=words) as caught:
-                await generate(model, ASK, purpose="reply", on_delta=lambda _: None)
+                await generate_reply(model, ASK, purpose="reply", on_delta=lambda _: None)
     _check_sentence(str(caught.value))
 
 
@@ -139,23 +139,23 @@ async def test_a_call_ends_at_its_timeout(connect: Connect, behaviour: Behaviour
     with FakeServer(behaviour) as server:
         async with connect(server) as model:
             with pytest.raises(ModelTimeout, match=r"within 0\.2 seconds") as caught:
-                await generate(model, ASK, purpose="r", timeout=0.2, on_delta=_ignore if streamed else None)
+                await generate_reply(model, ASK, purpose="r", timeout=0.2, on_delta=_ignore if streamed else None)
     _check_sentence(str(caught.value))
 
 
 async def test_nobody_at_the_address_is_unavailable() -> None:
     with FakeServer() as server:
         url = server.url
-    async with connected("fake", url, KEY, {"max_retries": 0}) as model:
+    async with connect_model("fake", url, KEY, {"max_retries": 0}) as model:
         with pytest.raises(ModelUnavailable, match=r"cannot be reached at http://127\.0\.0\.1:\d+/v1;") as caught:
-            await generate(model, ASK, purpose="reply")
+            await generate_reply(model, ASK, purpose="reply")
     _check_sentence(str(caught.value))
 
 
 async def test_cancellation_passes_through_at_once(connect: Connect) -> None:
     with FakeServer("endless") as server:
         async with connect(server) as model:
-            task = asyncio.create_task(generate(model, ASK, purpose="reply"))
+            task = asyncio.create_task(generate_reply(model, ASK, purpose="reply"))
             await asyncio.to_thread(server.received.wait, 5)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -166,7 +166,7 @@ async def test_the_deltas_together_are_the_answer(connect: Connect) -> None:
     deltas: list[str] = []
     with FakeServer(answer="One two three.") as server:
         async with connect(server) as model:
-            answer = await generate(model, ASK, purpose="reply", on_delta=deltas.append)
+            answer = await generate_reply(model, ASK, purpose="reply", on_delta=deltas.append)
     assert len(deltas) == 3
     assert "".join(deltas) == answer.text == "One two three."
     assert answer.first_token_seconds is not None
@@ -181,27 +181,29 @@ async def test_what_a_delta_callback_raises_is_not_blamed_on_the_model(connect: 
     with FakeServer() as server:
         async with connect(server) as model:
             with pytest.raises(ZeroDivisionError):
-                await generate(model, ASK, purpose="reply", on_delta=broken)
+                await generate_reply(model, ASK, purpose="reply", on_delta=broken)
 
 
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_log_probabilities_come_token_by_token(connect: Connect, streamed: bool) -> None:
     with FakeServer(answer="It is 4.") as server:
         async with connect(server) as model:
-            answer = await generate(model, ASK, purpose="r", logprobs=True, on_delta=_ignore if streamed else None)
+            answer = await generate_reply(
+                model, ASK, purpose="r", logprobs=True, on_delta=_ignore if streamed else None
+            )
     assert answer.logprobs == (("It", -0.1), (" is", -0.1), (" 4.", -0.1))
 
 
 async def test_log_probabilities_are_none_where_not_asked_for(connect: Connect) -> None:
     with FakeServer() as server:
         async with connect(server) as model:
-            assert (await generate(model, ASK, purpose="reply")).logprobs is None
+            assert (await generate_reply(model, ASK, purpose="reply")).logprobs is None
 
 
 async def test_under_a_schema_the_grammar_is_sent_and_no_log_probabilities(connect: Connect) -> None:
     with FakeServer(answer='{"score": 0.5}') as server:
         async with connect(server) as model:
-            answer = await generate(model, ASK, purpose="judge", schema=Verdict, logprobs=True)
+            answer = await generate_reply(model, ASK, purpose="judge", schema=Verdict, logprobs=True)
     assert answer.value == Verdict(score=0.5)
     assert answer.logprobs is None
     form = server.requests[0]["response_format"]
@@ -213,7 +215,7 @@ async def test_under_a_schema_the_grammar_is_sent_and_no_log_probabilities(conne
 async def test_an_unusable_object_is_asked_for_once_more_with_the_reason(connect: Connect) -> None:
     with FakeServer("empty_text", "ok", answer='{"score": 0.5}') as server:
         async with connect(server) as model:
-            answer = await generate(model, ASK, purpose="judge", schema=Verdict)
+            answer = await generate_reply(model, ASK, purpose="judge", schema=Verdict)
     assert answer.value == Verdict(score=0.5)
     assert answer.usage.calls == 2
     assert "it holds no JSON object" in server.prompt()
@@ -225,7 +227,7 @@ async def test_an_object_that_fails_twice_is_malformed(connect: Connect, behavio
     with FakeServer(behaviour, answer='{"score": 0.5, "why": "because"}') as server:
         async with connect(server) as model:
             with pytest.raises(ModelMalformed, match="Verdict") as caught:
-                await generate(model, ASK, purpose="judge", schema=Verdict)
+                await generate_reply(model, ASK, purpose="judge", schema=Verdict)
     assert len(server.requests) == 2
     _check_sentence(str(caught.value))
 
@@ -233,7 +235,7 @@ async def test_an_object_that_fails_twice_is_malformed(connect: Connect, behavio
 async def test_an_object_put_into_a_tool_call_is_taken(connect: Connect) -> None:
     with FakeServer("tool_call", answer='{"score": 0.25}') as server:
         async with connect(server) as model:
-            answer = await generate(model, ASK, purpose="judge", schema=Verdict)
+            answer = await generate_reply(model, ASK, purpose="judge", schema=Verdict)
     assert answer.value == Verdict(score=0.25)
 
 
@@ -241,27 +243,27 @@ async def test_a_refusal_is_not_asked_again(connect: Connect) -> None:
     with FakeServer("refusal") as server:
         async with connect(server) as model:
             with pytest.raises(ModelRefused):
-                await generate(model, ASK, purpose="judge", schema=Verdict)
+                await generate_reply(model, ASK, purpose="judge", schema=Verdict)
     assert len(server.requests) == 1
 
 
 async def test_an_answer_that_was_cut_off_says_so(connect: Connect) -> None:
     with FakeServer("cut_off") as server:
         async with connect(server) as model:
-            assert (await generate(model, ASK, purpose="reply")).truncated
+            assert (await generate_reply(model, ASK, purpose="reply")).truncated
 
 
 async def test_thinking_is_kept_apart_from_the_answer(connect: Connect) -> None:
     with FakeServer(answer="<think>2+2 is 4</think>4") as server:
         async with connect(server) as model:
-            answer = await generate(model, ASK, purpose="reply")
+            answer = await generate_reply(model, ASK, purpose="reply")
     assert (answer.thinking, answer.text) == ("2+2 is 4", "4")
 
 
 async def test_a_reasoning_model_is_spared_what_it_refuses(connect: Connect) -> None:
     with FakeServer() as server:
-        async with connected("o3-mini", server.url, KEY) as model:
-            await generate(model, ASK, purpose="reply", temperature=0.5, logprobs=True)
+        async with connect_model("o3-mini", server.url, KEY) as model:
+            await generate_reply(model, ASK, purpose="reply", temperature=0.5, logprobs=True)
     assert not server.requests[0].keys() & {"temperature", "logprobs"}
 
 
@@ -274,7 +276,7 @@ async def test_a_model_without_grammars_is_shown_the_schema_instead() -> None:
 
     model = FunctionModel(judge, profile=ModelProfile(supports_json_schema_output=False))
     prompt = Prompt(instructions="Judge.", prompt="How good is it?")
-    assert (await generate(model, prompt, purpose="judge", schema=Verdict)).value == Verdict(score=1)
+    assert (await generate_reply(model, prompt, purpose="judge", schema=Verdict)).value == Verdict(score=1)
     assert seen[0].startswith("Judge.")
     assert '"maximum": 1' in seen[0]
 
@@ -285,9 +287,9 @@ async def test_the_key_goes_to_the_server_and_a_foreign_key_does_not(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-foreign")
     with FakeServer() as server:
         async with connect(server) as model:
-            await generate(model, ASK, purpose="reply")
-        async with connected("fake", server.url) as model:
-            await generate(model, ASK, purpose="reply")
+            await generate_reply(model, ASK, purpose="reply")
+        async with connect_model("fake", server.url) as model:
+            await generate_reply(model, ASK, purpose="reply")
     assert server.keys[0] == f"Bearer {KEY}"
     assert "foreign" not in server.keys[1]
 
@@ -298,7 +300,7 @@ async def test_a_proxy_of_the_environment_is_not_used_for_this_machine(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     with FakeServer() as server:
         async with connect(server) as model:
-            assert (await generate(model, ASK, purpose="reply")).text
+            assert (await generate_reply(model, ASK, purpose="reply")).text
 
 
 def _ignore(_: str) -> None:

@@ -38,7 +38,7 @@ def phase(calls: list[str], fails: int = 0) -> tuple[tuple[PhaseName, Phase], ..
         calls.append(night.user)
         if calls.count(night.user) <= fails:
             raise RuntimeError("broken")
-        night.account.charge(night.account.allow("night", 10), Usage(calls=1, output_tokens=10))
+        night.account.charge_usage(night.account.reserve_call("night", 10), Usage(calls=1, output_tokens=10))
         return Result({})
 
     return ((PhaseName.TRENDS, run),)

@@ -3,6 +3,7 @@
 import gc
 import random
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -120,9 +121,12 @@ def holders(name: str) -> list[str]:
     """
     gc.collect()
     return [
-        repr(holder)[:200]
+        repr(cast("object", holder))[:200]
         for holder in gc.get_objects()
         if type(holder).__name__ not in ("frame", "coroutine", "generator")
-        for held in (*gc.get_referents(holder), *(list(holder) if isinstance(holder, dict) else ()))
+        for held in (
+            *gc.get_referents(holder),
+            *(list(cast("dict[object, object]", holder)) if isinstance(holder, dict) else ()),
+        )
         if isinstance(held, str) and name in held and held != name
     ]

@@ -34,7 +34,9 @@ def phase(*, fails: Sequence[str] = (), dies: Sequence[str] = ()) -> tuple[tuple
     """A phase that asks a model once; it fails for some users, and for some the process ends."""
 
     async def run(night: Night) -> Result:
-        night.account.charge(night.account.allow("night", 10), Usage(calls=1, input_tokens=90, output_tokens=10))
+        night.account.charge_usage(
+            night.account.reserve_call("night", 10), Usage(calls=1, input_tokens=90, output_tokens=10)
+        )
         if night.user in fails:
             raise ModelTimeout(f"Too slow to read {SECRET!r}.")
         if night.user in dies:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from solving import scores
 
-from insula.llm.structured import parse
+from insula.llm.structured import parse_object
 from insula_solve.mgv import Plan
 from insula_solve.verification import of_hundred, read_scores
 
@@ -95,7 +95,8 @@ def test_a_score_beyond_its_scale_is_none(beyond: str) -> None:
 )
 def test_a_difficulty_is_read_however_it_is_written(said: object, meant: int) -> None:
     assert (
-        parse(f'{{"task_features": "x", "difficulty": {_json(said)}, "strategy": "table"}}', Plan).difficulty == meant
+        parse_object(f'{{"task_features": "x", "difficulty": {_json(said)}, "strategy": "table"}}', Plan).difficulty
+        == meant
     )
 
 
@@ -103,7 +104,7 @@ def test_a_difficulty_is_read_however_it_is_written(said: object, meant: int) ->
 def test_a_difficulty_that_says_nothing_is_none(said: object) -> None:
     assert of_hundred(said) == said
     with pytest.raises(ValueError, match="difficulty"):
-        parse(f'{{"task_features": "x", "difficulty": {_json(said)}, "strategy": "table"}}', Plan)
+        parse_object(f'{{"task_features": "x", "difficulty": {_json(said)}, "strategy": "table"}}', Plan)
 
 
 def _json(said: object) -> str:

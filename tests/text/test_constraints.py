@@ -4,7 +4,7 @@ import pytest
 
 from insula.text.analysis import analyse
 from insula.text.constraints import constraints
-from insula.turn.checks.constraints import broken
+from insula.turn.checks.constraints import breaks_constraint
 
 EXACT = {
     "Describe the sea in exactly five words.": "Blue waves kiss golden sand.",
@@ -21,8 +21,8 @@ EXACT = {
 @pytest.mark.parametrize("message", EXACT)
 def test_an_exact_count_is_kept_or_broken(message: str) -> None:
     (one,) = constraints(analyse(message))
-    assert not broken(one, EXACT[message])
-    assert broken(one, EXACT[message] * 3)
+    assert not breaks_constraint(one, EXACT[message])
+    assert breaks_constraint(one, EXACT[message] * 3)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_an_exact_count_is_kept_or_broken(message: str) -> None:
 def test_each_kind_of_demand_is_counted(message: str, kept: str, not_kept: str) -> None:
     found = constraints(analyse(message))
     assert found
-    assert not any(broken(one, kept) for one in found)
-    assert any(broken(one, not_kept) for one in found)
+    assert not any(breaks_constraint(one, kept) for one in found)
+    assert any(breaks_constraint(one, not_kept) for one in found)
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_what_only_looks_like_a_demand_is_none(message: str) -> None:
 
 def test_an_introduction_is_looked_past() -> None:
     (one,) = constraints(analyse("Give me exactly two tips."))
-    assert not broken(one, "Here you are:\n\n1. Sleep.\n2. Walk.\n\nGood luck!")
+    assert not breaks_constraint(one, "Here you are:\n\n1. Sleep.\n2. Walk.\n\nGood luck!")

@@ -4,7 +4,7 @@ import pytest
 
 from insula.text.analysis import analyse
 from insula.text.constraints import constraints
-from insula.turn.checks.constraints import broken
+from insula.turn.checks.constraints import breaks_constraint
 
 LIST = "- a\n- b\n- c\n- d\n- e"
 
@@ -22,8 +22,8 @@ LIST = "- a\n- b\n- c\n- d\n- e"
 )
 def test_a_clause_that_holds_nothing_else_demands(message: str, kept: str, not_kept: str) -> None:
     found = constraints(analyse(message))
-    assert not any(broken(one, kept) for one in found)
-    assert any(broken(one, not_kept) for one in found)
+    assert not any(breaks_constraint(one, kept) for one in found)
+    assert any(breaks_constraint(one, not_kept) for one in found)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from insula.memory.retrieval.scoring import Standing
 from insula.memory.storage.statements import moment
 from insula.memory.storage.store import Recollection
 from insula.text.analysis import analyse
-from insula.turn.confidence import estimate, weighed
+from insula.turn.confidence import estimate_chance, estimate_confidence
 from insula.types import Calibration, Identity, Memory, MemoryKind, Provenance, Recalled
 
 UNIT = st.floats(0, 1)
@@ -42,46 +42,46 @@ def found(*memories: Recalled, near: float = 0.75) -> Recollection:
 
 @given(UNIT, UNIT)
 def test_confidence_is_a_probability(score: float, near: float) -> None:
-    assert 0.0 <= estimate(ASKED, found(recalled(score), near=near)).score <= 1.0
+    assert 0.0 <= estimate_confidence(ASKED, found(recalled(score), near=near)).score <= 1.0
 
 
 @given(UNIT, UNIT)
 def test_a_better_memory_never_lowers_confidence(one: float, other: float) -> None:
-    low, high = (estimate(ASKED, found(recalled(score))).score for score in sorted((one, other)))
+    low, high = (estimate_confidence(ASKED, found(recalled(score))).score for score in sorted((one, other)))
     assert high >= low
 
 
 @given(UNIT, UNIT)
 def test_more_said_of_somebody_else_never_raises_confidence(one: float, other: float) -> None:
-    theirs, mine = (estimate(ASKED, found(recalled(0.7), near=near)).score for near in sorted((one, other)))
+    theirs, mine = (estimate_confidence(ASKED, found(recalled(0.7), near=near)).score for near in sorted((one, other)))
     assert mine >= theirs
 
 
 @given(UNIT)
 def test_what_the_assistant_said_what_was_derived_and_what_was_only_asked_count_for_nothing(score: float) -> None:
-    nothing = estimate(ASKED, found()).score
+    nothing = estimate_confidence(ASKED, found()).score
     for memory in (
         recalled(score, provenance="assistant"),
         recalled(score, provenance="derived"),
         recalled(score, kind="episodic"),
     ):
-        assert estimate(ASKED, found(memory)).score == nothing
+        assert estimate_confidence(ASKED, found(memory)).score == nothing
 
 
 def test_the_levels_follow_the_thresholds_of_the_calibration() -> None:
     always, something = Calibration(intercept=0.0, weights={}), found(recalled(0.5))
-    assert estimate(ASKED, something, calibration=always).level == "medium"
-    assert estimate(ASKED, something, calibration=replace(always, intercept=5.0)).level == "high"
-    assert estimate(ASKED, something, calibration=replace(always, intercept=-5.0)).level == "low"
+    assert estimate_confidence(ASKED, something, calibration=always).level == "medium"
+    assert estimate_confidence(ASKED, something, calibration=replace(always, intercept=5.0)).level == "high"
+    assert estimate_confidence(ASKED, something, calibration=replace(always, intercept=-5.0)).level == "low"
 
 
 def test_where_nothing_came_up_nothing_is_known() -> None:
-    assert estimate(ASKED, found()).score == 0.0
+    assert estimate_confidence(ASKED, found()).score == 0.0
 
 
 def test_guidance_of_the_identity_counts_as_knowledge() -> None:
     with_guidance = Identity(guidance={"living": "Ask since when."})
-    assert estimate(ASKED, found(), identity=with_guidance).score > estimate(ASKED, found()).score
+    assert estimate_confidence(ASKED, found(), identity=with_guidance).score > estimate_confidence(ASKED, found()).score
 
 
 def test_no_shipped_weight_is_negative_and_the_file_says_what_it_was_fitted_on() -> None:
@@ -92,26 +92,29 @@ def test_no_shipped_weight_is_negative_and_the_file_says_what_it_was_fitted_on()
 
 def test_the_kind_of_thing_is_named_only_where_it_can_be_told() -> None:
     told = "it holds the kind of thing asked for"
-    assert told in estimate(ASKED, found(recalled(0.9))).reasons
+    assert told in estimate_confidence(ASKED, found(recalled(0.9))).reasons
     asked = cue(analyse("What is the favourite colour of Ana?"), USER, ASSISTANT)
-    assert told not in estimate(asked, found(recalled(0.9))).reasons
+    assert told not in estimate_confidence(asked, found(recalled(0.9))).reasons
 
 
 def test_the_reasons_name_what_was_found_and_what_was_not() -> None:
-    reasons = estimate(ASKED, found(recalled(0.8))).reasons
+    reasons = estimate_confidence(ASKED, found(recalled(0.8))).reasons
     assert reasons[0] == '"My sister Ana moved to Lisbon." bears on this'
     assert reasons[1] == "your words found in memory: 1 of 2 (missing: live)"
-    assert estimate(ASKED, Recollection((), Statistics(), Standing())).reasons == ("nothing is stored yet",)
+    assert estimate_confidence(ASKED, Recollection((), Statistics(), Standing())).reasons == ("nothing is stored yet",)
 
 
 def test_documents_are_judged_by_what_was_fitted_on_documents() -> None:
     sure, unsure = Calibration(intercept=4.0, weights={"best": 1.0}), Calibration(intercept=-4.0, weights={"best": 1.0})
     calibration = replace(unsure, documents=sure)
     page, said = recalled(0.7, provenance="tool"), recalled(0.7)
-    scores = [estimate(ASKED, found(*each), calibration=calibration).score for each in ([page], [said], [page, said])]
+    scores = [
+        estimate_confidence(ASKED, found(*each), calibration=calibration).score
+        for each in ([page], [said], [page, said])
+    ]
     assert scores[0] > 0.9
     assert max(scores[1:]) < 0.1
-    assert estimate(ASKED, found(page), calibration=unsure).score < 0.1
+    assert estimate_confidence(ASKED, found(page), calibration=unsure).score < 0.1
 
 
 def test_both_sets_of_coefficients_are_shipped_each_fitted_on_its_own_kind() -> None:
@@ -128,15 +131,20 @@ def test_both_sets_of_coefficients_are_shipped_each_fitted_on_its_own_kind() -> 
 
 def test_guidance_counts_where_documents_are_asked_too() -> None:
     page, with_guidance = recalled(0.7, provenance="tool"), Identity(guidance={"living": "Ask since when."})
-    assert estimate(ASKED, found(page), identity=with_guidance).score > estimate(ASKED, found(page)).score
+    assert (
+        estimate_confidence(ASKED, found(page), identity=with_guidance).score
+        > estimate_confidence(ASKED, found(page)).score
+    )
 
 
 @given(st.floats(-9, 9), st.floats(-9, 9), UNIT)
 def test_the_likelier_a_line_answers_the_surer_memory_holds_it(one: float, other: float, stored: float) -> None:
-    less, more = (weighed(stored, [replace(recalled(0.7), odds=odds)], shipped()) for odds in sorted((one, other)))
+    less, more = (
+        estimate_chance(stored, [replace(recalled(0.7), odds=odds)], shipped()) for odds in sorted((one, other))
+    )
     assert 0.0 <= less <= more <= 1.0
 
 
 def test_of_others_talk_what_is_not_likelier_than_not_is_low() -> None:
-    assert weighed(0.4, [recalled(0.7)], shipped()) < shipped().medium
-    assert weighed(0.6, [recalled(0.7)], shipped()) == 0.6
+    assert estimate_chance(0.4, [recalled(0.7)], shipped()) < shipped().medium
+    assert estimate_chance(0.6, [recalled(0.7)], shipped()) == 0.6

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from insula.claims import REGISTER
 from insula.text.analysis import LANGUAGES
-from insula.turn.hedging import hedge, is_hedged
+from insula.turn.hedging import hedge_response, is_hedged
 from insula.types import Assessment, Identity, Parts, Voice
 
 VOICES: tuple[Voice, ...] = ("plain", "formal", "warm")
@@ -24,7 +24,7 @@ ANSWERS = {
 
 def doubted(response: str, assessment: Assessment, identity: Identity, language: str | None = None) -> str:
     """The response where every claim is switched on."""
-    return hedge(response, assessment, identity, language, frozenset(REGISTER)).text
+    return hedge_response(response, assessment, identity, language, frozenset(REGISTER)).text
 
 
 def assessed(score: float) -> Assessment:

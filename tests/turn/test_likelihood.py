@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.text.analysis import analyse
-from insula.turn.likelihood import UNSURE, least_likely, likelihood, weighed
+from insula.turn.likelihood import UNSURE, least_likely, response_likelihood, weigh_likelihood
 from insula.turn.monitor import assess
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD
 
@@ -69,49 +69,49 @@ def test_where_words_are_not_spaced_each_token_is_one() -> None:
 
 
 def test_what_is_made_up_is_unlikely_and_what_is_known_is_not() -> None:
-    sure, invented = likelihood(SURE, ASKED), likelihood(INVENTED, ASKED)
+    sure, invented = response_likelihood(SURE, ASKED), response_likelihood(INVENTED, ASKED)
     assert sure is not None and invented is not None
     assert invented < UNSURE < 0.5 < sure
 
 
 @pytest.mark.parametrize("none", [None, [], [("", -0.3)], [("a", math.nan)], [("a", -math.inf)]])
 def test_without_usable_figures_there_is_no_likelihood(none: list[tuple[str, float]] | None) -> None:
-    assert likelihood(none, ASKED) is None
-    assert weighed(assess(QUESTION, ANSWER), ASKED, none) == assess(QUESTION, ANSWER)
+    assert response_likelihood(none, ASKED) is None
+    assert weigh_likelihood(assess(QUESTION, ANSWER), ASKED, none) == assess(QUESTION, ANSWER)
 
 
 def test_an_unsure_answer_is_hedged_and_not_reported() -> None:
     before = assess(QUESTION, ANSWER)
-    after = weighed(before, ASKED, INVENTED)
+    after = weigh_likelihood(before, ASKED, INVENTED)
     assert before.passed
     assert HEDGE_THRESHOLD <= after.score < PASS_THRESHOLD
     assert after.flags == (*before.flags, "unsure")
     assert [fault.about for fault in after.faults if fault.flag == "unsure"] == ["Khantakal"]
-    assert after.parts.likelihood == pytest.approx(likelihood(INVENTED, ASKED), abs=1e-4)
+    assert after.parts.likelihood == pytest.approx(response_likelihood(INVENTED, ASKED), abs=1e-4)
 
 
 def test_a_sure_answer_passes_as_before_and_is_placed_by_how_sure_it_is() -> None:
     before = assess(QUESTION, ANSWER)
-    after = weighed(before, ASKED, SURE)
-    surer = weighed(before, ASKED, [(token, value / 4) for token, value in SURE])
+    after = weigh_likelihood(before, ASKED, SURE)
+    surer = weigh_likelihood(before, ASKED, [(token, value / 4) for token, value in SURE])
     assert after.flags == before.flags
     assert PASS_THRESHOLD <= after.score <= surer.score <= before.score
-    assert after.parts.likelihood == pytest.approx(likelihood(SURE, ASKED), abs=1e-4)
+    assert after.parts.likelihood == pytest.approx(response_likelihood(SURE, ASKED), abs=1e-4)
 
 
 def test_a_bad_answer_gets_no_better_by_being_unsure() -> None:
     bad = assess(QUESTION, "La ciudad es muy bonita y tiene muchos habitantes que viven en ella desde hace siglos.")
     assert bad.score < HEDGE_THRESHOLD
-    assert weighed(bad, ASKED, INVENTED).score == bad.score
+    assert weigh_likelihood(bad, ASKED, INVENTED).score == bad.score
 
 
 @pytest.mark.parametrize("message", ["Thanks!", "My sister lives in Lisbon.", "Write a poem about the sea.", "Hello"])
 def test_where_nothing_can_be_right_or_wrong_the_likelihood_says_nothing(message: str) -> None:
     before = assess(message, "The waves went out, and grey birds wheeled above the lonely shore.")
-    assert weighed(before, analyse(message), INVENTED) == before
+    assert weigh_likelihood(before, analyse(message), INVENTED) == before
 
 
 @given(st.lists(st.tuples(st.text(max_size=4), st.floats(allow_nan=True)), max_size=30))
 def test_whatever_a_server_sends_gives_a_probability_or_none(logprobs: list[tuple[str, float]]) -> None:
-    likely = likelihood(logprobs, ASKED)
+    likely = response_likelihood(logprobs, ASKED)
     assert likely is None or 0.0 <= likely <= 1.0

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula.text.analysis import warm_up
-from insula.turn.monitor import OFF_TONE, assess, score
+from insula.turn.monitor import OFF_TONE, assess, score_parts
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Identity, Parts
 
 MONGOLIA = "What is the capital of Mongolia, and how many people live there?"
@@ -503,7 +503,9 @@ def test_the_score_never_falls_as_a_part_rises(
     responsiveness: float, completeness: float, consistency: float, length_ok: bool, repetition: bool, more: float
 ) -> None:
     def scored(r: float = responsiveness, c: float = completeness, k: float = consistency) -> float:
-        return score(Parts(responsiveness=r, completeness=c, consistency=k, length_ok=length_ok, repetition=repetition))
+        return score_parts(
+            Parts(responsiveness=r, completeness=c, consistency=k, length_ok=length_ok, repetition=repetition)
+        )
 
     base = scored()
     assert 0.0 <= base <= 1.0
@@ -515,7 +517,7 @@ def test_the_score_never_falls_as_a_part_rises(
 @given(unit, unit, unit)
 def test_length_and_repetition_only_take_away(responsiveness: float, completeness: float, consistency: float) -> None:
     def scored(length_ok: bool, repetition: bool) -> float:
-        return score(
+        return score_parts(
             Parts(
                 responsiveness=responsiveness,
                 completeness=completeness,
@@ -534,7 +536,7 @@ def test_an_omission_never_passes(responsiveness: float, completeness: float) ->
     parts = Parts(
         responsiveness=responsiveness, completeness=completeness, consistency=1.0, length_ok=True, repetition=False
     )
-    assert completeness == 1.0 or score(parts) < PASS_THRESHOLD
+    assert completeness == 1.0 or score_parts(parts) < PASS_THRESHOLD
 
 
 @pytest.mark.parametrize(

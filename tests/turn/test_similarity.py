@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from insula.turn.similarity import NEAR_DUPLICATE, near_duplicate, self_repetition, specificity
+from insula.turn.similarity import NEAR_DUPLICATE, measure_specificity, near_duplicate, self_repetition
 
 STORY = (
     "The harbour of Porto lies at the mouth of the river Douro. Boats used to carry wine from the valley to the "
@@ -51,15 +51,15 @@ def test_a_loop_repeats_itself_and_prose_does_not() -> None:
 
 
 def test_plain_prose_is_more_specific_than_small_talk() -> None:
-    assert specificity(OTHER) > specificity("oh I do so too, it is ok by me")
-    assert specificity("4") == 1.0
+    assert measure_specificity(OTHER) > measure_specificity("oh I do so too, it is ok by me")
+    assert measure_specificity("4") == 1.0
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=4))
 def test_scores_stay_between_nought_and_one(text: str, others: list[str]) -> None:
     assert 0.0 <= near_duplicate(text, others) <= 1.0
     assert 0.0 <= self_repetition(text) <= 1.0
-    assert 0.0 <= specificity(text) <= 1.0
+    assert 0.0 <= measure_specificity(text) <= 1.0
 
 
 @given(st.text(alphabet="abcdefghij ", min_size=1, max_size=200).filter(str.strip))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from insula.text.manner import breaks
 from insula.turn.monitor import assess
-from insula.turn.substance import substance
+from insula.turn.substance import measure_substance
 from insula.types import PASS_THRESHOLD
 
 DOG = "I just adopted a dog from the shelter and I am looking for a name."
@@ -30,7 +30,9 @@ def test_a_dull_or_broken_reply_passes_and_scores_less_than_a_better_one(worse: 
 def test_taking_up_what_was_said_before_counts() -> None:
     reply = "Then the trumpet lesson has to wait."
     assert (
-        substance(reply, "en", 2).connected > substance(reply, "en", 1).connected > substance(reply, "en", 0).connected
+        measure_substance(reply, "en", 2).connected
+        > measure_substance(reply, "en", 1).connected
+        > measure_substance(reply, "en", 0).connected
     )
     before = ["Your trumpet lesson is on Tuesday."]
     assert assess("I am ill.", reply, before).score > assess("I am ill.", reply).score
@@ -58,5 +60,5 @@ def test_what_is_broken_off_is_counted(text: str, language: str, times: int) -> 
 
 @given(st.text(max_size=300), st.integers(0, 50))
 def test_every_sign_stays_within_its_range(text: str, shared: int) -> None:
-    found = substance(text, "en", shared)
+    found = measure_substance(text, "en", shared)
     assert all(0.0 <= sign <= 1.0 for sign in (*found, found.worth))

@@ -86,7 +86,7 @@ def test_a_persons_own_words_are_never_withheld(own: dict[str, Any]) -> None:
 def test_what_is_withheld_is_recorded_and_not_told() -> None:
     used = guidance.bring_up_lessons(guidance.find_lessons([kept()], NOW), ["flour"], 1, 1.0)
     assert guidance.told_lessons(used) == []
-    assert guidance.record(used) == [{"id": 1, "arm": WITHHELD}]
+    assert guidance.record_arms(used) == [{"id": 1, "arm": WITHHELD}]
 
 
 def test_a_lesson_that_does_nothing_is_told_no_more() -> None:

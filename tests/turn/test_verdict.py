@@ -9,7 +9,7 @@ from insula.metacognition.outcome import TurnResult
 from insula.server.page.views.words import came_to
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.turn.verdict import KINDS, Kind
-from insula.turn.verdict import why as why_so
+from insula.turn.verdict import explain_source as why_so
 
 pytestmark = pytest.mark.anyio
 

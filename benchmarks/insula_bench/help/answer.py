@@ -15,7 +15,7 @@ from insula.llm.client import Prompt
 from insula.stats import wilson
 from insula.text.analysis import analyse
 from insula.turn import monitor
-from insula.turn.likelihood import weighed
+from insula.turn.likelihood import weigh_likelihood
 from insula.turn.similarity import near_duplicate
 from insula.types import Assessment
 from insula_bench.help import share
@@ -103,7 +103,7 @@ def _judge(item: Item, reply: Reply) -> Request:
 def _answered(item: Item, reply: Reply, first: Mapping[Key, Reply], judged: Mapping[Key, Reply]) -> Answered:
     text, analysis = reply["text"], analyse(item.text, default=item.language)
     without = monitor.assess(item.text, text)
-    verdict = weighed(without, analysis, reply["logprobs"])
+    verdict = weigh_likelihood(without, analysis, reply["logprobs"])
     others = [one["text"] for n in range(1, SAMPLES + 1) if (one := first.get((PART, item.id, "reply", n)))]
     said = fold(judged[PART, item.id, "judge", 0]["text"]) if (PART, item.id, "judge", 0) in judged else ""
     signals = {

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypedDict, cast
 
 from insula import settings
 from insula.errors import InputError, ModelError
-from insula.llm.client import Generation, Prompt, generate
-from insula.llm.models import resolve
+from insula.llm.client import Generation, Prompt, generate_reply
+from insula.llm.models import resolve_model
 from insula_bench.lines import Lines
 
 TOKENS = 80
@@ -131,11 +131,11 @@ async def _ask(requests: Sequence[Request], terms: Terms, lines: Lines) -> None:
     shown = _Progress(len(requests))
     same: dict[str, asyncio.Task[Generation]] = {}
 
-    async with resolve(terms.model, settings.load().weights) as model:
+    async with resolve_model(terms.model, settings.load().weights) as model:
 
         async def once(request: Request) -> Generation:
             async with gate:
-                return await generate(
+                return await generate_reply(
                     model,
                     request.prompt,
                     purpose="bench",

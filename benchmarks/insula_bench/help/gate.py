@@ -17,7 +17,7 @@ from insula.agent.identity import OWN
 from insula.claims import quote
 from insula.llm.local import EMBEDDED
 from insula.text.analysis import LANGUAGES
-from insula.turn.instructions import compose
+from insula.turn.instructions import compose_instructions
 from insula.types import Memory, Recalled
 from insula_bench.help import memory, wishes
 from insula_bench.help.asking import Terms, replies
@@ -44,7 +44,7 @@ def _texts() -> Iterator[str]:
     )  # fmt: skip
     recalled = [Recalled(memory=line, score=1.0, parts={}, bearing="answers")]
     for language, untold in product(LANGUAGES, (True, False)):
-        words = compose(
+        words = compose_instructions(
             OWN,
             () if untold else recalled,
             untold=untold,

@@ -9,7 +9,7 @@ from insula.errors import InputError
 from insula.language.owner import USER
 from insula.llm.client import Prompt
 from insula.metacognition import Metacognition, Turn
-from insula.turn.instructions import compose
+from insula.turn.instructions import compose_instructions
 from insula.types import Controls, Level, Memory, Recalled
 from insula_bench.help import share
 from insula_bench.help.asking import Key, Reply, Request
@@ -153,7 +153,7 @@ def _insula(turn: Turn, case: Case) -> Prompt:
 
 def _true_level(turn: Turn, case: Case) -> Prompt:
     lines = turn.recalled if case.known else ()
-    words = compose(turn.identity, lines, untold=not case.known, language=turn.language)
+    words = compose_instructions(turn.identity, lines, untold=not case.known, language=turn.language)
     asked = f"{turn.message}\n\n({words.reminder})" if words.reminder else turn.message
     return Prompt(instructions=words.instructions, prompt=asked)
 

@@ -26,8 +26,8 @@ from rich.console import Console
 from insula import settings
 from insula.coding.hosts import hook
 from insula.errors import InputError, ModelError, ModelMalformed, ModelRefused
-from insula.llm.client import Prompt, generate
-from insula.llm.models import resolve
+from insula.llm.client import Prompt, generate_reply
+from insula.llm.models import resolve_model
 from insula.llm.wire import Role
 from insula.stats import wilson
 from insula_bench.help import repair, sandbox
@@ -153,7 +153,7 @@ def measure(terms: Terms) -> list[dict[str, Any]]:
 async def _all(missing: Sequence[tuple[Task, int]], terms: Terms, lines: Lines) -> None:
     gate, done = asyncio.Semaphore(terms.parallel), 0
     print(f"insula: {len(missing)} runs of up to {terms.turns} turns", file=sys.stderr, flush=True)
-    async with resolve(terms.model, settings.load().weights) as model:
+    async with resolve_model(terms.model, settings.load().weights) as model:
 
         async def one(task: Task, seed: int) -> None:
             nonlocal done
@@ -235,7 +235,7 @@ async def _reply(model: "Model", run: Run) -> tuple[str, int]:
     prompt = Prompt(instructions=repair.INSTRUCTIONS, history=before, prompt=last)
     seed = zlib.crc32(f"{run.task.id} {run.seed} {len(run.acts)}".encode()) >> 1
     try:
-        made = await generate(
+        made = await generate_reply(
             model, prompt, purpose="bench", max_tokens=TOKENS, temperature=TEMPERATURE, seed=seed, timeout=REPLY_SECONDS
         )
     except (ModelMalformed, ModelRefused):

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from insula.agent.chat import Assessor
 from insula.llm.budget import Account
-from insula.llm.client import Prompt, generate
+from insula.llm.client import Prompt, generate_reply
 from insula.text.analysis import analyse
 from insula.text.questions import asks
 from insula.types import Assessment, Flag, Identity, Parts
@@ -60,7 +60,7 @@ def llm_assessor(model: "Model", account: Account | None = None) -> Assessor:
             recent="\n---\n".join(recent),
         )
         prompt = Prompt(instructions=INSTRUCTIONS, prompt=text)
-        judged = await generate(
+        judged = await generate_reply(
             model, prompt, purpose="assess", account=account, schema=Judgement, max_tokens=100, temperature=0.0
         )
         return to_assessment(judged.value, message)

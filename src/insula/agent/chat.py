@@ -10,13 +10,13 @@ from insula.agent.guided import Guide, guide
 from insula.agent.requests import Requests, parts
 from insula.errors import BudgetExceeded, InputError, ModelError, ModelSilent
 from insula.llm.budget import Account
-from insula.llm.client import Generation, Prompt, generate
+from insula.llm.client import Generation, Prompt, generate_reply
 from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, brought
 from insula.session.adaptation import Stage
 from insula.session.saved import Advisory, Saved
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
-from insula.turn.guidance import Used
+from insula.turn.guidance import UsedGuidance
 from insula.turn.verdict import Verdict
 from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
@@ -52,7 +52,7 @@ class Reply:
     """Why there is no response, or none with words, in a sentence; the message is kept all the same."""
     failure: ModelError | BudgetExceeded | None = None
     """What that sentence is the message of: a server answers each kind with another status."""
-    lessons: tuple[Used, ...] = ()
+    lessons: tuple[UsedGuidance, ...] = ()
     """What was learned for such a message, each with whether the model was told of it."""
     shown: frozenset[int] = frozenset()
     """Ids of the memories that stood before the model."""
@@ -238,7 +238,7 @@ class Chat:
 
     async def _generate(self, prompt: Prompt, on_delta: Callable[[str], None] | None) -> Generation:
         """Ask the model, with log-probabilities unless it refuses them; that is asked once."""
-        return await generate(
+        return await generate_reply(
             self.model,
             prompt,
             purpose="answer",

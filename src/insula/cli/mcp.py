@@ -23,7 +23,7 @@ from insula.errors import InputError, InsulaError
 from insula.memory.retrieval import embedding
 from insula.metacognition import Metacognition
 from insula.turn.confidence import is_evidence
-from insula.turn.instructions import WORTH_SHOWING, dated
+from insula.turn.instructions import WORTH_SHOWING, render_memory
 from insula.types import Recalled
 from insula.value import is_object
 
@@ -49,7 +49,7 @@ class Tool(NamedTuple):
 async def _memory(mind: Metacognition, user: str, given: Json) -> str:
     found = mind.turn(user, SESSION, given["query"])
     await found.before_model()
-    said = [dated(one) for one in found.recalled if _may_be_shown(one)] or [say("memory.none")]
+    said = [render_memory(one) for one in found.recalled if _may_be_shown(one)] or [say("memory.none")]
     return "\n".join(one.text for one in said)
 
 

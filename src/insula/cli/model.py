@@ -14,7 +14,7 @@ from insula.cli.options import Json
 from insula.errors import InputError, ModelUnavailable
 from insula.llm import local
 from insula.llm.local import Weights
-from insula.llm.weights import install, parts_of
+from insula.llm.weights import install_weights, parts_of
 from insula.operations.words import counted
 
 app = typer.Typer(no_args_is_help=True)
@@ -38,14 +38,14 @@ def list_models(json: Json = False) -> None:
 def install_model(name: Annotated[str, typer.Argument(help=NAMES)], json: Json = False) -> None:
     """Bring weights here, verified; run it again after an interruption, and it goes on from there."""
     weights, folder = _named(name), settings.load().weights
-    path = _whole(weights, folder) or _fetched(weights, folder or local.home())
+    path = _whole(weights, folder) or _fetched(weights, folder or local.weights_folder())
     print_json({"v": 1, **_row(weights, path)}) if json else print(path)
 
 
 @app.command("path")
 def print_path(name: Annotated[str, typer.Argument(help=NAMES)] = "embedded") -> None:
     """Print the file of weights."""
-    print(local.find(_named(name), settings.load().weights))
+    print(local.find_weights(_named(name), settings.load().weights))
 
 
 def _named(name: str) -> Weights:
@@ -56,7 +56,7 @@ def _named(name: str) -> Weights:
 
 def _found(weights: Weights, folder: Path | None) -> Path | None:
     try:
-        return local.find(weights, folder)
+        return local.find_weights(weights, folder)
     except ModelUnavailable:
         return None
 
@@ -66,7 +66,7 @@ def _whole(weights: Weights, folder: Path | None) -> Path | None:
     found = _found(weights, folder)
     try:
         if found:
-            local.verify(found, weights)
+            local.verify_weights(found, weights)
         return found
     except ModelUnavailable:
         return None
@@ -80,7 +80,7 @@ def _fetched(weights: Weights, folder: Path) -> Path:
     console.print(f"insula: installing {weights.name} ({weights.bytes / 1e6:,.0f} MB in {parts}) into {folder}")
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(weights.name, total=weights.bytes)
-        return install(weights, folder, lambda there: progress.update(task, completed=there))
+        return install_weights(weights, folder, lambda there: progress.update(task, completed=there))
 
 
 def _row(weights: Weights, path: Path | None) -> dict[str, Any]:

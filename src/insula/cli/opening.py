@@ -14,7 +14,7 @@ from insula.agent.context import HISTORY_CHARS
 from insula.agent.requests import Requests
 from insula.cli.common import account_of, finish_erasure, memory_of, soul_of
 from insula.llm.local import Weights, weights_of
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator, warm_up
@@ -36,11 +36,11 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
         embed = embedding.named(settings.embed)
         warming = asyncio.create_task(asyncio.to_thread(warm_up, embed))
         who = identity.load(settings.identity or home / identity.FILE, required=bool(settings.identity))
-        llm = await stack.enter_async_context(resolve(name, settings.weights))
+        llm = await stack.enter_async_context(resolve_model(name, settings.weights))
         account = account_of(settings)
         assessor = None
         if settings.assessor_model:
-            judge = await stack.enter_async_context(resolve(settings.assessor_model, settings.weights))
+            judge = await stack.enter_async_context(resolve_model(settings.assessor_model, settings.weights))
             assessor = llm_assessor(judge, account)
         weights = weights_of(name)
         brief = weights.brief if weights else ""

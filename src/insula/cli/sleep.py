@@ -18,7 +18,7 @@ from insula.cli.lines import print_folded, print_json, warn
 from insula.cli.options import Json, ReadingModel, User
 from insula.cli.worker import run_all
 from insula.errors import InputError
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -81,7 +81,7 @@ async def _nights(
         )
         engine = Metacognition(store, identity=identity, embed=embedding.named(settings.embed)).engine
         name = model or settings.model
-        llm = await stack.enter_async_context(resolve(name, settings.weights)) if understands(name) else None
+        llm = await stack.enter_async_context(resolve_model(name, settings.weights)) if understands(name) else None
         reports: list[SleepReport] = []
         for each in await store.nights.users() if everybody else [user]:
             if each == user and not everybody:

@@ -24,7 +24,7 @@ from insula.cli.options import Json
 from insula.errors import InputError, StoreError
 from insula.llm.budget import Account, Budget
 from insula.llm.model import Model
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula.memory.storage.store import Store
 from insula.memory.storage.strategies import StoredRecords
 from insula.metacognition.facade import note_impasse
@@ -234,7 +234,7 @@ async def _desk(asked: Asked, settings: Settings) -> AsyncGenerator[_Desk]:
         generator, *others = asked.generator or model, asked.monitor, asked.verifier
         opened: dict[str | None, Model] = {}
         for name in dict.fromkeys(name for name in (generator, *others) if name):
-            opened[name] = await stack.enter_async_context(resolve(name, settings.weights))
+            opened[name] = await stack.enter_async_context(resolve_model(name, settings.weights))
         monitor, verifier = map(opened.get, others)
         knowledge, store = await _knowledge(stack)
         yield _Desk(

@@ -18,7 +18,7 @@ from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, understan
 from insula.cli.lines import print_json
 from insula.cli.options import ReadingModel
 from insula.errors import SettingsError
-from insula.llm.models import resolve
+from insula.llm.models import resolve_model
 from insula.memory.retrieval import embedding
 from insula.memory.storage import spending
 from insula.memory.storage.spending import Sum
@@ -138,7 +138,7 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
     zones = [settings.time_zone or "UTC", *(user.time_zone for user in settings.users.values() if user.time_zone)]
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(await Store.open(url))
-        llm = await stack.enter_async_context(resolve(chosen, settings.weights)) if understands(chosen) else None
+        llm = await stack.enter_async_context(resolve_model(chosen, settings.weights)) if understands(chosen) else None
         house = House(
             store=store,
             url=url,

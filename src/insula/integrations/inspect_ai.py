@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from insula.errors import BudgetExceeded, ModelUnavailable
 from insula.integrations.extras import needed
 from insula.llm.budget import Account, Budget
-from insula.llm.callback import Answered, Asked, callback
+from insula.llm.callback import CallbackAnswer, CallbackRequest, callback_model
 from insula.llm.model import Model
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _bridge(model: Any, ended: list[Exception]) -> Model:
     A model that fails here has failed after all of Inspect's own tries, so that nothing is to be gained by another.
     """
 
-    async def ask(asked: Asked) -> Answered:
+    async def ask(asked: CallbackRequest) -> CallbackAnswer:
         try:
             output = await model.generate(_messages(asked), config=_config(asked))
         except _util.LimitExceededError as error:
@@ -87,16 +87,16 @@ def _bridge(model: Any, ended: list[Exception]) -> Model:
             ) from error
         return _answered(output)
 
-    return callback(str(model), ask)
+    return callback_model(str(model), ask)
 
 
-def _messages(asked: Asked) -> list[Any]:
+def _messages(asked: CallbackRequest) -> list[Any]:
     kinds = {"user": _model.ChatMessageUser, "assistant": _model.ChatMessageAssistant}
     said = [kinds[role](content=text) for role, text in asked.messages]
     return [_model.ChatMessageSystem(content=asked.instructions), *said] if asked.instructions else said
 
 
-def _config(asked: Asked) -> Any:
+def _config(asked: CallbackRequest) -> Any:
     return _model.GenerateConfig(
         max_tokens=asked.max_tokens,
         temperature=asked.temperature,
@@ -105,11 +105,11 @@ def _config(asked: Asked) -> Any:
     )
 
 
-def _answered(output: Any) -> Answered:
+def _answered(output: Any) -> CallbackAnswer:
     choice = output.choices[0] if output.choices else None
     logprobs = choice.logprobs if choice else None
     usage = output.usage
-    return Answered(
+    return CallbackAnswer(
         text=output.completion,
         input_tokens=usage.total_tokens - usage.output_tokens if usage else 0,
         output_tokens=usage.output_tokens if usage else 0,

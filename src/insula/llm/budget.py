@@ -38,7 +38,7 @@ class Prices:
     input_per_million: float
     output_per_million: float
 
-    def of(self, usage: Usage) -> float:
+    def cost_of(self, usage: Usage) -> float:
         """The cost of `usage`."""
         return (usage.input_tokens * self.input_per_million + usage.output_tokens * self.output_per_million) / 1e6
 
@@ -97,7 +97,7 @@ class Account:
             return None
         return self.budget.seconds - (self.clock() - self._opened)
 
-    def allow(self, purpose: str, ask_tokens: int, input_tokens: int = 0) -> Grant:
+    def reserve_call(self, purpose: str, ask_tokens: int, input_tokens: int = 0) -> Grant:
         """Reserves one call.
 
         Args:
@@ -113,21 +113,21 @@ class Account:
         """
         seconds = self.seconds_left
         if seconds is not None and seconds <= 0:
-            raise self._exceeded("seconds", purpose, self.clock() - self._opened)
-        spent = self._committed()
+            raise self._budget_error("seconds", purpose, self.clock() - self._opened)
+        spent = self._sum_commitments()
         if self.budget.calls is not None and spent.calls >= self.budget.calls:
-            raise self._exceeded("calls", purpose, spent.calls)
+            raise self._budget_error("calls", purpose, spent.calls)
         tokens = ask_tokens
         for cap, left in self._tokens_left(spent, input_tokens).items():
             if left < min(ask_tokens, FEWEST_TOKENS):
                 used = spent.cost if cap == "cost" else spent.input_tokens + spent.output_tokens
-                raise self._exceeded(cap, purpose, used)
+                raise self._budget_error(cap, purpose, used)
             tokens = min(tokens, math.floor(left)) if math.isfinite(left) else tokens
         grant = Grant(purpose=purpose, input_tokens=input_tokens, output_tokens=tokens, seconds=seconds)
         self._reserved.add(grant)
         return grant
 
-    def charge(self, grant: Grant, usage: Usage) -> Usage:
+    def charge_usage(self, grant: Grant, usage: Usage) -> Usage:
         """Enters what the granted call really used, and frees what it held in reserve.
 
         Returns:
@@ -135,14 +135,14 @@ class Account:
         """
         self._reserved.discard(grant)
         if self.prices is not None and not usage.cost:
-            usage = replace(usage, cost=self.prices.of(usage))
+            usage = replace(usage, cost=self.prices.cost_of(usage))
         self._ledger[grant.purpose] = self._ledger.get(grant.purpose, Usage()) + usage
         return usage
 
-    def _committed(self) -> Usage:
+    def _sum_commitments(self) -> Usage:
         """What is spent, and what the calls under way may still spend."""
         held = [Usage(calls=1, input_tokens=g.input_tokens, output_tokens=g.output_tokens) for g in self._reserved]
-        return sum((replace(u, cost=self.prices.of(u)) if self.prices else u for u in held), self.spent)
+        return sum((replace(u, cost=self.prices.cost_of(u)) if self.prices else u for u in held), self.spent)
 
     def _tokens_left(self, spent: Usage, input_tokens: int) -> dict[str, float]:
         """The output tokens that each cap leaves for a call with this prompt."""
@@ -150,21 +150,21 @@ class Account:
         if self.budget.tokens is not None:
             left["tokens"] = self.budget.tokens - spent.input_tokens - spent.output_tokens - input_tokens
         if self.budget.cost is not None and self.prices is not None:
-            money = self.budget.cost - spent.cost - self.prices.of(Usage(input_tokens=input_tokens))
+            money = self.budget.cost - spent.cost - self.prices.cost_of(Usage(input_tokens=input_tokens))
             price = self.prices.output_per_million / 1e6
             left["cost"] = money / price if price else math.inf if money >= 0 else -1.0
         return left
 
-    def _exceeded(self, cap: str, purpose: str, used: float) -> BudgetExceeded:
-        limit = _figure(getattr(self.budget, cap))
+    def _budget_error(self, cap: str, purpose: str, used: float) -> BudgetExceeded:
+        limit = _format_figure(getattr(self.budget, cap))
         what = "units of money" if cap == "cost" else cap
         return BudgetExceeded(
-            f"The call for {purpose} is not made: of {limit} {what} allowed, {_figure(used)} are spent or reserved; "
-            f"raise the cap on {cap}, or ask for less."
+            f"The call for {purpose} is not made: of {limit} {what} allowed, {_format_figure(used)} are spent "
+            f"or reserved; raise the cap on {cap}, or ask for less."
         )
 
 
-def _figure(number: float) -> str:
+def _format_figure(number: float) -> str:
     return f"{number:,.4f}".rstrip("0").rstrip(".")
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CallbackRequest:
     """What the function is asked."""
 
     instructions: str
@@ -27,7 +27,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class CallbackAnswer:
     """What it answers."""
 
     text: str
@@ -43,10 +43,10 @@ class Answered:
     """Each token with its natural log-probability, where they were asked for and there are any."""
 
 
-Ask = Callable[[Asked], Awaitable[Answered]]
+Ask = Callable[[CallbackRequest], Awaitable[CallbackAnswer]]
 
 
-def callback(name: str, ask: Ask) -> "Model":
+def callback_model(name: str, ask: Ask) -> "Model":
     """A model that asks a function.
 
     Args:
@@ -57,17 +57,17 @@ def callback(name: str, ask: Ask) -> "Model":
     from pydantic_ai.profiles import ModelProfile
 
     async def respond(messages: "list[ModelMessage]", info: "AgentInfo") -> "ModelResponse":
-        return _response(await ask(_asked(messages, info)))
+        return _make_response(await ask(_read_request(messages, info)))
 
     # Without a form of its own for JSON, so that the schema stands in the prompt, which every model can read.
     return FunctionModel(respond, model_name=name, profile=ModelProfile(supports_json_schema_output=False))
 
 
-def _asked(messages: "list[ModelMessage]", info: "AgentInfo") -> Asked:
+def _read_request(messages: "list[ModelMessage]", info: "AgentInfo") -> CallbackRequest:
     settings = cast("dict[str, Any]", info.model_settings or {})
-    return Asked(
+    return CallbackRequest(
         instructions=info.instructions or "",
-        messages=[_said(message) for message in messages],
+        messages=[_read_message(message) for message in messages],
         max_tokens=settings.get("max_tokens"),
         temperature=settings.get("temperature"),
         seed=settings.get("seed"),
@@ -75,14 +75,14 @@ def _asked(messages: "list[ModelMessage]", info: "AgentInfo") -> Asked:
     )
 
 
-def _said(message: "ModelMessage") -> tuple[Role, str]:
+def _read_message(message: "ModelMessage") -> tuple[Role, str]:
     from pydantic_ai.messages import ModelRequest, TextPart, UserPromptPart
 
     text = "".join(str(part.content) for part in message.parts if isinstance(part, UserPromptPart | TextPart))
     return ("user" if isinstance(message, ModelRequest) else "assistant"), text
 
 
-def _response(answered: Answered) -> "ModelResponse":
+def _make_response(answered: CallbackAnswer) -> "ModelResponse":
     from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart
     from pydantic_ai.usage import RequestUsage
 

@@ -11,8 +11,8 @@ from typing_extensions import TypeVar
 from insula.errors import ModelCutOff, ModelMalformed, ModelRefused, ModelSilent
 from insula.llm import wire
 from insula.llm.budget import Account, Grant
-from insula.llm.failures import quoted, translated
-from insula.llm.structured import parse
+from insula.llm.failures import quote_provider, translate_errors
+from insula.llm.structured import parse_object
 from insula.llm.wire import Prompt
 from insula.telemetry import call
 from insula.text.analysis import clean
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.models.openai import OpenAIChatModelSettings
 
-__all__ = ["DEFAULT_MAX_TOKENS", "DEFAULT_TIMEOUT", "Generation", "Prompt", "generate"]
+__all__ = ["DEFAULT_MAX_TOKENS", "DEFAULT_TIMEOUT", "Generation", "Prompt", "generate_reply"]
 
 DEFAULT_MAX_TOKENS = 512
 DEFAULT_TIMEOUT = 120.0
@@ -57,7 +57,7 @@ class Generation(Generic[T]):
     """Whether the answer was cut off at the greatest number of tokens."""
 
 
-async def generate(  # noqa: PLR0913 one door, with a keyword for each thing that a caller may ask for
+async def generate_reply(  # noqa: PLR0913 one door, with a keyword for each thing that a caller may ask for
     model: "Model",
     messages: Prompt,
     *,
@@ -75,7 +75,7 @@ async def generate(  # noqa: PLR0913 one door, with a keyword for each thing tha
     """Asks the model once, and with a schema a second time if the first answer cannot be used.
 
     Args:
-        model: Any model of Pydantic AI; see `insula.llm.models.resolve`.
+        model: Any model of Pydantic AI; see `insula.llm.models.resolve_model`.
         messages: What it is told.
         purpose: What the call is for, as it stands in the account.
         account: Where it is charged; without one, nothing is capped.
@@ -112,21 +112,21 @@ async def generate(  # noqa: PLR0913 one door, with a keyword for each thing tha
         on_delta=on_delta,
         refused=set() if refused is None else refused,
     )
-    reply = await call.send()
+    reply = await call.send_request()
     if form is None:
-        return cast(Generation[T], call.plain(reply))
+        return cast(Generation[T], call.read_text(reply))
     try:
-        return cast(Generation[T], call.structured(reply, form))
+        return cast(Generation[T], call.read_object(reply, form))
     except ModelCutOff:
         raise  # as many tokens would be spent before the first word again
     except ModelMalformed as error:
-        second = await call.corrected(reply, str(error.__cause__)).send()
+        second = await call.with_correction(reply, str(error.__cause__)).send_request()
         both = replace(reply, response=second.response, usage=reply.usage + second.usage)
-        return cast(Generation[T], call.structured(both, form))
+        return cast(Generation[T], call.read_object(both, form))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reply:
+class _ModelReply:
     response: "ModelResponse"
     usage: Usage
     first_token_seconds: float | None
@@ -147,37 +147,37 @@ class _Call:
     on_delta: Callable[[str], None] | None
     refused: set[str]
 
-    async def send(self) -> _Reply:
+    async def send_request(self) -> _ModelReply:
         """Sends it within what the account allows, and charges what it used, also when it fails or is cancelled."""
         bound = wire.bound_of(self.messages, self.schema)
-        grant = self.account.allow(self.purpose, self.max_tokens, bound)
+        grant = self.account.reserve_call(self.purpose, self.max_tokens, bound)
         with call(self.model.model_name, provider=self.model.system, purpose=self.purpose) as span:
             span.set(max_tokens=grant.output_tokens)
             if "temperature" in self.settings:
                 span.set(temperature=self.settings["temperature"])
-            reply = await self._adapted(grant, bound)
+            reply = await self._send_adapted(grant, bound)
             used, reason = reply.usage, reply.response.finish_reason
             span.set(input_tokens=used.input_tokens, output_tokens=used.output_tokens)
             span.set(finish_reasons=(reason,) if reason else None)
         return reply
 
-    async def _adapted(self, grant: Grant, bound: int) -> _Reply:
+    async def _send_adapted(self, grant: Grant, bound: int) -> _ModelReply:
         """The reply, asked for again without each setting that the provider refuses by its name."""
         while True:
             try:
-                return await self._sent(grant, bound)
+                return await self._send_once(grant, bound)
             except ModelRefused as error:
                 name = wire.refused_setting(str(error), self.refused)
                 if name is None:
                     raise
                 self.refused.add(name)
-                grant = self.account.allow(self.purpose, grant.output_tokens, bound)
+                grant = self.account.reserve_call(self.purpose, grant.output_tokens, bound)
 
-    async def _sent(self, grant: Grant, bound: int) -> _Reply:
+    async def _send_once(self, grant: Grant, bound: int) -> _ModelReply:
         clock = self.account.clock
         began, first, usage, streamed = clock(), None, Usage(calls=1), 0
         try:
-            async with aclosing(self._pieces(grant)) as pieces:
+            async with aclosing(self._stream_pieces(grant)) as pieces:
                 while isinstance(piece := await anext(pieces), str):
                     first = clock() - began if first is None else first
                     streamed += len(piece)
@@ -186,11 +186,11 @@ class _Call:
                         self.on_delta(piece)
                 usage = wire.usage_of(piece, bound)
         finally:
-            usage = self.account.charge(grant, replace(usage, seconds=clock() - began))
+            usage = self.account.charge_usage(grant, replace(usage, seconds=clock() - began))
         seconds = None if wire.has_thought(piece) else first
-        return _Reply(response=piece, usage=usage, first_token_seconds=seconds)
+        return _ModelReply(response=piece, usage=usage, first_token_seconds=seconds)
 
-    async def _pieces(self, grant: Grant) -> "AsyncGenerator[str | ModelResponse]":
+    async def _stream_pieces(self, grant: Grant) -> "AsyncGenerator[str | ModelResponse]":
         """The pieces of text, where they are wanted, and then the whole response.
 
         A generator, so that what `on_delta` raises is not taken for a failure of the provider.
@@ -201,7 +201,7 @@ class _Call:
         settings = wire.without_refused(self.settings, self.refused, grant.output_tokens)
         settings["request_timeout"] = seconds
         parameters = wire.parameters_of(self.model, self.schema)
-        with translated(self.model, seconds):
+        with translate_errors(self.model, seconds):
             if self.on_delta is None:
                 yield await model_request(
                     self.model, self.messages, model_settings=settings, model_request_parameters=parameters
@@ -215,13 +215,13 @@ class _Call:
                         yield piece
                 yield stream.get()
 
-    def corrected(self, reply: _Reply, problem: str) -> "_Call":
+    def with_correction(self, reply: _ModelReply, problem: str) -> "_Call":
         """The same request, with the unusable answer and what is wrong with it added; it is not streamed."""
-        said = _written(reply.response)[:_REPEATED_CHARS] or "{}"
+        said = _written_text(reply.response)[:_REPEATED_CHARS] or "{}"
         messages = wire.with_correction(self.messages, said, _AGAIN.format(problem=problem))
         return replace(self, messages=messages, on_delta=None)
 
-    def plain(self, reply: _Reply) -> Generation[None]:
+    def read_text(self, reply: _ModelReply) -> Generation[None]:
         """The reply as text."""
         self._check_refusal(reply.response)
         text = (reply.response.text or "").strip()
@@ -229,23 +229,23 @@ class _Call:
             raise (ModelCutOff if reply.response.finish_reason == "length" else ModelSilent)(
                 f"The model {self._name} answered nothing{_why_empty(reply.response)}."
             )
-        return self._generation(reply, text, None)
+        return self._make_generation(reply, text, None)
 
-    def structured(self, reply: _Reply, schema: type[BaseModel]) -> Generation[BaseModel]:
+    def read_object(self, reply: _ModelReply, schema: type[BaseModel]) -> Generation[BaseModel]:
         """The reply as an object of the schema."""
         self._check_refusal(reply.response)
-        text = _written(reply.response)
+        text = _written_text(reply.response)
         try:
-            value = parse(text, schema)
+            value = parse_object(text, schema)
         except ValueError as error:
             cut_off = not text and reply.response.finish_reason == "length"
             raise (ModelCutOff if cut_off else ModelMalformed)(
-                f"The model {self._name} did not answer with a usable {schema.__name__}: {quoted(error)}; "
+                f"The model {self._name} did not answer with a usable {schema.__name__}: {quote_provider(error)}; "
                 "try again, or use a larger model."
             ) from error
-        return self._generation(reply, text, value)
+        return self._make_generation(reply, text, value)
 
-    def _generation(self, reply: _Reply, text: str, value: T) -> Generation[T]:
+    def _make_generation(self, reply: _ModelReply, text: str, value: T) -> Generation[T]:
         return Generation(
             text=clean(text),
             value=value,
@@ -260,7 +260,7 @@ class _Call:
     def _check_refusal(self, response: "ModelResponse") -> None:
         if response.finish_reason == "content_filter":
             said = (response.provider_details or {}).get("refusal")
-            reason = f": {quoted(said)}" if said else " (content filter)"
+            reason = f": {quote_provider(said)}" if said else " (content filter)"
             raise ModelRefused(f"The model {self._name} declined to answer{reason}; put the question differently.")
 
     @property
@@ -268,7 +268,7 @@ class _Call:
         return f"'{self.model.model_name}'"
 
 
-def _written(response: "ModelResponse") -> str:
+def _written_text(response: "ModelResponse") -> str:
     """The text, or what was put into a tool call instead: small models do so unasked."""
     return (response.text or "").strip() or wire.arguments_of(response)
 

@@ -18,7 +18,7 @@ READ_SECONDS = 600.0
 
 
 @asynccontextmanager
-async def connected(
+async def connect_model(
     name: str, base_url: str, key: str | None = None, settings: "OpenAIChatModelSettings | None" = None
 ) -> "AsyncGenerator[Model]":
     """The model `name` at `base_url`, with connections of its own that are closed at the end of the block.

@@ -21,7 +21,7 @@ _SHORTEST_KEY = 8
 
 
 @contextmanager
-def translated(model: "Model", timeout: float) -> Generator[None]:
+def translate_errors(model: "Model", timeout: float) -> Generator[None]:
     """Turns what a provider throws inside the block into a `ModelError`.
 
     Insula's own errors, cancellation and keyboard interrupts pass through.
@@ -41,10 +41,10 @@ def translated(model: "Model", timeout: float) -> Generator[None]:
     except InsulaError:
         raise
     except Exception as error:
-        raise translate(error, model, timeout) from error
+        raise translate_error(error, model, timeout) from error
 
 
-def translate(error: Exception, model: "Model", timeout: float) -> ModelError:
+def translate_error(error: Exception, model: "Model", timeout: float) -> ModelError:
     """The `ModelError` that says what `error` means."""
     import httpx2
     from pydantic_ai import exceptions as its
@@ -59,20 +59,21 @@ def translate(error: Exception, model: "Model", timeout: float) -> ModelError:
             return ModelUnavailable(f"{who} broke the connection off before its answer was complete; try again.")
         case its.ModelConnectionError() | httpx2.TransportError() | OSError():
             return ModelUnavailable(
-                f"{who} cannot be reached{_at(model)}; check that its server runs, its address and your network."
+                f"{who} cannot be reached{_describe_address(model)}; "
+                "check that its server runs, its address and your network."
             )
         case its.ContentFilterError():
             return ModelRefused(f"{who} declined to answer (content filter); put the question differently.")
         case its.ModelAPIError():
             return _of_provider(error, who)
         case its.UserError():
-            return ModelUnavailable(f"{who} cannot be used like this: {quoted(error)}; use another model.")
+            return ModelUnavailable(f"{who} cannot be used like this: {quote_provider(error)}; use another model.")
         case _:
             what = type(error).__name__
             return ModelMalformed(f"{who} sent something that is no answer by its protocol ({what}); try again.")
 
 
-def quoted(words: object) -> str:
+def quote_provider(words: object) -> str:
     """A provider's words, fit to be repeated: one line, at most `QUOTED` characters, nothing that looks like a key."""
     text = _without_keys(" ".join(str(words).split())).rstrip(".; ")
     return text if len(text) <= QUOTED else text[:QUOTED].rstrip() + "…"
@@ -88,29 +89,36 @@ def _of_provider(error: Exception, who: str) -> ModelError:
                 f"{who} refused the key it was given; set the right API key for it, then try again."
             )
         case its.ModelNotFoundError():
-            return ModelUnavailable(f"{who} is not known there: {quoted(_words(error))}; check its name and address.")
+            return ModelUnavailable(
+                f"{who} is not known there: {quote_provider(_provider_message(error))}; check its name and address."
+            )
         case its.ModelQuotaExceededError():
             return ModelUnavailable(f"{who} has no quota left for this key; top the account up, or use another model.")
         case its.ModelRateLimitError(retry_after=wait):
             when = f"in {wait:.0f} seconds" if wait else "in a moment"
             return ModelUnavailable(f"{who} takes no more requests for now (rate limit); try again {when}.")
         case its.ModelUnavailableError() | its.ModelServerError():
-            return ModelUnavailable(f"{who} failed on the provider's side: {quoted(_words(error))}; try again later.")
+            return ModelUnavailable(
+                f"{who} failed on the provider's side: {quote_provider(_provider_message(error))}; try again later."
+            )
         case its.ModelContextWindowExceededError() | its.ModelAPIError(provider_error_type="exceed_context_size_error"):
             return ModelRefused(f"{who} cannot read a prompt this long; shorten the message or the conversation.")
         case its.ModelRequestRejectedError():
             return ModelRefused(
-                f"{who} declined the request: {quoted(_words(error))}; change it, or use another model."
+                f"{who} declined the request: {quote_provider(_provider_message(error))}; "
+                "change it, or use another model."
             )
         case _:
-            return ModelMalformed(f"{who} sent something that cannot be read: {quoted(_words(error))}; try again.")
+            return ModelMalformed(
+                f"{who} sent something that cannot be read: {quote_provider(_provider_message(error))}; try again."
+            )
 
 
-def _at(model: "Model") -> str:
+def _describe_address(model: "Model") -> str:
     return f" at {model.base_url.rstrip('/')}" if model.base_url else ""
 
 
-def _words(error: Exception) -> object:
+def _provider_message(error: Exception) -> object:
     """What the provider said: the message inside its body, where there is one, else the body, else the exception."""
     body = getattr(error, "body", None)
     if isinstance(body, dict):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from insula.llm.fake_apis import ANTHROPIC, CHAT, GEMINI, RESPONSES, Api, Call, Reply, example
-from insula.llm.loopback import Handler, Json, Loopback
+from insula.llm.fake_apis import ANTHROPIC, CHAT, GEMINI, RESPONSES, Api, FakeReply, ToolCall, example_value
+from insula.llm.loopback import Json, Loopback, LoopbackHandler
 
 DONE = "All steps are done."
 """What the fake model says when its script is used up."""
@@ -16,7 +16,7 @@ _ASIDE = "Fake."
 
 
 @dataclass(frozen=True, slots=True)
-class Shell:
+class ShellStep:
     """Run a command."""
 
     command: str
@@ -31,21 +31,21 @@ class Shell:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadStep:
     """Read a file, by the shell where there is no tool for it."""
 
     path: str
 
-    names = ("Read", "read", "read_file", "view", *Shell.names)
+    names = ("Read", "read", "read_file", "view", *ShellStep.names)
 
     @property
     def arguments(self) -> Mapping[str, Any]:
         """By all the names that clients have for them."""
-        return {**Shell(f"cat '{self.path}'").arguments, **_named(self.path)}
+        return {**ShellStep(f"cat '{self.path}'").arguments, **_path_arguments(self.path)}
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class EditStep:
     """Replace a line of a file by another."""
 
     path: str
@@ -59,7 +59,7 @@ class Edit:
         """By all the names that clients have for them."""
         change = f"*** Update File: {self.path}\n@@\n-{self.old}\n+{self.new}\n"
         return {
-            **_named(self.path),
+            **_path_arguments(self.path),
             **dict.fromkeys(("old_string", "oldString", "old_str", "old_text"), self.old),
             **dict.fromkeys(("new_string", "newString", "new_str", "new_text"), self.new),
             "instruction": "A step of a script.",
@@ -67,10 +67,10 @@ class Edit:
         }
 
 
-Step = Shell | Read | Edit
+Step = ShellStep | ReadStep | EditStep
 
 
-def _named(path: str) -> Mapping[str, Any]:
+def _path_arguments(path: str) -> Mapping[str, Any]:
     return dict.fromkeys(("file_path", "absolute_path", "filePath", "path"), path)
 
 
@@ -92,7 +92,7 @@ class FakeModel(Loopback):
     """
 
     def __init__(self, steps: Sequence[Step | Sequence[Step]]) -> None:
-        super().__init__(_Handler)
+        super().__init__(_AgentHandler)
         self.requests: list[Json] = []
         self.dialogue: list[Json] = []
         self.problems: list[str] = []
@@ -103,24 +103,24 @@ class FakeModel(Loopback):
         """The base URL of its APIs, without a version."""
         return self.origin
 
-    def texts(self) -> list[str]:
+    def request_texts(self) -> list[str]:
         """All the text of each request of the conversation, as the model would read it."""
-        return ["\n".join(_leaves(body)) for body in self.dialogue]
+        return ["\n".join(_iterate_leaves(body)) for body in self.dialogue]
 
-    def reply(self, api: Api, body: Json) -> Reply:
+    def reply_to(self, api: Api, body: Json) -> FakeReply:
         """Keeps a request; what is said to it."""
         self.requests.append(body)
         tools, name = api.tools(body), f"fake_{len(self.requests)}"
-        if not any(shell in tools for shell in Shell.names):
+        if not any(shell in tools for shell in ShellStep.names):
             schema = api.schema(body)
-            return Reply(name, _ASIDE if schema is None else json.dumps(example(schema)))
+            return FakeReply(name, _ASIDE if schema is None else json.dumps(example_value(schema)))
         self.dialogue.append(body)
         done = api.results(body)
-        steps = self._at(done)
-        calls = tuple(self._call(step, tools, f"call_{done + number}") for number, step in enumerate(steps))
-        return Reply(name, DONE, calls)
+        steps = self._turn_after(done)
+        calls = tuple(self._make_call(step, tools, f"call_{done + number}") for number, step in enumerate(steps))
+        return FakeReply(name, DONE, calls)
 
-    def _at(self, done: int) -> Sequence[Step]:
+    def _turn_after(self, done: int) -> Sequence[Step]:
         """The turn that comes after so many results."""
         for turn in self._turns:
             if done <= 0:
@@ -128,57 +128,57 @@ class FakeModel(Loopback):
             done -= len(turn)
         return ()
 
-    def _call(self, step: Step, tools: Mapping[str, Json], name: str) -> Call:
+    def _make_call(self, step: Step, tools: Mapping[str, Json], name: str) -> ToolCall:
         tool = next((tool for tool in step.names if tool in tools), "")
         if not tool:
             self.problems.append(f"{step} cannot be played: the client offers only {', '.join(sorted(tools))}.")
-            return Call(name, next(shell for shell in Shell.names if shell in tools), {})
+            return ToolCall(name, next(shell for shell in ShellStep.names if shell in tools), {})
         parameters = tools[tool].get("properties")
         if parameters is None:
-            return Call(name, tool, cast(str, step.arguments["input"]))
-        return Call(name, tool, {key: value for key, value in step.arguments.items() if key in parameters})
+            return ToolCall(name, tool, cast(str, step.arguments["input"]))
+        return ToolCall(name, tool, {key: value for key, value in step.arguments.items() if key in parameters})
 
 
-def _leaves(value: object) -> Iterator[str]:
+def _iterate_leaves(value: object) -> Iterator[str]:
     match value:
         case str():
             yield value
         case list():
             for item in cast("list[object]", value):
-                yield from _leaves(item)
+                yield from _iterate_leaves(item)
         case dict():
             for item in cast("dict[str, object]", value).values():
-                yield from _leaves(item)
+                yield from _iterate_leaves(item)
         case _:
             pass
 
 
-class _Handler(Handler):
+class _AgentHandler(LoopbackHandler):
     def do_POST(self) -> None:  # noqa: N802 the name is the base class's
         fake = cast(FakeModel, self.owner)
         path = urlsplit(self.path).path
-        body = self.receive()
-        api = _api(path)
+        body = self.receive_json()
+        api = _find_api(path)
         if api is None:
-            self.send(json.dumps({"input_tokens": 100, "totalTokens": 100}))
+            self.send_text(json.dumps({"input_tokens": 100, "totalTokens": 100}))
         elif body.get("stream") or ":stream" in path:
-            self._stream(api.events(fake.reply(api, body)))
+            self._stream_events(api.events(fake.reply_to(api, body)))
         else:
-            self.send(json.dumps(api.whole(fake.reply(api, body))))
+            self.send_text(json.dumps(api.whole(fake.reply_to(api, body))))
 
     def do_GET(self) -> None:  # noqa: N802 the name is the base class's
-        self.send('{"data": [], "models": []}')
+        self.send_text('{"data": [], "models": []}')
 
     def do_HEAD(self) -> None:  # noqa: N802 the name is the base class's
-        self.head(200, {"Content-Length": "0"})
+        self.send_head(200, {"Content-Length": "0"})
 
-    def _stream(self, events: Iterator[Json]) -> None:
+    def _stream_events(self, events: Iterator[Json]) -> None:
         """Sends events with their length, so that the client may keep the connection."""
-        text = "".join(_event(event) for event in events)
-        self.send(text, headers={"Content-Type": "text/event-stream"})
+        text = "".join(_format_event(event) for event in events)
+        self.send_text(text, headers={"Content-Type": "text/event-stream"})
 
 
-def _api(path: str) -> Api | None:
+def _find_api(path: str) -> Api | None:
     """The API behind a path; None for counting of tokens, telemetry and whatever else a client tells."""
     if path.endswith("/messages"):
         return ANTHROPIC
@@ -189,6 +189,6 @@ def _api(path: str) -> Api | None:
     return GEMINI if path.lower().endswith("generatecontent") else None
 
 
-def _event(event: Json) -> str:
+def _format_event(event: Json) -> str:
     name = f"event: {event['type']}\n" if "type" in event else ""
     return f"{name}data: {json.dumps(event)}\n\n"

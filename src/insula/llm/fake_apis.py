@@ -17,7 +17,7 @@ _READ, _WRITTEN = 100, 10
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """A call of a tool; `arguments` is a text where the tool takes any text."""
 
     id: str
@@ -26,12 +26,12 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class FakeReply:
     """What the model says: calls of tools, or a text."""
 
     id: str
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class Api:
     """How many results of tools the conversation holds."""
     schema: Callable[[Json], Json | None]
     """The JSON schema that the answer must have."""
-    whole: Callable[[Reply], Json]
+    whole: Callable[[FakeReply], Json]
     """The answer in one piece."""
-    events: Callable[[Reply], Iterator[Json]]
+    events: Callable[[FakeReply], Iterator[Json]]
     """The answer as a stream of events; those with a type are sent under its name."""
 
 
-def _objects(body: Json, name: str) -> list[Json]:
+def _read_objects(body: Json, name: str) -> list[Json]:
     """The list of objects under a name; empty where there is none."""
     found = body.get(name)
     return (
@@ -60,7 +60,7 @@ def _objects(body: Json, name: str) -> list[Json]:
     )
 
 
-def _object(body: Json, name: str) -> Json:
+def _read_object(body: Json, name: str) -> Json:
     """The object under a name; empty where there is none."""
     found = body.get(name)
     return cast(Json, found) if isinstance(found, dict) else {}
@@ -70,20 +70,20 @@ def _object(body: Json, name: str) -> Json:
 
 
 def _anthropic_tools(body: Json) -> dict[str, Json]:
-    return {tool["name"]: _object(tool, "input_schema") for tool in _objects(body, "tools")}
+    return {tool["name"]: _read_object(tool, "input_schema") for tool in _read_objects(body, "tools")}
 
 
 def _anthropic_results(body: Json) -> int:
-    blocks = (block for message in _objects(body, "messages") for block in _objects(message, "content"))
+    blocks = (block for message in _read_objects(body, "messages") for block in _read_objects(message, "content"))
     return sum(block.get("type") == "tool_result" for block in blocks)
 
 
 def _anthropic_schema(body: Json) -> Json | None:
-    wanted = _object(_object(body, "output_config"), "format") or _object(body, "output_format")
+    wanted = _read_object(_read_object(body, "output_config"), "format") or _read_object(body, "output_format")
     return wanted.get("schema")
 
 
-def _anthropic_whole(reply: Reply) -> Json:
+def _anthropic_whole(reply: FakeReply) -> Json:
     blocks = [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in reply.calls]
     return {
         "id": reply.id,
@@ -97,7 +97,7 @@ def _anthropic_whole(reply: Reply) -> Json:
     }
 
 
-def _anthropic_events(reply: Reply) -> Iterator[Json]:
+def _anthropic_events(reply: FakeReply) -> Iterator[Json]:
     whole = _anthropic_whole(reply)
     head: Json = {**whole, "content": [], "stop_reason": None}
     yield {"type": "message_start", "message": head}
@@ -122,25 +122,25 @@ def _anthropic_parts(block: Json) -> tuple[Json, Json]:
 
 
 def _chat_tools(body: Json) -> dict[str, Json]:
-    functions = [_object(tool, "function") for tool in _objects(body, "tools")]
-    return {function["name"]: _object(function, "parameters") for function in functions if "name" in function}
+    functions = [_read_object(tool, "function") for tool in _read_objects(body, "tools")]
+    return {function["name"]: _read_object(function, "parameters") for function in functions if "name" in function}
 
 
 def _chat_results(body: Json) -> int:
-    return sum(message.get("role") == "tool" for message in _objects(body, "messages"))
+    return sum(message.get("role") == "tool" for message in _read_objects(body, "messages"))
 
 
 def _chat_schema(body: Json) -> Json | None:
-    return _object(_object(body, "response_format"), "json_schema").get("schema")
+    return _read_object(_read_object(body, "response_format"), "json_schema").get("schema")
 
 
-def _chat_whole(reply: Reply) -> Json:
+def _chat_whole(reply: FakeReply) -> Json:
     message = {"role": "assistant", **_chat_message(reply)}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if reply.calls else "stop"}
     return {**_chat_head(reply, "chat.completion"), "choices": [choice], "usage": _CHAT_USAGE}
 
 
-def _chat_events(reply: Reply) -> Iterator[Json]:
+def _chat_events(reply: FakeReply) -> Iterator[Json]:
     head = _chat_head(reply, "chat.completion.chunk")
     delta = {"role": "assistant", **_chat_message(reply)}
     finish = "tool_calls" if reply.calls else "stop"
@@ -149,11 +149,11 @@ def _chat_events(reply: Reply) -> Iterator[Json]:
     yield {**head, "choices": [], "usage": _CHAT_USAGE}
 
 
-def _chat_head(reply: Reply, kind: str) -> Json:
+def _chat_head(reply: FakeReply, kind: str) -> Json:
     return {"id": reply.id, "object": kind, "created": 1, "model": _MODEL}
 
 
-def _chat_message(reply: Reply) -> Json:
+def _chat_message(reply: FakeReply) -> Json:
     calls = [
         {
             "index": index,
@@ -173,18 +173,18 @@ _CHAT_USAGE: Json = {"prompt_tokens": _READ, "completion_tokens": _WRITTEN, "tot
 
 
 def _responses_tools(body: Json) -> dict[str, Json]:
-    return {tool["name"]: _object(tool, "parameters") for tool in _objects(body, "tools") if "name" in tool}
+    return {tool["name"]: _read_object(tool, "parameters") for tool in _read_objects(body, "tools") if "name" in tool}
 
 
 def _responses_results(body: Json) -> int:
-    return sum(str(item.get("type")).endswith("_call_output") for item in _objects(body, "input"))
+    return sum(str(item.get("type")).endswith("_call_output") for item in _read_objects(body, "input"))
 
 
 def _responses_schema(body: Json) -> Json | None:
-    return _object(_object(body, "text"), "format").get("schema")
+    return _read_object(_read_object(body, "text"), "format").get("schema")
 
 
-def _responses_whole(reply: Reply) -> Json:
+def _responses_whole(reply: FakeReply) -> Json:
     text: Json = {"type": "output_text", "text": reply.text, "annotations": []}
     message: Json = {
         "type": "message",
@@ -209,14 +209,14 @@ def _responses_whole(reply: Reply) -> Json:
     }
 
 
-def _responses_call(call: Call) -> Json:
+def _responses_call(call: ToolCall) -> Json:
     item = {"id": f"{call.id}_i", "call_id": call.id, "name": call.name, "status": "completed"}
     if isinstance(call.arguments, str):
         return {"type": "custom_tool_call", "input": call.arguments, **item}
     return {"type": "function_call", "arguments": json.dumps(call.arguments), **item}
 
 
-def _responses_events(reply: Reply) -> Iterator[Json]:
+def _responses_events(reply: FakeReply) -> Iterator[Json]:
     whole = _responses_whole(reply)
     head: Json = {**whole, "status": "in_progress", "output": []}
     yield {"type": "response.created", "response": head}
@@ -230,27 +230,31 @@ def _responses_events(reply: Reply) -> Iterator[Json]:
 
 
 def _gemini_tools(body: Json) -> dict[str, Json]:
-    functions = [function for tool in _objects(body, "tools") for function in _objects(tool, "functionDeclarations")]
+    functions = [
+        function for tool in _read_objects(body, "tools") for function in _read_objects(tool, "functionDeclarations")
+    ]
     return {
-        function["name"]: _object(function, "parametersJsonSchema") or _object(function, "parameters")
+        function["name"]: _read_object(function, "parametersJsonSchema") or _read_object(function, "parameters")
         for function in functions
     }
 
 
 def _gemini_results(body: Json) -> int:
     return sum(
-        "functionResponse" in part for content in _objects(body, "contents") for part in _objects(content, "parts")
+        "functionResponse" in part
+        for content in _read_objects(body, "contents")
+        for part in _read_objects(content, "parts")
     )
 
 
 def _gemini_schema(body: Json) -> Json | None:
-    config = _object(body, "generationConfig")
+    config = _read_object(body, "generationConfig")
     if config.get("responseMimeType") != "application/json":
         return None
-    return _object(config, "responseJsonSchema") or _object(config, "responseSchema")
+    return _read_object(config, "responseJsonSchema") or _read_object(config, "responseSchema")
 
 
-def _gemini_whole(reply: Reply) -> Json:
+def _gemini_whole(reply: FakeReply) -> Json:
     calls = [{"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}} for call in reply.calls]
     content = {"role": "model", "parts": calls or [{"text": reply.text}]}
     return {
@@ -265,7 +269,7 @@ def _gemini_whole(reply: Reply) -> Json:
     }
 
 
-def _gemini_events(reply: Reply) -> Iterator[Json]:
+def _gemini_events(reply: FakeReply) -> Iterator[Json]:
     yield _gemini_whole(reply)
 
 
@@ -275,14 +279,14 @@ RESPONSES = Api(_responses_tools, _responses_results, _responses_schema, _respon
 GEMINI = Api(_gemini_tools, _gemini_results, _gemini_schema, _gemini_whole, _gemini_events)
 
 
-def example(schema: Json) -> object:
+def example_value(schema: Json) -> object:
     """A value that a simple JSON schema allows, as empty as it may be."""
     if "enum" in schema:
         return schema["enum"][0]
     match str(schema.get("type", "object")).lower():
         case "object":
-            properties = _object(schema, "properties")
-            return {name: example(_object(properties, name)) for name in schema.get("required", properties)}
+            properties = _read_object(schema, "properties")
+            return {name: example_value(_read_object(properties, name)) for name in schema.get("required", properties)}
         case "array":
             return []
         case "integer" | "number":

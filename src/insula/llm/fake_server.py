@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from typing import Literal, cast
 
-from insula.llm.loopback import Handler, Json, Loopback
+from insula.llm.loopback import Json, Loopback, LoopbackHandler
 
 _TOKEN = re.compile(r"\s*\S+|\s+$")
 _LOGPROB = -0.1
@@ -55,7 +55,7 @@ class FakeServer(Loopback):
     """
 
     def __init__(self, *behaviours: Behaviour, answer: str = "The answer is 4.") -> None:
-        super().__init__(_Handler)
+        super().__init__(_ServerHandler)
         self.requests: list[Json] = []
         self.keys: list[str] = []
         self.answer = answer
@@ -71,7 +71,7 @@ class FakeServer(Loopback):
         """All the text of a request, as it went over the wire."""
         return "\n\n".join(str(message["content"]) for message in self.requests[number]["messages"])
 
-    def keep(self, body: Json, key: str) -> Behaviour:
+    def keep_request(self, body: Json, key: str) -> Behaviour:
         """Keeps a request; what is to be done with it."""
         self.requests.append(body)
         self.keys.append(key)
@@ -79,98 +79,98 @@ class FakeServer(Loopback):
         return self._behaviours[min(len(self.requests), len(self._behaviours)) - 1]
 
 
-class _Handler(Handler):
+class _ServerHandler(LoopbackHandler):
     def do_POST(self) -> None:  # noqa: N802 the name is the base class's
         fake = cast(FakeServer, self.owner)
-        body = self.receive()
-        behaviour = fake.keep(body, self.headers.get("Authorization", ""))
+        body = self.receive_json()
+        behaviour = fake.keep_request(body, self.headers.get("Authorization", ""))
         self.close_connection = True
         if behaviour == "slow":
-            fake.wait(SLOW_SECONDS)
+            fake.wait_closed(SLOW_SECONDS)
         if behaviour.isdigit():
-            self._status(int(behaviour))
+            self._send_status(int(behaviour))
         elif body.get("stream"):
-            self._stream(fake, body, behaviour)
+            self._send_stream(fake, body, behaviour)
         else:
-            self._whole(fake, body, behaviour)
+            self._send_whole(fake, body, behaviour)
 
-    def _status(self, status: int) -> None:
+    def _send_status(self, status: int) -> None:
         message = f"status {status} for key {self.headers.get('Authorization')} " + "and more " * 100
         headers = {"Retry-After": "7"} if status == 429 else {}
-        self.send(json.dumps({"error": {"message": message, "code": status}}), status, headers)
+        self.send_text(json.dumps({"error": {"message": message, "code": status}}), status, headers)
 
-    def _whole(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:
-        sent = json.dumps(_completion(fake.answer, body, behaviour))
+    def _send_whole(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:
+        sent = json.dumps(_make_completion(fake.answer, body, behaviour))
         match behaviour:
             case "drop":
-                self._reset()
+                self._reset_connection()
             case "endless":
-                fake.wait(60)
+                fake.wait_closed(60)
             case "empty_body":
-                self.send("")
+                self.send_text("")
             case "garbage":
-                self.send("<html>It works!</html>")
+                self.send_text("<html>It works!</html>")
             case "truncated":
-                self.send(sent[: len(sent) // 2])
+                self.send_text(sent[: len(sent) // 2])
             case _:
-                self.send(sent)
+                self.send_text(sent)
 
-    def _stream(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:
-        self.head(200, {"Content-Type": "text/event-stream"})
+    def _send_stream(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:
+        self.send_head(200, {"Content-Type": "text/event-stream"})
         if behaviour == "garbage":
-            self.event("{not json")
-        for chunk in _chunks(fake.answer, body, behaviour):
-            self.event(json.dumps(chunk))
-            while behaviour == "endless" and not fake.wait(0.02):
-                self.event(json.dumps(chunk))
+            self.send_event("{not json")
+        for chunk in _make_chunks(fake.answer, body, behaviour):
+            self.send_event(json.dumps(chunk))
+            while behaviour == "endless" and not fake.wait_closed(0.02):
+                self.send_event(json.dumps(chunk))
             if behaviour == "drop":
-                return self._reset()
+                return self._reset_connection()
             if behaviour == "truncated":
                 return None
-        return self.event("[DONE]")
+        return self.send_event("[DONE]")
 
-    def _reset(self) -> None:
+    def _reset_connection(self) -> None:
         """Closes the connection the hard way."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
         self.connection.close()
 
 
-def tokens(text: str) -> list[str]:
+def split_tokens(text: str) -> list[str]:
     """`text` in pieces, one per word, that together are `text`."""
     return _TOKEN.findall(text)
 
 
-def _completion(answer: str, body: Json, behaviour: Behaviour) -> Json:
-    message, finish = _message(answer, behaviour)
+def _make_completion(answer: str, body: Json, behaviour: Behaviour) -> Json:
+    message, finish = _make_message(answer, behaviour)
     choice: Json = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
     if body.get("logprobs"):
-        choice["logprobs"] = {"content": [_logprob(token) for token in tokens(answer)]}
+        choice["logprobs"] = {"content": [_make_logprob(token) for token in split_tokens(answer)]}
     return {
         "id": "fake-1",
         "object": "chat.completion",
         "created": 1,
         "model": body.get("model"),
         "choices": [] if behaviour == "no_choices" else [choice],
-        "usage": _usage(answer),
+        "usage": _make_usage(answer),
     }
 
 
-def _chunks(answer: str, body: Json, behaviour: Behaviour) -> Iterator[Json]:
-    message, finish = _message(answer, behaviour)
-    for token in tokens(message.pop("content") or ""):
-        logprobs = {"content": [_logprob(token)]} if body.get("logprobs") else None
-        yield _chunk(body, {"delta": {"content": token}, "finish_reason": None, "logprobs": logprobs})
-    yield _chunk(body, {"delta": message, "finish_reason": finish})
-    yield _chunk(body, None) | {"usage": _usage(answer)}
+def _make_chunks(answer: str, body: Json, behaviour: Behaviour) -> Iterator[Json]:
+    message, finish = _make_message(answer, behaviour)
+    for token in split_tokens(message.pop("content") or ""):
+        logprobs = {"content": [_make_logprob(token)]} if body.get("logprobs") else None
+        yield _make_chunk(body, {"delta": {"content": token}, "finish_reason": None, "logprobs": logprobs})
+    yield _make_chunk(body, {"delta": message, "finish_reason": finish})
+    yield _make_chunk(body, None) | {"usage": _make_usage(answer)}
 
 
-def _chunk(body: Json, choice: Json | None) -> Json:
+def _make_chunk(body: Json, choice: Json | None) -> Json:
     choices = [{"index": 0, **choice}] if choice else []
     head = {"id": "fake-1", "object": "chat.completion.chunk", "created": 1}
     return {**head, "model": body.get("model"), "choices": choices}
 
 
-def _message(answer: str, behaviour: Behaviour) -> tuple[Json, str]:
+def _make_message(answer: str, behaviour: Behaviour) -> tuple[Json, str]:
     match behaviour:
         case "empty_text":
             return {"content": ""}, "stop"
@@ -187,10 +187,10 @@ def _message(answer: str, behaviour: Behaviour) -> tuple[Json, str]:
             return {"content": answer}, "stop"
 
 
-def _logprob(token: str) -> Json:
+def _make_logprob(token: str) -> Json:
     return {"token": token, "logprob": _LOGPROB, "bytes": list(token.encode()), "top_logprobs": []}
 
 
-def _usage(answer: str) -> Json:
-    written = len(tokens(answer))
+def _make_usage(answer: str) -> Json:
+    written = len(split_tokens(answer))
     return {"prompt_tokens": 10, "completion_tokens": written, "total_tokens": 10 + written}

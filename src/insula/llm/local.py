@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from insula import settings
 from insula.errors import ModelUnavailable
-from insula.llm.compatible import connected
+from insula.llm.compatible import connect_model
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -107,13 +107,13 @@ def weights_of(name: str) -> Weights | None:
     return WEIGHTS.get(DEFAULT if name == EMBEDDED else name)
 
 
-def home() -> Path:
+def weights_folder() -> Path:
     """The folder that weights are installed to, unless the settings name another."""
     return settings.home() / WEIGHTS_FOLDER
 
 
 @asynccontextmanager
-async def embedded(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGenerator[Model]":
+async def run_embedded(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGenerator[Model]":
     """Runs embedded weights for as long as the block lasts.
 
     Args:
@@ -127,28 +127,30 @@ async def embedded(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGen
         ModelUnavailable: If the weights or the runtime are not installed, or the file is not what it should be.
     """
     weights = WEIGHTS[name]
-    path = find(weights, folder)
-    runtime = _runtime()
+    path = find_weights(weights, folder)
+    runtime = _import_runtime()
     # The import takes half a second of one core: the file is hashed on another meanwhile.
     importing = asyncio.to_thread(importlib.import_module, "pydantic_ai.models.openai")
-    await asyncio.gather(asyncio.to_thread(verify, path, weights), importing)
+    await asyncio.gather(asyncio.to_thread(verify_weights, path, weights), importing)
     key = secrets.token_urlsafe(_KEY_BYTES)
-    server = _serve(runtime, path, weights, key)
+    server = _start_server(runtime, path, weights, key)
     try:
-        async with connected(weights.name, f"{server.listening_address}/v1", key, _settings(weights)) as model:
+        async with connect_model(
+            weights.name, f"{server.listening_address}/v1", key, _model_settings(weights)
+        ) as model:
             yield model
     finally:
         # Only now, when our connections are closed: it waits for them to end, and holds the interpreter meanwhile.
         del server
 
 
-def find(weights: Weights, folder: Path | None = None) -> Path:
+def find_weights(weights: Weights, folder: Path | None = None) -> Path:
     """The file of `weights`: in `folder`, in Insula's own, in an installed package, or in the environment's `weights`.
 
     Raises:
         ModelUnavailable: If it is in none of them.
     """
-    for place in _places(weights, folder):
+    for place in _list_places(weights, folder):
         if (path := place / weights.file).is_file():
             return path
     raise ModelUnavailable(
@@ -157,7 +159,7 @@ def find(weights: Weights, folder: Path | None = None) -> Path:
     )
 
 
-def verify(path: Path, weights: Weights) -> None:
+def verify_weights(path: Path, weights: Weights) -> None:
     """Checks that the file is the one that was measured, byte for byte (98 MB: 0.05 s where the processor helps).
 
     Raises:
@@ -178,10 +180,10 @@ def verify(path: Path, weights: Weights) -> None:
         )
 
 
-def _places(weights: Weights, folder: Path | None) -> Iterator[Path]:
+def _list_places(weights: Weights, folder: Path | None) -> Iterator[Path]:
     if folder is not None:
         yield folder
-    yield home()
+    yield weights_folder()
     if weights.package:
         # Not imported: the package's own module pulls in a runtime that is not used.
         spec = importlib.util.find_spec(weights.package)
@@ -189,7 +191,7 @@ def _places(weights: Weights, folder: Path | None) -> Iterator[Path]:
         yield Path(sys.prefix) / "weights" / weights.package
 
 
-def _runtime() -> Any:
+def _import_runtime() -> Any:
     # Without it, threads that wait for one another spin, and on a busy machine an answer took a minute.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
@@ -200,15 +202,15 @@ def _runtime() -> Any:
         ) from error
 
 
-def _serve(runtime: Any, path: Path, weights: Weights, key: str) -> Any:
+def _start_server(runtime: Any, path: Path, weights: Weights, key: str) -> Any:
     """Starts the server. It ends when the last reference to it is gone."""
     params = runtime.CommonParams()
     params.model.path = str(path)
     params.model_alias = {weights.name}
     params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]
     params.n_ctx, params.n_parallel = weights.context, 1
-    params.cpuparams.n_threads = min(_cores(), weights.writing_threads)
-    params.cpuparams_batch.n_threads = min(_cores(), READING_THREADS)
+    params.cpuparams.n_threads = min(_count_cores(), weights.writing_threads)
+    params.cpuparams_batch.n_threads = min(_count_cores(), READING_THREADS)
     params.verbosity = _SILENT
     params.ui = params.endpoint_slots = params.warmup = params.fit_params = False
     params.cache_ram_mib = 0  # or it keeps past prompts in up to 8 GB of memory
@@ -224,7 +226,7 @@ def _serve(runtime: Any, path: Path, weights: Weights, key: str) -> Any:
         ) from error
 
 
-def _settings(weights: Weights) -> "OpenAIChatModelSettings":
+def _model_settings(weights: Weights) -> "OpenAIChatModelSettings":
     return {
         "temperature": weights.temperature,
         "max_retries": 0,
@@ -232,7 +234,7 @@ def _settings(weights: Weights) -> "OpenAIChatModelSettings":
     }
 
 
-def _cores() -> int:
+def _count_cores() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

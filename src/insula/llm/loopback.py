@@ -16,7 +16,7 @@ class Loopback:
         handler: What answers its requests; finds this object as its `owner`.
     """
 
-    def __init__(self, handler: type["Handler"]) -> None:
+    def __init__(self, handler: type["LoopbackHandler"]) -> None:
         self._closing = threading.Event()
         self._http = _Http(("127.0.0.1", 0), handler)
         self._http.owner = self
@@ -35,7 +35,7 @@ class Loopback:
         self._http.shutdown()
         self._http.server_close()
 
-    def wait(self, seconds: float) -> bool:
+    def wait_closed(self, seconds: float) -> bool:
         """Whether the server is being closed, within so many seconds."""
         return self._closing.wait(seconds)
 
@@ -49,7 +49,7 @@ class _Http(ThreadingHTTPServer):
         """Says nothing: clients that give up are what it is there for."""
 
 
-class Handler(BaseHTTPRequestHandler):
+class LoopbackHandler(BaseHTTPRequestHandler):
     """What the handlers of all fakes share."""
 
     protocol_version = "HTTP/1.1"
@@ -59,24 +59,26 @@ class Handler(BaseHTTPRequestHandler):
         """The server it answers for."""
         return cast(_Http, self.server).owner
 
-    def receive(self) -> Json:
+    def receive_json(self) -> Json:
         """The body of the request, decoded; empty where it is no JSON object."""
         chunked = self.headers.get("Transfer-Encoding", "").lower() == "chunked"
         length = int(self.headers.get("Content-Length") or 0)
-        body = b"".join(self._chunks()) if chunked else self.rfile.read(length)
+        body = b"".join(self._read_chunks()) if chunked else self.rfile.read(length)
         try:
             decoded = json.loads(body)
         except ValueError:
             return {}
         return cast(Json, decoded) if isinstance(decoded, dict) else {}
 
-    def send(self, text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+    def send_text(self, text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
         """Answers with a whole text."""
         payload = text.encode()
-        self.head(status, {"Content-Type": "application/json", "Content-Length": str(len(payload)), **(headers or {})})
+        self.send_head(
+            status, {"Content-Type": "application/json", "Content-Length": str(len(payload)), **(headers or {})}
+        )
         self.wfile.write(payload)
 
-    def head(self, status: int, headers: Mapping[str, str]) -> None:
+    def send_head(self, status: int, headers: Mapping[str, str]) -> None:
         """Begins an answer, and says where the connection ends with it: a client would send its next request there."""
         self.send_response(status)
         if self.close_connection:
@@ -85,12 +87,12 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
 
-    def event(self, data: str) -> None:
+    def send_event(self, data: str) -> None:
         """Adds one event to a streamed answer."""
         self.wfile.write(f"data: {data}\n\n".encode())
         self.wfile.flush()
 
-    def _chunks(self) -> Iterator[bytes]:
+    def _read_chunks(self) -> Iterator[bytes]:
         while size := int(self.rfile.readline().split(b";")[0], 16):
             yield self.rfile.read(size)
             self.rfile.readline()

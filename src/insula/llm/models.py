@@ -11,8 +11,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from insula.errors import ModelUnavailable
 from insula.llm import local
-from insula.llm.compatible import connected
-from insula.llm.failures import quoted
+from insula.llm.compatible import connect_model
+from insula.llm.failures import quote_provider
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -39,7 +39,7 @@ _THEIR_EXTRA = re.compile(r"pydantic-ai-slim\[([a-z-]+)\]")
 
 
 @asynccontextmanager
-async def resolve(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGenerator[Model]":
+async def resolve_model(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGenerator[Model]":
     """The model called `name`, for as long as the block lasts.
 
     Args:
@@ -53,11 +53,11 @@ async def resolve(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGene
     """
     name = name.strip()
     if name == DEFAULT or name in local.WEIGHTS:
-        source = local.embedded(local.DEFAULT if name == DEFAULT else name, folder)
+        source = local.run_embedded(local.DEFAULT if name == DEFAULT else name, folder)
     elif "://" in name:
         source = _at_address(name)
     else:
-        source = _inferred(name)
+        source = _infer_provider_model(name)
     async with source as model:
         yield model
 
@@ -70,10 +70,10 @@ def _at_address(url: str) -> "AbstractAsyncContextManager[Model]":
             f"put its key into the environment as {KEY_VARIABLE}."
         )
     base_url = urlunsplit(parts._replace(fragment=""))
-    return connected(parts.fragment or "default", base_url, os.environ.get(KEY_VARIABLE))
+    return connect_model(parts.fragment or "default", base_url, os.environ.get(KEY_VARIABLE))
 
 
-def _inferred(name: str) -> "Model":
+def _infer_provider_model(name: str) -> "Model":
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
     from pydantic_ai.models.test import TestModel
@@ -83,13 +83,13 @@ def _inferred(name: str) -> "Model":
     provider, _, model = name.partition(":")
     provider = _ALIASES.get(provider, provider)
     if not model:
-        raise ModelUnavailable(_unknown(name))
+        raise ModelUnavailable(_describe_unknown(name))
     if provider == "ollama":
         return _of_ollama(model)
     try:
         return infer_model(f"{provider}:{model}")
     except (ImportError, UserError) as error:
-        raise ModelUnavailable(_missing(name, provider, str(error))) from error
+        raise ModelUnavailable(_describe_missing(name, provider, str(error))) from error
 
 
 def _of_ollama(model: str) -> "Model":
@@ -100,7 +100,7 @@ def _of_ollama(model: str) -> "Model":
     return OllamaModel(model, provider=OllamaProvider(base_url=address))
 
 
-def _missing(name: str, provider: str, problem: str) -> str:
+def _describe_missing(name: str, provider: str, problem: str) -> str:
     """What the user has to do before `name` can be used."""
     if variable := _VARIABLE.search(problem):
         return f"The model '{name}' needs a key; put it into the environment as {variable[1]}."
@@ -110,11 +110,11 @@ def _missing(name: str, provider: str, problem: str) -> str:
     if extra := _THEIR_EXTRA.search(problem):
         return f"The model '{name}' needs a package that is not installed; run: pip install \"{extra[0]}\""
     if problem.startswith("Unknown"):
-        return _unknown(name)
-    return f"The model '{name}' is not ready for use: {quoted(problem)}."
+        return _describe_unknown(name)
+    return f"The model '{name}' is not ready for use: {quote_provider(problem)}."
 
 
-def _unknown(name: str) -> str:
+def _describe_unknown(name: str) -> str:
     provider, colon, model = name.partition(":")
     known = _PROVIDERS if colon else (DEFAULT, "test", *local.WEIGHTS)
     near = difflib.get_close_matches(provider.lower(), known, n=1)

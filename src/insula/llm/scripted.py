@@ -13,7 +13,7 @@ from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.settings import ModelSettings
 
-from insula.llm.fake_server import tokens
+from insula.llm.fake_server import split_tokens
 from insula.llm.wire import Role
 
 Json = dict[str, Any]
@@ -62,7 +62,7 @@ class ScriptedModel(FunctionModel):
         delay: float = 0.0,
         name: str = "scripted",
     ) -> None:
-        super().__init__(self._respond, stream_function=self._stream, model_name=name)
+        super().__init__(self._respond_scripted, stream_function=self._stream_scripted, model_name=name)
         self.requests: list[Request] = []
         self._replies = replies
         self._logprob = logprob
@@ -78,42 +78,42 @@ class ScriptedModel(FunctionModel):
     ) -> AsyncGenerator[StreamedResponse]:
         """As the base class, with log-probabilities at the end."""
         async with super().request_stream(messages, model_settings, model_request_parameters, run_context) as stream:
-            stream.provider_details = self._details(self._last_text, model_settings)
+            stream.provider_details = self._make_details(self._last_text, model_settings)
             yield stream
 
-    async def _respond(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        text = await self._next(messages, info)
-        return ModelResponse(parts=[TextPart(text)], provider_details=self._details(text, info.model_settings))
+    async def _respond_scripted(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        text = await self._next_reply(messages, info)
+        return ModelResponse(parts=[TextPart(text)], provider_details=self._make_details(text, info.model_settings))
 
-    async def _stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
-        self._last_text = await self._next(messages, info)
-        for token in tokens(self._last_text) or [""]:
+    async def _stream_scripted(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        self._last_text = await self._next_reply(messages, info)
+        for token in split_tokens(self._last_text) or [""]:
             yield token
 
-    async def _next(self, messages: list[ModelMessage], info: AgentInfo) -> str:
-        request = _request(messages, info)
+    async def _next_reply(self, messages: list[ModelMessage], info: AgentInfo) -> str:
+        request = _make_request(messages, info)
         self.requests.append(request)
         await asyncio.sleep(self._delay)
-        reply = self._replies if callable(self._replies) else self._scripted(len(self.requests))
+        reply = self._replies if callable(self._replies) else self._find_reply(len(self.requests))
         reply = reply(request) if callable(reply) else reply
         if isinstance(reply, BaseException):
             raise reply
         return reply if isinstance(reply, str) else json.dumps(reply)
 
-    def _scripted(self, number: int) -> Reply | Callable[[Request], Reply]:
+    def _find_reply(self, number: int) -> Reply | Callable[[Request], Reply]:
         replies = cast("Sequence[Reply | Callable[[Request], Reply]]", self._replies)
         if number > len(replies):
             raise AssertionError(f"request {number} came, and the script has {len(replies)} replies")
         return replies[number - 1]
 
-    def _details(self, text: str, settings: ModelSettings | None) -> Json | None:
+    def _make_details(self, text: str, settings: ModelSettings | None) -> Json | None:
         if self._logprob is None or not cast(Json, settings or {}).get("openai_logprobs"):
             return None
-        return {"logprobs": [{"token": token, "logprob": self._logprob} for token in tokens(text)]}
+        return {"logprobs": [{"token": token, "logprob": self._logprob} for token in split_tokens(text)]}
 
 
-def _request(messages: list[ModelMessage], info: AgentInfo) -> Request:
-    said: list[tuple[Role, str]] = [(_role(message), _text(message)) for message in messages]
+def _make_request(messages: list[ModelMessage], info: AgentInfo) -> Request:
+    said: list[tuple[Role, str]] = [(_role_of(message), _text_of(message)) for message in messages]
     output = info.model_request_parameters.output_object
     return Request(
         instructions=info.instructions or "",
@@ -124,9 +124,9 @@ def _request(messages: list[ModelMessage], info: AgentInfo) -> Request:
     )
 
 
-def _role(message: ModelMessage) -> Role:
+def _role_of(message: ModelMessage) -> Role:
     return "user" if isinstance(message, ModelRequest) else "assistant"
 
 
-def _text(message: ModelMessage) -> str:
+def _text_of(message: ModelMessage) -> str:
     return "".join(str(part.content) for part in message.parts if isinstance(part, UserPromptPart | TextPart))

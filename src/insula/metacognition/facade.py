@@ -43,7 +43,7 @@ from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import clean
 from insula.turn import mending, monitor
-from insula.turn.hedging import hedge
+from insula.turn.hedging import hedge_response
 from insula.types import IMPASSE, Assessment, Controls, Identity, ImpasseRecord, Memory, Provenance, Signal, Usage
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def warm_up(embed: Embed | None = use) -> None:
         vector = embedded(embed, text)
         find_preferences({text: vector}, vector, "en")
     assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
-    hedge("Ana lives in Lisbon.", assessment, Identity())
+    hedge_response("Ana lives in Lisbon.", assessment, Identity())
     screen(redact(text), len(text))
     shipped()
 
@@ -85,7 +85,7 @@ async def note_stuck(store: Store, user: str, session: str, problem: str, reason
     analysis = memorable(content, analysed(content))
     item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
     at = datetime.fromtimestamp(store.now(), UTC)
-    data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved(content).record()}}
+    data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved_shortfall(content).to_record()}}
     with on_behalf_of(user):
         place = await store.place(user, session)
         number, _ = await store.sessions.say(place, item._replace(content=content, kind="episodic"))

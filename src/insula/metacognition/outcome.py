@@ -16,8 +16,8 @@ from insula.text.analysis import LANGUAGES, detect
 from insula.text.questions import asks
 from insula.turn import guidance, impasse, mending
 from insula.turn.instructions import may_show
-from insula.turn.source import Source, source
-from insula.turn.verdict import Verdict, describe_preferences, verdict
+from insula.turn.source import AnswerSource, find_source
+from insula.turn.verdict import Verdict, describe_preferences, make_verdict
 from insula.types import (
     CONFIDENCE_LOW,
     HEDGE_THRESHOLD,
@@ -119,10 +119,10 @@ def response_language(turn: "Turn", response: str) -> str:
 def judge_turn(turn: "Turn", judged: Assessment, response: str, claims: frozenset[str]) -> Verdict:
     """What a person is told of the turn."""
     asked = bool(turn.analysis and asks(turn.analysis))
-    sure: Source | None = None
+    sure: AnswerSource | None = None
     if asked and level_of(turn) not in {None, "low"}:
-        sure = source(turn.message, response, turn.recalled, turn.shown, judged.flags, turn.language)
-    return verdict(
+        sure = find_source(turn.message, response, turn.recalled, turn.shown, judged.flags, turn.language)
+    return make_verdict(
         turn.confidence,
         judged,
         sure,
@@ -149,9 +149,9 @@ def _plain_words(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".。!！")
 
 
-def shortfall_of(turn: "Turn", judged: Assessment, before: impasse.Judged | None) -> mending.Shortfall | None:
+def shortfall_of(turn: "Turn", judged: Assessment, before: impasse.JudgedTurn | None) -> mending.Shortfall | None:
     """What this turn leaves to the next."""
-    return mending.shortfall(judged, impasse.impasse(before, impasse.judged(judged, topic_of(turn))))
+    return mending.find_shortfall(judged, impasse.find_impasse(before, impasse.summarize_turn(judged, topic_of(turn))))
 
 
 def of_data(judged: Assessment) -> Assessment:
@@ -167,10 +167,10 @@ def of_data(judged: Assessment) -> Assessment:
 
 def ask_again(turn: "Turn", judged: Assessment) -> str:
     """What to ask once more with at once; nothing where no fault can be named."""
-    left = mending.shortfall(judged)
+    left = mending.find_shortfall(judged)
     if judged.outcome != "doubtful" or left is None:
         return ""
-    said = mending.sentence(left, turn.language, frozenset(REGISTER))  # who sets `retry` asks for all of them
+    said = mending.feedback_sentence(left, turn.language, frozenset(REGISTER))  # who sets `retry` asks for all of them
     return said.text if said else ""
 
 
@@ -188,7 +188,7 @@ def ledger_notes(
     record["claims"] = sorted(turn.words.claims.union(*(said.claims for said in (*told.said, *filter(None, [doubt])))))
     record["verdict"] = told.kind
     if turn.mend is not None:
-        record["mend"] = mending.record(turn.mend, mending.is_mended(turn.mend.shortfall, response, judged))
+        record["mend"] = mending.record_feedback(turn.mend, mending.is_mended(turn.mend.shortfall, response, judged))
     record["quoted"] = _quoted(turn, judged, told, left)
     yield Note(TURN, "the turn is over", record)
     if judged.score < HEDGE_THRESHOLD:
@@ -219,9 +219,9 @@ def _record(turn: "Turn", judged: Assessment, usage: Usage, hedged: bool) -> Tur
         "seconds": round(usage.seconds, 4),
     }
     if turn.lessons:
-        record["lessons"] = guidance.record(turn.lessons)
+        record["lessons"] = guidance.record_arms(turn.lessons)
     if turn.insights:
-        record["insights"] = guidance.record(turn.insights)
+        record["insights"] = guidance.record_arms(turn.insights)
     return record
 
 
@@ -233,5 +233,5 @@ def _quoted(turn: "Turn", judged: Assessment, told: Verdict, left: mending.Short
         **({"reasons": [redact(text) for text in turn.confidence.reasons]} if turn.confidence.reasons else {}),
         **({"unanswered": [redact(text) for text in judged.unanswered]} if judged.unanswered else {}),
         **({"faults": faults} if faults else {}),
-        **({"shortfall": left.record()} if left else {}),
+        **({"shortfall": left.to_record()} if left else {}),
     }

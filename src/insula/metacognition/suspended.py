@@ -13,8 +13,8 @@ from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import Reason
 from insula.session.saved import Lever, Saved
 from insula.turn import guidance
-from insula.turn.instructions import Words
-from insula.turn.mending import Mend
+from insula.turn.instructions import TurnInstructions
+from insula.turn.mending import Feedback
 from insula.types import Confidence, Controls, Recalled
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ class Suspended:
     number: int
     is_read: bool = True
     """Whether memory could be read when it was begun."""
-    words: Words
+    words: TurnInstructions
     confidence: Confidence
     recalled: tuple[Recalled, ...]
     history: tuple[Said, ...]
     personal: bool
-    lessons: tuple[guidance.Used, ...]
-    insights: tuple[guidance.Used, ...]
-    mend: Mend | None
+    lessons: tuple[guidance.UsedGuidance, ...]
+    insights: tuple[guidance.UsedGuidance, ...]
+    mend: Feedback | None
     controls: Controls
     skipped: tuple[Stage, ...]
     adaptations: tuple[Adaptation, ...]

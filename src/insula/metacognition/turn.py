@@ -72,11 +72,11 @@ from insula.text.payload import is_payload
 from insula.text.questions import Ask, asks
 from insula.text.structure import is_structured
 from insula.turn import confidence, forgetting, guidance, impasse, limits, mending, monitor, wishes
-from insula.turn.gate import Gate, gate, most_personal
-from insula.turn.hedging import Hedged, hedge
-from insula.turn.instructions import asked_for, compose
-from insula.turn.likelihood import Logprobs, weighed
-from insula.turn.mending import Mend
+from insula.turn.gate import MemoryGate, decide_gate, most_personal
+from insula.turn.hedging import HedgedResponse, hedge_response
+from insula.turn.instructions import asked_for, compose_instructions
+from insula.turn.likelihood import Logprobs, weigh_likelihood
+from insula.turn.mending import Feedback
 from insula.turn.relevance import best_odds, choose_lines, choose_sure_lines, largest_overlap
 from insula.types import (
     ADAPTATION,
@@ -170,16 +170,16 @@ class Turn:
         self.analysis: Analysis | None = None
         self.confidence = Confidence(level="low", score=0.0, reasons=(say("why.sure", "reason.unread").text,))
         self.recalled: tuple[Recalled, ...] = ()
-        self.lessons: tuple[guidance.Used, ...] = ()
-        self.mend: Mend | None = None
-        self.wishes: tuple[wishes.Standing, ...] = ()
+        self.lessons: tuple[guidance.UsedGuidance, ...] = ()
+        self.mend: Feedback | None = None
+        self.wishes: tuple[wishes.ActivePreference, ...] = ()
         self.heard: tuple[Preference, ...] = ()
         self.ended: tuple[str, ...] = ()
-        self.insights: tuple[guidance.Used, ...] = ()
+        self.insights: tuple[guidance.UsedGuidance, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.is_guest = False
-        self.words = compose(self.identity, ())
-        self.forgetting: forgetting.Heard | None = None
+        self.words = compose_instructions(self.identity, ())
+        self.forgetting: forgetting.ForgetOutcome | None = None
         self.personal = self.is_read = self.over = False
         self.memories = self.number = self.promoted = 0
         self.result: TurnResult | None = None
@@ -195,7 +195,7 @@ class Turn:
         self._own: UsersWords | None = None  # what of the message the user said themselves, and did not hand over
         self._wished: tuple[OwnWish, ...] = ()
         self._limits: tuple[Recalled, ...] = ()
-        self._gate = Gate(None)
+        self._gate = MemoryGate(None)
         self._learned: Learned | None = None
         self._vectors: dict[str, Vector] = {}
         self._encoded: dict[str, Encoded] = {}
@@ -241,7 +241,7 @@ class Turn:
     def leave_out_identity(self) -> None:
         """Say nothing of who the agent is, before the turn is opened: a guest's own prompt says it."""
         self.is_guest = True
-        self.words = compose(self.identity, ())
+        self.words = compose_instructions(self.identity, ())
 
     @property
     def language(self) -> str:
@@ -309,7 +309,7 @@ class Turn:
         named = named_talkers(self.analysis, speakers)
         chances = {one: personal_chance(one, self._encoded.get(one)) for one in {whole, *pieces}}
         personal = [chances[one] for one in pieces]
-        self._gate = gate(self.analysis, personal, chances[whole], named)
+        self._gate = decide_gate(self.analysis, personal, chances[whole], named)
         sought = most_personal(pieces, personal)
         questions = [
             one for piece in sought for one in extract_question(piece, self.analysis.language, USER, ASSISTANT)
@@ -335,7 +335,7 @@ class Turn:
         self.recalled, self.history = self._with_limits(found.recalled), found.said
         self.memories = found.statistics.memories
         left = (self._before.shortfall if self._before else None) or mending.unsolved_of(stands.impasse)
-        self.mend = mending.mend(left, self.analysis.language, place.session_id, engine.holdout, engine.claims)
+        self.mend = mending.draw_feedback(left, self.analysis.language, place.session_id, engine.holdout, engine.claims)
         with self.kept_from_host("lessons"):
             self._learned = await engine.learned(place, stands.version)
         with self.kept_from_host("wishes"):
@@ -373,27 +373,27 @@ class Turn:
         """Erase what the message before offered, where this one is a yes; any other lets the offer lapse."""
         offer = self.engine.offers.pop((self.user, self.session), None)
         if offer and forgetting.is_refusal(self.message):
-            self.forgetting = forgetting.Heard(offer.language, is_declined=True)
+            self.forgetting = forgetting.ForgetOutcome(offer.language, is_declined=True)
         if offer is None or not forgetting.is_assent(self.message):
             return
         with self.kept_from_host("forget"):
             await curation.erase(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
-            self.forgetting = forgetting.Heard(offer.language, erased=len(offer.lines))
+            self.forgetting = forgetting.ForgetOutcome(offer.language, erased=len(offer.lines))
             self.engine.backlog.again(self.user)
 
-    async def _offer_erasure(self, asked: Request, recalled: Sequence[Recalled]) -> forgetting.Heard:
+    async def _offer_erasure(self, asked: Request, recalled: Sequence[Recalled]) -> forgetting.ForgetOutcome:
         """What a request to forget means, which a yes erases."""
         assert self.analysis is not None  # noqa: S101 it was read above
         language = self.analysis.language
         if asked.scope == "all":
-            return forgetting.Heard(language, is_all=True, request=asked.words)
+            return forgetting.ForgetOutcome(language, is_all=True, request=asked.words)
         latest = await self.engine.store.memories.remembered(self.user, LATEST)
         said = [memory for memory, _ in latest if memory.session == self.session and memory.provenance == "user"]
         before = [memory for memory in said if memory.kind == "semantic"]
         found = forgetting.find_meant(asked.scope, self.analysis.terms, recalled, before, ANSWERS)
-        lines, numbers = (forgetting.short(one.content) for one in found), (one.id for one in found)
-        offer = forgetting.Offer(tuple(lines), tuple(numbers), language) if found else None
-        return forgetting.Heard(language, offer, request=asked.words)
+        lines, numbers = (forgetting.shorten_line(one.content) for one in found), (one.id for one in found)
+        offer = forgetting.ErasureOffer(tuple(lines), tuple(numbers), language) if found else None
+        return forgetting.ForgetOutcome(language, offer, request=asked.words)
 
     def _await_yes(self, request: Sequence[int]) -> None:
         """Let a yes as the next message erase what is offered, and the request, where it tells nothing else."""
@@ -441,13 +441,13 @@ class Turn:
         self._regulation, self.adaptations = begun.regulation, begun.adaptations
         self.conditions = begun.conditions.reasons
 
-    def _draw_lessons(self, place: Place, asked: Analysis) -> tuple[guidance.Used, ...]:
+    def _draw_lessons(self, place: Place, asked: Analysis) -> tuple[guidance.UsedGuidance, ...]:
         """The lessons that the message brings up; wishes and insights with them."""
         if (known := self._learned) is None:
             return ()
         with self.kept_from_host("lessons"):
             said = self.engine.asked_for_now((self.user, self.session), self._wished)
-            self.wishes = wishes.told(known.wishes, asked.terms, said, payload=is_payload(self._content))
+            self.wishes = wishes.select_preferences(known.wishes, asked.terms, said, payload=is_payload(self._content))
             holdout = self.engine.holdout
             self.insights = guidance.bring_up_insights(known.insights, asked.terms, place.session_id, holdout)
             return guidance.bring_up_lessons(known.advice, asked.terms, place.session_id, holdout)
@@ -462,7 +462,9 @@ class Turn:
         before = [Utterance(said.content, said.provenance == "user") for said in self.history]
         units = find_fact_candidates(kept, before)
         await self._read(one.meant for one in units)
-        forget = self.forgetting or forgetting.Heard(whole.language)  # a request would bring back what it wants gone
+        forget = self.forgetting or forgetting.ForgetOutcome(
+            whole.language
+        )  # a request would bring back what it wants gone
         self._wished = tuple(wish for wish in self._wished if not forget.is_in_request(wish.words))
         facts = [fact for fact in select_facts(units, self._encoded) if not forget.is_in_request(fact.text)]
         made = extract_statements(kept, USER, ASSISTANT, before, [fact.text for fact in facts])
@@ -492,7 +494,7 @@ class Turn:
         message: Analysis,
         asked: Cue,
         found: Recollection,
-        learned: tuple[guidance.Used, ...],
+        learned: tuple[guidance.UsedGuidance, ...],
         more: Sequence[Recalled],
     ) -> None:
         """Estimate confidence and compose what the model is told.
@@ -513,14 +515,14 @@ class Turn:
             identity=identity,
             calibration=calibration,
         )
-        own_guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
+        own_guidance = [identity.guidance[topic] for topic in confidence.touched_topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
         preferences = [quote("wish", wish.text) for wish in far]
         told = [*preferences, *guidance.told_lessons(learned), *guidance.told_insights(self.insights)]
         untold = self._gate.is_certain
         self.personal = untold or self._lets_in(self.recalled)
         composed = partial(
-            compose,
+            compose_instructions,
             identity,
             limits=self._limits,
             untold=untold,
@@ -539,9 +541,9 @@ class Turn:
             unshown = composed(self._lines(more, self.engine.controls.max_context_items)).shown - self.words.shown
             self.note_saved("max_context_items", Saved(memories=len(unshown) or None))
         if not self.words.shown > {one.memory.id for one in self._limits}:
-            self.confidence = confidence.untold(self.confidence, calibration)
+            self.confidence = confidence.lower_untold(self.confidence, calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
-        self.lessons = (*(guidance.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
+        self.lessons = (*(guidance.UsedGuidance(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _guidelines(self) -> str:
         """What of SOUL.md may apply to the message, by the meaning of it and of its pieces."""
@@ -633,17 +635,17 @@ class Turn:
         engine = self.engine
         with span(telemetry.ASSESSMENT) as traced:
             judged = assessment or self._assess(response)
-            judged = weighed(outcome.of_data(judged) if structured else judged, self.analysis, logprobs)
+            judged = weigh_likelihood(outcome.of_data(judged) if structured else judged, self.analysis, logprobs)
             traced.set(score=judged.score, flags=judged.flags)
         evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         for flag in judged.flags:
             engine.telemetry.flags.labels(flag).inc()
-        hedged = Hedged(response, None)
+        hedged = HedgedResponse(response, None)
         if is_silent := "empty" in judged.flags and not response.strip():
-            hedged = Hedged(say("silent", "", self.language).text, None)
+            hedged = HedgedResponse(say("silent", "", self.language).text, None)
         elif not structured:
             spoken = outcome.response_language(self, response)
-            hedged = hedge(response, judged, self.identity, spoken, engine.claims)
+            hedged = hedge_response(response, judged, self.identity, spoken, engine.claims)
         told = outcome.judge_turn(self, judged, response, engine.claims)
         again = outcome.ask_again(self, judged) if self._asked_again < engine.controls.retry else ""
         self._asked_again += bool(again)
@@ -697,7 +699,7 @@ class Turn:
         return streamed(self.finish, pieces)
 
     @property
-    def _before(self) -> impasse.Judged | None:
+    def _before(self) -> impasse.JudgedTurn | None:
         """What is kept of the turn before, where it was answered."""
         return self.engine.judged((self.user, self.session))
 
@@ -715,12 +717,12 @@ class Turn:
     def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
         if self._stuck:
-            data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved(self._content).record()}}
+            data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved_shortfall(self._content).to_record()}}
             yield self._signal(IMPASSE, self._stuck, data)
         if judged is None:
             return
         topic, left = outcome.topic_of(self), outcome.shortfall_of(self, judged, self._before)
-        if stuck := self.engine.judge((self.user, self.session), impasse.judged(judged, topic, left)):
+        if stuck := self.engine.judge((self.user, self.session), impasse.summarize_turn(judged, topic, left)):
             yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
 
     def _signal(self, kind: SignalKind, reason: str, data: SignalRecord) -> Signal:

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from insula.errors import InsulaError
 from insula.llm.budget import Account
-from insula.llm.client import Prompt, generate
+from insula.llm.client import Prompt, generate_reply
 from insula.night.cycle import Night
 from insula.redaction import redact
 from insula.types import Usage
@@ -50,7 +50,7 @@ async def ask(
         before = night.account.by_purpose.get(purpose, Usage())
         value, failed = cast("Json | None", None), ""
         try:
-            answer = await generate(
+            answer = await generate_reply(
                 model,
                 prompt,
                 purpose=purpose,

@@ -23,7 +23,7 @@ from insula.language.preferences import LONGEST, meaning_of, part_of
 from insula.language.preferences import Preference as Wanted
 from insula.language.statements import Statement, Utterance
 from insula.llm.budget import Account, bound_tokens
-from insula.llm.client import Prompt, generate
+from insula.llm.client import Prompt, generate_reply
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval import extraction
 from insula.memory.retrieval.embedding import embedded_all, hands_of
@@ -193,7 +193,7 @@ async def _asked(reader: Reader, batch: Batch) -> Checked:
     spent = await reader.store.read(unread.tokens_spent, reader.user_id, reader.store.now())
     if spent + bound_tokens(instructions) + bound_tokens(prompt) + MAX_TOKENS > reader.tokens:
         raise BudgetExceeded(SPENT)
-    answer = await generate(
+    answer = await generate_reply(
         reader.model,
         Prompt(instructions=instructions, prompt=prompt),
         purpose=PURPOSE,

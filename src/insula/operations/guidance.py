@@ -18,7 +18,7 @@ from insula.memory.wishes import words as words_of
 from insula.night import curation
 from insula.operations.words import counted, times
 from insula.text.surface import written
-from insula.turn.guidance import Lesson, find_lessons
+from insula.turn.guidance import ActiveLesson, find_lessons
 from insula.worth import Worth
 
 Kind = Literal["preference", "lesson", "rule"]
@@ -105,7 +105,7 @@ def describe_pieces(pieces: Sequence[Piece], cited: Mapping[int, Cited], now: fl
     return sorted(found, key=lambda one: (list(KINDS).index(one.kind), STANDINGS.index(one.standing)))
 
 
-def _describe(piece: Piece, advice: Lesson | None, cited: Mapping[int, Cited], now: float) -> Guidance:
+def _describe(piece: Piece, advice: ActiveLesson | None, cited: Mapping[int, Cited], now: float) -> Guidance:
     kept = piece.kept
     sources = tuple(cited[each] for each in kept.citations[-SOURCES:] if each in cited)
     if kept.section:
@@ -171,7 +171,7 @@ def _describe_line(line: Kept) -> Guidance:
     )
 
 
-def _describe_lesson(lesson: Kept, advice: Lesson | None, sources: Sequence[Cited], now: float) -> Guidance:
+def _describe_lesson(lesson: Kept, advice: ActiveLesson | None, sources: Sequence[Cited], now: float) -> Guidance:
     held = [Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence]
     life = live(held, now, mode=lesson.mode)
     own = advice is not None and advice.own and not lesson.mode

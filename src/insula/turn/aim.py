@@ -32,12 +32,14 @@ def asks_only_user(ask: Ask, language: str) -> bool:
     text = ask.text.replace("’", "'")
     if not _is_of_user(text, language):
         return False
-    return _found("remember", text, language) or (ask.kind in _VALUED and _names_slots_alone(ask, text, language))
+    return _matches_phrase("remember", text, language) or (
+        ask.kind in _VALUED and _names_slots_alone(ask, text, language)
+    )
 
 
 def wants_advice(ask: Ask, language: str) -> bool:
     """Whether a question asks for advice or help, which no memory holds."""
-    return language in LANGUAGES and _found("advice", ask.text.replace("’", "'"), language)
+    return language in LANGUAGES and _matches_phrase("advice", ask.text.replace("’", "'"), language)
 
 
 def _is_of_user(text: str, language: str) -> bool:
@@ -51,7 +53,7 @@ def _is_of_user(text: str, language: str) -> bool:
 
 def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
     """Whether a question names people, animals and slots, and nothing else."""
-    known, beings = slots(language), _beings(language)
+    known, beings = slot_words(language), _being_words(language)
     if language in UNSPACED:
         left = re.sub("|".join(map(re.escape, sorted(known | beings, key=len, reverse=True))), " ", text)
         other, held = [term for term in ask.terms if term in left], any(slot in text for slot in known)
@@ -66,28 +68,28 @@ def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
 
 
 @cache
-def slots(language: str) -> frozenset[str]:
+def slot_words(language: str) -> frozenset[str]:
     """What a value of somebody's is called: a name, an age, a home; by its stem where words stand apart."""
-    words = _data()[language]["slots"].split()
+    words = _load_data()[language]["slots"].split()
     return frozenset(words if language in UNSPACED else (term_of(fold(word), language) or word for word in words))
 
 
 @cache
-def _beings(language: str) -> frozenset[str]:
+def _being_words(language: str) -> frozenset[str]:
     words = lexicon(language).beings
     return frozenset(words if language in UNSPACED else (term_of(word, language) or word for word in words))
 
 
-def _found(what: str, text: str, language: str) -> bool:
-    return bool(_pattern(what, language).search(text))
+def _matches_phrase(what: str, text: str, language: str) -> bool:
+    return bool(_compile_phrase(what, language).search(text))
 
 
 @cache
-def _pattern(what: str, language: str) -> re.Pattern[str]:
-    phrases = _data()[language][what]
+def _compile_phrase(what: str, language: str) -> re.Pattern[str]:
+    phrases = _load_data()[language][what]
     return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
 
 @cache
-def _data() -> dict[str, dict[str, str]]:
+def _load_data() -> dict[str, dict[str, str]]:
     return json.loads((files("insula.turn") / "aim.json").read_text("utf-8"))

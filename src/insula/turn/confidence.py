@@ -39,7 +39,7 @@ FAMILIAR = 10
 """Semantic memories on a topic at which it counts as wholly familiar."""
 
 
-def estimate(
+def estimate_confidence(
     cue: Cue,
     found: Recollection,
     *,
@@ -58,26 +58,26 @@ def estimate(
     """
     calibration = calibration or shipped()
     known = [one for one in found.recalled if is_evidence(one)]
-    values = features(cue, known, found, context, identity)
-    said_of = whose(known, found.standing)
+    values = recall_features(cue, known, found, context, identity)
+    said_of = owner_features(known, found.standing)
     fitted = calibration.documents if calibration.documents and of_documents(known) else calibration
     stored = probability(fitted, values, said_of) if any(values.values()) else 0.0
-    unadjusted = weighed(stored, known, calibration)
+    unadjusted = estimate_chance(stored, known, calibration)
     score = adjusted(calibration, unadjusted) if unadjusted else 0.0
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
-    why = tuple(one.text for one in (*told(known), *reasons(cue, known, found.statistics, said_of)))
+    why = tuple(one.text for one in (*explain_line(known), *explain_confidence(cue, known, found.statistics, said_of)))
     return Confidence(level=level, score=score, reasons=why, unadjusted=unadjusted)
 
 
-def untold(confidence: Confidence, calibration: Calibration) -> Confidence:
+def lower_untold(confidence: Confidence, calibration: Calibration) -> Confidence:
     """The confidence where no line of what was found may stand before the model: what is reported is what is told."""
     if confidence.level == "low":
         return confidence
     score = min(confidence.score, calibration.medium - SHORT)
-    return replace(confidence, level="low", score=score, reasons=(*confidence.reasons, _why("hidden").text))
+    return replace(confidence, level="low", score=score, reasons=(*confidence.reasons, _claim_reason("hidden").text))
 
 
-def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration) -> float:
+def estimate_chance(stored: float, known: Sequence[Recalled], calibration: Calibration) -> float:
     """The chance that memory holds what is asked, before it is adjusted.
 
     Of the users' own talk it is that of the line that likeliest answers. One about somebody else than those asked about
@@ -86,13 +86,13 @@ def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration) 
     """
     judged = [(one.odds, one.parts) for one in known if one.odds is not None]
     if judged:
-        return max(min(holding_chance(odds), _highest(parts, calibration)) for odds, parts in judged)
+        return max(min(holding_chance(odds), _chance_ceiling(parts, calibration)) for odds, parts in judged)
     if of_documents(known) or stored >= LIKELIER:
         return stored
     return min(stored, calibration.medium - SHORT)
 
 
-def _highest(parts: Mapping[str, float], calibration: Calibration) -> float:
+def _chance_ceiling(parts: Mapping[str, float], calibration: Calibration) -> float:
     """The highest chance that a line leaves, by what is known of it."""
     is_read = "about" in parts
     if is_read and not parts["about"]:
@@ -101,14 +101,14 @@ def _highest(parts: Mapping[str, float], calibration: Calibration) -> float:
     return calibration.high - SHORT if any(parts.get(name) for name in doubts) else 1.0
 
 
-def told(known: Sequence[Recalled]) -> tuple[Claimed, ...]:
+def explain_line(known: Sequence[Recalled]) -> tuple[Claimed, ...]:
     """What the line that likeliest answers has to do with what is asked."""
     judged = [one for one in known if one.odds is not None and one.bearing != "other"]
     if not judged:
         return ()
     best = max(judged, key=lambda one: one.odds or 0.0)
-    said = _why(best.bearing, line=_quoted(best))
-    return (_why("ended", said=said.text, before=_cut(best.before)) if best.before else said,)
+    said = _claim_reason(best.bearing, line=_quote_memory(best))
+    return (_claim_reason("ended", said=said.text, before=_shorten_quote(best.before)) if best.before else said,)
 
 
 def of_documents(known: Sequence[Recalled]) -> bool:
@@ -121,7 +121,7 @@ def is_evidence(recalled: Recalled) -> bool:
     return recalled.memory.provenance in {"user", "tool"} and recalled.memory.kind == "semantic"
 
 
-def features(
+def recall_features(
     cue: Cue,
     known: Sequence[Recalled],
     found: Recollection,
@@ -140,14 +140,14 @@ def features(
         "covered": known[0].parts.get("overlap", 0.0) if known else 0.0,
         "margin": odds[0] / (1 + sum(odds)) if odds else 0.0,
         "agreement": sum(one.memory.session == top[0].memory.session for one in top) / BEST_OF if top else 0.0,
-        "names": _share(cue.names & held, cue.names),
-        "familiarity": familiarity(held, found.statistics),
-        "setting": max((_share(context & one.terms, context) for one in top), default=0.0),
-        "guidance": float(bool(identity and topics(cue, identity))),
+        "names": _overlap_share(cue.names & held, cue.names),
+        "familiarity": measure_familiarity(held, found.statistics),
+        "setting": max((_overlap_share(context & one.terms, context) for one in top), default=0.0),
+        "guidance": float(bool(identity and touched_topics(cue, identity))),
     }
 
 
-def whose(known: Sequence[Recalled], standing: Standing) -> Mapping[str, float]:
+def owner_features(known: Sequence[Recalled], standing: Standing) -> Mapping[str, float]:
     """The features of whether it is said of the person asked, each in [0, 1]; empty where no talker is asked about."""
     if not standing.told or not known:
         return {}
@@ -160,18 +160,18 @@ def terms_found(cue: Cue, known: Sequence[Recalled]) -> frozenset[str]:
     return frozenset(cue.forms[term] for term in held if term in cue.forms)
 
 
-def familiarity(held: frozenset[str], statistics: Statistics) -> float:
+def measure_familiarity(held: frozenset[str], statistics: Statistics) -> float:
     """How often the topic stands in semantic memory, on a log scale up to `FAMILIAR`, in [0, 1]."""
     often = max((statistics.asserting.get(term, 0) for term in held), default=0)
     return min(math.log1p(often) / math.log1p(FAMILIAR), 1.0)
 
 
-def topics(cue: Cue, identity: Identity) -> list[str]:
+def touched_topics(cue: Cue, identity: Identity) -> list[str]:
     """The topics of the identity's guidance that a message touches."""
     return [topic for topic in identity.guidance if set(analyse(topic).terms) & set(cue.terms)]
 
 
-def reasons(
+def explain_confidence(
     cue: Cue,
     known: Sequence[Recalled],
     statistics: Statistics,
@@ -179,38 +179,38 @@ def reasons(
 ) -> tuple[Claimed, ...]:
     """Why the confidence is what it is, most telling first, in plain words."""
     if not cue.terms:
-        return (_why("none asked"),)
+        return (_claim_reason("none asked"),)
     if not statistics.memories and not known:
-        return (_why("empty"),)
+        return (_claim_reason("empty"),)
     if not known:
-        return (_why("nothing"),)
+        return (_claim_reason("nothing"),)
     held = terms_found(cue, known)
     missing = [term for term in cue.terms if term not in held]
-    said = [_why("nearest", line=_quoted(known[0]))]
+    said = [_claim_reason("nearest", line=_quote_memory(known[0]))]
     if missing:
-        said.append(_why("some words", held=len(held), all=len(cue.terms), missing=", ".join(missing[:4])))
+        said.append(_claim_reason("some words", held=len(held), all=len(cue.terms), missing=", ".join(missing[:4])))
     else:
-        said.append(_why("all words"))
+        said.append(_claim_reason("all words"))
     if said_of and said_of["mentions"] + said_of["near"] < 1.0:
-        said.append(_why("another"))
+        said.append(_claim_reason("another"))
     if all(map(is_told, cue.kinds)) and any(one.parts.get("answer") for one in known[:ANSWERS]):
-        said.append(_why("kind"))
+        said.append(_claim_reason("kind"))
     return tuple(said)
 
 
-def _why(key: str, **values: object) -> Claimed:
+def _claim_reason(key: str, **values: object) -> Claimed:
     """A reason, in the words of the register."""
     return say("why.sure", f"reason.{key}", **values)
 
 
-def _quoted(one: Recalled) -> str:
-    return _cut(one.memory.content)
+def _quote_memory(one: Recalled) -> str:
+    return _shorten_quote(one.memory.content)
 
 
-def _cut(content: str) -> str:
+def _shorten_quote(content: str) -> str:
     text = " ".join(content.split())
     return f'"{text if len(text) <= QUOTED else text[: QUOTED - 1] + "…"}"'
 
 
-def _share(part: frozenset[str], whole: frozenset[str]) -> float:
+def _overlap_share(part: frozenset[str], whole: frozenset[str]) -> float:
     return len(part) / len(whole) if whole else 0.0

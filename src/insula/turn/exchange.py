@@ -10,7 +10,7 @@ from insula.text.constraints import constraints
 from insula.text.languages import expected, in_wrong_language
 from insula.text.manner import declines, untold
 from insula.text.questions import Ask, asks, is_small_talk, statements
-from insula.turn.reply import Reply
+from insula.turn.reply import ReplyText
 from insula.types import Fault, Identity, Level
 
 MAX_MESSAGE = 8_000
@@ -27,18 +27,18 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
-class Check(Protocol):
+class FaultCheck(Protocol):
     """Looks for faults of one kind in a response."""
 
     def __call__(self, turn: "Exchange", /) -> Iterator[Fault]: ...
 
 
-def cut(text: str, size: int) -> str:
+def cut_middle(text: str, size: int) -> str:
     """A text of at most about `size` characters: three quarters from its beginning, one from its end."""
     return text if len(text) <= size else f"{text[: size * 3 // 4]}\n{text[-size // 4 :]}"
 
 
-class Asked:
+class AskedMessage:
     """The message as the monitor sees it."""
 
     def __init__(self, analysis: Analysis) -> None:
@@ -46,13 +46,13 @@ class Asked:
         self.text = analysis.text
         self.language = analysis.language
         self.demands = constraints(analysis)
-        self.asks = self._asks()
+        self.asks = self._find_asks()
 
-    def _asks(self) -> tuple[Ask, ...]:
+    def _find_asks(self) -> tuple[Ask, ...]:
         """Its asks; what only says how to answer them ("Just the number.") is none of them."""
         found = asks(self.analysis)
-        formal = {_bare(demand.text) for demand in self.demands}
-        own = tuple(ask for ask in found if _bare(ask.text) not in formal or ask.kind != "request")
+        formal = {_plain_words(demand.text) for demand in self.demands}
+        own = tuple(ask for ask in found if _plain_words(ask.text) not in formal or ask.kind != "request")
         return own or found
 
     @cached_property
@@ -76,7 +76,7 @@ class Asked:
         return (Ask(self.text, "open", self.statements),) if keywords else ()
 
 
-def _bare(text: str) -> str:
+def _plain_words(text: str) -> str:
     return " ".join(_WORDS.findall(text.lower()))
 
 
@@ -85,7 +85,7 @@ class Exchange:
 
     def __init__(
         self,
-        asked: Asked,
+        asked: AskedMessage,
         response: str,
         recent: Sequence[str],
         identity: Identity,
@@ -94,17 +94,17 @@ class Exchange:
     ) -> None:
         self.asked = asked
         self.whole = response
-        self.response = cut(response, MAX_RESPONSE)
+        self.response = cut_middle(response, MAX_RESPONSE)
         self.recent = recent
         self.identity = identity
         self.memory = memory
         self.level: Level | None = level
         self.wanted = expected(asked.analysis, identity.languages)
         self.is_foreign = in_wrong_language(self.response, self.wanted)
-        self.language = self._language()
-        self.reply = Reply(self.response, self.language)
+        self.language = self._response_language()
+        self.reply = ReplyText(self.response, self.language)
 
-    def _language(self) -> str:
+    def _response_language(self) -> str:
         """The response's language: the message's, where that is what was wanted and nothing speaks against it."""
         own = self.asked.language
         usual = not self.is_foreign and self.wanted.languages <= {own}
@@ -120,9 +120,9 @@ class Exchange:
     @cached_property
     def shared(self) -> int:
         """How many content words the response takes up from the message and the last responses."""
-        before = {word for text in self.recent for word in content_words(cut(text, MAX_BEFORE), self.language)}
+        before = {word for text in self.recent for word in content_words(cut_middle(text, MAX_BEFORE), self.language)}
         terms = {term_of(word, self.language) for word in before & self.reply.found}
-        return len(terms.union(term for term in self.asked.analysis.terms if self.reply.has(term)))
+        return len(terms.union(term for term in self.asked.analysis.terms if self.reply.has_term(term)))
 
     @cached_property
     def declined(self) -> bool:

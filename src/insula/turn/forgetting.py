@@ -17,7 +17,7 @@ _NO = frozenset(["no", "n", "non", "nein", "não", "nao", "不", "不是", "不�
 """An offer is taken, or refused, by a message that is one of these words and nothing else."""
 
 
-class Offer(NamedTuple):
+class ErasureOffer(NamedTuple):
     """What a user may have erased by a yes as their next message."""
 
     lines: tuple[str, ...]
@@ -28,11 +28,11 @@ class Offer(NamedTuple):
     """Of the request: what comes of it is said in the same."""
 
 
-class Heard(NamedTuple):
+class ForgetOutcome(NamedTuple):
     """What became of a request to forget."""
 
     language: str
-    offer: Offer | None = None
+    offer: ErasureOffer | None = None
     erased: int = 0
     is_declined: bool = False
     is_all: bool = False
@@ -48,34 +48,34 @@ class Heard(NamedTuple):
     @property
     def told(self) -> Claimed:
         """What the model is told."""
-        return self._say("forget", done="done", declined="declined", all_="all", offer="found", nothing="none")
+        return self._say_outcome("forget", done="done", declined="declined", all_="all", offer="found", nothing="none")
 
     @property
     def under_reply(self) -> Claimed:
         """What the person is told."""
-        return self._say(
+        return self._say_outcome(
             "forget.offer", done="erased", declined="kept", all_="everything", offer="offer", nothing="nothing"
         )
 
-    def _say(self, claim: str, *, done: str, declined: str, all_: str, offer: str, nothing: str) -> Claimed:
+    def _say_outcome(self, claim: str, *, done: str, declined: str, all_: str, offer: str, nothing: str) -> Claimed:
         if self.erased:
             return say(claim, done, self.language, number=self.erased)
         if self.offer:
-            return say(claim, offer, self.language, lines=_listed(self.offer))
+            return say(claim, offer, self.language, lines=_list_lines(self.offer))
         return say(claim, declined if self.is_declined else all_ if self.is_all else nothing, self.language)
 
 
 def is_assent(message: str) -> bool:
     """Whether a message is a yes and nothing else."""
-    return _flat(message) in _YES
+    return _flatten_message(message) in _YES
 
 
 def is_refusal(message: str) -> bool:
     """Whether a message is a no and nothing else."""
-    return _flat(message) in _NO
+    return _flatten_message(message) in _NO
 
 
-def _flat(message: str) -> str:
+def _flatten_message(message: str) -> str:
     return re.sub(r"[\s.!,。！、]+", " ", message).strip().lower()
 
 
@@ -103,11 +103,11 @@ def find_meant(
     return meant[:MOST]
 
 
-def _listed(offer: Offer) -> str:
+def _list_lines(offer: ErasureOffer) -> str:
     return " · ".join(f"“{line}”" for line in offer.lines)
 
 
-def short(text: str) -> str:
+def shorten_line(text: str) -> str:
     """A line as it is shown."""
     line = " ".join(text.split())
     return line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1] + "…"

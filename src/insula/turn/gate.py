@@ -23,7 +23,7 @@ _MADE: frozenset[AskKind] = frozenset({"how_to", "code", "request"})
 """Asks for what is to be made or done, which no memory answers."""
 
 
-class Gate(NamedTuple):
+class MemoryGate(NamedTuple):
     """What a message lets memory say."""
 
     personal: float | None
@@ -59,9 +59,9 @@ class Gate(NamedTuple):
         return surely or bool(self.talkers and self.asks)
 
 
-def gate(
+def decide_gate(
     message: Analysis, chances: Sequence[float | None], whole: float | None, talkers: Collection[str] = ()
-) -> Gate:
+) -> MemoryGate:
     """What a message lets memory say.
 
     Args:
@@ -73,7 +73,7 @@ def gate(
     asking = any(ask.kind not in _MADE for ask in asks(message))
     likeliest = max((one for one in chances if one is not None), default=None)
     personal = None if likeliest is None or whole is None else weigh_message(likeliest, whole)
-    return Gate(personal, frozenset(talkers), asking, message.language)
+    return MemoryGate(personal, frozenset(talkers), asking, message.language)
 
 
 def weigh_message(piece: float, whole: float) -> float:

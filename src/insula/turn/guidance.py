@@ -27,7 +27,7 @@ AT_ONCE = frozenset({"corrected", "stuck"})
 answer to, in a second session."""
 
 
-class Lesson(NamedTuple):
+class ActiveLesson(NamedTuple):
     """A lesson that may be told."""
 
     id: int
@@ -42,7 +42,7 @@ class Lesson(NamedTuple):
     """The last message that it cites."""
 
 
-class Insight(NamedTuple):
+class ActiveInsight(NamedTuple):
     """Something understood that may be told: derived text, which never raises confidence."""
 
     id: int
@@ -51,7 +51,7 @@ class Insight(NamedTuple):
     rank: float
 
 
-class Used(NamedTuple):
+class UsedGuidance(NamedTuple):
     """What a message brought up, and whether the model was told of it."""
 
     id: int
@@ -59,24 +59,24 @@ class Used(NamedTuple):
     text: str
 
 
-def find_lessons(kept: Iterable[Kept], now: float) -> tuple[Lesson, ...]:
+def find_lessons(kept: Iterable[Kept], now: float) -> tuple[ActiveLesson, ...]:
     """The lessons that may be told: what is pinned first, then a person's own, the latest first.
 
     All are screened anew: what is on the list may have grown since they were learned.
     """
-    found = [lesson for one in kept if not one.section and not is_wish(one) and (lesson := _lesson(one, now))]
+    found = [lesson for one in kept if not one.section and not is_wish(one) and (lesson := _read_lesson(one, now))]
     order = sorted(found, key=lambda one: (not one.pinned, not one.own, -one.latest if one.own else -one.rank, one.id))
     return tuple(order)
 
 
-def _lesson(kept: Kept, now: float) -> Lesson | None:
+def _read_lesson(kept: Kept, now: float) -> ActiveLesson | None:
     evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in kept.evidence)
     life = live(evidence, now, mode=kept.mode)
     at_once = kept.author == "person" or kept.key.partition("/")[0] in AT_ONCE
     text = screen(kept.advice, CHARS)
     if kept.mode == MUTED or text.reasons or not text.text or not (at_once or life.told):
         return None
-    return Lesson(
+    return ActiveLesson(
         id=kept.id,
         key=kept.key,
         text=text.text,
@@ -88,51 +88,55 @@ def _lesson(kept: Kept, now: float) -> Lesson | None:
     )
 
 
-def find_insights(understood: Iterable[Understood], forms: Sequence[str]) -> tuple[Insight, ...]:
+def find_insights(understood: Iterable[Understood], forms: Sequence[str]) -> tuple[ActiveInsight, ...]:
     """The insights that may be told, screened anew.
 
     Args:
         understood: what nights understood.
         forms: how those begin that say what is there and not what to make of it.
     """
-    found: list[Insight] = []
+    found: list[ActiveInsight] = []
     for one in understood:
         text = screen(one.content, INSIGHT_CHARS)
         if text.text and not text.reasons and not one.content.startswith(tuple(forms)):
-            found.append(Insight(one.id, text.text, frozenset(analyse(text.text).terms), one.importance))
+            found.append(ActiveInsight(one.id, text.text, frozenset(analyse(text.text).terms), one.importance))
     return tuple(found)
 
 
-def bring_up_lessons(known: Iterable[Lesson], terms: Collection[str], session: int, share: float) -> tuple[Used, ...]:
+def bring_up_lessons(
+    known: Iterable[ActiveLesson], terms: Collection[str], session: int, share: float
+) -> tuple[UsedGuidance, ...]:
     """The lessons that a message with these terms brings up, each with its arm, the same in every turn of a session."""
     up = [one for one in known if triggers.appears(one.trigger, terms)][:MOST]
-    return tuple(Used(one.id, SHOWN if one.own else _draw(session, one.key, share), one.text) for one in up)
+    return tuple(UsedGuidance(one.id, SHOWN if one.own else _draw_arm(session, one.key, share), one.text) for one in up)
 
 
-def bring_up_insights(known: Iterable[Insight], terms: Collection[str], session: int, share: float) -> tuple[Used, ...]:
+def bring_up_insights(
+    known: Iterable[ActiveInsight], terms: Collection[str], session: int, share: float
+) -> tuple[UsedGuidance, ...]:
     """The insights that a message with these terms brings up, the most fitting first, each with its arm."""
     held = frozenset(terms)
     fitting = [(len(one.terms & held), one) for one in known]
     order = sorted((pair for pair in fitting if pair[0] >= SHARED), key=lambda pair: (-pair[0], -pair[1].rank))
     up = [one for _, one in order[:MOST_INSIGHTS]]
-    return tuple(Used(one.id, _draw(session, f"insight/{one.id}", share), one.text) for one in up)
+    return tuple(UsedGuidance(one.id, _draw_arm(session, f"insight/{one.id}", share), one.text) for one in up)
 
 
-def _draw(session: int, key: str, share: float) -> str:
+def _draw_arm(session: int, key: str, share: float) -> str:
     """The arm of a piece of guidance in a session."""
     return WITHHELD if is_withheld(f"{session} {key}", share) else SHOWN
 
 
-def told_lessons(used: Iterable[Used]) -> list[Claimed]:
+def told_lessons(used: Iterable[UsedGuidance]) -> list[Claimed]:
     """What the model is told of lessons."""
     return [quote("lesson", one.text) for one in used if one.arm == SHOWN]
 
 
-def told_insights(used: Iterable[Used]) -> list[Claimed]:
+def told_insights(used: Iterable[UsedGuidance]) -> list[Claimed]:
     """What the model is told of insights."""
     return [say("insight", text=one.text) for one in used if one.arm == SHOWN]
 
 
-def record(used: Iterable[Used]) -> list[Arm]:
+def record_arms(used: Iterable[UsedGuidance]) -> list[Arm]:
     """What the ledger holds of it."""
     return [{"id": one.id, "arm": one.arm} for one in used]

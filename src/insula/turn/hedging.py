@@ -23,7 +23,7 @@ WHAT_CHARS = 160
 _BLOCK = re.compile(r"\s*(?:```|#{1,6}\s|[-*+•]\s|\d{1,3}[.)]\s|[|>])")
 
 
-class Hedged(NamedTuple):
+class HedgedResponse(NamedTuple):
     """A response as it should be shown."""
 
     text: str
@@ -31,13 +31,13 @@ class Hedged(NamedTuple):
     """The sentence of doubt in it; None where it stands as it was."""
 
 
-def hedge(
+def hedge_response(
     response: str,
     assessment: Assessment,
     identity: Identity,
     language: str | None = None,
     claims: frozenset[str] = DEFAULT,
-) -> Hedged:
+) -> HedgedResponse:
     """The response, with a sentence of doubt where its score asks for one.
 
     Args:
@@ -53,21 +53,21 @@ def hedge(
         all of it is in doubt.
     """
     if assessment.outcome != "doubtful" or assessment.score < HEDGE_THRESHOLD or is_structured(response):
-        return Hedged(response, None)
+        return HedgedResponse(response, None)
     spoken = language or detect(response)
     if is_hedged(response, spoken):
-        return Hedged(response, None)
-    spoken = _supported(spoken, identity)
-    missing = _missing(assessment, spoken)
-    said = missing or _doubt(response, assessment, identity, spoken)
+        return HedgedResponse(response, None)
+    spoken = _hedging_language(spoken, identity)
+    missing = _missing_sentence(assessment, spoken)
+    said = missing or _doubt_sentence(response, assessment, identity, spoken)
     if said is None or not claims.issuperset(said.claims):
-        return Hedged(response, None)
+        return HedgedResponse(response, None)
     if missing is not None:
-        return Hedged(f"{response}{_gap_after(response, spoken)}{said.text}", said)
-    return Hedged(f"{said.text}{_gap(response, spoken)}{response}", said)
+        return HedgedResponse(f"{response}{_gap_after(response, spoken)}{said.text}", said)
+    return HedgedResponse(f"{said.text}{_choose_gap(response, spoken)}{response}", said)
 
 
-def _doubt(response: str, assessment: Assessment, identity: Identity, language: str) -> Claimed | None:
+def _doubt_sentence(response: str, assessment: Assessment, identity: Identity, language: str) -> Claimed | None:
     """The sentence for all of a response; None where it says itself that it cannot answer."""
     if "declined" in assessment.flags and declines(response, language):
         return None
@@ -81,15 +81,15 @@ def is_hedged(text: str, language: str) -> bool:
     return any(hedges(text, each) for each in ((language,) if language in LANGUAGES else LANGUAGES))
 
 
-def _missing(assessment: Assessment, language: str) -> Claimed | None:
+def _missing_sentence(assessment: Assessment, language: str) -> Claimed | None:
     """The sentence that names what was left out: a question, or what had been told; None where it cannot be named."""
     told = next((fault.about for fault in assessment.faults if fault.flag == "ignored_memory"), "")
     if told:
-        return _naming("doubt.told", (told,), language)
-    return _naming("doubt.missing", assessment.unanswered[:NAMED], language) if assessment.unanswered else None
+        return _name_missing("doubt.told", (told,), language)
+    return _name_missing("doubt.missing", assessment.unanswered[:NAMED], language) if assessment.unanswered else None
 
 
-def _naming(claim: str, about: tuple[str, ...], language: str) -> Claimed | None:
+def _name_missing(claim: str, about: tuple[str, ...], language: str) -> Claimed | None:
     screened = [screen(text, WHAT_CHARS) for text in about]
     if any(one.reasons or not one.text for one in screened):
         return None
@@ -97,13 +97,13 @@ def _naming(claim: str, about: tuple[str, ...], language: str) -> Claimed | None
     return say(claim, "", language, what=" ".join(mark.format(one.text) for one in screened))
 
 
-def _supported(language: str, identity: Identity) -> str:
+def _hedging_language(language: str, identity: Identity) -> str:
     """The language to hedge in: the response's, else the identity's first, else English."""
     candidates = (language, *identity.languages[:1])
     return next((each for each in candidates if each != UNKNOWN and each in LANGUAGES), "en")
 
 
-def _gap(response: str, language: str) -> str:
+def _choose_gap(response: str, language: str) -> str:
     """What parts the sentence from the response: a list, table or block begins after an empty line."""
     if _BLOCK.match(response):
         return "\n\n"

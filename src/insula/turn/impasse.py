@@ -12,7 +12,7 @@ SAME_TOPIC = 0.25
 """Share of all their terms that two messages on one topic have in common (Jaccard)."""
 
 
-class Judged(NamedTuple):
+class JudgedTurn(NamedTuple):
     """What is kept of a turn to recognise an impasse in the next."""
 
     passed: bool
@@ -23,21 +23,21 @@ class Judged(NamedTuple):
     """What the next turn is told of it."""
 
 
-def judged(assessment: Assessment, topic: frozenset[str], shortfall: Shortfall | None = None) -> Judged:
+def summarize_turn(assessment: Assessment, topic: frozenset[str], shortfall: Shortfall | None = None) -> JudgedTurn:
     """What the next turn needs to know of this one."""
-    return Judged(assessment.outcome != "doubtful", assessment.score, topic, shortfall)
+    return JudgedTurn(assessment.outcome != "doubtful", assessment.score, topic, shortfall)
 
 
-def from_record(data: Mapping[str, Any]) -> Judged | None:
+def from_record(data: Mapping[str, Any]) -> JudgedTurn | None:
     """What a turn's record on the ledger says of it; None where it had no response."""
     if (assessment := data.get("assessment")) is None:
         return None
     score = float(assessment["score"])
     passed = score >= PASS_THRESHOLD or bool(assessment.get("unclear"))
-    return Judged(passed, score, frozenset(data.get("topic", ())), mending.from_record(data))
+    return JudgedTurn(passed, score, frozenset(data.get("topic", ())), mending.from_record(data))
 
 
-def impasse(previous: Judged | None, current: Judged) -> str | None:
+def find_impasse(previous: JudgedTurn | None, current: JudgedTurn) -> str | None:
     """Why the agent is stuck, or None: two assessments in a row below threshold on one topic."""
     if previous is None or previous.passed or current.passed or not same_topic(previous.topic, current.topic):
         return None

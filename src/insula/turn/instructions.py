@@ -22,7 +22,7 @@ Section = tuple[Claimed, ...]
 """Lines that stand together, below their title where they have one."""
 
 
-class Words(NamedTuple):
+class TurnInstructions(NamedTuple):
     """What stands before the model in one turn: nothing but claims of the register (`claims.py`)."""
 
     background: tuple[Section, ...]
@@ -37,18 +37,18 @@ class Words(NamedTuple):
     @property
     def stable(self) -> str:
         """What stays the same, for the system prompt."""
-        return _joined(self.background)
+        return _join_sections(self.background)
 
     @property
     def now(self) -> str:
         """What belongs to this message."""
-        return _joined(self.beside)
+        return _join_sections(self.beside)
 
     @property
     def reminder(self) -> str:
         """What goes behind the message, within the same user message, so that a provider's cache of what stands before
         is not touched."""
-        return _joined((self.behind_it,))
+        return _join_sections((self.behind_it,))
 
     @property
     def claims(self) -> frozenset[str]:
@@ -64,7 +64,7 @@ class Words(NamedTuple):
     @property
     def instructions(self) -> str:
         """Both parts for the system prompt, the stable one first."""
-        return _joined((*self.background, *self.beside))
+        return _join_sections((*self.background, *self.beside))
 
     @property
     def behind(self) -> str:
@@ -72,11 +72,11 @@ class Words(NamedTuple):
         return "\n\n".join(filter(None, (self.now, f"({self.reminder})" if self.reminder else "")))
 
 
-def _joined(sections: Iterable[Section]) -> str:
+def _join_sections(sections: Iterable[Section]) -> str:
     return "\n\n".join("\n".join(said.text for said in section) for section in sections if section)
 
 
-def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may stand in it
+def compose_instructions(  # noqa: PLR0913 one prompt, with a keyword for each thing that may stand in it
     identity: Identity,
     recalled: Sequence[Recalled],
     *,
@@ -91,7 +91,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     mend: Claimed | None = None,
     forgetting: Claimed | None = None,
     claims: frozenset[str] = DEFAULT,
-) -> Words:
+) -> TurnInstructions:
     """What one turn is told, in K4's order; each sentence is a claim, and was chosen by its effect.
 
     Args:
@@ -109,10 +109,10 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         mend: what fell short in the turn before, in one sentence.
         claims: those that may be made.
     """
-    first = [(one.memory.id, Claimed(dated(one, language, claims).text, ("limit",))) for one in limits]
+    first = [(one.memory.id, Claimed(render_memory(one, language, claims).text, ("limit",))) for one in limits]
     first = [(number, said) for number, said in first if claims.issuperset(said.claims)]
     limited = {number for number, _ in first}
-    known = memories(recalled, language, claims) if "memory" in claims else []
+    known = render_memories(recalled, language, claims) if "memory" in claims else []
     known = [*first, *((number, said) for number, said in known if number not in limited)]
     not_told = [say("untold", "", language)] if untold and len(known) == len(first) else []
     wished = [quote("wish", text) for text in (template("wish", "", language), *(f"- {wish}" for wish in wishes))]
@@ -120,30 +120,32 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     is_doubtful = doubtful and len(known) > len(first) and "memory.doubtful" in claims
     title = template("memory.doubtful" if is_doubtful else "memory", "", language)
 
-    def may(said: Iterable[Claimed]) -> Section:
+    def keep_allowed(said: Iterable[Claimed]) -> Section:
         return tuple(one for one in said if claims.issuperset(one.claims))
 
     background = (
-        may(persona(identity)),
-        _titled(template("guideline"), may([quote("guideline", guidelines)] if guidelines else [])),
+        keep_allowed(describe_persona(identity)),
+        _title_section(template("guideline"), keep_allowed([quote("guideline", guidelines)] if guidelines else [])),
     )
     beside = (
-        _titled(template("identity", "topic"), may(quote("identity", f"- {text}") for text in guidance)),
-        _titled(template("lesson"), may(Claimed(f"- {one.text}", one.claims) for one in lessons)),
-        _titled(title, tuple(said for _, said in known), ("memory.doubtful",) if is_doubtful else ()),
+        _title_section(
+            template("identity", "topic"), keep_allowed(quote("identity", f"- {text}") for text in guidance)
+        ),
+        _title_section(template("lesson"), keep_allowed(Claimed(f"- {one.text}", one.claims) for one in lessons)),
+        _title_section(title, tuple(said for _, said in known), ("memory.doubtful",) if is_doubtful else ()),
     )
-    behind = may(
+    behind = keep_allowed(
         [*not_told, *([forgetting] if forgetting else []), *([mend] if mend else []), *(wished if wishes else [])]
     )
     shown = frozenset(number for number, _ in known)
-    return Words(tuple(filter(None, background)), tuple(filter(None, beside)), behind, shown)
+    return TurnInstructions(tuple(filter(None, background)), tuple(filter(None, beside)), behind, shown)
 
 
-def _titled(title: str, lines: Section, more: Sequence[str] = ()) -> Section:
+def _title_section(title: str, lines: Section, more: Sequence[str] = ()) -> Section:
     return (Claimed(title, (*lines[0].claims, *more)), *lines) if lines else ()
 
 
-def persona(identity: Identity) -> Section:
+def describe_persona(identity: Identity) -> Section:
     """Who the agent is, in a sentence or two; nothing where nobody has said it."""
     who = ", ".join(filter(None, (identity.name.strip(), identity.about.strip().rstrip("."))))
     own = [say("identity", "persona", who=who)] if who else []
@@ -152,7 +154,7 @@ def persona(identity: Identity) -> Section:
     return (quote("identity", text),) if text else ()
 
 
-def memories(
+def render_memories(
     recalled: Sequence[Recalled], language: str = "en", claims: frozenset[str] = DEFAULT
 ) -> list[tuple[int, Claimed]]:
     """The id and the line of each memory that asserts something and may stand in a prompt, within `MEMORIES_CHARS`."""
@@ -163,14 +165,14 @@ def memories(
         unjudged += one.odds is None
         if unjudged > UNJUDGED_LINES:
             break
-        line = dated(one, language, claims)
+        line = render_memory(one, language, claims)
         if len(line.text) <= room:
             lines.append((one.memory.id, line))
             room -= len(line.text)
     return lines
 
 
-def dated(one: Recalled, language: str = "en", claims: frozenset[str] = DEFAULT) -> Claimed:
+def render_memory(one: Recalled, language: str = "en", claims: frozenset[str] = DEFAULT) -> Claimed:
     """The line of a memory: who said it, where it was not the user, what, and its dates.
 
     What it calls "last week" is counted from the day on which it was said, where it is in the language of the message.
@@ -185,7 +187,7 @@ def dated(one: Recalled, language: str = "en", claims: frozenset[str] = DEFAULT)
             if one.until is not None
             else template("memory.over", "until").format(said=dates, before=one.before.rstrip("."))
         )
-    line, own = one.told, who(one)
+    line, own = one.told, speaker_key(one)
     meant = relative_times.dated(line, one.memory.said_at.date(), language)
     if meant is not None and "memory.when" in claims:
         told.append("memory.when")
@@ -219,7 +221,7 @@ def asked_for(one: Recalled) -> bool:
     return memory.provenance != "user" and one.parts.get("speaker", 0.0) > 0 and not nameless
 
 
-def who(one: Recalled) -> str:
+def speaker_key(one: Recalled) -> str:
     """Which words say who said a memory; empty for the user, whose facts these are."""
     match one.memory.provenance, one.memory.speaker:
         case "user", "user":

@@ -36,14 +36,14 @@ _NO_FACTS: frozenset[AskKind] = frozenset({"request", "code"})
 """Asks that no answer is right or wrong about."""
 
 
-class Claim(NamedTuple):
+class AnswerClaim(NamedTuple):
     """A span of a response that carries the answer, with the log-probability of its least likely word."""
 
     text: str
     value: float
 
 
-def likelihood(logprobs: Logprobs | None, message: Analysis) -> float | None:
+def response_likelihood(logprobs: Logprobs | None, message: Analysis) -> float | None:
     """How likely a response is right, in [0, 1]; None without usable log-probabilities.
 
     Args:
@@ -51,31 +51,31 @@ def likelihood(logprobs: Logprobs | None, message: Analysis) -> float | None:
         message: what it answers.
     """
     claim = least_likely(logprobs, message)
-    return None if claim is None else likely(claim)
+    return None if claim is None else claim_likelihood(claim)
 
 
-def likely(claim: Claim) -> float:
+def claim_likelihood(claim: AnswerClaim) -> float:
     """How likely a response is right whose least likely claim this is."""
-    return _sigmoid(_curve()["intercept"] + _curve()["slope"] * claim.value)
+    return _sigmoid(_load_curve()["intercept"] + _load_curve()["slope"] * claim.value)
 
 
-def least_likely(logprobs: Logprobs | None, message: Analysis) -> Claim | None:
+def least_likely(logprobs: Logprobs | None, message: Analysis) -> AnswerClaim | None:
     """The least likely name or number of a response; where it holds none, its least likely word.
 
     Function words carry no answer, nor do those of the message; where there are no others, all words count. Without
     usable log-probabilities it is None.
     """
     usable = [(token, value) for token, value in logprobs or () if token and math.isfinite(value)]
-    words = list(_words(usable))
+    words = list(_word_logprobs(usable))
     given = words_of("function", message.language).union(_WORD.findall(message.text.lower()))
     carrying = [not given.issuperset(_WORD.findall(text.lower())) for text, _ in words]
     named = [carries and _is_claim(text) for carries, (text, _) in zip(carrying, words, strict=True)]
     chosen = next((marks for marks in (named, carrying) if any(marks)), [True] * len(words))
     at = min((i for i, counts in enumerate(chosen) if counts), key=lambda i: words[i][1], default=None)
-    return None if at is None else Claim(_span(words, chosen, at), words[at][1])
+    return None if at is None else AnswerClaim(_claim_span(words, chosen, at), words[at][1])
 
 
-def _span(words: Sequence[tuple[str, float]], chosen: Sequence[bool], at: int) -> str:
+def _claim_span(words: Sequence[tuple[str, float]], chosen: Sequence[bool], at: int) -> str:
     """A word with those beside it that carry the answer with it ("Ulaanbaatar City")."""
     first, last = at, at + 1
     while first > 0 and chosen[first - 1] and at - first < _SPAN:
@@ -90,7 +90,7 @@ def _is_claim(text: str) -> bool:
     return bare[:1].isupper() or any(map(str.isdigit, bare))
 
 
-def weighed(assessment: Assessment, message: Analysis | None, logprobs: Logprobs | None) -> Assessment:
+def weigh_likelihood(assessment: Assessment, message: Analysis | None, logprobs: Logprobs | None) -> Assessment:
     """An assessment that takes the likelihood of the response in.
 
     An unsure response does not pass; by itself that brings a hedge before it and no more. What passes does so still,
@@ -107,26 +107,26 @@ def weighed(assessment: Assessment, message: Analysis | None, logprobs: Logprobs
         return assessment
     if (claim := least_likely(logprobs, message)) is None:
         return assessment
-    right = likely(claim)
+    right = claim_likelihood(claim)
     parts = replace(assessment.parts, likelihood=round(right, 4))
     if right >= UNSURE:
         over = max(0.0, assessment.score - PASS_THRESHOLD) * (1 - right)
         return replace(assessment, parts=parts, score=round(assessment.score - over, 4))
-    score = min(assessment.score, capped(right))
+    score = min(assessment.score, cap_score(right))
     faults = (*assessment.faults, Fault(flag="unsure", about=claim.text[:CLAIM_CHARS], certain=False))
     return replace(assessment, parts=parts, score=score, flags=(*assessment.flags, "unsure"), faults=faults)
 
 
-def capped(right: float) -> float:
+def cap_score(right: float) -> float:
     """The most that an unsure response scores: it is hedged, whatever else there is to it."""
     return round(HEDGE_THRESHOLD + (PASS_THRESHOLD - HEDGE_THRESHOLD) * right, 4)
 
 
-def _words(tokens: Logprobs) -> Iterator[tuple[str, float]]:
+def _word_logprobs(tokens: Logprobs) -> Iterator[tuple[str, float]]:
     """Each word with its log-probability, that of its tokens together; where words are not spaced, each token."""
     text, total = "", 0.0
     for token, value in tokens:
-        if text and _begins(token):
+        if text and _begins_word(token):
             yield text, total
             text, total = "", 0.0
         text, total = text + token, total + min(0.0, value)
@@ -134,7 +134,7 @@ def _words(tokens: Logprobs) -> Iterator[tuple[str, float]]:
         yield text, total
 
 
-def _begins(token: str) -> bool:
+def _begins_word(token: str) -> bool:
     return token[0].isspace() or token[0] >= "\u3040"
 
 
@@ -143,5 +143,5 @@ def _sigmoid(value: float) -> float:
 
 
 @cache
-def _curve() -> dict[str, Any]:
+def _load_curve() -> dict[str, Any]:
     return json.loads((files("insula.turn") / "likelihood.json").read_text("utf-8"))

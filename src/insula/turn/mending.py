@@ -13,9 +13,9 @@ from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import analyse, content_words
 from insula.text.constraints import constraints
-from insula.turn.checks.constraints import broken
+from insula.turn.checks.constraints import breaks_constraint
 from insula.turn.lot import is_withheld
-from insula.turn.reply import Reply
+from insula.turn.reply import ReplyText
 from insula.types import Assessment, Flag, Mended, Signal
 
 WHAT_CHARS = 160
@@ -47,12 +47,12 @@ class Shortfall(NamedTuple):
     flag: str
     about: str = ""
 
-    def record(self) -> dict[str, str]:
+    def to_record(self) -> dict[str, str]:
         """As it stands on the ledger."""
         return {"flag": self.flag, "about": self.about}
 
 
-class Mend(NamedTuple):
+class Feedback(NamedTuple):
     """A shortfall with whether the model is told of it in this turn."""
 
     shortfall: Shortfall
@@ -61,7 +61,7 @@ class Mend(NamedTuple):
     """The sentence; None where it is withheld."""
 
 
-def shortfall(assessment: Assessment, impasse: str | None = None) -> Shortfall | None:
+def find_shortfall(assessment: Assessment, impasse: str | None = None) -> Shortfall | None:
     """The weightiest thing that fell short; None where nothing did that can be named.
 
     Args:
@@ -71,13 +71,13 @@ def shortfall(assessment: Assessment, impasse: str | None = None) -> Shortfall |
     about = {fault.flag: fault.about for fault in assessment.faults}
     if assessment.unanswered:
         about["incomplete"] = assessment.unanswered[0]
-    found = (flag for flag in _SENTENCES if flag in about and (about[_flag(flag)] or flag in _NAMELESS))
+    found = (flag for flag in _SENTENCES if flag in about and (about[_as_flag(flag)] or flag in _NAMELESS))
     if (flag := next(found, None)) is not None:
-        return Shortfall(flag, redact(about[_flag(flag)])[:WHAT_CHARS])
+        return Shortfall(flag, redact(about[_as_flag(flag)])[:WHAT_CHARS])
     return Shortfall(IMPASSE) if impasse else None
 
 
-def unsolved(problem: str) -> Shortfall:
+def unsolved_shortfall(problem: str) -> Shortfall:
     """What a method leaves that came to an impasse with a problem."""
     return Shortfall(UNSOLVED, redact(problem)[:WHAT_CHARS])
 
@@ -88,7 +88,7 @@ def unsolved_of(noticed: Signal | None) -> Shortfall | None:
     return left if left and left.flag == UNSOLVED else None
 
 
-def _flag(name: str) -> Flag:
+def _as_flag(name: str) -> Flag:
     return name  # pyright: ignore[reportReturnType] - a key of `_SENTENCES` that is among the flags
 
 
@@ -98,9 +98,9 @@ def from_record(data: Mapping[str, Any]) -> Shortfall | None:
     return Shortfall(str(held["flag"]), str(held.get("about", ""))) if held and held.get("flag") in _SENTENCES else None
 
 
-def mend(
+def draw_feedback(
     before: Shortfall | None, language: str, session: int, share: float, claims: frozenset[str] = DEFAULT
-) -> Mend | None:
+) -> Feedback | None:
     """What the next turn is told; None where nothing fell short, or where what did may not be told.
 
     Args:
@@ -110,13 +110,13 @@ def mend(
         share: of such sentences that are withheld.
         claims: those that may be made.
     """
-    if before is None or (said := sentence(before, language, claims)) is None:
+    if before is None or (said := feedback_sentence(before, language, claims)) is None:
         return None
     arm = WITHHELD if is_withheld(f"{session} {before.flag} {before.about}", share) else SHOWN
-    return Mend(before, arm, said if arm == SHOWN else None)
+    return Feedback(before, arm, said if arm == SHOWN else None)
 
 
-def sentence(before: Shortfall, language: str, claims: frozenset[str] = DEFAULT) -> Claimed | None:
+def feedback_sentence(before: Shortfall, language: str, claims: frozenset[str] = DEFAULT) -> Claimed | None:
     """The sentence for the model, in the user's language; None where it may not be said, or would quote an order."""
     what = screen(before.about, WHAT_CHARS)
     if what.reasons or (not what.text and before.flag not in _NAMELESS):
@@ -135,13 +135,13 @@ def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:
         return assessment.passed
     about = analyse(before.about)
     if before.flag == "constraint" and (demands := constraints(about)):
-        return not any(broken(one, response) for one in demands)
+        return not any(breaks_constraint(one, response) for one in demands)
     words = content_words(before.about, about.language)
-    reply = Reply(response, about.language)
+    reply = ReplyText(response, about.language)
     held = sum(1 for word in words if word in reply.found or reply.has_related(word))
     return bool(words) and held >= HELD * len(words)
 
 
-def record(told: Mend, mended: bool) -> Mended:
+def record_feedback(told: Feedback, mended: bool) -> Mended:
     """What the ledger holds of it, without a word of what it was: evidence for what the sentence is worth."""
     return {"flag": told.shortfall.flag, "arm": told.arm, "mended": mended}

@@ -20,12 +20,12 @@ from insula.turn.checks.constraints import check_code_language, check_constraint
 from insula.turn.checks.form import check_identity, check_language, check_length
 from insula.turn.checks.memory import compare_with_memory
 from insula.turn.checks.repetition import check_repetition, repeats_within
-from insula.turn.checks.responsiveness import FOREIGN, check_refusal, is_far, nearness, responsiveness
-from insula.turn.exchange import MAX_MESSAGE, Asked, Check, Exchange, cut
-from insula.turn.substance import substance
+from insula.turn.checks.responsiveness import FOREIGN, check_refusal, is_far, measure_nearness, score_responsiveness
+from insula.turn.exchange import MAX_MESSAGE, AskedMessage, Exchange, FaultCheck, cut_middle
+from insula.turn.substance import measure_substance
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment, Fault, Flag, Identity, Level, Parts, Recalled
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[FaultCheck, ...] = (
     check_artefacts,
     check_language,
     check_identity,
@@ -106,7 +106,7 @@ def assess(
         with what shows them, the parts that made the score, and the questions and requests left unanswered, verbatim.
         An empty response scores 0.
     """
-    asked = Asked(analyse(cut(message, MAX_MESSAGE)))
+    asked = AskedMessage(analyse(cut_middle(message, MAX_MESSAGE)))
     if not response.strip():
         unanswered = tuple(ask.text for ask in asked.asks)
         return Assessment(
@@ -116,8 +116,8 @@ def assess(
     level = level or ("high" if lines else None)
     turn = Exchange(asked, response, list(recent_responses)[-RECENT:], identity, lines, level)
     use = compare_with_memory(turn)
-    faults = _faults(turn, use.used) + ((use.fault,) if use.fault else ())
-    near = None if faults or use.used else nearness(turn, embed)
+    faults = _find_faults(turn, use.used) + ((use.fault,) if use.fault else ())
+    near = None if faults or use.used else measure_nearness(turn, embed)
     far = not (faults or use.used) and is_far(turn, near)
     flags: set[Flag] = {fault.flag for fault in faults}
     if far:
@@ -125,13 +125,13 @@ def assess(
     texts = {ask.text for ask in asked.asks}
     unanswered = tuple(fault.about for fault in faults if fault.flag == "incomplete" and fault.about in texts)
     parts = Parts(
-        responsiveness=_graded(turn) if not flags else responsiveness(turn),
+        responsiveness=_grade_response(turn) if not flags else score_responsiveness(turn),
         completeness=1 - len(unanswered) / len(asked.asks) if unanswered else 1.0,
-        consistency=_consistency(flags),
+        consistency=_score_consistency(flags),
         length_ok=not flags & {"too_short", "too_long"},
         repetition="repetition" in flags,
     )
-    value = _bounded(score(parts), faults)
+    value = _bound_score(score_parts(parts), faults)
     return Assessment(
         score=min(value, UNCLEAR) if far else value,
         flags=tuple(flag for flag in get_args(Flag) if flag in flags),
@@ -144,7 +144,7 @@ def assess(
     )
 
 
-def _faults(turn: Exchange, used: bool) -> tuple[Fault, ...]:
+def _find_faults(turn: Exchange, used: bool) -> tuple[Fault, ...]:
     """The faults of a response, each flag with the same evidence once.
 
     One that says what memory held is not to blame for being short, the same as before, or all that a lone question got.
@@ -158,7 +158,7 @@ def _faults(turn: Exchange, used: bool) -> tuple[Fault, ...]:
     return tuple(found)
 
 
-def _bounded(value: float, faults: Sequence[Fault]) -> float:
+def _bound_score(value: float, faults: Sequence[Fault]) -> float:
     """The score within what the faults allow: below `HEDGE_THRESHOLD` only where one of them is certain."""
     if not any(fault.certain for fault in faults):
         value = max(value, HEDGE_THRESHOLD)
@@ -167,7 +167,7 @@ def _bounded(value: float, faults: Sequence[Fault]) -> float:
     return round(value, 4)
 
 
-def score(parts: Parts) -> float:
+def score_parts(parts: Parts) -> float:
     """The score in [0, 1] that the parts make: each fault leaves a share of it, so it never falls as a part rises."""
     value = FLOOR + (1 - FLOOR) * parts.responsiveness
     if parts.completeness < 1:
@@ -178,14 +178,14 @@ def score(parts: Parts) -> float:
     return round(value, 4)
 
 
-def _graded(turn: Exchange) -> float:
+def _grade_response(turn: Exchange) -> float:
     """The responsiveness of a faultless response: from `ENOUGH` up, by its substance and by what it addresses."""
-    found = substance(turn.response, turn.language, turn.shared)
-    over = max(0.0, (responsiveness(turn) - ENOUGH) / (1 - ENOUGH))
+    found = measure_substance(turn.response, turn.language, turn.shared)
+    over = max(0.0, (score_responsiveness(turn) - ENOUGH) / (1 - ENOUGH))
     return ENOUGH + (1 - ENOUGH) * ((1 - SUBSTANCE) * over + SUBSTANCE * found.worth)
 
 
-def _consistency(flags: set[Flag]) -> float:
+def _score_consistency(flags: set[Flag]) -> float:
     if flags & {"wrong_language", "forbidden_pattern"}:
         return 0.0
     return OFF_TONE if "off_tone" in flags else 1.0

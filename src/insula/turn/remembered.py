@@ -46,7 +46,7 @@ _ANYBODY = frozenset({f"{USER}/person"})
 """Whom "the first woman in space" may be: nobody of the user's."""
 
 
-class Line(NamedTuple):
+class MemoryLine(NamedTuple):
     """A line of memory: what is said, and of whom."""
 
     text: str
@@ -66,7 +66,7 @@ class Line(NamedTuple):
 
 @clear_on_erasure
 @lru_cache(maxsize=512)
-def read_line(text: str, language: str, raw: str = "") -> Line:
+def read_line(text: str, language: str, raw: str = "") -> MemoryLine:
     """Read a line of memory; its date is no value of its own. `raw` is the whole of which it is a part."""
     whole = text if raw else _DATED.sub("", text.strip().removeprefix("- ").strip())
     plain = whole[:CHARS]
@@ -74,10 +74,10 @@ def read_line(text: str, language: str, raw: str = "") -> Line:
     clauses = [find_owners(each, own, USER, ASSISTANT) for each in _CLAUSE.split(plain) if any(map(str.isalnum, each))]
     subjects = frozenset[str]().union(*(each.subjects & each.mentions for each in clauses))
     of = tuple(each.subjects | each.mentions if each.mentions else frozenset[str]() for each in clauses)
-    return Line(plain, raw or whole, content_words(plain, own), numbers(plain, own), subjects, of, own)
+    return MemoryLine(plain, raw or whole, content_words(plain, own), find_numbers(plain, own), subjects, of, own)
 
 
-def split_by_person(line: Line, owners: frozenset[str]) -> list[Line]:
+def split_by_person(line: MemoryLine, owners: frozenset[str]) -> list[MemoryLine]:
     """A line that tells of some beings and of others, in the part about those and the part about these; else whole.
 
     A clause that names nobody goes on with the one before it. Where no name is asked for, a name may be anybody's.
@@ -119,22 +119,22 @@ def is_about_user(ask: Ask, language: str) -> bool:
 
 @clear_on_erasure
 @lru_cache(maxsize=1_024)
-def numbers(text: str, language: str) -> frozenset[str]:
+def find_numbers(text: str, language: str) -> frozenset[str]:
     """The numbers of a text in digits, those in words among them; of a time of day its hour, too."""
-    found = {_plain(each.rstrip(".,:")) for each in numbers_in(text)} | set(_YEAR.findall(text))
+    found = {_plain_number(each.rstrip(".,:")) for each in numbers_in(text)} | set(_YEAR.findall(text))
     found |= {str(number) for number in number_words(text, language)}
-    found |= {hour for each in found if ":" in each for hour in _hours(each, language)}
+    found |= {hour for each in found if ":" in each for hour in _spoken_hours(each, language)}
     return frozenset(_WHOLE.sub("", each) if "." in each else each for each in found)
 
 
-def _plain(number: str) -> str:
+def _plain_number(number: str) -> str:
     """A number without the marks between its thousands, and a point before its fraction."""
     if _THOUSANDS.fullmatch(number):
         return re.sub("[.,]", "", number)
     return number.replace(",", ".")
 
 
-def _hours(clock: str, language: str) -> Iterable[str]:
+def _spoken_hours(clock: str, language: str) -> Iterable[str]:
     """An hour as it may be told: "half past six" for 18:30, which in German is "halb sieben"."""
     hour, _, minutes = clock.partition(":")
     yield hour
@@ -143,35 +143,35 @@ def _hours(clock: str, language: str) -> Iterable[str]:
         yield from (str(number - NOON if number > NOON else number) for number in told)
 
 
-def names(text: str, language: str) -> frozenset[str]:
+def find_names(text: str, language: str) -> frozenset[str]:
     """The capitalised words of a text where no sentence begins, and those of a text of few words; accents apart."""
     few = len(text.split()) <= TERSE
     found = _CAPITAL.finditer(text)
-    within = (match.group() for match in found if few or not _begins(text, match.start()))
-    return _folded(within, language)
+    within = (match.group() for match in found if few or not _begins_sentence(text, match.start()))
+    return _fold_words(within, language)
 
 
-def _begins(text: str, at: int) -> bool:
+def _begins_sentence(text: str, at: int) -> bool:
     """Whether a sentence begins at a place in a text."""
     return bool(_SENTENCE.search(text, max(0, at - START_CHARS), at))
 
 
-def capitals(text: str, language: str) -> frozenset[str]:
+def capitalised_words(text: str, language: str) -> frozenset[str]:
     """The capitalised words of a text, where a sentence begins, too; without accents."""
-    return _folded(_CAPITAL.findall(text), language)
+    return _fold_words(_CAPITAL.findall(text), language)
 
 
-def _folded(words: Iterable[str], language: str) -> frozenset[str]:
+def _fold_words(words: Iterable[str], language: str) -> frozenset[str]:
     function = words_of("function", language)
     return frozenset(fold(lower) for word in words if (lower := word.lower()) not in function)
 
 
-def bare(text: str) -> str:
+def strip_punctuation(text: str) -> str:
     """A text in lower case, without its punctuation."""
     return " ".join(_PUNCTUATION.sub(" ", text.lower()).split())
 
 
-def units(text: str, language: str) -> frozenset[str]:
+def find_units(text: str, language: str) -> frozenset[str]:
     """The words that numbers in digits are followed by ("720 euros"), or the character that counts."""
     if language in UNSPACED:
         return frozenset(map("".join, _COUNTER.findall(text)))
@@ -188,47 +188,48 @@ Opposites = tuple[re.Pattern[str], re.Pattern[str]]
 
 @clear_on_erasure
 @lru_cache(maxsize=1_024)
-def values(text: str, language: str) -> Mapping[Sort, frozenset[str]]:
+def find_values(text: str, language: str) -> Mapping[Sort, frozenset[str]]:
     """Which months, days and the like a text names, each by its place in the list."""
     text = text[:CHARS]
     return {
-        sort: frozenset(str(i) for i, each in enumerate(_listed(sort, language)) if each.search(text)) for sort in SORTS
+        sort: frozenset(str(i) for i, each in enumerate(_listed_patterns(sort, language)) if each.search(text))
+        for sort in SORTS
     }
 
 
-def says(phrases: str, text: str, language: str) -> bool:
+def says_phrase(phrases: str, text: str, language: str) -> bool:
     """Whether a text holds one of the phrases of a kind: that something ended, or is denied."""
-    return bool(_pattern(phrases, language).search(text.replace("’", "'")))
+    return bool(_phrase_pattern(phrases, language).search(text.replace("’", "'")))
 
 
 @cache
-def opposites(language: str) -> tuple[Opposites, ...]:
+def opposite_pairs(language: str) -> tuple[Opposites, ...]:
     """Pairs of words that exclude each other ("passed", "failed")."""
-    pairs = (pair.split(" <> ") for pair in _data()[language]["opposites"].split(" ;; "))
-    return tuple((_compiled(first, language), _compiled(second, language)) for first, second in pairs)
+    pairs = (pair.split(" <> ") for pair in _load_data()[language]["opposites"].split(" ;; "))
+    return tuple((_compile_phrases(first, language), _compile_phrases(second, language)) for first, second in pairs)
 
 
-def side(pair: Opposites, text: str) -> int | None:
+def opposite_side(pair: Opposites, text: str) -> int | None:
     """Which of two opposites a text names; None where it names neither, or both."""
     found = [bool(each.search(text[:CHARS])) for each in pair]
     return found.index(True) if sum(found) == 1 else None
 
 
 @cache
-def _listed(sort: Sort, language: str) -> tuple[re.Pattern[str], ...]:
-    known = _data().get(language)
-    return tuple(_compiled(each.replace("_", " "), language) for each in known[sort].split()) if known else ()
+def _listed_patterns(sort: Sort, language: str) -> tuple[re.Pattern[str], ...]:
+    known = _load_data().get(language)
+    return tuple(_compile_phrases(each.replace("_", " "), language) for each in known[sort].split()) if known else ()
 
 
 @cache
-def _pattern(phrases: str, language: str) -> re.Pattern[str]:
-    return _compiled(_data()[language][phrases], language)
+def _phrase_pattern(phrases: str, language: str) -> re.Pattern[str]:
+    return _compile_phrases(_load_data()[language][phrases], language)
 
 
-def _compiled(phrases: str, language: str) -> re.Pattern[str]:
+def _compile_phrases(phrases: str, language: str) -> re.Pattern[str]:
     return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
 
 @cache
-def _data() -> dict[str, dict[str, str]]:
+def _load_data() -> dict[str, dict[str, str]]:
     return json.loads((files("insula.turn") / "remembered.json").read_text("utf-8"))

@@ -19,7 +19,7 @@ _JOINTS = re.compile(
 _WORDS = re.compile(r"[^\W_]+")
 
 
-class Reply:
+class ReplyText:
     """A reply as the asks see it."""
 
     def __init__(self, text: str, language: str) -> None:
@@ -32,15 +32,15 @@ class Reply:
         """How many content words it holds; of Chinese, whose runs yield a pair per character, half as many."""
         return len(self.found) // 2 if self.language == "zh" else len(self.found)
 
-    def has(self, term: str) -> bool:
+    def has_term(self, term: str) -> bool:
         """Whether a word with this term occurs; only words that begin alike are stemmed."""
         if term in self.found:
             return True
         return any(term_of(word, self.language) == term for word in self._by_beginning.get(term[:_BEGINNING], ()))
 
-    def mentions(self, about: Iterable[str]) -> bool:
+    def mentions_any(self, about: Iterable[str]) -> bool:
         """Whether any of some terms, or a word related to one, occurs."""
-        return any(self.has(term) or self.has_related(term) for term in about)
+        return any(self.has_term(term) or self.has_related(term) for term in about)
 
     def has_related(self, term: str) -> bool:
         """Whether a longer form of a term, or one with the same first five letters, occurs."""
@@ -51,16 +51,16 @@ class Reply:
         return self.language in UNSPACED and any(character in self._joined for character in term)
 
     @cached_property
-    def sentences(self) -> tuple["Reply", ...]:
-        return self._pieces(_ENDS)
+    def sentences(self) -> tuple["ReplyText", ...]:
+        return self._split_pieces(_ENDS)
 
     @cached_property
-    def clauses(self) -> tuple["Reply", ...]:
+    def clauses(self) -> tuple["ReplyText", ...]:
         """Its sentences, parted where they go on with "…, and"."""
-        return self._pieces(_JOINTS)
+        return self._split_pieces(_JOINTS)
 
-    def _pieces(self, ends: re.Pattern[str]) -> tuple["Reply", ...]:
-        return tuple(Reply(piece, self.language) for piece in ends.split(self.text) if any(map(str.isalnum, piece)))
+    def _split_pieces(self, ends: re.Pattern[str]) -> tuple["ReplyText", ...]:
+        return tuple(ReplyText(piece, self.language) for piece in ends.split(self.text) if any(map(str.isalnum, piece)))
 
     @cached_property
     def words(self) -> frozenset[str]:

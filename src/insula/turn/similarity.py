@@ -32,12 +32,12 @@ def near_duplicate(text: str, others: Sequence[str]) -> float:
     Case, punctuation and spacing do not count. A long text that stands whole within another is its duplicate. Eight
     probes of twelve characters rule most texts out before anything else is computed.
     """
-    lower = _lower(text)
-    alike = [other for other in map(_lower, others) if _may_be_alike(lower, other)]
-    return max((_similarity(_normal(lower), _normal(other)) for other in alike), default=0.0)
+    lower = _lower_text(text)
+    alike = [other for other in map(_lower_text, others) if _may_be_alike(lower, other)]
+    return max((_measure_similarity(_normal_text(lower), _normal_text(other)) for other in alike), default=0.0)
 
 
-def _lower(text: str) -> str:
+def _lower_text(text: str) -> str:
     lower = text[:MAX_CHARS].lower()
     return " ".join(lower.split()) if "\n" in lower or "  " in lower else lower
 
@@ -51,7 +51,7 @@ def _may_be_alike(text: str, other: str) -> bool:
     return any(text[at : at + _PROBE] in other for at in range(0, len(text) - _PROBE, step))
 
 
-def _similarity(text: str, other: str) -> float:
+def _measure_similarity(text: str, other: str) -> float:
     if not text or not other:
         return 0.0
     if min(len(text), len(other)) >= _SHORT and (text in other or other in text):
@@ -59,7 +59,7 @@ def _similarity(text: str, other: str) -> float:
     return fuzz.ratio(text, other, score_cutoff=100 * NEAR_DUPLICATE) / 100
 
 
-def _normal(text: str) -> str:
+def _normal_text(text: str) -> str:
     return _BLANK.sub(" ", text).strip()
 
 
@@ -78,7 +78,7 @@ def self_repetition(text: str) -> float:
     return 1 - len(set(grams)) / total if total > 0 else 0.0
 
 
-def specificity(text: str) -> float:
+def measure_specificity(text: str) -> float:
     """How specific the words of a text are, in [0, 1], told by their mean length (frequent words are short: Zipf).
 
     `UNSPECIFIC` characters a word or fewer are 0, `SPECIFIC` or more are 1. Under four words, and where words are not

@@ -7,7 +7,7 @@ stands in docs/benchmarks/monitor.md.
 from typing import NamedTuple
 
 from insula.text.manner import breaks
-from insula.turn.similarity import self_repetition, specificity
+from insula.turn.similarity import measure_specificity, self_repetition
 
 FRESH = 4
 """A response has nothing fresh from this share (1 in 4) of repeated word pairs on: plain prose repeats 1 in 50."""
@@ -34,7 +34,7 @@ class Substance(NamedTuple):
         return sum(self) / len(self)
 
 
-def substance(response: str, language: str, shared: int) -> Substance:
+def measure_substance(response: str, language: str, shared: int) -> Substance:
     """Look for the signs.
 
     Args:
@@ -43,7 +43,7 @@ def substance(response: str, language: str, shared: int) -> Substance:
         shared: how many content words it takes up from the message and from what was said before.
     """
     return Substance(
-        specific=specificity(response),
+        specific=measure_specificity(response),
         fresh=max(0.0, 1 - FRESH * self_repetition(response)),
         connected=1 - HALF**shared,
         intact=HALF ** breaks(response, language),

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from insula.claims import DEFAULT, Claimed, say, template
 from insula.text.relative_times import day
-from insula.turn.source import Source
+from insula.turn.source import AnswerSource
 from insula.types import Assessment, Confidence, Flag, Memory
 
 Kind = Literal[
@@ -51,10 +51,10 @@ class Verdict(NamedTuple):
         return "\n".join(one.text for one in self.said)
 
 
-def verdict(
+def make_verdict(
     confidence: Confidence,
     assessment: Assessment | None,
-    source: Source | None = None,
+    source: AnswerSource | None = None,
     *,
     changes: Sequence[Claimed] = (),
     asked: bool,
@@ -74,9 +74,9 @@ def verdict(
         quotes: whether the response says a remembered line word for word.
         claims: those that may be made.
     """
-    kind = _kind(confidence, assessment, source, asked=asked, personal=personal, quotes=quotes)
-    told = source if source is not None and _claim(source) in claims else None
-    said = [_quoted(told)] if told else []
+    kind = _verdict_kind(confidence, assessment, source, asked=asked, personal=personal, quotes=quotes)
+    told = source if source is not None and _source_claim(source) in claims else None
+    said = [_quote_source(told)] if told else []
     said += [one for one in changes if claims.issuperset(one.claims)]
     tone: Tone = "sure" if told is None else "good" if told.holds else "doubt"
     holds = told.memory.memory if told is not None and told.holds else None
@@ -86,8 +86,8 @@ def verdict(
 def describe_preferences(saved: Sequence[str], ended: Sequence[str]) -> list[Claimed]:
     """What a message wants of all answers to come, and what of that it took back, in the words in which it stands."""
     return [
-        *(say("saved", words=_short(words)) for words in saved),
-        *(say("ended", words=_short(words)) for words in ended),
+        *(say("saved", words=_shorten_line(words)) for words in saved),
+        *(say("ended", words=_shorten_line(words)) for words in ended),
     ]
 
 
@@ -96,28 +96,28 @@ def is_saved(line: str) -> bool:
     return line.startswith(template("saved").partition("{")[0])
 
 
-def why(kind: Kind) -> Claimed:
+def explain_source(kind: Kind) -> Claimed:
     """What memory had to do with an answer, for who asks why."""
     return say("why.memory", f"kind.{kind}")
 
 
-def _claim(source: Source) -> str:
+def _source_claim(source: AnswerSource) -> str:
     return "source" if source.holds else "otherwise"
 
 
-def _quoted(source: Source) -> Claimed:
+def _quote_source(source: AnswerSource) -> Claimed:
     memory = source.memory.memory
-    return say(_claim(source), day=day(memory.said_at), line=_short(source.memory.told))
+    return say(_source_claim(source), day=day(memory.said_at), line=_shorten_line(source.memory.told))
 
 
 _NO_ANSWER: frozenset[Flag] = frozenset({"empty", "declined", "echo"})
 """What a response is that answers nothing, and so uses nothing."""
 
 
-def _kind(
+def _verdict_kind(
     confidence: Confidence,
     assessment: Assessment | None,
-    source: Source | None,
+    source: AnswerSource | None,
     *,
     asked: bool,
     personal: bool,
@@ -151,6 +151,6 @@ def _kind(
     return "held" if answered else "unused"
 
 
-def _short(text: str) -> str:
+def _shorten_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= NAMED_CHARS else line[: NAMED_CHARS - 1] + "…"

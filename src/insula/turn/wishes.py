@@ -22,7 +22,7 @@ MOST = 12
 """Wishes that a turn is told in all."""
 
 
-class Standing(NamedTuple):
+class ActivePreference(NamedTuple):
     """A wish that may be told."""
 
     id: int
@@ -36,23 +36,29 @@ class Standing(NamedTuple):
     """The last message that it cites."""
 
 
-def standing(kept: Iterable[Kept]) -> tuple[Standing, ...]:
+def active_preferences(kept: Iterable[Kept]) -> tuple[ActivePreference, ...]:
     """The wishes that may be told, pinned ones first, then the latest; screened anew."""
-    found = [wish for one in kept if is_wish(one) and stands(one) and (wish := _standing(one))]
+    found = [wish for one in kept if is_wish(one) and stands(one) and (wish := _read_preference(one))]
     return tuple(sorted(found, key=lambda one: (not one.pinned, -one.latest, -one.id)))
 
 
-def _standing(one: Kept) -> Standing | None:
+def _read_preference(one: Kept) -> ActivePreference | None:
     text = screen(words(one), CHARS)
     if one.mode == MUTED or text.reasons or not text.text:
         return None
     latest = max(one.citations, default=0)
-    return Standing(one.id, one.key, text.text, part_told(one.key), frozenset(one.trigger), one.mode == PINNED, latest)
+    return ActivePreference(
+        one.id, one.key, text.text, part_told(one.key), frozenset(one.trigger), one.mode == PINNED, latest
+    )
 
 
-def told(
-    known: Sequence[Standing], terms: Collection[str], heard: Sequence[Preference] = (), *, payload: bool = False
-) -> tuple[Standing, ...]:
+def select_preferences(
+    known: Sequence[ActivePreference],
+    terms: Collection[str],
+    heard: Sequence[Preference] = (),
+    *,
+    payload: bool = False,
+) -> tuple[ActivePreference, ...]:
     """The wishes of a turn, what matters most first: those for its topic, then as they stand.
 
     Args:
@@ -62,7 +68,7 @@ def told(
         payload: a program reads the answer: no wish of its form is told.
     """
     held = frozenset(terms)
-    up = [one for one in known if triggers.appears(one.trigger, held) and not _overruled(one, heard)]
+    up = [one for one in known if triggers.appears(one.trigger, held) and not _is_overruled(one, heard)]
     if payload:
         up = [one for one in up if one.part.partition(".")[0] in CONTENT]
     if len(up) == 1 and len(known) == 1 and any(wish.lifts and not wish.part for wish in heard):
@@ -70,7 +76,7 @@ def told(
     return tuple(sorted(up, key=lambda one: (not one.pinned, not one.trigger)))[:MOST]
 
 
-def _overruled(one: Standing, heard: Sequence[Preference]) -> bool:
+def _is_overruled(one: ActivePreference, heard: Sequence[Preference]) -> bool:
     """Whether the message itself says something about what a preference is about."""
     about = (wish for wish in heard if is_of_one_topic(wish, one.trigger))
     return any(relation(wish, one.part, one.text) != "unrelated" for wish in about)

@@ -16,7 +16,7 @@ from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, query
 from insula.coding.hosts.live import CLIENTS, QUESTION, script_errors
 from insula.coding.step.wording import SIGN
 from insula.integrations.claude_agent_sdk import hooks
-from insula.llm.fake_agents import FakeModel, Read, Shell
+from insula.llm.fake_agents import FakeModel, ReadStep, ShellStep
 from insula.metacognition import Blocking
 
 WAYS = ("query", "client")
@@ -95,15 +95,15 @@ def test_what_memory_holds_stands_behind_the_question_and_the_last_words_are_ass
     with FakeModel([]) as model:
         said = Agent(tmp_path, mind).say(model, stories.QUESTION, way)
     assert said == "All steps are done."
-    assert stories.FACT in model.texts()[0]
-    assert stories.TOLD_BEFORE in model.texts()[0]
+    assert stories.FACT in model.request_texts()[0]
+    assert stories.TOLD_BEFORE in model.request_texts()[0]
     assert "meta:turn" in {signal.kind for signal in heard}
 
 
 def test_similar_errors_bring_one_note_behind_the_result(mind: Blocking, tmp_path: Path, heard: list[Any]) -> None:
     with SlowModel(script_errors(5)) as model:
         Agent(tmp_path, mind).say(model, "Look at the files.")
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
+    assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
     assert heard
 
 
@@ -112,9 +112,9 @@ def test_a_healthy_run_with_parallel_calls_is_told_nothing(mind: Blocking, tmp_p
     files = [agent.project / f"{number}.txt" for number in range(4)]
     for file in files:
         file.write_text(file.name)
-    with FakeModel([[Read(str(file)) for file in files], Shell("echo fine")]) as model:
+    with FakeModel([[ReadStep(str(file)) for file in files], ShellStep("echo fine")]) as model:
         assert agent.say(model, "Look at the files.") == "All steps are done."
-    assert not any(SIGN in text for text in model.texts())
+    assert not any(SIGN in text for text in model.request_texts())
     assert len(heard) == 1
 
 
@@ -131,5 +131,5 @@ def test_over_ten_turns_four_fifths_of_what_is_sent_was_sent_before(mind: Blocki
 def test_an_exempt_tool_is_not_felt(mind: Blocking, tmp_path: Path, heard: list[Any]) -> None:
     with SlowModel(script_errors(5)) as model:
         Agent(tmp_path, mind, exempt={"Bash"}).say(model, "Look at the files.")
-    assert not any(SIGN in text for text in model.texts())
+    assert not any(SIGN in text for text in model.request_texts())
     assert heard

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, cast
 
-from insula.llm.loopback import Handler, Loopback
+from insula.llm.loopback import Loopback, LoopbackHandler
 
 Json = dict[str, Any]
 Reply = str | list[tuple[str, Json]]
@@ -68,31 +68,31 @@ def text(content: Any) -> str:
     return "\n".join(str(p.get("text", "")) if isinstance(p, dict) else str(p or "") for p in cast("list[Any]", parts))
 
 
-class _Handler(Handler):
+class _Handler(LoopbackHandler):
     def do_POST(self) -> None:  # noqa: N802 the name is the base class's
         fake = cast(AgentServer, self.owner)
-        body = self.receive()
+        body = self.receive_json()
         self.close_connection = True
         with fake.lock:
             fake.requests.append(body)
             try:
                 reply = fake.reply(body)
             except Exception as error:  # noqa: BLE001 a test lets the model fail
-                return self.send(json.dumps({"error": {"message": str(error)}}), 500)
+                return self.send_text(json.dumps({"error": {"message": str(error)}}), 500)
             calls = [(f"call_{next(fake.ids)}", *call) for call in reply] if isinstance(reply, list) else []
         said = reply if isinstance(reply, str) else ""
         if self.path.endswith("/messages"):
             whole = _anthropic(said, calls)
             if not body.get("stream"):
-                return self.send(json.dumps(whole))
+                return self.send_text(json.dumps(whole))
             events = (f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in _pieces(whole))
-            return self.send("".join(events), headers={"Content-Type": "text/event-stream"})
+            return self.send_text("".join(events), headers={"Content-Type": "text/event-stream"})
         if body.get("stream"):
-            self.head(200, {"Content-Type": "text/event-stream"})
+            self.send_head(200, {"Content-Type": "text/event-stream"})
             for chunk in _chunks(said, calls):
-                self.event(json.dumps(chunk))
-            return self.event("[DONE]")
-        return self.send(json.dumps(_completion(said, calls)))
+                self.send_event(json.dumps(chunk))
+            return self.send_event("[DONE]")
+        return self.send_text(json.dumps(_completion(said, calls)))
 
 
 Call = tuple[str, str, Json]

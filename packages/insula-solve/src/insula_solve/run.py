@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 from insula.errors import ModelCutOff, ModelError, ModelMalformed, ModelRefused, ModelTimeout
 from insula.llm.budget import Account
-from insula.llm.client import DEFAULT_TIMEOUT, Generation, Prompt, generate
+from insula.llm.client import DEFAULT_TIMEOUT, Generation, Prompt, generate_reply
 from insula.llm.model import Model
-from insula.llm.structured import parse
+from insula.llm.structured import parse_object
 from insula.llm.wire import bound_of, messages_of
 from insula.types import Usage
 from insula_solve.amounts import write_number
@@ -213,7 +213,7 @@ class Run:
         )
         if made is not None:
             with suppress(ValueError):  # a pool may outlive the form
-                return parse(made.text, schema)
+                return parse_object(made.text, schema)
         self.unparsed += 1
         return None
 
@@ -235,7 +235,7 @@ class Run:
         refused = self.models.refused.setdefault(model.model_name, set())
         before = frozenset(refused)
         try:
-            made = await generate(
+            made = await generate_reply(
                 model,
                 prompt,
                 purpose=stage,
@@ -269,9 +269,9 @@ class Run:
         found = self.models.pool.get(key) if self.models.pool is not None else None
         if found is None:
             return None
-        grant = self.account.allow(stage, max_tokens, bound_of(messages_of(prompt), None))
+        grant = self.account.reserve_call(stage, max_tokens, bound_of(messages_of(prompt), None))
         fits = found.usage.output_tokens <= grant.output_tokens
-        self.account.charge(grant, replace(found.usage, cost=0.0) if fits else Usage())
+        self.account.charge_usage(grant, replace(found.usage, cost=0.0) if fits else Usage())
         return found if fits else None
 
     def _lose(self, error: ModelError) -> None:

@@ -21,7 +21,7 @@ from insula.coding.hosts import places
 from insula.coding.step.digest import VARIABLE
 from insula.errors import InputError
 from insula.foreign import search_path
-from insula.llm.fake_agents import FakeModel, Shell
+from insula.llm.fake_agents import FakeModel, ShellStep
 from insula.llm.loopback import Json
 
 QUESTION = "3 turns in a row ended in similar errors."
@@ -173,14 +173,14 @@ def prove(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:
         return _judge_run(stage, model, run)
 
 
-def script_errors(errors: int) -> list[Shell]:
+def script_errors(errors: int) -> list[ShellStep]:
     """A script of so many similar errors; they take their time, because Qwen Code loses what quick commands say."""
-    return [Shell(f"cat missing-{number}.txt || (sleep 0.5; exit 1)") for number in range(1, errors + 1)]
+    return [ShellStep(f"cat missing-{number}.txt || (sleep 0.5; exit 1)") for number in range(1, errors + 1)]
 
 
 def _judge_run(stage: Stage, model: FakeModel, run: Run) -> Proof:
     """What a run proves."""
-    told = next(((number, text) for number, text in enumerate(model.texts(), 1) if QUESTION in text), None)
+    told = next(((number, text) for number, text in enumerate(model.request_texts(), 1) if QUESTION in text), None)
     if told:
         where = f"The signal reached the model in request {told[0]} of {len(model.dialogue)}, after similar errors."
         return Proof(True, where + stage.client.note, _find_line(told[1]))

@@ -141,7 +141,7 @@ async def rules(request: Request, user: CurrentUser) -> Rules:
     kept = await store.guidance.lessons(user_id)
     numbers = {number for one in kept for number in one.citations}
     cited = {one.id: one for one in await store.guidance.cited(user_id, sorted(numbers))}
-    told = {one.id for one in (*find_lessons(kept, store.now()), *wishes.standing(kept))}
+    told = {one.id for one in (*find_lessons(kept, store.now()), *wishes.active_preferences(kept))}
     here, gone = await _in_force(store, user_id)
     return Rules(
         lessons=[_lesson(one, one.id in told, cited, store.now()) for one in kept if not one.section],

@@ -38,13 +38,13 @@ def check_sums(turn: Exchange) -> Iterator[Fault]:
 
 def _is_wrong(found: re.Match[str], result: str) -> bool:
     """Whether a sum has another result; what does not come out even may be rounded."""
-    value, said = _value(found), Fraction(result)
+    value, said = _compute_sum(found), Fraction(result)
     if value is None or value.denominator == 1:
         return value is not None and value != said
     return abs(value - said) > Fraction(1, 10 ** len(result.partition(".")[2]))
 
 
-def _value(found: re.Match[str]) -> Fraction | None:
+def _compute_sum(found: re.Match[str]) -> Fraction | None:
     left, right = Fraction(found["left"]), Fraction(found["right"])
     match found.groupdict().get("operator", "%"):
         case "+":

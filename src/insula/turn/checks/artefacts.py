@@ -52,7 +52,7 @@ _COMMA = re.compile(r"[,，、;；]")
 def check_artefacts(turn: Exchange) -> Iterator[Fault]:
     """What nobody meant to say: the prompt, the message once more, phrases of service in place of an answer, half a
     word."""
-    if leaks(turn.response, turn.asked.text):
+    if leaks_prompt(turn.response, turn.asked.text):
         yield Fault(flag="leak")
     if is_noise(turn.response):
         yield Fault(flag="off_topic")
@@ -80,58 +80,58 @@ def is_echo(turn: Exchange) -> bool:
     if turn.asked.small_talk or wants_again(asked, turn.language):
         return False
     handed_back = bool(turn.asked.asks) and any(mark in said for mark in "?？؟") and near_duplicate(said, [asked]) > 0
-    return handed_back or echoes(said, asked)
+    return handed_back or echoes_message(said, asked)
 
 
 def is_service(turn: Exchange) -> bool:
     """Whether a question is met with phrases of service alone ("Hello! How can I help you today?")."""
     if not turn.asked.asks or not turn.comparable or turn.reply.size > _SERVICE_TERMS:
         return False
-    if any(turn.reply.mentions(ask.terms) for ask in turn.asked.asks):
+    if any(turn.reply.mentions_any(ask.terms) for ask in turn.asked.asks):
         return False
     said = [each.text for each in analyse(turn.response, default=turn.language).sentences]
-    served = [bool(_service(turn.language).search(text.replace("’", "'"))) for text in said]
+    served = [bool(_service_pattern(turn.language).search(text.replace("’", "'"))) for text in said]
     return any(served) and all(
         is_served or is_small_talk(analyse(text, default=turn.language))
         for text, is_served in zip(said, served, strict=True)
     )
 
 
-def leaks(response: str, message: str) -> bool:
+def leaks_prompt(response: str, message: str) -> bool:
     """Whether a response holds a role marker or words of a prompt that its message does not hold."""
     text = without_code(response[:MAX_CHARS])
-    found = [match.group() for name in _prompted(text) for match in _pattern(name).finditer(text)]
+    found = [match.group() for name in _likely_patterns(text) for match in _compile_pattern(name).finditer(text)]
     asked = message.lower()
-    spoken_of = bool(found) and _pattern("tokens").search(asked) is not None  # "What does [INST] mean?"
+    spoken_of = bool(found) and _compile_pattern("tokens").search(asked) is not None  # "What does [INST] mean?"
     if any(each.strip().lower() not in asked for each in found) and not spoken_of:
         return True
-    marked = list(_pattern("roles").finditer(text)) if ":" in text or "：" in text else []
+    marked = list(_compile_pattern("roles").finditer(text)) if ":" in text or "：" in text else []
     spoken = [match for match in marked if len(match["said"].split()) >= _SPOKEN or len(match["said"]) > 12]
-    answering = [match for match in spoken if _answers(match["role"])]
+    answering = [match for match in spoken if _is_answering_role(match["role"])]
     if not spoken or marked[0]["role"].lower() in message.lower():
         return False
     return bool(answering) or (len(marked) >= _TOLD_APART and marked[0].start() > 0)
 
 
-def _prompted(text: str) -> Iterator[str]:
+def _likely_patterns(text: str) -> Iterator[str]:
     """The patterns that may match a text: to look for what they cannot do without costs a hundredth of them."""
     lower = text.lower()
     if any(mark in lower for mark in _MARKS):
         yield "tokens"
-    if any(word in lower for word in cast(str, _data()["prompt_words"]).split("|")):
+    if any(word in lower for word in cast(str, _load_data()["prompt_words"]).split("|")):
         yield "prompt"
 
 
-def _answers(role: str) -> bool:
-    return role.lower() in cast(str, _data()["answering"]).split("|")
+def _is_answering_role(role: str) -> bool:
+    return role.lower() in cast(str, _load_data()["answering"]).split("|")
 
 
-def echoes(response: str, message: str) -> bool:
+def echoes_message(response: str, message: str) -> bool:
     """Whether a response is its message once more, word for word, once or again and again."""
-    asked, opening = _bare(message), _bare(response[:_OPENING])
+    asked, opening = _strip_punctuation(message), _strip_punctuation(response[:_OPENING])
     if len(asked) < _TOLD_APART or not opening.startswith(asked[: len(opening)]):
         return False
-    said = _bare(response)
+    said = _strip_punctuation(response)
     if not said.startswith(asked[: len(said)]):
         return False
     rest = said.replace(asked, "").strip()
@@ -142,7 +142,7 @@ def echoes(response: str, message: str) -> bool:
     )
 
 
-def _bare(text: str) -> str:
+def _strip_punctuation(text: str) -> str:
     return _BARE.sub(" ", text[:MAX_CHARS].lower()).strip()
 
 
@@ -161,11 +161,11 @@ def cut_off(response: str, language: str) -> bool:
         return True
     if _ENDED.search(text) or language not in LANGUAGES or "```" in text:
         return False
-    return _dangles(text, language) or _unmarked(text, language)
+    return _ends_dangling(text, language) or _lacks_end(text, language)
 
 
-def _dangles(text: str, language: str) -> bool:
-    dangling = cast(dict[str, str], _data()["dangling"])[language].split()
+def _ends_dangling(text: str, language: str) -> bool:
+    dangling = cast(dict[str, str], _load_data()["dangling"])[language].split()
     if language in UNSPACED:
         return (
             len(text) > 12 and not _SENTENCE.search(text[-2:]) and text.endswith(tuple(dangling)) and "\n" not in text
@@ -175,14 +175,14 @@ def _dangles(text: str, language: str) -> bool:
     return bool(words) and not few and words[-1] in dangling and text.endswith(words[-1])
 
 
-def _unmarked(text: str, language: str) -> bool:
+def _lacks_end(text: str, language: str) -> bool:
     """Whether running prose of some length has no end: no lines of their own, no enumeration, title or quotation."""
     last = text.rpartition("\n")[2].strip()
     if "\n" in text.strip() or text[0] in _QUOTES or any(mark in last for mark in "|`") or "://" in last:
         return False
     tail = _SENTENCE.split(last)[-1].strip()
     if language in UNSPACED:
-        final = re.compile(cast(dict[str, str], _data()["final"])[language])
+        final = re.compile(cast(dict[str, str], _load_data()["final"])[language])
         return len(tail) >= PROSE_CHARS and bool(_COMMA.search(tail)) and not final.search(tail)
     words = _WORD.findall(tail)
     pieces = [len(piece.split()) for piece in _COMMA.split(tail) if piece.strip()]
@@ -192,19 +192,19 @@ def _unmarked(text: str, language: str) -> bool:
 
 
 @cache
-def _data() -> dict[str, str | dict[str, str]]:
+def _load_data() -> dict[str, str | dict[str, str]]:
     return json.loads((files("insula.turn.checks") / "artefacts.json").read_text("utf-8"))
 
 
 @cache
-def _service(language: str) -> re.Pattern[str]:
-    phrases = cast(dict[str, str], _data()["service"])[language]
+def _service_pattern(language: str) -> re.Pattern[str]:
+    phrases = cast(dict[str, str], _load_data()["service"])[language]
     return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
 
 @cache
-def _pattern(name: str) -> re.Pattern[str]:
-    raw = cast(str, _data()[name])
+def _compile_pattern(name: str) -> re.Pattern[str]:
+    raw = cast(str, _load_data()[name])
     if name == "roles":
         raw = rf"^[ \t]*(?:\*\*)?(?P<role>{raw})(?:\*\*)?\s?[:：](?:\*\*)?[ \t]*(?P<said>[^\n]*)"
     return re.compile(raw, re.IGNORECASE | re.MULTILINE)

@@ -15,7 +15,7 @@ from insula.text.grammar import UNSPACED, grammar
 from insula.text.questions import Ask, is_casual
 from insula.turn.checks.artefacts import is_echo
 from insula.turn.exchange import Exchange
-from insula.turn.reply import BRIEF, Reply
+from insula.turn.reply import BRIEF, ReplyText
 from insula.types import Fault
 
 ANSWERED = 0.5
@@ -69,7 +69,7 @@ _VALUE = re.compile(r"\d[\d.,:/]*")
 _WORDS = re.compile(r"[^\W_]+")
 
 
-class Cover(NamedTuple):
+class Coverage(NamedTuple):
     """How far a reply covers an ask."""
 
     topic: float
@@ -80,13 +80,13 @@ class Cover(NamedTuple):
 
 def check_completeness(turn: Exchange) -> Iterator[Fault]:
     """The questions and requests that nothing in the response answers, and a "Yes." where more was asked for."""
-    for text in unanswered(turn):
+    for text in find_unanswered(turn):
         yield Fault(flag="incomplete", about=text, certain=False)
     if _is_yes_alone(turn):
         yield Fault(flag="incomplete", certain=False)
 
 
-def unanswered(turn: Exchange) -> tuple[str, ...]:
+def find_unanswered(turn: Exchange) -> tuple[str, ...]:
     """The asks that nothing in the response answers, unless it says that it cannot, or asks back.
 
     A lone question is missed only where the response is about it and lacks what it asks for ("how many", "when"):
@@ -97,7 +97,7 @@ def unanswered(turn: Exchange) -> tuple[str, ...]:
         return tuple(ask.text for ask in asks)
     if turn.declined or not asks:
         return ()
-    covers = cover(turn)
+    covers = measure_coverage(turn)
     missed = [i for i in range(len(asks)) if covers[i].value < ANSWERED]
     if len(asks) == 1:
         lacking = asks[0].kind in _TOLD and covers[0].topic >= ANSWERED and "```" not in turn.response
@@ -152,26 +152,26 @@ def _goes_through(turn: Exchange, missed: Sequence[int]) -> bool:
     return brief and told and kinds <= _TOLD | _PICKED
 
 
-def cover(turn: Exchange) -> tuple[Cover, ...]:
+def measure_coverage(turn: Exchange) -> tuple[Coverage, ...]:
     """How far the response covers each topic of its message, in order."""
     asks, reply, names = turn.asked.topics, turn.reply, turn.asked.analysis.names
     if not turn.comparable:  # words cannot be compared, but a number can be missed
-        return tuple(Cover(NEUTRAL, NEUTRAL if _has_number(ask, reply) else _UNCARRIED["number"]) for ask in asks)
+        return tuple(Coverage(NEUTRAL, NEUTRAL if _has_number(ask, reply) else _UNCARRIED["number"]) for ask in asks)
     if len(asks) == 1:
-        return (_cover(asks[0], asks[0].terms, reply, names),)
+        return (_cover_ask(asks[0], asks[0].terms, reply, names),)
     own = [_own_terms(ask, asks) for ask in asks]
-    found = [_cover(ask, about, reply, names) for ask, about in zip(asks, own, strict=True)]
+    found = [_cover_ask(ask, about, reply, names) for ask, about in zip(asks, own, strict=True)]
     pieces = reply.sentences if reply.size > LONG else reply.clauses
-    left = [piece for piece in pieces if not any(piece.mentions(about) for about in own)]
-    for i in (i for i, about in enumerate(own) if not reply.mentions(about)):
+    left = [piece for piece in pieces if not any(piece.mentions_any(about) for about in own)]
+    for i in (i for i, about in enumerate(own) if not reply.mentions_any(about)):
         enough = _is_left_for(i, asks, len(own[i]), reply, left)
         value = max(found[i].value, _LEFT_OVER) if enough else min(found[i].value, _NOTHING_LEFT)
-        found[i] = Cover(found[i].topic, value)
+        found[i] = Coverage(found[i].topic, value)
         left = left[1:] if enough and reply.size <= LONG else left
     return tuple(found)
 
 
-def _has_number(ask: Ask, reply: Reply) -> bool:
+def _has_number(ask: Ask, reply: ReplyText) -> bool:
     return ask.kind != "number" or reply.language not in LANGUAGES or carries("number", reply.text, reply.language)
 
 
@@ -181,23 +181,23 @@ def _own_terms(ask: Ask, asks: Sequence[Ask]) -> tuple[str, ...]:
     return tuple(term for term in ask.terms if term not in others) or ask.terms
 
 
-def _cover(ask: Ask, about: Sequence[str], reply: Reply, names: Collection[str]) -> Cover:
-    shared, total = _shared(about, reply, names)
+def _cover_ask(ask: Ask, about: Sequence[str], reply: ReplyText, names: Collection[str]) -> Coverage:
+    shared, total = _weigh_shared(about, reply, names)
     evidence = (shared + _PRIOR) / (total + 1)
     carried = carries(ask.kind, reply.text, reply.language)
     brief = _of_brief(ask, reply, carried)
     brief += (1 - brief) * 0.6 * evidence
-    topic = _blend(brief, _of_long(evidence), reply.size) if about else max(brief, _WORD_ENOUGH)
-    return Cover(topic, topic if carried else min(topic, _UNCARRIED.get(ask.kind, 1.0)))
+    topic = _blend_lengths(brief, _of_long(evidence), reply.size) if about else max(brief, _WORD_ENOUGH)
+    return Coverage(topic, topic if carried else min(topic, _UNCARRIED.get(ask.kind, 1.0)))
 
 
-def _shared(about: Sequence[str], reply: Reply, names: Collection[str]) -> tuple[float, float]:
+def _weigh_shared(about: Sequence[str], reply: ReplyText, names: Collection[str]) -> tuple[float, float]:
     """The weight of the terms that the reply takes up, and of all of them; names and numbers count double."""
     shared = total = 0.0
     for term in dict.fromkeys(about):
         weight = 2.0 if term in names or (term.isdigit() and len(term) > 1) else 1.0
         total += weight
-        if reply.has(term):
+        if reply.has_term(term):
             shared += weight
         elif reply.has_related(term):
             shared += weight * _SECOND_HAND
@@ -206,14 +206,14 @@ def _shared(about: Sequence[str], reply: Reply, names: Collection[str]) -> tuple
     return shared, total
 
 
-def _of_brief(ask: Ask, reply: Reply, carried: bool) -> float:
+def _of_brief(ask: Ask, reply: ReplyText, carried: bool) -> float:
     if ask.kind not in _EXPECT_MORE:
         return _WORD_ENOUGH
     fullness = min(1.0, reply.size / _FULL) * (1.0 if carried else _UNSHAPED)
     return _WORD_TOO_LITTLE + (_WORD_ENOUGH - _WORD_TOO_LITTLE) * fullness
 
 
-def _blend(of_brief: float, of_long: float, length: int) -> float:
+def _blend_lengths(of_brief: float, of_long: float, length: int) -> float:
     weight = min(1.0, max(0.0, (length - BRIEF) / (LONG - BRIEF)))
     return (1 - weight) * of_brief + weight * of_long
 
@@ -227,7 +227,7 @@ def _of_long(evidence: float) -> float:
     return 0.9 + (evidence - 0.625) * 0.25
 
 
-def _is_left_for(index: int, asks: Sequence[Ask], weight: int, reply: Reply, left: Sequence[Reply]) -> bool:
+def _is_left_for(index: int, asks: Sequence[Ask], weight: int, reply: ReplyText, left: Sequence[ReplyText]) -> bool:
     """Whether the reply answers an ask none of whose own words it takes up, with sentences left by the other asks.
 
     In a brief reply something of its kind is enough ("Ulaanbaatar, 1.6 million."); in a long one it must stand in a
@@ -246,7 +246,7 @@ def _is_left_for(index: int, asks: Sequence[Ask], weight: int, reply: Reply, lef
         case "place" | "person" | "name" if reply.language in UNSPACED:
             return len(reply.clauses) > rank
         case "place" | "person" | "name":
-            return name_count(reply.text, reply.language, _words(asks)) > rank
+            return name_count(reply.text, reply.language, _ask_words(asks)) > rank
         case "time" | "why" | "how_to" | "list" | "code":
             return carries(ask.kind, reply.text, reply.language) and (bool(left) or rank == 0)
         case "yes_no":
@@ -255,5 +255,5 @@ def _is_left_for(index: int, asks: Sequence[Ask], weight: int, reply: Reply, lef
             return bool(left)
 
 
-def _words(asks: Sequence[Ask]) -> list[str]:
+def _ask_words(asks: Sequence[Ask]) -> list[str]:
     return [word for ask in asks for word in _WORDS.findall(ask.text.lower())]

@@ -48,20 +48,20 @@ def check_constraints(turn: Exchange) -> Iterator[Fault]:
         return
     for demand in turn.asked.demands:
         told_apart = demand.kind == "questions" and len(turn.asked.asks) >= demand.least
-        if not told_apart and broken(demand, turn.response):
+        if not told_apart and breaks_constraint(demand, turn.response):
             parts = demand.kind in {"steps", "questions"}
             yield Fault(flag="incomplete" if parts else "constraint", about=demand.text, certain=not parts)
 
 
-def broken(one: Constraint, answer: str) -> bool:
+def breaks_constraint(one: Constraint, answer: str) -> bool:
     """Whether an answer plainly breaks a demand; what introduces the answer ("Here you are:") is looked past."""
     text = answer.strip()
     if not text or len(text) > MAX_CHARS or (check := _CHECKS.get(one.kind)) is None:
         return False
-    return not any(check(one, candidate) for candidate in _candidates(text, one.kind))
+    return not any(check(one, candidate) for candidate in _answer_candidates(text, one.kind))
 
 
-def _candidates(text: str, kind: Kind) -> Iterator[str]:
+def _answer_candidates(text: str, kind: Kind) -> Iterator[str]:
     """The answer, and what is left of it without an introduction, a farewell, or the quotation marks around it."""
     yield text
     if kind == "code":  # what stands beside the code is the very thing that was not wanted
@@ -80,49 +80,49 @@ def _candidates(text: str, kind: Kind) -> Iterator[str]:
         yield fence[1].strip()
 
 
-def _within(count: int, one: Constraint) -> bool:
+def _is_within(count: int, one: Constraint) -> bool:
     return count >= one.least and (not one.most or count <= one.most)
 
 
-def _words(one: Constraint, text: str) -> bool:
+def _keeps_words(one: Constraint, text: str) -> bool:
     """Chinese and Japanese words cannot be counted exactly: only what exceeds every reading is too many."""
     if one.language in UNSPACED and _CJK.search(text):
         return not one.most or len(_CJK.findall(text)) <= 4 * one.most + 6
     plain = re.sub(r"[*_#`|>]", " ", text)
     fewest, most = len(plain.split()), len(_WORD.findall(plain))
-    found = _items(text)
+    found = _list_items(text)
     items = len(found) if all(len(item.split()) <= _TERM for item in found) else 0
     if "-" in plain or "'" in plain or "/" in plain:
         most = max(most, len(re.findall(r"[^\W_]+", plain)))
     dashes = len([word for word in plain.split() if not any(map(str.isalnum, word))])
     low, high = min(fewest - dashes, most), max(fewest - dashes, most)
-    return any(_within(count, one) for count in range(low, high + 1)) or (items > 1 and _within(items, one))
+    return any(_is_within(count, one) for count in range(low, high + 1)) or (items > 1 and _is_within(items, one))
 
 
-def _sentences(one: Constraint, text: str) -> bool:
+def _keeps_sentences(one: Constraint, text: str) -> bool:
     prose = "\n".join(_BULLET.sub("", line) for line in text.splitlines())
     counted = sum(1 for each in analyse(prose).sentences if any(map(str.isalnum, each.text)))
     joined = sum(1 for each in analyse(" ".join(prose.split())).sentences if any(map(str.isalnum, each.text)))
-    return _within(counted, one) or _within(joined, one)
+    return _is_within(counted, one) or _is_within(joined, one)
 
 
-def _paragraphs(one: Constraint, text: str) -> bool:
+def _keeps_paragraphs(one: Constraint, text: str) -> bool:
     blocks = [block for block in re.split(r"\n\s*\n", text) if any(map(str.isalnum, block))]
     lines = [line for line in text.splitlines() if any(map(str.isalnum, line))]
-    return _within(len(blocks), one) or (len(blocks) == 1 and _within(len(lines), one))
+    return _is_within(len(blocks), one) or (len(blocks) == 1 and _is_within(len(lines), one))
 
 
-def _lines(one: Constraint, text: str) -> bool:
-    return _within(sum(1 for line in text.splitlines() if line.strip()), one)
+def _keeps_lines(one: Constraint, text: str) -> bool:
+    return _is_within(sum(1 for line in text.splitlines() if line.strip()), one)
 
 
-def _characters(one: Constraint, text: str) -> bool:
+def _keeps_characters(one: Constraint, text: str) -> bool:
     plain = "".join(text.split())
     letters = sum(1 for each in plain if each.isalnum())
-    return any(_within(count, one) for count in {letters, len(plain), len(text.strip())})
+    return any(_is_within(count, one) for count in {letters, len(plain), len(text.strip())})
 
 
-def _items(text: str) -> list[str]:
+def _list_items(text: str) -> list[str]:
     """The items of a list, or of an enumeration that is all that the text holds; none where it is prose."""
     lines = text.splitlines()
     depth = min((len(line) - len(line.lstrip()) for line in lines if _BULLET.match(line)), default=0)
@@ -140,42 +140,42 @@ def _items(text: str) -> list[str]:
 
 
 def _counted_items(one: Constraint, text: str) -> bool:
-    found = _items(text)
+    found = _list_items(text)
     if not found:
         single = len(text.split()) <= _SHORT_ITEM and "\n" not in text and not _CJK.search(text)
         return not (single and one.least > 1)
-    return _within(len(found), one)
+    return _is_within(len(found), one)
 
 
-def _table(one: Constraint, text: str) -> bool:
+def _has_table(one: Constraint, text: str) -> bool:
     rows = [line for line in text.splitlines() if line.count("|") >= 2 or "\t" in line.strip()]
     return len(rows) >= 2 or "<table" in text.lower() or "```" in text
 
 
-def _json(one: Constraint, text: str) -> bool:
+def _is_json(one: Constraint, text: str) -> bool:
     try:
         return isinstance(json.loads(text), dict | list)
     except (ValueError, RecursionError):
         return False
 
 
-def _bullets(one: Constraint, text: str) -> bool:
+def _has_bullets(one: Constraint, text: str) -> bool:
     return any(_BULLET.match(line) for line in text.splitlines())
 
 
-def _numbered(one: Constraint, text: str) -> bool:
+def _has_numbers(one: Constraint, text: str) -> bool:
     return sum(1 for line in text.splitlines() if _NUMBERED.match(line)) >= 1
 
 
-def _upper(one: Constraint, text: str) -> bool:
+def _is_upper(one: Constraint, text: str) -> bool:
     return not any(each.islower() for each in _FENCE.sub("", text))
 
 
-def _lower(one: Constraint, text: str) -> bool:
+def _is_lower(one: Constraint, text: str) -> bool:
     return not any(each.isupper() for each in _FENCE.sub("", text))
 
 
-def _number(one: Constraint, text: str) -> bool:
+def _is_number(one: Constraint, text: str) -> bool:
     """A number and at most its unit; or a number in words by itself."""
     words = _WORD.findall(re.sub(r"(?<=\d)[\s,.](?=\d{3})", "", text))
     if _CJK.search(text):
@@ -183,12 +183,12 @@ def _number(one: Constraint, text: str) -> bool:
     return 0 < len(words) <= _SOLE_WORDS + (0 if _NUMBER.search(text) else 1)
 
 
-def _name(one: Constraint, text: str) -> bool:
+def _is_name(one: Constraint, text: str) -> bool:
     """A name, or several and nothing else."""
-    return bool(_items(text)) or (len(text.split()) <= _NAME_WORDS and len(_CJK.findall(text)) <= 4 * _NAME_WORDS)
+    return bool(_list_items(text)) or (len(text.split()) <= _NAME_WORDS and len(_CJK.findall(text)) <= 4 * _NAME_WORDS)
 
 
-def _code(one: Constraint, text: str) -> bool:
+def _is_code(one: Constraint, text: str) -> bool:
     if "```" in text:
         beside = _FENCE.sub(" ", text)
         return len(beside.split()) <= _CODE_WORDS and len(_CJK.findall(beside)) <= 2 * _CODE_WORDS
@@ -210,15 +210,15 @@ def _no_word(one: Constraint, text: str) -> bool:
     return not re.search(rf"(?<!\w){re.escape(one.what)}(?!\w)", text, re.IGNORECASE)
 
 
-def _begin(one: Constraint, text: str) -> bool:
-    return _bare(text).startswith(_bare(one.what))
+def _begins_as_asked(one: Constraint, text: str) -> bool:
+    return _strip_signs(text).startswith(_strip_signs(one.what))
 
 
-def _end(one: Constraint, text: str) -> bool:
-    return _bare(text).endswith(_bare(one.what))
+def _ends_as_asked(one: Constraint, text: str) -> bool:
+    return _strip_signs(text).endswith(_strip_signs(one.what))
 
 
-def _bare(text: str) -> str:
+def _strip_signs(text: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", text.lower()).split())
 
 
@@ -226,7 +226,7 @@ def _end_question(one: Constraint, text: str) -> bool:
     return text.rstrip(" \"”'»」)").endswith(("?", "？"))
 
 
-def _steps(one: Constraint, text: str) -> bool:
+def _has_steps(one: Constraint, text: str) -> bool:
     """An answer with fewer sentences, items and clauses than there are steps leaves one out."""
     whole = [piece for piece in _SENTENCES.split(text) if any(map(str.isalnum, piece))]
     pieces = [piece for piece in _CLAUSES.split(text) if any(map(str.isalnum, piece))]
@@ -239,37 +239,37 @@ def _steps(one: Constraint, text: str) -> bool:
     return len(pieces) >= one.least
 
 
-def _without(pattern: re.Pattern[str]) -> Callable[[Constraint, str], bool]:
+def _without_pattern(pattern: re.Pattern[str]) -> Callable[[Constraint, str], bool]:
     return lambda one, text: not pattern.search(text)
 
 
 _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
-    "words": _words,
-    "sentences": _sentences,
-    "paragraphs": _paragraphs,
-    "lines": _lines,
-    "characters": _characters,
+    "words": _keeps_words,
+    "sentences": _keeps_sentences,
+    "paragraphs": _keeps_paragraphs,
+    "lines": _keeps_lines,
+    "characters": _keeps_characters,
     "items": _counted_items,
-    "table": _table,
-    "json": _json,
-    "bullets": _bullets,
-    "numbered": _numbered,
-    "upper": _upper,
-    "lower": _lower,
-    "number": _number,
-    "name": _name,
-    "code": _code,
+    "table": _has_table,
+    "json": _is_json,
+    "bullets": _has_bullets,
+    "numbered": _has_numbers,
+    "upper": _is_upper,
+    "lower": _is_lower,
+    "number": _is_number,
+    "name": _is_name,
+    "code": _is_code,
     "yes_no": _yes_no,
     "opens_yes_no": _opens_yes_no,
-    "emoji": _without(_EMOJI),
+    "emoji": _without_pattern(_EMOJI),
     "lists": lambda one, text: sum(1 for line in text.splitlines() if _BULLET.match(line)) < 2,
-    "digits": _without(_NUMBER),
+    "digits": _without_pattern(_NUMBER),
     "word": _no_word,
-    "begin": _begin,
-    "end": _end,
+    "begin": _begins_as_asked,
+    "end": _ends_as_asked,
     "end_question": _end_question,
-    "steps": _steps,
-    "questions": _steps,
+    "steps": _has_steps,
+    "questions": _has_steps,
 }
 
 
@@ -346,10 +346,10 @@ def code_asked_for(message: str) -> frozenset[str]:
 
 def code_written(response: str) -> frozenset[str]:
     """The programming languages of the code blocks of a response, as far as they can be told."""
-    return frozenset(name for tag, code in _BLOCK.findall(response) if (name := _named(tag.lower(), code)))
+    return frozenset(name for tag, code in _BLOCK.findall(response) if (name := _named_language(tag.lower(), code)))
 
 
-def _named(tag: str, code: str) -> str:
+def _named_language(tag: str, code: str) -> str:
     name = _TAGS.get(tag, tag)
     if name in _NAMES:
         return name

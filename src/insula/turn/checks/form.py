@@ -43,7 +43,7 @@ def check_language(turn: Exchange) -> Iterator[Fault]:
 
 def check_identity(turn: Exchange) -> Iterator[Fault]:
     """What the identity forbids, and slang where it speaks formally."""
-    if any(pattern.search(turn.whole, 0, MAX_FORBIDDEN) for pattern in _patterns(turn.identity.forbidden)):
+    if any(pattern.search(turn.whole, 0, MAX_FORBIDDEN) for pattern in _compile_forbidden(turn.identity.forbidden)):
         yield Fault(flag="forbidden_pattern")
     if turn.identity.voice == "formal" and informal(turn.response, turn.language):
         yield Fault(flag="off_tone", certain=False)
@@ -53,12 +53,12 @@ def check_length(turn: Exchange) -> Iterator[Fault]:
     """Too short where more is expected, or beyond what the message may need."""
     if _is_too_short(turn):
         yield Fault(flag="too_short", certain=False)
-    if len(turn.whole) > _longest(turn):
+    if len(turn.whole) > _length_bound(turn):
         yield Fault(flag="too_long", certain=False)
 
 
 @lru_cache(maxsize=64)
-def _patterns(forbidden: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+def _compile_forbidden(forbidden: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """The identity's patterns that compile; those that do not are reported where the identity is read."""
     found: list[re.Pattern[str]] = []
     for pattern in forbidden:
@@ -75,17 +75,17 @@ def _is_too_short(turn: Exchange) -> bool:
         return False
     if any(demand.kind in _SHORT for demand in turn.asked.demands):
         return False
-    return any(ask.kind in _EXPECT_MORE and not _suffices(ask.kind, turn, text) for ask in turn.asked.asks)
+    return any(ask.kind in _EXPECT_MORE and not _suffices_short(ask.kind, turn, text) for ask in turn.asked.asks)
 
 
-def _suffices(kind: AskKind, turn: Exchange, text: str) -> bool:
+def _suffices_short(kind: AskKind, turn: Exchange, text: str) -> bool:
     """Whether so short a response is all that was asked for: a command or an expression, or the items of a list."""
     if kind == "list":
         return len([part for part in _COMMA.split(text) if any(map(str.isalnum, part))]) > 1
     return kind in _DONE and (bool(_COMMAND.search(text)) or carries("code", text, turn.language))
 
 
-def _longest(turn: Exchange) -> int:
+def _length_bound(turn: Exchange) -> int:
     """The upper bound of length, which grows with the message."""
     kinds = {ask.kind for ask in turn.asked.asks}
     bound = LONGEST if kinds - _FACTS else LONGEST_FACT if kinds else LONGEST_SMALL_TALK

@@ -20,21 +20,21 @@ from insula.turn.aim import asks_only_user, wants_advice
 from insula.turn.exchange import Exchange
 from insula.turn.remembered import (
     SORTS,
-    Line,
-    bare,
-    capitals,
+    MemoryLine,
+    capitalised_words,
+    find_names,
+    find_numbers,
+    find_units,
+    find_values,
     is_about_user,
-    names,
-    numbers,
-    opposites,
+    opposite_pairs,
+    opposite_side,
     read_line,
-    says,
-    side,
+    says_phrase,
     split_by_person,
-    units,
-    values,
+    strip_punctuation,
 )
-from insula.turn.reply import BRIEF, Reply
+from insula.turn.reply import BRIEF, ReplyText
 from insula.types import Fault, Level
 
 MOST_LINES = 12
@@ -59,7 +59,7 @@ _STORED: frozenset[AskKind] = _SAID | frozenset[AskKind]({"list", "yes_no"})
 """What may be asked of what one was told; a poem or a program may not."""
 
 
-class Use(NamedTuple):
+class MemoryUse(NamedTuple):
     """What a response made of what memory held."""
 
     fault: Fault | None = None
@@ -67,27 +67,29 @@ class Use(NamedTuple):
     """Whether it says something of a line about those who were asked about."""
 
 
-def compare_with_memory(turn: Exchange) -> Use:
+def compare_with_memory(turn: Exchange) -> MemoryUse:
     """What a response made of what memory held; nothing where memory was not asked."""
     language = turn.reply.language
     if language not in LANGUAGES or turn.level is None:
-        return Use()
+        return MemoryUse()
     lines = [read_line(text, language) for text in turn.memory[:MOST_LINES] if text.strip()]
     asked = [ask for ask in turn.asked.asks if not is_casual(ask, language) or (lines and is_about_user(ask, language))]
-    questions = [_Question(ask, turn, turn.reply, lines, turn.level) for ask in asked]
-    fault = next((fault for question in questions if (fault := question.fault()) is not None), None)
+    questions = [_MemoryQuestion(ask, turn, turn.reply, lines, turn.level) for ask in asked]
+    fault = next((fault for question in questions if (fault := question.find_fault()) is not None), None)
     if fault is None and (beside := _beside_quotations(turn.reply, lines)) is not None:
-        again = (_Question(ask, turn, beside, lines, turn.level) for ask in asked)
-        fault = next(filter(None, (question.contradiction() for question in again)), None)
-    return Use(fault, fault is None and any(question.uses_own for question in questions))
+        again = (_MemoryQuestion(ask, turn, beside, lines, turn.level) for ask in asked)
+        fault = next(filter(None, (question.find_contradiction() for question in again)), None)
+    return MemoryUse(fault, fault is None and any(question.uses_own for question in questions))
 
 
-def _beside_quotations(reply: Reply, lines: Sequence[Line]) -> Reply | None:
+def _beside_quotations(reply: ReplyText, lines: Sequence[MemoryLine]) -> ReplyText | None:
     """What a response says beside the lines that it quotes ("You said …, but you live in Rome")."""
-    held = [bare(line.text) for line in lines]
-    if not any(text and any(text in line for line in held) for text in map(bare, _QUOTED.findall(reply.text))):
+    held = [strip_punctuation(line.text) for line in lines]
+    if not any(
+        text and any(text in line for line in held) for text in map(strip_punctuation, _QUOTED.findall(reply.text))
+    ):
         return None
-    return Reply(_QUOTED.sub(" ", reply.text), reply.language)
+    return ReplyText(_QUOTED.sub(" ", reply.text), reply.language)
 
 
 def is_personal(asks: Sequence[Ask], language: str) -> bool:
@@ -95,15 +97,15 @@ def is_personal(asks: Sequence[Ask], language: str) -> bool:
     return any(ask.kind in _STORED and is_about_user(ask, language) for ask in asks)
 
 
-class _Question:
+class _MemoryQuestion:
     """One ask with what memory held for it and what came back."""
 
-    def __init__(self, ask: Ask, turn: Exchange, reply: Reply, lines: Sequence[Line], level: Level) -> None:
+    def __init__(self, ask: Ask, turn: Exchange, reply: ReplyText, lines: Sequence[MemoryLine], level: Level) -> None:
         self.ask, self.message, self.reply, self.level = ask, turn.asked.text, reply, level
         self.only_asks = turn.only_asks
         self.language = reply.language
         self.whole = content_words(self.message, self.language)
-        self.given = numbers(self.message, self.language)
+        self.given = find_numbers(self.message, self.language)
         about = find_owners(ask.text, self.language, USER, ASSISTANT)
         self.owners = about.mentions or (frozenset({USER}) if is_about_user(ask, self.language) else frozenset[str]())
         parts = [part for line in lines for part in split_by_person(line, self.owners)]
@@ -116,7 +118,7 @@ class _Question:
         self.leads = bool(self.own) and self.own[0].raw == lines[0].raw
         """Whether the best line is about those who are asked about."""
 
-    def _names_owner(self, line: Line) -> bool:
+    def _names_owner(self, line: MemoryLine) -> bool:
         """Whether a line calls somebody by the question's own word: "mother-in-law" where she is asked about."""
         beings = lexicon(self.language).beings
         if self.language in UNSPACED:
@@ -124,79 +126,79 @@ class _Question:
         asked = {fold(word) for word in self.whole} & {*beings, *names_among(self.owners)}
         return bool(asked & {fold(word) for word in line.words})
 
-    def fault(self) -> Fault | None:
+    def find_fault(self) -> Fault | None:
         """What is wrong with what came back."""
         if wants_advice(self.ask, self.language) or self.ask.kind not in _STORED | {"request"}:
             return None
         if self.owners - frozenset({"?"}) == frozenset({ASSISTANT}):  # memory is of the user, and not of who answers
             return None
         if self.uses_own:
-            return self._outdated() or self._denied() or self._opposed() or self._rival()
+            return self._find_outdated() or self._find_denied() or self._find_opposite() or self._find_rival_value()
         if (foreign := self._others_value()) is not None:
             return foreign
         if self.declined:
-            return self._declined()
+            return self._find_needless_decline()
         if self.only_asks:
             return None
-        if (contradicted := self._opposed() or self._rival()) is not None:
+        if (contradicted := self._find_opposite() or self._find_rival_value()) is not None:
             return contradicted
         if self.level == "high" and self.leads:
-            return self._ignored()
-        if self.level == "low" or (self.level == "medium" and not self._answering()):
-            return self._unsupported()
+            return self._find_ignored_memory()
+        if self.level == "low" or (self.level == "medium" and not self._find_answering_line()):
+            return self._find_unsupported()
         return None
 
-    def contradiction(self) -> Fault | None:
+    def find_contradiction(self) -> Fault | None:
         """A name or number other than the line's, where the response speaks of what is asked."""
-        fault = self.fault()
-        again = self.ask.kind in _COUNTED or all(map(self.reply.has, self.ask.terms))
+        fault = self.find_fault()
+        again = self.ask.kind in _COUNTED or all(map(self.reply.has_term, self.ask.terms))
         if fault is None or fault.flag != "ignored_memory" or not again or not (self.numbers or self.names):
             return None
-        return self._unlike(self.own[0], certain=False)
+        return self._ignored_fault(self.own[0], certain=False)
 
     # What the response takes from a line
 
     @cached_property
     def uses_own(self) -> bool:
         """Whether it says something of a line about those who were asked about."""
-        return any(self._carries(line) for line in self.own)
+        return any(self._carries_line(line) for line in self.own)
 
-    def _carries(self, line: Line) -> bool:
+    def _carries_line(self, line: MemoryLine) -> bool:
         """Whether the response says something of a line that the question does not say already."""
         told = line.numbers - self.given
         if told & self.numbers:
             return True
-        measured = told and self.numbers and self._units(line.text) & self._units(self.reply.text)
-        return not measured and any(self._says(word) for word in self._values(line) if not word.isdigit())
+        measured = told and self.numbers and self._units_in(line.text) & self._units_in(self.reply.text)
+        return not measured and any(self._says_word(word) for word in self._value_words(line) if not word.isdigit())
 
-    def _values(self, line: Line) -> frozenset[str]:
+    def _value_words(self, line: MemoryLine) -> frozenset[str]:
         """The words of a line that the question does not hold."""
-        asked = {self._term(word) for word in self.whole}
+        asked = {self._term_of(word) for word in self.whole}
         idle = self.whole | lexicon(self.language).words.get("titles", frozenset())
-        return frozenset(word for word in line.words if word not in idle and self._term(word) not in asked)
+        return frozenset(word for word in line.words if word not in idle and self._term_of(word) not in asked)
 
-    def _says(self, word: str) -> bool:
+    def _says_word(self, word: str) -> bool:
         """Whether the response says a word, in whatever form."""
         if self.language in UNSPACED:
-            return self.reply.has(word)
-        term = self._term(word)
-        return self.reply.has(term) or self.reply.has_related(fold(term))
+            return self.reply.has_term(word)
+        term = self._term_of(word)
+        return self.reply.has_term(term) or self.reply.has_related(fold(term))
 
-    def _term(self, word: str) -> str:
+    def _term_of(self, word: str) -> str:
         return term_of(word, self.language) or word
 
-    def _units(self, text: str) -> frozenset[str]:
-        return units(text, self.language)
+    def _units_in(self, text: str) -> frozenset[str]:
+        return find_units(text, self.language)
 
     @cached_property
     def numbers(self) -> frozenset[str]:
         """The numbers of the response."""
-        return numbers(self.reply.text, self.language)
+        return find_numbers(self.reply.text, self.language)
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of the response that the message does not hold."""
-        return names(self.reply.text, self.language) - frozenset(map(fold, self.whole))
+        return find_names(self.reply.text, self.language) - frozenset(map(fold, self.whole))
 
     @cached_property
     def declined(self) -> bool:
@@ -206,26 +208,30 @@ class _Question:
 
     # What a line has to do with the question
 
-    def _is_about(self, line: Line) -> bool:
+    def _is_about(self, line: MemoryLine) -> bool:
         """Whether a line speaks of what the question asks about."""
-        return any(self._holds(line, term) for term in self.ask.terms)
+        return any(self._holds_term(line, term) for term in self.ask.terms)
 
-    def _covers(self, line: Line) -> bool:
+    def _covers_question(self, line: MemoryLine) -> bool:
         """Whether a line holds all that the question asks about."""
-        return bool(self.ask.terms) and all(self._holds(line, term) for term in self.ask.terms)
+        return bool(self.ask.terms) and all(self._holds_term(line, term) for term in self.ask.terms)
 
-    def _holds(self, line: Line, term: str) -> bool:
+    def _holds_term(self, line: MemoryLine, term: str) -> bool:
         held = {term_of(word, line.language) or word for word in line.words}
         return term in held or any(term[:5] == word[:5] for word in held if len(term) > 4)
 
-    def _shared(self, line: Line) -> int:
+    def _count_shared(self, line: MemoryLine) -> int:
         """How many words of the question stand in a line."""
         held = {term_of(word, self.language) or word for word in line.words}
-        return sum(1 for word in content_words(self.ask.text, self.language) if self._term(word) in held)
+        return sum(1 for word in content_words(self.ask.text, self.language) if self._term_of(word) in held)
 
-    def _answering(self) -> Line | None:
+    def _find_answering_line(self) -> MemoryLine | None:
         """A line that plainly holds the answer, whatever the level."""
-        found = (line for line in self.own if self._covers(line) and carries(self.ask.kind, line.text, line.language))
+        found = (
+            line
+            for line in self.own
+            if self._covers_question(line) and carries(self.ask.kind, line.text, line.language)
+        )
         return next(found, None)
 
     # The faults
@@ -241,59 +247,61 @@ class _Question:
                 return Fault(flag="other_person", about=self.own[0].raw if self.own else line.raw)
         return None
 
-    def _carries_anothers(self, line: Line) -> bool:
+    def _carries_anothers(self, line: MemoryLine) -> bool:
         """Whether the response says a value of a line that no line of those asked about holds."""
         held = frozenset[str]().union(*(own.words for own in self.own))
         beings, about = lexicon(self.language).beings, {part for path in line.subjects for part in path.split("/")}
-        own = {word for word in self._values(line) - held if beings.get(fold(word), word) not in about}
-        return bool((line.numbers - self.given) & self.numbers) or any(map(self._says, own))
+        own = {word for word in self._value_words(line) - held if beings.get(fold(word), word) not in about}
+        return bool((line.numbers - self.given) & self.numbers) or any(map(self._says_word, own))
 
-    def _declined(self) -> Fault | None:
+    def _find_needless_decline(self) -> Fault | None:
         """ "I don't know" though memory holds it."""
         if self.level == "low":
             return None
-        known = self.own[0] if self.level == "high" and self.own else self._answering()
+        known = self.own[0] if self.level == "high" and self.own else self._find_answering_line()
         if self.level != "high" and self.ask.kind not in _VALUED:
             return None
         if known is None or (self.ask.kind == "number" and not known.numbers):
             return None
         return Fault(flag="declined", about=known.raw)
 
-    def _ignored(self) -> Fault | None:
+    def _find_ignored_memory(self) -> Fault | None:
         """Something else than what memory holds, or nothing of the kind."""
         first = self.own[0]
-        if not self.owners and not (self._covers(first) and (self.ask.kind in _VALUED or len(self.ask.terms) > 1)):
+        if not self.owners and not (
+            self._covers_question(first) and (self.ask.kind in _VALUED or len(self.ask.terms) > 1)
+        ):
             return None  # of the world, with a line that is only near it
         if self.ask.kind == "yes_no":
-            return self._denied()
-        if first.language != self.language or not self._tells(first):
+            return self._find_denied()
+        if first.language != self.language or not self._tells_more(first):
             return None
         about = self._is_about(first)
         if self.ask.kind in _COUNTED:
-            return self._unlike(first) if self._is_another_number(first) else None
-        if names(first.text, first.language) and (self.ask.kind in _NAMED or self.names):
+            return self._ignored_fault(first) if self._is_another_number(first) else None
+        if find_names(first.text, first.language) and (self.ask.kind in _NAMED or self.names):
             told = bool(self.names) or (self.reply.size > ANSWER or not self._speaks_to_user())
-            return self._unlike(first, certain=about and self.ask.kind in _NAMED) if told else None
+            return self._ignored_fault(first, certain=about and self.ask.kind in _NAMED) if told else None
         certain = not self._speaks_to_user() and len(self.reply.text) >= SHORT // (
             3 if self.language in UNSPACED else 1
         )
-        if self._shares_character(first) or not (certain or self._covers(first)):
+        if self._shares_character(first) or not (certain or self._covers_question(first)):
             return None
-        return self._unlike(first, certain=certain and about and self.ask.kind != "open")
+        return self._ignored_fault(first, certain=certain and about and self.ask.kind != "open")
 
-    def _unlike(self, line: Line, *, certain: bool | None = None) -> Fault:
+    def _ignored_fault(self, line: MemoryLine, *, certain: bool | None = None) -> Fault:
         return Fault(
             flag="ignored_memory", about=line.raw, certain=self._is_about(line) if certain is None else certain
         )
 
-    def _tells(self, line: Line) -> bool:
+    def _tells_more(self, line: MemoryLine) -> bool:
         """Whether a line holds more than the question and a verb; in German a noun or a number tells."""
-        own = self._values(line)
+        own = self._value_words(line)
         if line.language != "de":
             return bool(own)
-        return bool(line.numbers or capitals(line.text, line.language) & frozenset(map(fold, own)))
+        return bool(line.numbers or capitalised_words(line.text, line.language) & frozenset(map(fold, own)))
 
-    def _is_another_number(self, line: Line) -> bool:
+    def _is_another_number(self, line: MemoryLine) -> bool:
         """Whether the response gives no number that the line may mean."""
         if not line.numbers:
             return not (self.numbers or self._speaks_to_user())
@@ -303,15 +311,17 @@ class _Question:
         terse = not said and self.reply.size <= BRIEF and carries(self.ask.kind, self.reply.text, self.language)
         return not terse and not (said and not self._is_about(line) and self.ask.kind == "number")
 
-    def _may_follow(self, line: Line) -> bool:
+    def _may_follow(self, line: MemoryLine) -> bool:
         """Whether a number of the response may be worked out from one of a line: in other units, over another time, or
         from a date."""
-        mine, theirs = self._units(self.reply.text), self._units(line.text)
+        mine, theirs = self._units_in(self.reply.text), self._units_in(line.text)
         if mine and theirs and mine.isdisjoint(theirs):
             return True
         if any(map(_is_year, line.numbers)) != any(map(_is_year, self.numbers)):
             return True
-        if values(line.text, line.language)["months"] and not any(values(self.reply.text, self.language).values()):
+        if find_values(line.text, line.language)["months"] and not any(
+            find_values(self.reply.text, self.language).values()
+        ):
             return True
         said, held = (
             [int(each) for each in found if each.isdecimal() and len(each) < 10]
@@ -321,23 +331,23 @@ class _Question:
             return True  # a year older, or without the one who says it
         return any(_may_be_made(one, other) for one in said for other in held)
 
-    def _shares_character(self, line: Line) -> bool:
+    def _shares_character(self, line: MemoryLine) -> bool:
         """Chinese and Japanese: whether a character of a line's values is in the response ("高いところ": "高所")."""
-        own = frozenset("".join(self._values(line))) - frozenset(self.message) if self.language in UNSPACED else ()
+        own = frozenset("".join(self._value_words(line))) - frozenset(self.message) if self.language in UNSPACED else ()
         return any(character in self.reply.text for character in own)
 
-    def _outdated(self) -> Fault | None:
+    def _find_outdated(self) -> Fault | None:
         """The older of two lines on one matter, though the newer stands above it."""
-        if len(self.own) < 2 or self.ask.kind not in _SAID or self._carries(self.own[0]):
+        if len(self.own) < 2 or self.ask.kind not in _SAID or self._carries_line(self.own[0]):
             return None
-        newer, older = self.own[0], next(line for line in self.own if self._carries(line))
-        if not self._shared(newer) >= self._shared(older) > 0:
+        newer, older = self.own[0], next(line for line in self.own if self._carries_line(line))
+        if not self._count_shared(newer) >= self._count_shared(older) > 0:
             return None
-        mine = names(newer.text, newer.language) - frozenset(map(fold, self.whole))
+        mine = find_names(newer.text, newer.language) - frozenset(map(fold, self.whole))
         rivals = (self.names and mine) or (self.numbers and newer.numbers - self.given)
-        return self._unlike(newer, certain=False) if rivals else None
+        return self._ignored_fault(newer, certain=False) if rivals else None
 
-    def _rival(self) -> Fault | None:
+    def _find_rival_value(self) -> Fault | None:
         """A number, month, day or the like where the first line has one other of its sort, and nothing else it."""
         if not self.leads or self.reply.size > ANSWER or self.ask.kind not in _SAID:
             return None
@@ -345,52 +355,55 @@ class _Question:
         if not self.owners and not self._is_about(first):
             return None
         known = " / ".join([self.message, *(line.text for line in (*self.own[1:], *self.others))])
-        return self._unlike(first, certain=False) if self._differs(first, known) else None
+        return self._ignored_fault(first, certain=False) if self._differs_from(first, known) else None
 
-    def _differs(self, line: Line, known: str) -> bool:
-        mine, theirs, elsewhere = (values(text, self.language) for text in (self.reply.text, line.text, known))
+    def _differs_from(self, line: MemoryLine, known: str) -> bool:
+        mine, theirs, elsewhere = (find_values(text, self.language) for text in (self.reply.text, line.text, known))
         for sort in SORTS:
             if len(mine[sort]) == len(theirs[sort]) == 1 and not mine[sort] & (theirs[sort] | elsewhere[sort]):
                 return True
         if self.ask.kind != "time" and any(mine[sort] & theirs[sort] for sort in SORTS):
             return False
-        said, held, beside = self.numbers, line.numbers, numbers(known, self.language)
+        said, held, beside = self.numbers, line.numbers, find_numbers(known, self.language)
         if not said or len(held) not in {1, 2} or said & (held | beside) or (self.ask.kind == "choice" and beside):
             return False
         in_words = not any(map(str.isdigit, self.reply.text)) and any(len(number) > 2 for number in held)
         return not in_words and not self._may_follow(line)
 
-    def _denied(self) -> Fault | None:
+    def _find_denied(self) -> Fault | None:
         """ "Yes" where the line says no, and the other way round."""
         if self.ask.kind != "yes_no" or not self.own:
             return None
         first, said = self.own[0], says_yes(self.reply.text, self.language)
-        negated = says("ended", first.text, first.language)
-        if not (self._covers(first) or (negated and self._is_about(first))):
+        negated = says_phrase("ended", first.text, first.language)
+        if not (self._covers_question(first) or (negated and self._is_about(first))):
             return None
-        if said is None or said == (negated == says("ended", self.ask.text, self.language)):
+        if said is None or said == (negated == says_phrase("ended", self.ask.text, self.language)):
             return None
-        sides = ((side(pair, first.text), side(pair, self.reply.text)) for pair in opposites(self.language))
+        sides = (
+            (opposite_side(pair, first.text), opposite_side(pair, self.reply.text))
+            for pair in opposite_pairs(self.language)
+        )
         if any(held is not None and held == told for held, told in sides):  # "No, you hate it."
             return None
-        return self._unlike(first, certain=said == negated)
+        return self._ignored_fault(first, certain=said == negated)
 
-    def _opposed(self) -> Fault | None:
+    def _find_opposite(self) -> Fault | None:
         """The opposite of what the line says ("failed" for "passed")."""
         if not self.leads or self.ask.kind not in {"yes_no", "open", "choice"}:
             return None
         line, language = self.own[0], self.language
-        if any(says("negation", text, language) for text in (self.ask.text, self.reply.text, line.text)):
+        if any(says_phrase("negation", text, language) for text in (self.ask.text, self.reply.text, line.text)):
             return None
         yes = says_yes(self.reply.text, language)
-        for pair in opposites(language):
-            asked, held, told = (side(pair, text) for text in (self.ask.text, line.text, self.reply.text))
+        for pair in opposite_pairs(language):
+            asked, held, told = (opposite_side(pair, text) for text in (self.ask.text, line.text, self.reply.text))
             claimed = told if told is not None else asked if yes else None
             if asked is not None and held is not None and claimed is not None and claimed != held:
-                return self._unlike(line, certain=False)
+                return self._ignored_fault(line, certain=False)
         return None
 
-    def _unsupported(self) -> Fault | None:
+    def _find_unsupported(self) -> Fault | None:
         """A value said of the user or their people, though memory holds none."""
         if self.language in UNSPACED and not self._names_user():
             return None
@@ -402,7 +415,7 @@ class _Question:
         if self.ask.kind == "yes_no":
             claims = says_yes(self.reply.text, self.language) is not None and self.reply.size <= 2 * ANSWER
         else:
-            claims = self._claims()
+            claims = self._makes_claim()
         about = next((line.raw for line in self.own if self._is_about(line) or self.owners & line.subjects), "")
         return Fault(flag="unsupported", about=about, certain=False) if claims else None
 
@@ -411,7 +424,7 @@ class _Question:
         pets = all(path.rpartition("/")[2] in GROUPS["pet"] for path in self.owners if path != USER)
         return not pets or any(word in self.ask.text for word in (*words_of("first", self.language), "うち", "我家"))
 
-    def _claims(self) -> bool:
+    def _makes_claim(self) -> bool:
         """Whether the response says something of somebody."""
         brief = self.reply.size <= ANSWER
         if self.ask.kind in _VALUED and not (self.numbers or self.names):

@@ -9,11 +9,11 @@ from insula.text.grammar import UNSPACED
 from insula.text.manner import declines, harmful, opens_with_subject, refuses, untold
 from insula.text.questions import Ask, is_small_talk
 from insula.turn.checks.artefacts import is_service
-from insula.turn.checks.completeness import NEUTRAL, cover
+from insula.turn.checks.completeness import NEUTRAL, measure_coverage
 from insula.turn.checks.memory import is_personal
 from insula.turn.exchange import REFUSAL_CHARS, Exchange
 from insula.turn.reply import BRIEF
-from insula.turn.similarity import self_repetition, specificity
+from insula.turn.similarity import measure_specificity, self_repetition
 from insula.types import Fault
 
 FOREIGN, RELATED = 0.04, 0.15
@@ -59,29 +59,29 @@ def check_refusal(turn: Exchange) -> Iterator[Fault]:
         yield Fault(flag="declined", certain=False)
 
 
-def responsiveness(turn: Exchange) -> float:
+def score_responsiveness(turn: Exchange) -> float:
     """Whether the response addresses this message, in [0, 1]; a little less where it circles or stays vague."""
-    value = _addressed(turn) * (1 - CIRCLING * self_repetition(turn.response))
-    return value * (1 - VAGUE * (1 - specificity(turn.response)))
+    value = _score_addressed(turn) * (1 - CIRCLING * self_repetition(turn.response))
+    return value * (1 - VAGUE * (1 - measure_specificity(turn.response)))
 
 
-def _addressed(turn: Exchange) -> float:
+def _score_addressed(turn: Exchange) -> float:
     if not turn.asked.topics:
-        return _reaction(turn)
-    topics = [each.topic for each in cover(turn)]
+        return _score_reaction(turn)
+    topics = [each.topic for each in measure_coverage(turn)]
     value = 0.6 * max(topics) + 0.4 * sum(topics) / len(topics)
     if is_service(turn):
         return min(value, SERVICE)
     return max(value, DECLINED) if turn.declined else value
 
 
-def _reaction(turn: Exchange) -> float:
+def _score_reaction(turn: Exchange) -> float:
     """What a response is worth to a message that asks nothing."""
     if turn.asked.small_talk:
         return REFUSAL if declines(turn.response[:REFUSAL_CHARS], turn.language) else PLEASANTRY
     if not turn.comparable:
         return NEUTRAL
-    return REACTION + (1 - REACTION) * 0.5 * turn.reply.mentions(turn.asked.statements)
+    return REACTION + (1 - REACTION) * 0.5 * turn.reply.mentions_any(turn.asked.statements)
 
 
 def is_apart(turn: Exchange) -> bool:
@@ -92,10 +92,10 @@ def is_apart(turn: Exchange) -> bool:
         return False
     if turn.recent and turn.shared:  # it goes on from what was said
         return False
-    return not turn.reply.mentions({term for ask in turn.asked.topics for term in ask.terms})
+    return not turn.reply.mentions_any({term for ask in turn.asked.topics for term in ask.terms})
 
 
-def nearness(turn: Exchange, embed: Embed | None) -> float | None:
+def measure_nearness(turn: Exchange, embed: Embed | None) -> float | None:
     """How near response and message are in meaning, from -1 to 1; asked only where their words tell nothing."""
     if embed is None or not is_apart(turn):
         return None

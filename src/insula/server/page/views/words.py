@@ -7,7 +7,7 @@ from insula.claims import keys, say
 from insula.operations.adaptations import describe_duration
 from insula.operations.guidance import STATES
 from insula.operations.words import times
-from insula.turn.verdict import KINDS, why
+from insula.turn.verdict import KINDS, explain_source
 from insula.types import (
     ADAPTATION,
     CONFIDENCE_LOW,
@@ -69,7 +69,7 @@ def flag(name: str) -> str:
 
 def came_to(kind: str) -> str:
     """A verdict of which the ledger kept the kind alone."""
-    return next((why(each).text for each in KINDS if each == kind), kind.replace("_", " "))
+    return next((explain_source(each).text for each in KINDS if each == kind), kind.replace("_", " "))
 
 
 def signal(kind: str) -> str:
