@@ -150,10 +150,10 @@ async def _sources(day: Day, report: SleepReport) -> None:
     """What was learned, and the lines of the user that it was learned from."""
     console.print("\nLearned from which turns:")
     store = day.metacognition.store
-    user_id = (await store.place(USER, MORNING)).user_id
-    for lesson in await store.guidance.lessons(user_id):
+    user_id = (await store.resolve_place(USER, MORNING)).user_id
+    for lesson in await store.guidance.list_lessons(user_id):
         console.print(Text(f"• {lesson.advice}", style="bold"))
-        for one in await store.guidance.cited(user_id, lesson.citations):
+        for one in await store.guidance.read_cited(user_id, lesson.citations):
             said = "what was said there" if lesson.section else f"memory {one.memory}: “{_short(one.content)}”"
             console.print(f"    {one.session}, {said}")
     console.print(f"\n{len(report.phases)} phases, {len(report.failed)} failed.\n")

@@ -109,8 +109,8 @@ async def test_whether_it_was_mended_is_on_the_ledger_with_the_lot(store: Store)
     async with chatting(store, [NAIROBI, "About 4.4 million people live there."]) as (chat, _):
         await chat.reply("me", "s", KENYA)
         await chat.reply("me", "s", "Well?")
-    place = await store.place("me", "s")
-    latest, first = await store.sessions.ledger(place, kinds=["meta:turn"])
+    place = await store.resolve_place("me", "s")
+    latest, first = await store.sessions.read_ledger(place, kinds=["meta:turn"])
     assert "mend" not in first.data
     assert dict(latest.data)["mend"] == {"flag": "incomplete", "arm": "shown", "mended": True}
 
@@ -120,7 +120,7 @@ async def test_a_share_is_withheld_and_counted_all_the_same(store: Store) -> Non
         await chat.reply("me", "s", KENYA)
         await chat.reply("me", "s", "Thanks!")
     assert model.requests[-1].prompt == "Thanks!"
-    latest = (await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:turn"]))[0]
+    latest = (await store.sessions.read_ledger(await store.resolve_place("me", "s"), kinds=["meta:turn"]))[0]
     assert dict(latest.data)["mend"] == {"flag": "incomplete", "arm": "withheld", "mended": False}
 
 
@@ -212,12 +212,12 @@ async def test_what_the_ledger_quotes_goes_with_the_memory_that_it_quotes(store:
     async with chatting(store, ["Noted.", "I'm sorry, I don't know that."]) as (chat, _):
         await chat.reply("me", "before", "My sister Ana lives in Lisbon.")
         await chat.reply("me", "s", "Where does Ana live?")
-    place = await store.place("me", "s")
-    latest = (await store.sessions.ledger(place, kinds=["meta:turn"]))[0]
+    place = await store.resolve_place("me", "s")
+    latest = (await store.sessions.read_ledger(place, kinds=["meta:turn"]))[0]
     assert "Lisbon" in str(latest.data)
-    memory = next(m for m, _ in await store.memories.remembered("me", 10) if "Lisbon" in m.content)
-    await store.memories.erase(place.user_id, memory.id)
-    latest = (await store.sessions.ledger(place, kinds=["meta:turn"]))[0]
+    memory = next(m for m, _ in await store.memories.list_latest_memories("me", 10) if "Lisbon" in m.content)
+    await store.memories.erase_memories(place.user_id, memory.id)
+    latest = (await store.sessions.read_ledger(place, kinds=["meta:turn"]))[0]
     assert "Lisbon" not in str(latest.data)
 
 
@@ -241,5 +241,5 @@ async def test_the_night_reads_the_solvers_impasse(store: Store) -> None:
     for session in ("monday", "tuesday"):
         await metacognition.solve("How many primes lie below 90?", lost, method="direct", user="me", session=session)
     await metacognition.sleep("me", force=True)
-    user = (await store.place("me", "monday")).user_id
-    assert any({"prime", "below"} & set(lesson.trigger) for lesson in await store.guidance.lessons(user))
+    user = (await store.resolve_place("me", "monday")).user_id
+    assert any({"prime", "below"} & set(lesson.trigger) for lesson in await store.guidance.list_lessons(user))

@@ -13,9 +13,9 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import new_item
 from insula.memory.retrieval.embedding import use
-from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import embedded
+from insula.memory.storage.vectors import embed_normalised
 from insula.metacognition import Metacognition
 from insula.metacognition.backlog import make_statements
 from insula.metacognition.turn import Turn
@@ -142,7 +142,7 @@ async def test_an_older_store_gets_its_statements_later_and_keeps_every_memory(t
         async with mind.turn("me", "one", "My husband was born in Graz."):
             pass
         await mind.store.run(_as_before)
-        place = await mind.store.place("me", "two")
+        place = await mind.store.resolve_place("me", "two")
         async with mind.turn("me", "two", "Where was I born?") as turn:
             assert turn.recalled
         assert await make_statements(mind.store, place.user_id, use) in {0, 1, 2}  # the turn began it, too
@@ -160,8 +160,8 @@ async def test_what_is_erased_is_stated_no_more() -> None:
         mind = Metacognition(store, holdout=0.0, embed=use)
         number = await mind.observe("me", "one", "I live in Porto.")
         await mind.observe("me", "one", "No, sorry, I meant Braga.")
-        place = await store.place("me", "one")
-        await store.memories.erase(place.user_id, number)
+        place = await store.resolve_place("me", "one")
+        await store.memories.erase_memories(place.user_id, number)
         texts: Callable[[sa.Connection], str] = lambda connection: " ".join(  # noqa: E731 read once
             connection.execute(sa.text("SELECT text FROM statements")).scalars()
         )
@@ -345,13 +345,13 @@ async def test_of_a_hundred_updates_of_one_fact_the_newest_stands_first() -> Non
     text = "I live in Town 99 now."
     analysis = analyse(text)
     [stated] = extract_statements(analysis, USER, ASSISTANT)
-    stated = stated._replace(vector=embedded(use, text))
-    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), [stated])
+    stated = stated._replace(vector=embed_normalised(use, text))
+    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), (), [stated])
     lines = [text.replace("99", str(number)) for number in range(100)]
     moves = [item._replace(content=line, line=line, vector=stated.vector) for line in lines]
     async with memory_store(lambda: 2_000.0) as store:
-        place = await store.place("me", "told")
-        await store.sessions.add(place, [(move, float(at)) for at, move in enumerate(moves)], Controls())
+        place = await store.resolve_place("me", "told")
+        await store.sessions.add_lines(place, [(move, float(at)) for at, move in enumerate(moves)], Controls())
         async with Metacognition(store, holdout=0.0, embed=use).turn("me", "asked", "Where do I live?") as turn:
             assert shown(turn)[0] == text
             assert turn.confidence.level != "low"

@@ -195,7 +195,7 @@ ASKED_WITHOUT_A_MARK = (
 @pytest.mark.parametrize("message", ASKED_WITHOUT_A_MARK)
 async def test_what_asks_for_a_fact_in_the_form_of_a_statement_is_kept_as_none(message: str) -> None:
     async with told(message, ask="What is new?") as turn:
-        kept = await turn.engine.store.memories.remembered("me", 9)
+        kept = await turn.engine.store.memories.list_latest_memories("me", 9)
     assert [memory.kind for memory, _ in kept if memory.content == message] == ["episodic"]
 
 
@@ -204,7 +204,7 @@ async def test_what_tells_no_fact_is_still_found_by_a_person() -> None:
         mind = Metacognition(store, holdout=0.0, embed=use)
         async with mind.turn("me", "one", "Write a poem about Bristol.") as turn:
             turn.finish("No.")
-        kept = await store.memories.remembered("me", 10)
+        kept = await store.memories.list_latest_memories("me", 10)
         assert [(one.content, one.kind) for one, _ in kept if one.provenance == "user"] == [
             ("Write a poem about Bristol.", "episodic")
         ]

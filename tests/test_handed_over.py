@@ -138,5 +138,5 @@ async def test_the_store_of_the_tests_holds_what_was_handed_over_as_it_was_said(
     mind = Metacognition(store, holdout=0.0)
     async with mind.turn("ana", "monday", HANDED["en"]) as turn:
         turn.finish("All right.")
-    kept = await store.memories.remembered("ana", 10)
+    kept = await store.memories.list_latest_memories("ana", 10)
     assert HANDED["en"] in [memory.content for memory, _ in kept]

@@ -131,7 +131,7 @@ async def test_a_turn_that_is_never_finished_leaves_its_message_and_the_next_one
 async def test_what_was_erased_while_a_turn_waited_is_gone_from_it(mind: Metacognition) -> None:
     number = await mind.observe("ana", "s", "My sister lives in Lisbon.")
     kept = (await mind.begin("ana", "t", "Where does my sister live?")).to_json()
-    await mind.store.memories.erase((await mind.store.place("ana", "s")).user_id, number)
+    await mind.store.memories.erase_memories((await mind.store.resolve_place("ana", "s")).user_id, number)
     result = await mind.finish(kept, "I have no idea.")
     assert "Lisbon" not in repr(result.signals)
 

@@ -145,7 +145,7 @@ async def test_what_is_made_anew_is_what_a_turn_would_have_made(store: Store) ->
     metacognition = Metacognition(store, embed=bag)
     await talk(metacognition, *lines)
     await settled(metacognition)
-    place = await store.place("ana", "monday")
+    place = await store.resolve_place("ana", "monday")
     assert await make_vectors(store, place.user_id, bag) == 1
     at_once = await vectors(store)
     await store.run(lambda connection: connection.execute(sa.update(memories).values(vector=None)))
@@ -156,7 +156,7 @@ async def test_what_is_made_anew_is_what_a_turn_would_have_made(store: Store) ->
 
 async def test_it_goes_on_where_it_was_stopped(store: Store) -> None:
     await talk(Metacognition(store, embed=None, controls=ALL), *LINES)
-    place = await store.place("ana", "monday")
+    place = await store.resolve_place("ana", "monday")
     asked = Kept()
 
     def broken(text: str) -> list[float]:
@@ -177,10 +177,10 @@ async def test_it_goes_on_where_it_was_stopped(store: Store) -> None:
 async def test_erasing_a_turn_takes_its_end_out_of_the_vector_of_the_next(store: Store) -> None:
     metacognition = Metacognition(store, embed=bag)
     await talk(metacognition, ("Zanzibar.", "Fine."), ("I like it.", "Good."))
-    place = await store.place("ana", "monday")
-    first = (await store.memories.remembered("ana", 10))[-1][0]
+    place = await store.resolve_place("ana", "monday")
+    first = (await store.memories.list_latest_memories("ana", 10))[-1][0]
     before = await vectors(store)
-    assert await store.memories.erase(place.user_id, first.id)
+    assert await store.memories.erase_memories(place.user_id, first.id)
     assert (await vectors(store))[1] is None
     await make_vectors(store, place.user_id, bag)
     after = await vectors(store)
@@ -191,13 +191,13 @@ async def test_erasing_a_turn_takes_its_end_out_of_the_vector_of_the_next(store:
 
 async def test_what_changed_while_its_vector_was_made_gets_no_vector_of_what_it_was(store: Store) -> None:
     await talk(Metacognition(store, embed=None), ("Zanzibar.", "Fine."))
-    place = await store.place("ana", "monday")
-    first = (await store.memories.remembered("ana", 10))[-1][0]
+    place = await store.resolve_place("ana", "monday")
+    first = (await store.memories.list_latest_memories("ana", 10))[-1][0]
     loop = asyncio.get_running_loop()
 
     def embed(text: str) -> list[float]:
         if "Zanzibar" in text:
-            asyncio.run_coroutine_threadsafe(store.memories.erase(place.user_id, first.id), loop).result()
+            asyncio.run_coroutine_threadsafe(store.memories.erase_memories(place.user_id, first.id), loop).result()
         return bag(text)
 
     await make_vectors(store, place.user_id, embed)

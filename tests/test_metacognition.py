@@ -16,7 +16,7 @@ from insula.agent.identity import OWN
 from insula.claims import quote
 from insula.errors import InputError, StoreError
 from insula.memory.item import new_item
-from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage.changes import Insight
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.store import Store
@@ -227,7 +227,7 @@ async def test_no_secret_reaches_the_ledger_either(store: Store) -> None:
     secret = "ghp_" + "a1B2c3D4" * 5
     async with chatting(store, "It rains.", assess=unanswering(f"Is {secret} valid?")) as (chat, _):
         await chat.reply("me", "s", f"Is {secret} valid?")
-    ledger = await store.sessions.ledger(await store.place("me", "s"))
+    ledger = await store.sessions.read_ledger(await store.resolve_place("me", "s"))
     assert any(signal.kind == "meta:confidence-low" for signal in ledger)
     assert secret not in repr(ledger)
 
@@ -283,7 +283,7 @@ async def corrected_twice(store: Store) -> None:
 
 
 async def kept(store: Store) -> list[Kept]:
-    return await store.guidance.lessons((await store.place("me", "monday")).user_id)
+    return await store.guidance.list_lessons((await store.resolve_place("me", "monday")).user_id)
 
 
 async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_the_same(store: Store) -> None:
@@ -298,7 +298,7 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
     assert lesson.citations == (1, 3, 5, 7)
     assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
-    ledger = await store.sessions.ledger(await store.place("me", "wednesday"), kinds=["meta:turn"])
+    ledger = await store.sessions.read_ledger(await store.resolve_place("me", "wednesday"), kinds=["meta:turn"])
     assert [dict(signal.data).get("lessons") for signal in ledger] == [None, [{"id": lesson.id, "arm": "shown"}]]
     await sleep_cycle(store, "me", NIGHT, date="night 2", force=True)
     assert [outcome[1:3] for outcome in (await kept(store))[0].evidence][-1] == ("shown", False)
@@ -338,7 +338,7 @@ async def test_a_failing_lookup_of_lessons_leaves_the_turn_as_it_was(
     async def fail(*_: object) -> None:
         raise StoreError("The lessons are gone; put them back.")
 
-    monkeypatch.setattr(store.guidance, "lessons", fail)
+    monkeypatch.setattr(store.guidance, "list_lessons", fail)
     async with chatting(store, "Canberra.") as (chat, model):
         reply = await chat.reply("me", "wednesday", CORRECTED[0])
     assert (reply.response, reply.lessons) == ("Canberra.", ())
@@ -370,11 +370,11 @@ async def test_what_is_withheld_raises_no_confidence_in_something_else(store: St
 
 
 async def test_derived_text_never_re_enters(store: Store) -> None:
-    place = await store.place("me", "s")
+    place = await store.resolve_place("me", "s")
     analysis = analyse("Clara lives in Paris.")
-    item = new_item(analysis, encode(analysis, "reflection", "user"), "derived", "reflection", (), ())
-    await store.sessions.say(place, item)
-    await store.sessions.consolidate(place, Controls(consolidation_threshold=0.0))
+    item = new_item(analysis, encode_claims(analysis, "reflection", "user"), "derived", "reflection", (), ())
+    await store.sessions.write_message(place, item)
+    await store.sessions.promote_items(place, Controls(consolidation_threshold=0.0))
     async with chatting(store, "I see.") as (chat, model):
         reply = await chat.reply("me", "s", "Where does Clara live?")
     assert reply.recalled == ()
@@ -397,13 +397,13 @@ async def test_a_response_with_odd_characters_is_stored_whole(store: Store) -> N
         result = turn.finish("Fine \ud800, \x1b[2Jthanks.")
     assert "\x1b" not in result.response
     assert (turn.troubles, len(turn.signals)) == ([], 1)
-    assert len(await store.sessions.transcript(await store.place("me", "s"), 9)) == 2
+    assert len(await store.sessions.read_lines(await store.resolve_place("me", "s"), 9)) == 2
 
 
 async def test_the_transcript_holds_all_of_a_long_message(store: Store) -> None:
     async with Metacognition(store).turn("me", "s", "word " * 10_000) as turn:
         turn.finish("That is long.")
-    lines = await store.sessions.transcript(await store.place("me", "s"), 2)
+    lines = await store.sessions.read_lines(await store.resolve_place("me", "s"), 2)
     assert len(lines[0].content) == 50_000
 
 
@@ -423,7 +423,7 @@ async def test_a_doubtful_response_is_hedged_and_stored_as_it_was_shown(store: S
     assert reply.hedged
     assert reply.response.endswith("Ulaanbaatar is the capital.")
     assert reply.response != "Ulaanbaatar is the capital."
-    assert (await store.sessions.transcript(await store.place("me", "s"), 1))[0].content == reply.response
+    assert (await store.sessions.read_lines(await store.resolve_place("me", "s"), 1))[0].content == reply.response
 
 
 IN_EIGHT_LANGUAGES = {
@@ -465,7 +465,7 @@ async def test_subscribers_receive_what_stands_on_the_ledger(store: Store) -> No
         stop = chat.metacognition.subscribe(heard.append)
         await chat.reply("me", "s", "How do I undo a commit?")
         stop()
-    written = await store.sessions.ledger(await store.place("me", "s"))
+    written = await store.sessions.read_ledger(await store.resolve_place("me", "s"))
     assert [signal.kind for signal in heard] == [signal.kind for signal in written[::-1]]
 
 
@@ -490,8 +490,8 @@ async def test_a_store_that_fails_leaves_the_conversation_alive(store: Store, mo
     async def fail(*_: object, **__: object) -> None:
         raise StoreError("The disk is gone; put it back.")
 
-    monkeypatch.setattr(store.memories, "recall", fail)
-    for name in ("say", "finish"):
+    monkeypatch.setattr(store.memories, "recall_memories", fail)
+    for name in ("write_message", "finish_turn"):
         monkeypatch.setattr(store.sessions, name, fail)
     async with chatting(store, ["Lisbon."]) as (chat, model):
         reply = await chat.reply("me", "s", "Where does Ana live?")
@@ -505,17 +505,17 @@ async def test_a_failing_recall_does_not_lose_the_message(store: Store, monkeypa
     async def fail(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(store.memories, "recall", fail)
+    monkeypatch.setattr(store.memories, "recall_memories", fail)
     async with chatting(store, ["Lisbon."]) as (chat, _):
         await chat.reply("me", "s", "Where does Ana live?")
-    said = await store.sessions.transcript(await store.place("me", "s"), 9)
+    said = await store.sessions.read_lines(await store.resolve_place("me", "s"), 9)
     assert [line.content for line in said] == ["Where does Ana live?", "Lisbon."]
 
 
 async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Store) -> None:
     async with chatting(store, ["Fine."]) as (chat, _):
         reply = await chat.reply("me", "s", "Hello there, how are you today?")
-    (signal,) = await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:turn"])
+    (signal,) = await store.sessions.read_ledger(await store.resolve_place("me", "s"), kinds=["meta:turn"])
     assert dict(signal.data)["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
     recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
     assert set(signal.data) == recorded | {"verdict", "quoted", "claims"}
@@ -540,7 +540,7 @@ async def test_a_problem_is_solved_and_its_impasse_stands_on_the_ledger(store: S
     assert (solution.answer, heard) == ("4", [])
     lost = ScriptedModel(lambda _: "I cannot say.")
     unsolved = await metacognition.solve("What is 2 + 2?", Models(generator=lost), method="direct", user="ana")
-    (signal,) = await store.sessions.ledger(await store.place("ana", "solve"), kinds=["meta:impasse"])
+    (signal,) = await store.sessions.read_ledger(await store.resolve_place("ana", "solve"), kinds=["meta:impasse"])
     assert unsolved.answer is None
     assert signal.reason == unsolved.stopped
     assert [one.kind for one in heard] == ["meta:impasse"]
@@ -563,15 +563,17 @@ async def test_a_problem_is_solved_with_the_strategies_that_the_user_wrote(store
 
 
 async def test_an_insight_comes_with_its_topic_as_derived_text_and_is_withheld_by_lot(store: Store) -> None:
-    place = await store.place("me", "monday")
+    place = await store.resolve_place("me", "monday")
     text = "The train connections to Lyon went well once every platform was named."
     insight = Insight(text, ("train", "Lyon"), (place.session_id,), 0.8, 0.8)
-    await store.nights.record(place.user_id, "night 1", "reflection", {}, [insight])
+    await store.nights.record_phase(place.user_id, "night 1", "reflection", {}, [insight])
     for holdout, told in ((0.0, True), (1.0, False)):
         async with chatting(store, "At nine.", holdout=holdout) as (chat, model):
             about = await chat.reply("me", f"tuesday {holdout}", "Which train connections are there to Lyon?")
             await chat.reply("me", f"tuesday {holdout}", "How do I boil an egg?")
         assert [f"Learned from past sessions: {text}" in one.instructions for one in model.requests] == [told, False]
         assert about.confidence.score == 0.0
-        ledger = await store.sessions.ledger(await store.place("me", f"tuesday {holdout}"), kinds=["meta:turn"])
+        ledger = await store.sessions.read_ledger(
+            await store.resolve_place("me", f"tuesday {holdout}"), kinds=["meta:turn"]
+        )
         assert [bool(dict(one.data).get("insights")) for one in ledger] == [False, True]

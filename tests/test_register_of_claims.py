@@ -153,13 +153,13 @@ CLEAR = "Be clear about what is uncertain."
 
 async def learn(store: Store) -> None:
     """What nights may have learned: an insight, a lesson, and a guideline."""
-    place = await store.place("u", "night")
+    place = await store.resolve_place("u", "night")
     learned = (
         Insight(TRAINS, ("train", "Lyon"), (place.session_id,), 0.8, 0.8),
         Lesson("asked/trains", PLATFORM, ("train",), "", "person", ()),
         Revision(SOUL, "night", f"# SOUL.md\n\n## Interaction principles\n\n- {CLEAR}\n", {}),
     )
-    await store.nights.record(place.user_id, "night 1", "reflection", {}, learned)
+    await store.nights.record_phase(place.user_id, "night 1", "reflection", {}, learned)
 
 
 async def lived(say: Callable[[Turn, TurnResult], object], quoted: Sequence[str] = (), **options: Any) -> Words:
@@ -275,8 +275,8 @@ async def test_what_was_said_and_called_wrong_is_counted_without_a_word_of_the_u
             async with mind.turn("u", session, message) as turn:
                 turn.finish(ANSWERS[0])
         await outcomes.judge(store, "u", "two", 1, False, mind.engine.calibration)
-        place = await store.place("u", "two")
-        noticed = await store.nights.noticed(place.user_id, KINDS, 0.0)
+        place = await store.resolve_place("u", "two")
+        noticed = await store.nights.list_signals(place.user_id, KINDS, 0.0)
     made = count_claims(noticed)
     assert (made["memory"], made["source"], made["untold"]) == (Made(2, 4, 1), Made(2, 4, 1), Made(0, 4, 0))
     assert "Porto" not in json.dumps([{**one.data, "quoted": None, "topic": None} for one in noticed])

@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 
 from insula.agent.chat import Chat, Reply
 from insula.llm.budget import Account
-from insula.memory.retrieval.embedding import usable
+from insula.memory.retrieval.embedding import resolve_embedding
 from insula.memory.storage.schema import snapshots
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
@@ -82,7 +82,7 @@ def calm(chat: Chat, clock: Clock) -> None:
 
 async def filled(chat: Chat, session: str, saliences: int = 30) -> None:
     """A working memory in which much waits just below the threshold."""
-    place = await chat.metacognition.store.place("ana", session)
+    place = await chat.metacognition.store.resolve_place("ana", session)
     await chat.metacognition.engine.resume(place)
     chat.metacognition.engine.regulator.resume(("ana", session), [0.5] * saliences)
 
@@ -167,8 +167,8 @@ async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason(
         calm(chat, clock)
         last = await chat.reply("ana", "now", "Are you any better?")
         ring = chat.metacognition.engine.regulator.ring
-        place = await chat.metacognition.store.place("ana", "now")
-        ledger = await chat.metacognition.store.sessions.ledger(place, kinds=["session:adaptation"])
+        place = await chat.metacognition.store.resolve_place("ana", "now")
+        ledger = await chat.metacognition.store.sessions.read_ledger(place, kinds=["session:adaptation"])
     changes = [
         (one.lever, one.before, one.after, one.reason)
         for one in ring.adaptations
@@ -231,11 +231,11 @@ async def test_the_raised_threshold_changes_what_is_promoted() -> None:
         async with talking() as (chat, _, clock):
             if degraded:
                 slow(chat, clock)
-            place = await chat.metacognition.store.place("ana", "now")
+            place = await chat.metacognition.store.resolve_place("ana", "now")
             async with chat.metacognition.turn("ana", "now", "Mine.", model=chat.model.model_name) as turn:
                 await set_salience(chat.metacognition.store, 0.57)
                 turn.finish("Yes.")
-            long_term.append((await chat.metacognition.store.sessions.counts(place))["long_term"])
+            long_term.append((await chat.metacognition.store.sessions.count_rows(place))["long_term"])
     assert long_term == [1, 0]
 
 
@@ -271,7 +271,7 @@ async def test_where_the_model_is_far_too_slow_nobody_waits_for_a_second_model_o
 
     async with talking() as (chat, _, clock):
         chat.assessor, mind = assess, chat.metacognition
-        mind.engine.embed = usable(embed)
+        mind.engine.embed = resolve_embedding(embed)
         await chat.reply("ana", "now", "Hello there, my friend.")
         at_first = list(calls)
         await asyncio.gather(*mind.engine.backlog.tasks)

@@ -36,10 +36,10 @@ def elsewhere(held: Callable[[], AbstractContextManager[object]]) -> object:
 
 def test_a_night_is_held_by_one_and_let_go_of(tmp_path: Path) -> None:
     path = tmp_path / "night.lock"
-    with lock.held(path) as is_ours:
+    with lock.hold_lock(path) as is_ours:
         assert is_ours
-        assert elsewhere(lambda: lock.held(path)) is False
-    assert elsewhere(lambda: lock.held(path)) is True
+        assert elsewhere(lambda: lock.hold_lock(path)) is False
+    assert elsewhere(lambda: lock.hold_lock(path)) is True
 
 
 def test_two_installations_of_weights_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,7 @@ def measure_recall() -> float:
 
 async def _measure_recall() -> float:
     from insula.language.owner import ASSISTANT, USER
-    from insula.memory.retrieval.query import cue
+    from insula.memory.retrieval.query import build_cue
     from insula.memory.storage.store import Store
     from insula.text.analysis import analyse
 
@@ -146,12 +146,12 @@ async def _measure_recall() -> float:
     with tempfile.TemporaryDirectory() as folder:
         async with await Store.open(Path(folder) / "many.db") as store:
             lines = bulk.lines(made, {}, MANY, random.Random(MANY))  # noqa: S311 the same lines each time
-            await bulk.fill(store, await store.place("many", "all"), lines, MANY)
-            place = await store.place("many", "later")
+            await bulk.fill(store, await store.resolve_place("many", "all"), lines, MANY)
+            place = await store.resolve_place("many", "later")
             for number in range(ASKED):
                 asked = analyse(f"Where does Ana{number} live, and what did Ana{number + 1} do in {2000 + number}?")
                 began = time.process_time()
-                await store.memories.recall(place, cue(asked, USER, ASSISTANT), 8)
+                await store.memories.recall_memories(place, build_cue(asked, USER, ASSISTANT), 8)
                 costs.append(time.process_time() - began)
                 loops.append(run_loop())
     return statistics.median(costs) / statistics.median(loops)

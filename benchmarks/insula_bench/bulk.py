@@ -21,12 +21,12 @@ from insula.language.statements import Statement, extract_statements
 from insula.memory.item import LINE_CHARS
 from insula.memory.retrieval import index
 from insula.memory.retrieval.embedding import use
-from insula.memory.retrieval.encoding import encode, load_terms
+from insula.memory.retrieval.encoding import encode_claims, load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.rows import Place
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import Array, Vector, embedded, packed
+from insula.memory.storage.vectors import Array, Vector, embed_normalised, pack_vector
 from insula.text.analysis import analyse
 from insula_bench.progress import steps
 
@@ -66,10 +66,10 @@ class Line(NamedTuple):
 
 def sentence(text: str) -> Sentence:
     """A sentence that the user says, encoded."""
-    analysis, vector = analyse(text), embedded(use, text)
-    encoding = encode(analysis, USER, ASSISTANT)
+    analysis, vector = analyse(text), embed_normalised(use, text)
+    encoding = encode_claims(analysis, USER, ASSISTANT)
     stated = tuple(one._replace(vector=vector) for one in extract_statements(analysis, USER, ASSISTANT))
-    claims = encoding.dump()
+    claims = encoding.dump_claims()
     kind = "semantic" if stated else encoding.kind
     return Sentence(text, claims, tuple(load_terms(claims)), kind, stated, vector)
 
@@ -114,7 +114,7 @@ def _write(connection: sa.Connection, place: Place, lines: Sequence[Line], began
     entries = [
         (line.number, [term for one in line.sentences for term in one.terms], line.is_asserted) for line in lines
     ]
-    index.add(connection, place.user_id, entries)
+    index.add_entries(connection, place.user_id, entries)
 
 
 def _row(place: Place, line: Line, at: float) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _row(place: Place, line: Line, at: float) -> dict[str, Any]:
         "salience": MIDDLING,
         "uses": 1,
         "used_at": f"[{at!r}]",
-        "vector": packed(line.vector),
+        "vector": pack_vector(line.vector),
         "said_at": at,
         "promoted_at": at,
         "stated": True,

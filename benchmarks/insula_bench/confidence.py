@@ -66,7 +66,7 @@ class Suite(NamedTuple):
 
 def run(data: str, plot: str | None, fitted: str | None, json: bool, embed: str = embedding.USE) -> int:
     """Measure what is there, print it, draw the plot, write a calibration where one is asked for."""
-    of = embedding.named(embed)
+    of = embedding.embedding_by_name(embed)
     found = Embedding(embed, of) if of else None
     suites = list(_suites(Path(data)))
     if not suites:

@@ -13,11 +13,11 @@ from insula.errors import InputError
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Utterance, extract_statements
 from insula.memory.item import new_item
-from insula.memory.retrieval.encoding import encode, load_terms
-from insula.memory.retrieval.query import Cue, cue
+from insula.memory.retrieval.encoding import encode_claims, load_terms
+from insula.memory.retrieval.query import Cue, build_cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import Embed, Vector, embedded
+from insula.memory.storage.vectors import Embed, Vector, embed_normalised
 from insula.metacognition.backlog import make_vectors
 from insula.metacognition.reading import memory_text
 from insula.text.analysis import analyse
@@ -70,7 +70,7 @@ class Embedding:
         if (known := self._known.get(text)) is not None:
             return known
         began = time.perf_counter()
-        vector = embedded(self._of, text)
+        vector = embed_normalised(self._of, text)
         self._took.append((time.perf_counter() - began) * 1000)
         return self._known.setdefault(text, vector)
 
@@ -81,7 +81,7 @@ class Embedding:
 
 def _check(name: str, embed: Embed) -> None:
     try:
-        embedded(embed, "Where did Ana buy her guitar?")
+        embed_normalised(embed, "Where did Ana buy her guitar?")
     except InputError as error:
         raise InputError(f"The embedding {name!r} cannot be used: {error}") from error
     except Exception as error:  # whatever a user's function raises is the reason
@@ -95,7 +95,7 @@ async def ask(world: World, folder: Path, step: Callable[[], None], embed: Embed
     path = folder / f"{world.name}.db"
     async with await Store.open(path) as store:
         ids = await _fill(store, world, embed)
-        place = await store.place("one", "questions")
+        place = await store.resolve_place("one", "questions")
         plain = _Plain(world.entries)
         names = {memory: entry for entry, memory in ids.items()}
         answers = [
@@ -112,9 +112,9 @@ async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str
     last: dict[str, str] = {}
     spoken: dict[str, list[Entry]] = {}
     for entry in world.entries:
-        place = await store.place("one", entry.session)
+        place = await store.resolve_place("one", entry.session)
         analysis = analyse(entry.text)
-        encoding = encode(analysis, entry.speaker.lower(), entry.listener.lower())
+        encoding = encode_claims(analysis, entry.speaker.lower(), entry.listener.lower())
         speaker, listener = entry.speaker.lower(), entry.listener.lower()
         lines = spoken.setdefault(entry.session, [])
         said = [Utterance(line.text, line.speaker == entry.speaker) for line in lines]
@@ -126,8 +126,8 @@ async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str
         text = memory_text(last.get(entry.session, ""), entry.text)
         vector = embed(text) if embed and text else None
         last[entry.session] = entry.text
-        _, ids[entry.id] = await store.sessions.say(place, item._replace(vector=vector), at=entry.at)
-        await store.sessions.consolidate(place, _ALL)
+        _, ids[entry.id] = await store.sessions.write_message(place, item._replace(vector=vector), at=entry.at)
+        await store.sessions.promote_items(place, _ALL)
     return ids
 
 
@@ -143,9 +143,9 @@ async def _erased(
     copy = path.with_name("copy.db")
     shutil.copyfile(path, copy)
     async with await Store.open(copy) as store:
-        place = await store.place("one", "questions")
+        place = await store.resolve_place("one", "questions")
         for entry in probe.erased:
-            await store.memories.erase(place.user_id, ids[entry])
+            await store.memories.erase_memories(place.user_id, ids[entry])
         if embed:
             await make_vectors(store, place.user_id, embed)
         names = {memory: entry for entry, memory in ids.items()}
@@ -164,16 +164,16 @@ async def _answer(
 ) -> Answer:
     step()
     analysis = analyse(probe.text)
-    asked = cue(analysis, USER, ASSISTANT)
+    asked = build_cue(analysis, USER, ASSISTANT)
     began = time.perf_counter()
     wanted = sought(analysis, {entry.speaker for entry in world.entries}, embed) if embed else Sought((), ())
     limit = Controls().max_context_items
-    found = await store.memories.recall(place, asked, limit, vectors=wanted.vectors, asked=wanted.asked)
+    found = await store.memories.recall_memories(place, asked, limit, vectors=wanted.vectors, asked=wanted.asked)
     recalled = time.perf_counter()
     score = estimate_confidence(asked, found, context=probe.context).score
     done = time.perf_counter()
     known = [one for one in found.recalled if is_evidence(one)]
-    best = await store.memories.searched(place, asked, TOP) if probe.evidence else []
+    best = await store.memories.search_index(place, asked, TOP) if probe.evidence else []
     return Answer(
         world=world.name,
         probe=probe,
@@ -217,4 +217,4 @@ class _Plain:
 
 
 def _terms(entry: Entry) -> list[str]:
-    return load_terms(encode(analyse(entry.text), entry.speaker.lower(), entry.listener.lower()).dump())
+    return load_terms(encode_claims(analyse(entry.text), entry.speaker.lower(), entry.listener.lower()).dump_claims())

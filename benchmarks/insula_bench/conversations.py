@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from insula.memory.retrieval.embedding import named
+from insula.memory.retrieval.embedding import embedding_by_name
 from insula.memory.storage.vectors import Embed
 from insula.metacognition import Metacognition, Regulator
 from insula.testing import FrozenClock, memory_store
@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
 def run(data: str | None, held: bool, embed: str, show: bool, json: bool) -> int:
     """Ask all conversations of a set, and print the table."""
     conversations = read(data, held=held)
-    outcomes = asyncio.run(asked(conversations, named(embed)))
+    outcomes = asyncio.run(asked(conversations, embedding_by_name(embed)))
     report = {by: table(conversations, outcomes, by) for by in ("kind", "lang")}
     report["all"] = {"all": figures(outcomes)}
     if json:

@@ -481,7 +481,7 @@ def _claims(turn: Turn) -> frozenset[str]:
 
 async def _kept(mind: Metacognition, turn: Turn) -> str:
     """What of the message of a turn was kept as facts; empty where nothing was."""
-    latest = await mind.store.memories.remembered(USER, 2)
+    latest = await mind.store.memories.list_latest_memories(USER, 2)
     return next((one.line for one, _ in latest if one.provenance == "user" and one.content == turn.message), "")
 
 

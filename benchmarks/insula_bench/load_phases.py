@@ -217,7 +217,7 @@ async def _ledger(path: str | Path, users: Sequence[str]) -> dict[str, list[int]
     async with await Store.open(path) as store:
         for user in users:
             mine = found.setdefault(user, [])
-            while more := await store.run(views.entries, user, mine[-1] if mine else 0, views.MOST):
+            while more := await store.run(views.list_entries, user, mine[-1] if mine else 0, views.MOST):
                 mine.extend(entry.id for entry in more)
     return found
 

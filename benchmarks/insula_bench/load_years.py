@@ -9,9 +9,9 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
 from insula.memory.retrieval.embedding import use
-from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import Vector, embedded
+from insula.memory.storage.vectors import Vector, embed_normalised
 from insula.text.analysis import analyse
 from insula.types import Controls
 from insula_bench.load_sessions import COMMON, SEED, Session, drawn
@@ -30,9 +30,9 @@ async def talked(path: str | Path) -> None:
     async with await Store.open(path) as store:
         for number in range(USERS):
             chance = random.Random(f"{SEED} years {number}")
-            place = await store.place(_name(number), "years")
+            place = await store.resolve_place(_name(number), "years")
             since = store.now() - LINES * DAY / 10
-            await store.sessions.add(place, ((item, since + at * DAY / 10) for at, item in _lines(chance)), _ALL)
+            await store.sessions.add_lines(place, ((item, since + at * DAY / 10) for at, item in _lines(chance)), _ALL)
 
 
 def people(port: int) -> list[Session]:
@@ -54,9 +54,9 @@ def _lines(chance: random.Random) -> Iterator[tuple[int, NewItem]]:
         said = " ".join(f"There was the {word}." for word in COMMON if chance.random() < SHARE)
         analysis = analyse(f"{text} {said}")
         stated = [told._replace(vector=meaning(shape)) for told in extract_statements(analysis, USER, ASSISTANT)]
-        item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
+        item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
         yield number, item._replace(vector=meaning(shape))
 
 
 def _meaning(shape: str) -> Vector:
-    return embedded(use, shape)
+    return embed_normalised(use, shape)

@@ -30,11 +30,11 @@ from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import use
-from insula.memory.retrieval.encoding import encode
-from insula.memory.retrieval.query import Cue, cue
+from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import Cue, build_cue
 from insula.memory.storage.postgres import CONNECTIONS
 from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import embedded
+from insula.memory.storage.vectors import embed_normalised
 from insula.text.analysis import analyse
 from insula.types import Controls
 from insula_bench import talks
@@ -113,7 +113,7 @@ def _asks(chance: random.Random) -> dict[str, list[Ask]]:
 
 def _ask(text: str) -> Ask:
     asked = analyse(text)
-    return Ask(cue(asked, USER, ASSISTANT), sought(asked, (), use))
+    return Ask(build_cue(asked, USER, ASSISTANT), sought(asked, (), use))
 
 
 def _items(chance: random.Random) -> list[NewItem]:
@@ -125,9 +125,9 @@ def _items(chance: random.Random) -> list[NewItem]:
 def _item(text: str) -> NewItem:
     analysis = analyse(text)
     told = extract_statements(analysis, USER, ASSISTANT)
-    stated = [one._replace(vector=embedded(use, one.text)) for one in told]
-    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
-    return item._replace(vector=embedded(use, text))
+    stated = [one._replace(vector=embed_normalised(use, one.text)) for one in told]
+    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
+    return item._replace(vector=embed_normalised(use, text))
 
 
 class Bench:
@@ -146,10 +146,10 @@ class Bench:
         """One question of a user's, as a turn asks it."""
         ask = self.chance.choice(self.asks[kind])
         with on_behalf_of(user):
-            place = await self.store.place(user, "now")
+            place = await self.store.resolve_place(user, "now")
             limit = Controls().max_context_items
             return await _timed(
-                lambda: self.store.memories.recall(
+                lambda: self.store.memories.recall_memories(
                     place, ask.cue, limit, vectors=ask.sought.vectors, asked=ask.sought.asked
                 )
             )
@@ -157,10 +157,10 @@ class Bench:
     async def write(self, user: str) -> Took:
         """One line, as a turn writes it: what was said, and what goes to long-term memory."""
         with on_behalf_of(user):
-            place = await self.store.place(user, "now")
+            place = await self.store.resolve_place(user, "now")
             item = self.chance.choice(self.items)
-            said = await _timed(lambda: self.store.sessions.say(place, item))
-            kept = await _timed(lambda: self.store.sessions.consolidate(place, Controls()))
+            said = await _timed(lambda: self.store.sessions.write_message(place, item))
+            kept = await _timed(lambda: self.store.sessions.promote_items(place, Controls()))
             return max(said, kept)
 
     async def any(self, kind: str) -> Took:

@@ -42,7 +42,7 @@ async def filled(path: Path, size: int) -> None:
     texts = [f"My {kin} {name} lives in {city}." for kin in KIN for name in NAMES for city in chance.sample(CITIES, 2)]
     made = [bulk.sentence(text) for text in texts]
     async with await Metacognition.open(path) as mind:
-        place = await mind.store.place(USER, "all")
+        place = await mind.store.resolve_place(USER, "all")
         await bulk.fill(mind.store, place, bulk.lines(made, {}, size, chance), size)
 
 

@@ -1,6 +1,6 @@
 """A store of very many memories on PostgreSQL, copied in and not written one by one: minutes, and not days.
 
-The rows are those that `Sessions.say` and `consolidate` would write. What is said is put together from the sentences
+The rows are those that `write_message` and `promote_items` would write. What is said is put together from the sentences
 of our own talks and from words that stand in a known share of all memories.
 """
 
@@ -16,9 +16,9 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import LINE_CHARS, new_item
 from insula.memory.retrieval.embedding import use
-from insula.memory.retrieval.encoding import encode, load_terms
+from insula.memory.retrieval.encoding import encode_claims, load_terms
 from insula.memory.storage import facts
-from insula.memory.storage.vectors import Vector, embedded, packed
+from insula.memory.storage.vectors import Vector, embed_normalised, pack_vector
 from insula.text.analysis import analyse
 from insula_bench import talks
 from insula_bench.progress import progress, steps
@@ -116,11 +116,11 @@ def part_of(text: str) -> Part:
     """A sentence as it is copied."""
     analysis = analyse(text)
     told = extract_statements(analysis, USER, ASSISTANT)
-    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), told)
-    stated = [one._replace(vector=embedded(use, one.text)) for one in told]
+    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), (), told)
+    stated = [one._replace(vector=embed_normalised(use, one.text)) for one in told]
     rows = tuple(_line(tuple(row[name] for name in COLUMNS["statements"][2:])) for row in facts.as_stored(0, 0, stated))
     terms = tuple(load_terms(item.claims))
-    return Part(text, item.claims, terms, item.kind == "semantic", rows, embedded(use, text))
+    return Part(text, item.claims, terms, item.kind == "semantic", rows, embed_normalised(use, text))
 
 
 def _drawn(chance: random.Random, parts: Sequence[Part], common: Sequence[tuple[float, Part]]) -> tuple[Part, ...]:
@@ -160,7 +160,7 @@ def _memory(rows: dict[str, list[str]], ids: Ids, said: Sequence[Part], turn: in
     kind = "semantic" if any(part.semantic for part in said) else "episodic"
     vector = sum((part.vector for part in said[1:]), said[0].vector)
     claims = "\n".join(part.claims for part in said)
-    packed_vector = packed(vector / max(float(vector @ vector) ** 0.5, 1e-9))
+    packed_vector = pack_vector(vector / max(float(vector @ vector) ** 0.5, 1e-9))
     rows["messages"].append(_line((*head, turn + 1)))
     rows["memories"].append(
         _line(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
-from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage.store import Store
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
@@ -103,16 +103,16 @@ def _answer(request: Request) -> Reply:
 async def _populate(store: Store, users: int) -> None:
     items = [_item(who, text) for who, text in SAID]
     for number in steps(range(users), "users"):
-        place = await store.place(f"user-{number}", "monday")
+        place = await store.resolve_place(f"user-{number}", "monday")
         at = store.now()
-        await store.sessions.add(place, [(item, at) for item in items], Controls())
+        await store.sessions.add_lines(place, [(item, at) for item in items], Controls())
 
 
 def _item(who: str, text: str) -> NewItem:
     analysis = analyse(text)
     speaker, listener = (USER, ASSISTANT) if who == "user" else (ASSISTANT, USER)
     provenance = "user" if who == "user" else "assistant"
-    return new_item(analysis, encode(analysis, speaker, listener), provenance, speaker, (), ())
+    return new_item(analysis, encode_claims(analysis, speaker, listener), provenance, speaker, (), ())
 
 
 def _resident() -> float:

@@ -134,11 +134,11 @@ async def _fill(url: str, prefix: str, users: int) -> None:
                 async with Metacognition(first, embed=None).turn("u", session, message) as turn:
                     turn.finish(response)
         text = "".join(await first.run(lambda connection: list(archive.lines(connection, "u", {}))))
-    taken = archive.read(text.encode())
+    taken = archive.read_archive(text.encode())
     async with await Store.open(url) as store:
         for number in steps(range(users), "making users", users):
             name = f"{prefix}{number}"
-            await store.run(archive.unpack, name, Archive(name, taken.rows, {}), store.now())
+            await store.run(archive.unpack_archive, name, Archive(name, taken.rows, {}), store.now())
 
 
 async def _called(url: str, date: str, users: int, *, bare: bool) -> None:

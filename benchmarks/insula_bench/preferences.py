@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from insula.language.preferences import MEANINGS, MESSAGE, Meaning, Preference, find_preferences, part_of
 from insula.memory.retrieval.embedding import embedded_all, use
-from insula.memory.wishes import Relation, relation
+from insula.memory.wishes import Relation, relate_preferences
 from insula.text.analysis import analyse
 from insula_bench import heads, softmax
 from insula_bench.compose import compose
@@ -335,5 +335,5 @@ def _relation(row: Mapping[str, Any]) -> Relation:
     """What the day makes of a pair."""
     part = part_of(_vector(row["old"]))
     told = (one for one in heard_in(row["new"], row["lang"]) if one.force != "once")
-    ended: list[Relation] = [made for one in told if (made := relation(one, part, row["old"])) != "unrelated"]
+    ended: list[Relation] = [made for one in told if (made := relate_preferences(one, part, row["old"])) != "unrelated"]
     return ended[0] if ended else "unrelated"

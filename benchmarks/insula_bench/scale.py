@@ -19,7 +19,7 @@ from typing import Any
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.retrieval.embedding import use
 from insula.memory.retrieval.index import CANDIDATES
-from insula.memory.retrieval.query import cue
+from insula.memory.retrieval.query import build_cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.text.analysis import Word, analyse
@@ -58,9 +58,9 @@ async def recall_at_scale(talks: Sequence[Conversation], path: Path, size: int) 
     estimating: list[float] = []
     async with await Store.open(path) as store:
         began = time.process_time()
-        await bulk.fill(store, await store.place(MANY, "all"), new(random.Random(SEED)), size)
+        await bulk.fill(store, await store.resolve_place(MANY, "all"), new(random.Random(SEED)), size)
         built = time.process_time() - began
-        asking = await store.place(MANY, "later")
+        asking = await store.resolve_place(MANY, "later")
         gc.collect()
         gc.freeze()  # as `insula chat` does with what it has loaded
         asked = _questions(talks, chance)
@@ -84,8 +84,8 @@ async def _asked(store: Store, place: Place, text: str) -> tuple[float, float]:
     asked = analyse(text)
     began = time.process_time()
     wanted = sought(asked, (), use)
-    given, limit = cue(asked, USER, ASSISTANT), Controls().max_context_items
-    found = await store.memories.recall(place, given, limit, vectors=wanted.vectors, asked=wanted.asked)
+    given, limit = build_cue(asked, USER, ASSISTANT), Controls().max_context_items
+    found = await store.memories.recall_memories(place, given, limit, vectors=wanted.vectors, asked=wanted.asked)
     recalled = time.process_time()
     estimate_confidence(given, found)
     return 1000 * (recalled - began), 1000 * (time.process_time() - recalled)

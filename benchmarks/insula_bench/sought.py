@@ -15,7 +15,7 @@ from insula.turn.gate import most_personal
 
 
 class Sought(NamedTuple):
-    """What is passed to `Memories.recall` beside the cue."""
+    """What is passed to `recall_memories` beside the cue."""
 
     vectors: tuple[Vector, ...]
     asked: tuple[Question, ...]

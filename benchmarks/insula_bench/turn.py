@@ -18,8 +18,8 @@ from rich.table import Table
 from insula.calibration import shipped
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
-from insula.memory.retrieval.encoding import encode
-from insula.memory.retrieval.query import Cue, cue
+from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import Cue, build_cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.sqlite import MEMORY
 from insula.memory.storage.store import Recollection, Store
@@ -78,14 +78,14 @@ async def recall_quality(talks: list[Conversation], folder: Path) -> dict[str, A
     for talk in talks:
         async with await Store.open(folder / f"{talk.name}.db") as store:  # one each: FTS5's BM25 counts all it holds
             ids = await _read_in(store, talk)
-            place = await store.place(talk.name, "questions")
+            place = await store.resolve_place(talk.name, "questions")
             for question in talk.questions:
                 asked, found = await _ask(store, place, question.text)
                 kind = "another_person" if question.category == ADVERSARIAL else "answerable"
                 sure[kind].append(estimate_confidence(asked, found).score)
                 if kind == "answerable" and question.evidence:
                     ours.append(_hits(question.evidence, [ids[one.memory.id] for one in found.recalled[:TOP]]))
-                    best = await store.memories.searched(place, asked, TOP)
+                    best = await store.memories.search_index(place, asked, TOP)
                     bm25.append(_hits(question.evidence, [ids[i] for i in best]))
             for text in _foreign(talk, talks):
                 asked, found = await _ask(store, place, text)
@@ -97,16 +97,16 @@ async def _read_in(store: Store, talk: Conversation) -> dict[int, str]:
     """Ingest a conversation as it would be in use; returns memory id -> id of the turn."""
     ids: dict[int, str] = {}
     for line in steps(talk.lines, f"reading {talk.name}"):
-        place = await store.place(talk.name, line.session)
-        _, memory = await store.sessions.say(place, _item(talk, line.speaker, line.text), at=line.at)
+        place = await store.resolve_place(talk.name, line.session)
+        _, memory = await store.sessions.write_message(place, _item(talk, line.speaker, line.text), at=line.at)
         ids[memory] = line.id
-        await store.sessions.consolidate(place, _ALL)
+        await store.sessions.promote_items(place, _ALL)
     return ids
 
 
 async def _ask(store: Store, place: Place, text: str) -> tuple[Cue, Recollection]:
-    asked = cue(analyse(text), USER, ASSISTANT)
-    return asked, await store.memories.recall(place, asked, Controls().max_context_items)
+    asked = build_cue(analyse(text), USER, ASSISTANT)
+    return asked, await store.memories.recall_memories(place, asked, Controls().max_context_items)
 
 
 def _foreign(talk: Conversation, talks: list[Conversation]) -> list[str]:
@@ -134,7 +134,7 @@ def _confidence(sure: dict[str, list[float]]) -> dict[str, Any]:
 def _item(talk: Conversation, speaker: str, text: str) -> NewItem:
     listener = talk.speakers[speaker == talk.speakers[0]]
     analysis = analyse(text)
-    return new_item(analysis, encode(analysis, speaker.lower(), listener.lower()), "user", speaker, (), ())
+    return new_item(analysis, encode_claims(analysis, speaker.lower(), listener.lower()), "user", speaker, (), ())
 
 
 def _hits(evidence: frozenset[str], found: Sequence[str]) -> tuple[float, bool]:

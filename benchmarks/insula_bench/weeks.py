@@ -114,10 +114,10 @@ async def _lived(store: Store, week: Week) -> list[str]:
         for message, answer in zip(said[::2], [*said[1::2], "Noted."], strict=False):
             async with owner.turn(USER, f"day {number + 1}", message) as turn:
                 turn.finish(answer)
-    place = await store.place(USER, "day 1")
+    place = await store.resolve_place(USER, "day 1")
     stood = [Lesson(key_of(one["section"], one["text"]), one["text"], (), one["section"], "derived", (1,))
              for one in week["guidance"]]  # fmt: skip
-    await store.nights.record(place.user_id, "before", PhaseName.END, {}, stood)
+    await store.nights.record_phase(place.user_id, "before", PhaseName.END, {}, stood)
     return [one.key for one in stood]
 
 

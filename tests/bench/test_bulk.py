@@ -6,9 +6,9 @@ import pytest
 
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.retrieval.embedding import use
-from insula.memory.retrieval.query import cue
+from insula.memory.retrieval.query import build_cue
 from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import embedded
+from insula.memory.storage.vectors import embed_normalised
 from insula.text.analysis import analyse
 from insula_bench import bulk
 
@@ -22,13 +22,13 @@ async def test_what_is_written_in_bulk_is_found_by_its_words_and_by_its_meaning(
     common = {0.5: [bulk.sentence("There was the breakfast.")]}
     lines = list(bulk.lines(made, common, SIZE, random.Random(1)))
     assert [one.text for one in bulk.lines(made, common, SIZE, random.Random(1))] == [one.text for one in lines]
-    await bulk.fill(store, await store.place("many", "all"), lines, SIZE)
-    asking = await store.place("many", "later")
-    assert (await store.sessions.counts(asking))["long_term"] == SIZE
+    await bulk.fill(store, await store.resolve_place("many", "all"), lines, SIZE)
+    asking = await store.resolve_place("many", "later")
+    assert (await store.sessions.count_rows(asking))["long_term"] == SIZE
     for text, vector, word in (("Who keeps bees?", None, "bees"), ("¿Dónde vivo?", "Where do I live?", "Porto")):
-        asked = cue(analyse(text), USER, ASSISTANT)
-        meant = embedded(use, vector) if vector else None
-        found = await store.memories.recall(asking, asked, 3, vectors=[meant] if meant is not None else [])
+        asked = build_cue(analyse(text), USER, ASSISTANT)
+        meant = embed_normalised(use, vector) if vector else None
+        found = await store.memories.recall_memories(asking, asked, 3, vectors=[meant] if meant is not None else [])
         assert all(word in one.memory.content for one in found.recalled)
         assert found.recalled
     share = sum("breakfast" in one.text for one in lines) / SIZE

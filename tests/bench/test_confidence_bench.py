@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from insula.errors import InputError
-from insula.memory.storage.repositories import Memories
+from insula.memory.storage.repositories import MemoryRepository
 from insula.memory.storage.store import Recollection
 from insula_bench.confidence import run
 from insula_bench.confidence_figures import equal_mass_ece
@@ -140,14 +140,14 @@ def test_the_command_tells_every_figure_leaves_out_what_is_missing_and_names_the
 ) -> None:
     locomo(tmp_path / "locomo")
     found: list[float] = []
-    recall = Memories.recall
+    recall = MemoryRepository.recall_memories
 
     async def listened(*args: Any, **options: Any) -> Recollection:
         recollection = await recall(*args, **options)
         found.extend(one.parts["cosine"] for one in recollection.recalled)
         return recollection
 
-    monkeypatch.setattr(Memories, "recall", listened)
+    monkeypatch.setattr(MemoryRepository, "recall_memories", listened)
     assert run(str(tmp_path), None, None, json=True, embed="toy_embeddings:embed") == 0
     report = json.loads(capsys.readouterr().out)
     assert list(report) == ["locomo", "embedding"]

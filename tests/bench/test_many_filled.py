@@ -44,9 +44,9 @@ async def test_the_index_is_that_which_the_store_makes(database: str, monkeypatc
         for kind in bench.asks:
             await bench.recall(many_fill.HEAVY, kind)
         await bench.write("u1")
-        assert len(await store.sessions.transcript(await store.place("u1", "now"), 9)) == 1
+        assert len(await store.sessions.read_lines(await store.resolve_place("u1", "now"), 9)) == 1
         with pytest.raises(InputError, match="empty"):
             await asyncio.to_thread(many_fill.fill, database, 2, 140, 70)
     async with memory_store() as other:
-        await other.run(archive.unpack, "u1", archive.read(text.encode()), 0.0)
+        await other.run(archive.unpack_archive, "u1", archive.read_archive(text.encode()), 0.0)
         assert await other.run(indexed, "u1") == copied

@@ -96,11 +96,11 @@ async def fill(url: str, users: int) -> None:
     async with await Store.open(":memory:") as first:
         await talk(first)
         text = "".join(await first.run(lambda connection: list(archive.lines(connection, "u0", {}))))
-    taken = archive.read(text.encode())
+    taken = archive.read_archive(text.encode())
     async with await Store.open(url) as store:
         for number in range(users):
             rows = json.loads(json.dumps(taken.rows).replace("zepp0", f"zepp{number}"))
-            await store.run(archive.unpack, f"u{number}", Archive(f"u{number}", rows, {}), store.now())
+            await store.run(archive.unpack_archive, f"u{number}", Archive(f"u{number}", rows, {}), store.now())
 
 
 async def control(url: str, ledger: Path) -> dict[str, int]:

@@ -56,7 +56,7 @@ async def measured(url: str, users: int, seconds: float) -> dict[str, object]:
         talks = await asyncio.gather(*(talk(store, name, until) for name in names))
         await outage
         for name, (acknowledged, _, _) in zip(names, talks, strict=True):
-            lines = await store.sessions.transcript(await store.place(name, "talk"), 10_000)
+            lines = await store.sessions.read_lines(await store.resolve_place(name, "talk"), 10_000)
             said = [line.content for line in lines]
             lost += sum(message not in said for message in acknowledged)
             twice += len(said) - len(set(said))

@@ -81,11 +81,11 @@ def test_a_first_start_that_was_killed_can_be_repeated(tmp_path: Path, table: in
 
 async def _starts(path: Path) -> None:
     async with await Store.open(path) as store:
-        assert (await store.place("me", "s")).user_id == 1
+        assert (await store.resolve_place("me", "s")).user_id == 1
 
 
 async def _goes_on(path: Path, acknowledged: int) -> None:
     async with await Store.open(path) as store:
-        place = await store.place("me", "s")
-        lines = await store.sessions.transcript(place, 1)
+        place = await store.resolve_place("me", "s")
+        lines = await store.sessions.read_lines(place, 1)
         assert lines[0].turn >= acknowledged

@@ -121,9 +121,9 @@ def test_a_change_that_waits_is_shown_and_decided(slept: Path, insula: Insula, v
     text = soul_of("me").read_text().replace(LEARNED, "Use metres.")
 
     async def wait(store: Store) -> None:
-        user = await store.nights.sleeper("me")
+        user = await store.nights.find_user_id("me")
         assert user is not None
-        await store.guidance.revise(user, Revision(PROPOSAL, "night", text, {"reasons": ["it is much at once."]}))
+        await store.guidance.add_revision(user, Revision(PROPOSAL, "night", text, {"reasons": ["it is much at once."]}))
 
     with_store(slept, wait)
     assert "A change waits for you" in insula()[2]

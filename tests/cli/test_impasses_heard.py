@@ -40,8 +40,8 @@ async def test_the_top_of_the_ladder_in_a_framework_reaches_the_next_request_the
             told = [await guest.ask(calls(number)) for number in range(1, 16)]
             assert [one for one in told if one.turn is not None]
             await guest.answer(told[-1], "I could not find out why the login test hangs.")
-        place = await store.place("me", "tuesday")
-        kinds = [one.kind for one in await store.sessions.ledger(place)]
+        place = await store.resolve_place("me", "tuesday")
+        kinds = [one.kind for one in await store.sessions.read_ledger(place)]
         assert kinds.count("meta:impasse") == 1
         model = ScriptedModel(["Hello!", "You're welcome!"])
         chat = Chat(mind, model)
@@ -50,7 +50,7 @@ async def test_the_top_of_the_ladder_in_a_framework_reaches_the_next_request_the
         assert UNSOLVED in model.requests[0].prompt
         assert UNSOLVED not in model.requests[1].prompt
         await mind.sleep("me", force=True)
-        lessons = await store.guidance.lessons(place.user_id)
+        lessons = await store.guidance.list_lessons(place.user_id)
     assert any({"login", "bill"} & set(lesson.trigger) for lesson in lessons)
 
 
@@ -79,7 +79,7 @@ def test_what_the_hook_came_to_is_on_the_ledger_of_the_night_once(
 async def _impasses(home: Path) -> list[tuple[str, str]]:
     model = ScriptedModel(["Hello!"])
     async with await Store.open(home / DATABASE) as store:
-        place = await store.place("me", "morning")
-        found = await store.sessions.ledger(place, kinds=["meta:impasse"], session_only=False)
+        place = await store.resolve_place("me", "morning")
+        found = await store.sessions.read_ledger(place, kinds=["meta:impasse"], session_only=False)
         await Chat(Metacognition(store, holdout=0.0, embed=None), model).reply("me", "morning", "Hello")
     return [(one.reason, model.requests[-1].prompt) for one in found]

@@ -29,15 +29,15 @@ def remembered(home: Path) -> Path:
             for line in (SECRET, "My brother Ben lives in Porto.", "We meet on Friday."):
                 async with metacognition.turn("me", "monday", line) as turn:
                     turn.finish("Noted.")
-            user = await store.nights.sleeper("me")
+            user = await store.nights.find_user_id("me")
             assert user is not None
             (session,) = await store.nights.sessions_to_sleep_on(user)
-            await store.nights.record(
+            await store.nights.record_phase(
                 user, "d", "summaries", {}, [Summary(session.id, "An operation of Ana.", ("ana",), 6, session.last)]
             )
             insight = Insight("Operations worry the user.", ("operation",), (session.id,), 0.5, 0.5)
             lesson = Lesson("k", "Ask after the operation.", ("operation",), "", "derived", (1,))
-            await store.nights.record(user, "d", "reflection", {}, [insight, lesson])
+            await store.nights.record_phase(user, "d", "reflection", {}, [insight, lesson])
 
     asyncio.run(talk())
     return home
@@ -56,9 +56,9 @@ def test_what_was_forgotten_comes_back(
 ) -> None:
     async def forget() -> None:
         async with await Store.open(remembered / "insula.db") as store:
-            user = await store.nights.sleeper("me")
+            user = await store.nights.find_user_id("me")
             assert user is not None
-            await store.nights.record(user, "e", "c", {}, [Forget(1, "not used for 200 days")])
+            await store.nights.record_phase(user, "e", "c", {}, [Forget(1, "not used for 200 days")])
 
     asyncio.run(forget())
     assert "night: not used for 200 days" in insula(monkeypatch, capsys, "show", "1")[1]

@@ -18,5 +18,5 @@ async def test_a_problem_without_an_answer_is_noted_and_a_solved_one_is_not(
     solution = await find_method("direct")("What is 12 % of 250?", Models(generator=ScriptedModel(lambda _: reply)))
     async with await Store.open(tmp_path / "insula.db") as store:
         await note_impasse(store, "me", "solve", solution)
-        noted = await store.sessions.ledger(await store.place("me", "solve"))
+        noted = await store.sessions.read_ledger(await store.resolve_place("me", "solve"))
     assert [signal.kind for signal in noted] == kinds

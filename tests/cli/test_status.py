@@ -75,7 +75,7 @@ async def write_down(path: Path, snapshot: Snapshot = SNAPSHOT) -> None:
     ring = Ring(schedule=Schedule(interval=3, due=21), snapshots=(snapshot,), adaptations=ADAPTATIONS)
     state = {"ring": ring.model_dump(mode="json"), "turns": 19}
     async with await Store.open(path) as store:
-        await store.run(vitals.write, "insula@here", state, None, NOW)
+        await store.run(vitals.write_state, "insula@here", state, None, NOW)
 
 
 def test_the_store_says_how_it_is_doing_in_words(status: Status, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_night_that_was_is_told_and_none_is_due(status: Status, home: Path) ->
 def test_looking_leaves_no_trace_of_a_user_who_never_spoke(status: Status, home: Path) -> None:
     async def users() -> list[str]:
         async with await Store.open(home / "insula.db") as store:
-            return await store.nights.users()
+            return await store.nights.list_users()
 
     assert "nothing yet    talk first: insula chat" in status("nobody")
     assert asyncio.run(users()) == []

@@ -48,16 +48,16 @@ async def _filled(home: Path) -> None:
     async with await Store.open(home / "insula.db") as store:
         await _talk(store, "ana", SESSION, ANA, ANSWER)
         await _talk(store, "ben", "monday", BEN)
-        user = await store.nights.sleeper("ana")
+        user = await store.nights.find_user_id("ana")
         assert user is not None
         (session,) = await store.nights.sessions_to_sleep_on(user)
         lesson = Lesson("wish/x", "Mention the xylophone.", ("xylophone",), "", "derived", (1,))
         summary = Summary(session.id, "Quillon the zebrafish.", ("zebrafish",), 6, session.last)
-        await store.nights.record(user, "d", "s", {"said": "kaleidoscope"}, [summary])
-        await store.nights.record(
+        await store.nights.record_phase(user, "d", "s", {"said": "kaleidoscope"}, [summary])
+        await store.nights.record_phase(
             user, "d", "r", {}, [Insight("Worries of Quillon.", ("worry",), (session.id,), 0.5, 0.5), lesson]
         )
-        await store.guidance.revise(user, Revision("soul", "night", "# Quillon\n", {"why": "walrus"}))
+        await store.guidance.add_revision(user, Revision("soul", "night", "# Quillon\n", {"why": "walrus"}))
     soul_of("ana").parent.mkdir(parents=True)
     soul_of("ana").write_text("# Quillon the walrus\n")
     (home / LOG_FILE).write_text('{"message": "the turn about Quillon failed"}\n')
@@ -99,13 +99,13 @@ HERS = _words(*ANA, ANSWER, "xylophone kaleidoscope walrus zebrafish zeppelin-di
 def test_erasing_each_memory_leaves_no_word_either(filled: Path) -> None:
     async def all_of_them() -> None:
         async with await Store.open(filled / "insula.db") as store:
-            user = await store.nights.sleeper("ana")
+            user = await store.nights.find_user_id("ana")
             assert user is not None
             with sqlite3.connect(filled / "insula.db") as raw:
                 numbers = [row[0] for row in raw.execute("SELECT id FROM memories WHERE user_id = ?", (user,))]
             raw.close()
             for number in numbers:
-                await store.memories.erase(user, number)
+                await store.memories.erase_memories(user, number)
 
     asyncio.run(all_of_them())
     left = _stands_in(filled, _words(*ANA, "zeppelin-diary zeppelin diary") - {"quillon"})  # that one SOUL.md holds

@@ -18,7 +18,7 @@ from insula.language.heads import (
 )
 from insula.language.spelling import LONGEST, PLACES, spelled
 from insula.memory.retrieval.embedding import encode_all, use
-from insula.memory.storage.vectors import embedded
+from insula.memory.storage.vectors import embed_normalised
 from insula_bench import network
 from insula_bench import spelled as spelling
 
@@ -56,7 +56,7 @@ LIMITS = {
 
 @pytest.mark.parametrize(("fact", "request_", "other"), LIMITS.values(), ids=LIMITS)
 def test_an_allergy_limits_a_cake_and_no_question_of_the_world(fact: str, request_: str, other: str) -> None:
-    told, asked, world = (embedded(use, text)[None, :] for text in (fact, request_, other))
+    told, asked, world = (embed_normalised(use, text)[None, :] for text in (fact, request_, other))
     assert limit_odds(asked, told)[0, 0] >= cards()["limits"]["points"]["show"] > limit_odds(world, told)[0, 0]
     assert limit_direction(asked[0]) @ told[0] > limit_direction(asked[0]) @ world[0]
 

@@ -3,7 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.memory.retrieval.activation import DECAY, KEPT_USES, base_level, probability
+from insula.memory.retrieval.activation import DECAY, KEPT_USES, base_level, retrieval_probability
 
 HOUR = 3600.0
 AGES = st.floats(min_value=60.0, max_value=10_000 * HOUR)
@@ -44,7 +44,7 @@ def test_more_uses_are_more_active(count: int, age: float) -> None:
 
 @given(st.floats(allow_nan=False))
 def test_probability_of_retrieval_stays_in_bounds(activation: float) -> None:
-    assert 0.0 <= probability(activation) <= 1.0
+    assert 0.0 <= retrieval_probability(activation) <= 1.0
 
 
 def test_a_clock_that_jumped_back_does_no_harm() -> None:

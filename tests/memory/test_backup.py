@@ -48,8 +48,8 @@ async def test_what_the_store_s_own_user_dumps_is_restored_whole_and_guarded(
         run(restore, "--no-owner", f"--dbname={url}", file)
         async with await Store.open(url) as store:
             assert await told(store, "ana") == expected
-            assert await store.nights.users() == ["ana", "eva"]
+            assert await store.nights.list_users() == ["ana", "eva"]
             with on_behalf_of("ana"):
-                assert await store.nights.users() == ["ana"]
-            place = await store.place("new", "s")
-            assert place.user_id > (await store.place("eva", "first")).user_id
+                assert await store.nights.list_users() == ["ana"]
+            place = await store.resolve_place("new", "s")
+            assert place.user_id > (await store.resolve_place("eva", "first")).user_id

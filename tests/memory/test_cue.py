@@ -1,7 +1,7 @@
 import pytest
 
 from insula.memory.retrieval.query import ANY_TIME, When, named_time
-from insula.memory.retrieval.scoring import moment
+from insula.memory.retrieval.scoring import time_fit
 
 JULY_3_2023 = 1_688_342_400.0
 
@@ -23,7 +23,7 @@ def test_a_date_is_found_in_each_language(language: str, text: str) -> None:
     when = named_time(text, language)
     assert (when.months, when.years) == ({7}, {2023})
     assert 3 in when.days
-    assert moment(when, JULY_3_2023) == pytest.approx(1.0)  # pyright: ignore[reportUnknownMemberType]
+    assert time_fit(when, JULY_3_2023) == pytest.approx(1.0)  # pyright: ignore[reportUnknownMemberType]
 
 
 def test_march_is_a_month_in_french_though_it_is_written_small() -> None:
@@ -45,9 +45,12 @@ def test_a_number_is_a_day_only_beside_a_month() -> None:
 def test_people_tell_of_june_in_july() -> None:
     june, may = When(months=frozenset({6})), When(months=frozenset({5}))
     assert (
-        moment(When(months=frozenset({7})), JULY_3_2023) > moment(june, JULY_3_2023) > moment(may, JULY_3_2023) == 0.0
+        time_fit(When(months=frozenset({7})), JULY_3_2023)
+        > time_fit(june, JULY_3_2023)
+        > time_fit(may, JULY_3_2023)
+        == 0.0
     )
 
 
 def test_no_time_asked_tells_nothing() -> None:
-    assert moment(ANY_TIME, JULY_3_2023) == 0.0
+    assert time_fit(ANY_TIME, JULY_3_2023) == 0.0

@@ -13,13 +13,13 @@ from alembic.migration import MigrationContext
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.privacy import archive
-from insula.memory.retrieval.encoding import encode
-from insula.memory.retrieval.query import cue
+from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import migrations
 from insula.memory.storage.database import open_backend
 from insula.memory.storage.schema import make_tables, metadata
 from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import embedded
+from insula.memory.storage.vectors import embed_normalised
 from insula.text.analysis import analyse
 from insula.types import Controls
 
@@ -49,20 +49,20 @@ def embed(text: str) -> list[float]:
 
 async def fill(store: Store, user: str) -> None:
     for number, text in enumerate(SAID * 3):
-        place = await store.place(user, f"session {number % 4}")
+        place = await store.resolve_place(user, f"session {number % 4}")
         analysis = analyse(text)
-        item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
-        await store.sessions.say(place, item._replace(vector=embedded(embed, text)))
-        await store.sessions.consolidate(place, Controls(consolidation_threshold=0.2))
+        item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
+        await store.sessions.write_message(place, item._replace(vector=embed_normalised(embed, text)))
+        await store.sessions.promote_items(place, Controls(consolidation_threshold=0.2))
 
 
 async def found(store: Store, user: str) -> list[list[tuple[str, str, float]]]:
-    place = await store.place(user, "later")
+    place = await store.resolve_place(user, "later")
     every: list[list[tuple[str, str, float]]] = []
     for question in ASKED:
-        for vector in (None, embedded(embed, question)):
-            seen = await store.memories.recall(
-                place, cue(analyse(question), USER, ASSISTANT), 16, vectors=[vector] if vector is not None else []
+        for vector in (None, embed_normalised(embed, question)):
+            seen = await store.memories.recall_memories(
+                place, build_cue(analyse(question), USER, ASSISTANT), 16, vectors=[vector] if vector is not None else []
             )
             every.append([(one.memory.content, one.memory.session, one.score) for one in seen.recalled])
     return every
@@ -124,14 +124,14 @@ async def test_a_user_moves_from_a_file_to_a_server_and_back(both: tuple[Store, 
     def packed(connection: sa.Connection) -> bytes:
         return "".join(archive.lines(connection, "me", {})).encode()
 
-    taken = archive.read(await file.run(packed))
-    rows = await server.run(archive.unpack, "me", taken, NOON)
+    taken = archive.read_archive(await file.run(packed))
+    rows = await server.run(archive.unpack_archive, "me", taken, NOON)
     assert rows == sum(map(len, taken.rows.values())) > 50
     assert await found(server, "me") == [[(*each[:2], pytest.approx(each[2])) for each in one] for one in before]
     await fill(server, "me")  # nothing that is written next meets what was taken in
     await fill(file, "somebody else")
-    back = archive.read(await server.run(packed))
-    await file.run(archive.unpack, "me again", back, NOON)
+    back = archive.read_archive(await server.run(packed))
+    await file.run(archive.unpack_archive, "me again", back, NOON)
     assert await found(file, "me again") == [
         [(*each[:2], pytest.approx(each[2])) for each in one] for one in await found(server, "me")
     ]

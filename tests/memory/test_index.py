@@ -19,15 +19,17 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def filled(store: Store, lines: Sequence[str]) -> Place:
     """A user's index with lines of terms, numbered from 1."""
-    place = await store.place("me", "monday")
+    place = await store.resolve_place("me", "monday")
     entries = [(number, line.split(), True) for number, line in enumerate(lines, 1)]
-    await store.run(index.add, place.user_id, entries)
+    await store.run(index.add_entries, place.user_id, entries)
     return place
 
 
 async def found(store: Store, place: Place, *terms: str, limit: int = 5) -> list[int]:
     def work(connection: sa.Connection) -> list[int]:
-        return index.search(connection, place.user_id, index.statistics(connection, place.user_id, terms), limit)
+        return index.search_terms(
+            connection, place.user_id, index.read_statistics(connection, place.user_id, terms), limit
+        )
 
     return await store.run(work)
 
@@ -61,5 +63,5 @@ async def test_words_that_nobody_said_find_nothing(store: Store) -> None:
 
 async def test_the_words_of_another_user_find_nothing(store: Store) -> None:
     await filled(store, LINES)
-    other = await store.place("other", "monday")
+    other = await store.resolve_place("other", "monday")
     assert await found(store, other, "common", "lake") == []

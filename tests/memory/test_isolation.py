@@ -10,8 +10,8 @@ from insula.errors import StoreError
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.privacy.isolation import WHOSE, on_behalf_of
-from insula.memory.retrieval.encoding import encode
-from insula.memory.retrieval.query import cue
+from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import statements, views
 from insula.memory.storage.rows import Place
 from insula.memory.storage.schema import metadata
@@ -53,7 +53,10 @@ async def rows_of(store: Store, table: sa.Table) -> set[int]:
 
 
 async def test_a_hostile_query_reads_and_changes_nothing_of_others(shared: Store) -> None:
-    mine, other = (await shared.place(WHO, "monday")).user_id, (await shared.place("eva", "monday")).user_id
+    mine, other = (
+        (await shared.resolve_place(WHO, "monday")).user_id,
+        (await shared.resolve_place("eva", "monday")).user_id,
+    )
     assert not (await sleep_cycle(shared, "eva", PHASES, force=True)).failed
     before = {table.name: await rows_of(shared, table) for table in OWNED}
     assert all(other in before[name] for name in ("messages", "memories", "postings", "terms", "signals", "nights"))
@@ -65,32 +68,32 @@ async def test_a_hostile_query_reads_and_changes_nothing_of_others(shared: Store
         for query in ("DELETE FROM messages", "UPDATE memories SET content = 'gone'", "DELETE FROM users"):
             await shared.run(execute, query)
     assert not await shared.sessions.sessions_of(WHO)
-    kept = await shared.sessions.transcript(await shared.place("eva", "monday"), 9)
+    kept = await shared.sessions.read_lines(await shared.resolve_place("eva", "monday"), 9)
     assert kept[0].content == SECRET
-    assert all(memory.content != "gone" for memory, _ in await shared.memories.remembered("eva", 9))
+    assert all(memory.content != "gone" for memory, _ in await shared.memories.list_latest_memories("eva", 9))
 
 
 async def speakers_of(store: Store, place: Place) -> frozenset[str]:
-    return (await store.read(statements.voices, place.user_id)).speakers
+    return (await store.read(statements.read_voices, place.user_id)).speakers
 
 
 async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -> None:
-    theirs = await shared.place("eva", "monday")
-    sought = cue(analyse("Where does Ana keep her bees?"), USER, ASSISTANT)
-    first = (await shared.memories.remembered("eva", 9))[-1][0].id
+    theirs = await shared.resolve_place("eva", "monday")
+    sought = build_cue(analyse("Where does Ana keep her bees?"), USER, ASSISTANT)
+    first = (await shared.memories.list_latest_memories("eva", 9))[-1][0].id
     reads: dict[str, Callable[[Store, Place], Awaitable[object]]] = {
-        "transcript": lambda store, place: store.sessions.transcript(place, 9),
+        "transcript": lambda store, place: store.sessions.read_lines(place, 9),
         "sessions": lambda store, place: store.sessions.sessions_of(place.user),
-        "ledger": lambda store, place: store.sessions.ledger(place),
+        "ledger": lambda store, place: store.sessions.read_ledger(place),
         "speakers": speakers_of,
-        "remembered": lambda store, place: store.memories.remembered(place.user, 9),
-        "shown": lambda store, place: store.read(views.named, place.user, [first]),
-        "searched": lambda store, place: store.memories.searched(place, sought, 9),
-        "journal": lambda store, place: store.nights.journal(place.user_id, "d"),
+        "remembered": lambda store, place: store.memories.list_latest_memories(place.user, 9),
+        "shown": lambda store, place: store.read(views.find_memories, place.user, [first]),
+        "searched": lambda store, place: store.memories.search_index(place, sought, 9),
+        "journal": lambda store, place: store.nights.read_journal(place.user_id, "d"),
         "to sleep on": lambda store, place: store.nights.sessions_to_sleep_on(place.user_id),
-        "held": lambda store, place: store.nights.held(place.user_id, 9),
-        "noticed": lambda store, place: store.nights.noticed(place.user_id, ["meta:turn"], 0.0),
-        "users": lambda store, _: store.nights.users(),
+        "held": lambda store, place: store.nights.list_remembered(place.user_id, 9),
+        "noticed": lambda store, place: store.nights.list_signals(place.user_id, ["meta:turn"], 0.0),
+        "users": lambda store, _: store.nights.list_users(),
     }
     for name, read in reads.items():
         there = await read(shared, theirs)
@@ -102,26 +105,26 @@ async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -
         assert not forged or (name, forged) == ("users", [WHO]), name
         assert there or name == "journal", name
     with on_behalf_of(WHO):
-        assert not await shared.memories.erase(theirs.user_id, first)
-    assert await shared.read(views.named, theirs.user, [first])
+        assert not await shared.memories.erase_memories(theirs.user_id, first)
+    assert await shared.read(views.find_memories, theirs.user, [first])
 
 
 async def test_nothing_is_written_under_a_forged_user_id(shared: Store) -> None:
-    theirs = await shared.place("eva", "monday")
+    theirs = await shared.resolve_place("eva", "monday")
     analysis = analyse("Eva gave me her house.")
-    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
+    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
     with on_behalf_of(WHO), pytest.raises(StoreError, match="may not do this"):
-        await shared.sessions.say(theirs, item)
+        await shared.sessions.write_message(theirs, item)
     with on_behalf_of(WHO), pytest.raises(StoreError, match="may not do this"):
-        await shared.run(statements.place, "somebody", "s", 0.0)
+        await shared.run(statements.resolve_place, "somebody", "s", 0.0)
 
 
 async def test_what_is_observed_outside_a_turn_is_written_on_its_user_s_behalf_alone(shared: Store) -> None:
     mind = Metacognition(shared, embed=None)
     await mind.observe(WHO, "tuesday", "My sister moved to Porto.")
-    kept = await shared.sessions.transcript(await shared.place(WHO, "tuesday"), 9)
+    kept = await shared.sessions.read_lines(await shared.resolve_place(WHO, "tuesday"), 9)
     assert [line.content for line in kept] == ["My sister moved to Porto."]
-    theirs = await shared.place("eva", "monday")
+    theirs = await shared.resolve_place("eva", "monday")
     solution = await find_method("direct")(
         "How many apples are 3 and 4 apples?", Models(generator=ScriptedModel(lambda _: "I cannot."))
     )
@@ -132,7 +135,7 @@ async def test_what_is_observed_outside_a_turn_is_written_on_its_user_s_behalf_a
         shared._places[WHO, "forged"] = theirs  # pyright: ignore[reportPrivateUsage] it is forged here
         with pytest.raises((StoreError, IndexError)):  # who is not there has no row of counts either
             await write()
-    written = {line.content for line in await shared.sessions.transcript(theirs, 9)}
+    written = {line.content for line in await shared.sessions.read_lines(theirs, 9)}
     assert written.isdisjoint({"Eva gave me her house.", "How many apples are 3 and 4 apples?"})
 
 
@@ -153,11 +156,11 @@ async def test_who_came_in_stays_and_a_turn_of_another_finds_nothing(shared: Sto
 async def test_units_of_work_beside_each_other_are_each_on_their_own_user_s_behalf(shared: Store) -> None:
     async def seen(user: str) -> list[str]:
         with on_behalf_of(user):
-            return await shared.nights.users()
+            return await shared.nights.list_users()
 
     who = [WHO, "eva"] * 20
     assert await asyncio.gather(*map(seen, who)) == [[user] for user in who]
-    assert await shared.nights.users() == [WHO, "eva"]
+    assert await shared.nights.list_users() == [WHO, "eva"]
 
 
 async def test_every_table_of_users_has_a_policy(shared: Store) -> None:
@@ -173,4 +176,4 @@ async def test_every_table_of_users_has_a_policy(shared: Store) -> None:
 
 async def test_a_name_is_never_part_of_a_statement(shared: Store) -> None:
     with on_behalf_of("x'; SELECT set_config('insula.whose', 'eva', true); --"):
-        assert await shared.nights.users() == []
+        assert await shared.nights.list_users() == []

@@ -13,9 +13,9 @@ import postgres as server_of_tests
 from insula.errors import SettingsError, StoreError, StoreFull, StoreNewer
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
-from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage import postgres, postgres_errors
-from insula.memory.storage.postgres import Server
+from insula.memory.storage.postgres import PostgresServer
 from insula.memory.storage.store import Store
 from insula.text.analysis import analyse
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 def item(text: str) -> NewItem:
     analysis = analyse(text)
-    return new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
+    return new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
 
 
 async def refused(url: str, error: type[StoreError] = StoreError) -> str:
@@ -91,9 +91,9 @@ def kill(url: str) -> None:
 
 async def test_a_connection_that_broke_between_two_turns_is_not_noticed(database: str) -> None:
     async with await Store.open(database) as store:
-        place = await store.place("me", "s")
+        place = await store.resolve_place("me", "s")
         await asyncio.to_thread(kill, database)
-        assert (await store.place("me", "t")).user_id == place.user_id
+        assert (await store.resolve_place("me", "t")).user_id == place.user_id
 
 
 async def test_what_is_killed_halfway_is_done_again_and_done_once(database: str) -> None:
@@ -138,9 +138,9 @@ async def test_a_connection_that_breaks_while_it_commits_loses_nothing_and_doubl
         assert await store.run(lambda connection: connection.execute(count).scalar()) == 1
 
 
-def server_in(store: Store) -> Server:
+def server_in(store: Store) -> PostgresServer:
     found = store._backend  # pyright: ignore[reportPrivateUsage]
-    assert isinstance(found, Server)
+    assert isinstance(found, PostgresServer)
     return found
 
 
@@ -162,7 +162,7 @@ async def test_an_outage_in_the_middle_is_waited_out(server: str, database: str)
         connection.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {role}".encode())
     async with await Store.open(f"postgresql://{role}:{word}@{database.partition('@')[2]}") as store:
         await asyncio.to_thread(admit, False)
-        waiting = [asyncio.create_task(store.place("me", f"s{number}")) for number in range(5)]
+        waiting = [asyncio.create_task(store.resolve_place("me", f"s{number}")) for number in range(5)]
         await asyncio.sleep(0.5)
         assert not any(one.done() for one in waiting)
         await asyncio.to_thread(admit, True)
@@ -173,8 +173,8 @@ async def test_an_outage_in_the_middle_is_waited_out(server: str, database: str)
 
 async def test_two_at_once_on_one_user_wait_for_each_other_and_number_their_turns(database: str) -> None:
     async with await Store.open(database) as one, await Store.open(database) as other:
-        place = await one.place("me", "s")
-        said = [store.sessions.say(place, item(f"Word {n}.")) for n in range(20) for store in (one, other)]
+        place = await one.resolve_place("me", "s")
+        said = [store.sessions.write_message(place, item(f"Word {n}.")) for n in range(20) for store in (one, other)]
         turns = [turn for turn, _ in await asyncio.gather(*said)]
         assert sorted(turns) == list(range(1, 41))
 
@@ -183,12 +183,16 @@ async def test_one_holds_a_night_until_it_lets_go_or_is_silent_for_too_long(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with await Store.open(database) as one, await Store.open(database) as other:
-        async with one.nights.alone(7) as mine, other.nights.alone(7) as theirs, other.nights.alone(8) as another:
+        async with (
+            one.nights.hold_night(7) as mine,
+            other.nights.hold_night(7) as theirs,
+            other.nights.hold_night(8) as another,
+        ):
             assert (mine, theirs, another) == (True, False, True)
-        async with other.nights.alone(7) as theirs:
+        async with other.nights.hold_night(7) as theirs:
             assert theirs
         monkeypatch.setattr(postgres, "LEASE", -1.0)  # who holds it has been silent
-        async with one.nights.alone(7) as mine, other.nights.alone(7) as theirs:
+        async with one.nights.hold_night(7) as mine, other.nights.hold_night(7) as theirs:
             assert (mine, theirs) == (True, True)
 
 
@@ -227,9 +231,9 @@ async def test_the_clocks_of_machines_decide_nothing_about_who_holds_a_night(dat
         return time.time() + 86_400
 
     async with await Store.open(database) as one, await Store.open(database, tomorrow) as other:
-        async with one.nights.alone(7) as mine, other.nights.alone(7) as theirs:
+        async with one.nights.hold_night(7) as mine, other.nights.hold_night(7) as theirs:
             assert (mine, theirs) == (True, False)
-        async with other.nights.alone(7) as theirs, one.nights.alone(7) as mine:
+        async with other.nights.hold_night(7) as theirs, one.nights.hold_night(7) as mine:
             assert (mine, theirs) == (False, True)
 
 
@@ -238,14 +242,14 @@ async def test_a_server_that_just_came_back_lets_nobody_lose_a_night(
 ) -> None:
     """While it was away nobody could say that they are still at it."""
     async with await Store.open(database) as store:
-        assert await store.run(postgres.lease, "night:7", "mine")
+        assert await store.run(postgres.take_lease, "night:7", "mine")
         expired = postgres.leases.update().values(until=sa.func.clock_timestamp() - sa.text("interval '1 hour'"))
         await store.run(lambda connection: connection.execute(expired))
         with monkeypatch.context() as patched:
             patched.setattr(postgres, "LEASE", 10 * 365 * 86_400.0)  # it has not been back for that long
-            assert not await store.run(postgres.lease, "night:7", "other")
-            assert await store.run(postgres.holders, "night:") == ["mine"]
-            assert await store.run(postgres.lease, "night:7", "mine")
+            assert not await store.run(postgres.take_lease, "night:7", "other")
+            assert await store.run(postgres.list_holders, "night:") == ["mine"]
+            assert await store.run(postgres.take_lease, "night:7", "mine")
         await store.run(lambda connection: connection.execute(expired))
         monkeypatch.setattr(postgres, "LEASE", 0.001)
-        assert await store.run(postgres.lease, "night:7", "other")
+        assert await store.run(postgres.take_lease, "night:7", "other")

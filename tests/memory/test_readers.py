@@ -31,10 +31,10 @@ async def test_a_question_that_takes_long_delays_neither_who_writes_nor_other_qu
         return before, named(connection)
 
     async with await Store.open(tmp_path / "insula.db") as store:
-        await store.place("ana", "monday")
+        await store.resolve_place("ana", "monday")
         heavies = [asyncio.create_task(store.read(heavy)) for _ in range(READERS - 1)]
         await asyncio.to_thread(begun.wait, 60)  # each has seen its moment
-        await store.place("ben", "monday")
+        await store.resolve_place("ben", "monday")
         assert await store.read(named) == ["ana", "ben"]
         end.set()
         assert [await each for each in heavies] == [(["ana"], ["ana"])] * len(heavies), "it sees one moment"
@@ -49,7 +49,7 @@ async def test_who_reads_cannot_write(tmp_path: Path) -> None:
 
 async def test_another_file_in_its_place_is_read_and_not_the_old_one(tmp_path: Path) -> None:
     async with await Store.open(tmp_path / "insula.db") as store:
-        await store.place("ana", "monday")
+        await store.resolve_place("ana", "monday")
         assert await store.read(named) == ["ana"]
         for each in tmp_path.glob("insula.db*"):
             each.unlink()
@@ -71,8 +71,8 @@ def test_many_threads_share_what_is_held_of_a_users_vectors() -> None:
 
     def ask() -> None:
         for number in range(20):
-            here.add(1, rows[number : number + 3])  # they are known: none is held twice
-            near = here.nearest(1, [vectors[7].astype(np.float32)], read)[0]
+            here.add_vectors(1, rows[number : number + 3])  # they are known: none is held twice
+            near = here.find_nearest(1, [vectors[7].astype(np.float32)], read)[0]
             found.append([one for batch in (near.first, *near.more) for one in batch])
 
     threads = [threading.Thread(target=ask) for _ in range(6)]

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.language.owner import ASSISTANT, USER
-from insula.memory.retrieval.encoding import encode
-from insula.memory.retrieval.query import Cue, Statistics, content_weights, cue, weights
-from insula.memory.retrieval.scoring import NO_MATCH, Item, Scene, match, rank, score
+from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import Cue, Statistics, build_cue, content_weights, weigh_terms
+from insula.memory.retrieval.scoring import NO_MATCH, Item, Scene, match, rank, score_item
 from insula.text.analysis import analyse
 
 NOW = 1_800_000_000.0
@@ -16,14 +16,14 @@ WORDS = st.lists(st.sampled_from(NAMES), max_size=6)
 
 
 def asked(text: str) -> Cue:
-    return cue(analyse(text), USER, ASSISTANT)
+    return build_cue(analyse(text), USER, ASSISTANT)
 
 
 def item(text: str, question: Cue, statistics: Statistics, *, speaker: str = USER, before: str = "") -> Item:
     shares = content_weights(question, statistics)
     analysis = analyse(text)
-    encoding = encode(analysis, speaker, ASSISTANT)
-    around = encode(analyse(before), ASSISTANT, speaker).dump()
+    encoding = encode_claims(analysis, speaker, ASSISTANT)
+    around = encode_claims(analyse(before), ASSISTANT, speaker).dump_claims()
     return Item(
         id=1,
         provenance="user",
@@ -31,7 +31,7 @@ def item(text: str, question: Cue, statistics: Statistics, *, speaker: str = USE
         speaker=speaker,
         language=analysis.language,
         content=text,
-        match=match(question, shares, encoding.dump()),
+        match=match(question, shares, encoding.dump_claims()),
         before=match(question, shares, around) if before else NO_MATCH,
         after=NO_MATCH,
         said_at=NOW - 3600,
@@ -43,14 +43,14 @@ def item(text: str, question: Cue, statistics: Statistics, *, speaker: str = USE
 def value(text: str, question: str, *, speaker: str = USER, before: str = "") -> float:
     given_cue, statistics = asked(question), Statistics()
     one = item(text, given_cue, statistics, speaker=speaker, before=before)
-    return score(given_cue, weights(given_cue, statistics), one, SCENE, NOW).score
+    return score_item(given_cue, weigh_terms(given_cue, statistics), one, SCENE, NOW).score
 
 
 @given(WORDS, WORDS, st.floats(-1, 1), st.integers(1, 50))
 def test_scores_and_parts_stand_on_one_scale(memory: list[str], question: list[str], cosine: float, uses: int) -> None:
     given_cue, statistics = asked(" ".join(question)), Statistics()
     one = item(" ".join(memory), given_cue, statistics)._replace(cosine=cosine, uses=uses)
-    found = score(given_cue, weights(given_cue, statistics), one, SCENE, NOW)
+    found = score_item(given_cue, weigh_terms(given_cue, statistics), one, SCENE, NOW)
     assert 0.0 <= found.score <= 1.0
     assert all(0.0 <= part <= 1.0 for part in found.parts.values())
 
@@ -59,11 +59,13 @@ def test_scores_and_parts_stand_on_one_scale(memory: list[str], question: list[s
 def test_a_memory_that_holds_more_of_the_question_never_scores_less(question: list[str], kept: int) -> None:
     text = " ".join(question)
     given_cue, statistics = asked(text), Statistics()
-    shares = weights(given_cue, statistics)
+    shares = weigh_terms(given_cue, statistics)
     whole = item(text, given_cue, statistics)
     held = dict(list(whole.match.frequencies.items())[:kept])
     part = whole._replace(match=whole.match._replace(frequencies=held))
-    assert score(given_cue, shares, whole, SCENE, NOW).score >= score(given_cue, shares, part, SCENE, NOW).score
+    assert (
+        score_item(given_cue, shares, whole, SCENE, NOW).score >= score_item(given_cue, shares, part, SCENE, NOW).score
+    )
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -71,7 +73,7 @@ def test_a_closer_embedding_never_scores_less(one: float, other: float) -> None:
     given_cue, statistics = asked("Where does Ana live?"), Statistics()
     memory = item("My sister Ana moved to Lisbon.", given_cue, statistics)
     low, high = (
-        score(given_cue, weights(given_cue, statistics), memory._replace(cosine=cosine), SCENE, NOW).score
+        score_item(given_cue, weigh_terms(given_cue, statistics), memory._replace(cosine=cosine), SCENE, NOW).score
         for cosine in sorted((one, other))
     )
     assert high >= low
@@ -99,7 +101,7 @@ def test_a_statement_beats_the_same_question_asked_before() -> None:
 
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
     statistics = Statistics(memories=1000, containing={"lisbon": 2, "day": 400})
-    shares = weights(asked("a day at lisbon"), statistics)
+    shares = weigh_terms(asked("a day at lisbon"), statistics)
     assert shares["lisbon"] > shares["day"]
 
 
@@ -109,8 +111,8 @@ def test_a_memory_without_anything_in_common_is_not_recalled() -> None:
 
 
 def test_a_word_is_found_though_the_question_is_in_another_language() -> None:
-    english = cue(analyse("connections"), USER, ASSISTANT)
+    english = build_cue(analyse("connections"), USER, ASSISTANT)
     german = analyse("Was weißt du noch über connections, die ich gestern Abend erwähnt habe?")
     assert german.language == "de"
-    assert not set(cue(german, USER, ASSISTANT).forms) & set(english.terms)
-    assert set(cue(german, USER, ASSISTANT, frozenset({"en"})).forms) & set(english.terms)
+    assert not set(build_cue(german, USER, ASSISTANT).forms) & set(english.terms)
+    assert set(build_cue(german, USER, ASSISTANT, frozenset({"en"})).forms) & set(english.terms)

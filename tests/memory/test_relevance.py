@@ -19,7 +19,7 @@ from insula.memory.relevance import (
     judge_relevance,
 )
 from insula.memory.retrieval.embedding import use
-from insula.memory.storage.vectors import embedded
+from insula.memory.storage.vectors import embed_normalised
 from insula.text.analysis import analyse
 
 
@@ -27,12 +27,12 @@ def judge(ask: str, *lines: str, language: str = "en") -> list[Relevance]:
     """How likely each line answers, the lines numbered from one."""
     asked = [_with_vector(one) for one in extract_question(ask, language, USER, ASSISTANT)]
     told = [
-        Told(number, float(number), one._replace(vector=embedded(use, one.text)))
+        Told(number, float(number), one._replace(vector=embed_normalised(use, one.text)))
         for number, line in enumerate(lines, 1)
         for one in extract_statements(analyse(line, default=language), USER, ASSISTANT)
     ]
     vectors = [(one.memory, one.statement.vector) for one in told if one.statement.vector is not None]
-    near = find_nearness([embedded(use, ask)], vectors)
+    near = find_nearness([embed_normalised(use, ask)], vectors)
     found = judge_relevance(asked, {number: near[number] for number, _ in enumerate(lines, 1)}, told, is_meant=True)
     return [found[number] for number, _ in enumerate(lines, 1)]
 
@@ -59,7 +59,7 @@ def test_a_memory_is_as_near_as_the_nearest_of_its_vectors(asked: int, memories:
 
 
 def _with_vector(one: Question) -> Question:
-    return one._replace(vector=embedded(use, one.text))
+    return one._replace(vector=embed_normalised(use, one.text))
 
 
 @pytest.mark.parametrize(

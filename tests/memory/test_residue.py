@@ -29,14 +29,14 @@ def holding(connection: psycopg.Connection) -> list[str]:
 async def test_the_command_that_an_erasure_names_takes_the_words_from_the_files_of_postgresql(
     server: str, database: str, tmp_path: Path
 ) -> None:
-    house = custody.House(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
+    house = custody.UserFiles(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
     with psycopg.connect(f"{server.rpartition('/')[0]}/{database.rpartition('/')[2]}", autocommit=True) as superuser:
         async with await Metacognition.open(database) as metacognition:
             for number in range(20):
                 async with metacognition.turn("ana", f"day {number}", f"My {number}th cake was {WORD}.") as turn:
                     turn.finish("Noted.")
             superuser.execute("ANALYZE")
-            assert await custody.erase(metacognition.store, "ana", house) == RESIDUE
+            assert await custody.erase_user(metacognition.store, "ana", house) == RESIDUE
         assert holding(superuser), "PostgreSQL keeps nothing by itself: then nothing needs to be said"
         command = re.search(r"with: (.*?CHECKPOINT;)", RESIDUE)
         assert command
@@ -56,7 +56,7 @@ async def test_who_erases_one_memory_or_a_session_is_told_the_same(database: str
         for session in ("monday", "tuesday"):
             async with metacognition.turn("ana", session, f"My {session} cake was {WORD}.") as turn:
                 turn.finish("Noted.")
-        (memory, _), *_ = await metacognition.store.memories.remembered("ana", 1)
+        (memory, _), *_ = await metacognition.store.memories.list_latest_memories("ana", 1)
         assert await curation.erase(metacognition.store, "ana", None, memory.id) == RESIDUE
         assert (await metacognition.forget("ana", session="monday")).left == RESIDUE
         assert (await metacognition.forget("ana")).left == RESIDUE

@@ -1,8 +1,8 @@
 import pytest
 
 from insula.language.owner import ASSISTANT, USER
-from insula.memory.item import new_item, novelty, personal
-from insula.memory.retrieval.encoding import encode
+from insula.memory.item import estimate_novelty, measure_personal, new_item
+from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage.statements import moment
 from insula.text.analysis import analyse
 from insula.types import Controls, Memory, MemoryKind, Recalled
@@ -28,7 +28,7 @@ def near(text: str, kind: MemoryKind, overlap: float) -> Recalled:
 
 def kept(text: str, *recalled: Recalled, language: str = "en") -> bool:
     analysis = analyse(text, default=language)
-    encoding = encode(analysis, USER, ASSISTANT)
+    encoding = encode_claims(analysis, USER, ASSISTANT)
     return new_item(analysis, encoding, "user", USER, recalled, ()).salience >= THRESHOLD
 
 
@@ -46,7 +46,7 @@ def kept(text: str, *recalled: Recalled, language: str = "en") -> bool:
     ],
 )
 def test_a_short_fact_in_the_first_person_is_kept(language: str, text: str) -> None:
-    assert personal(analyse(text, default=language)) == 1.0
+    assert measure_personal(analyse(text, default=language)) == 1.0
     assert kept(text, language=language)
 
 
@@ -58,8 +58,8 @@ def test_a_fact_is_as_new_as_if_it_had_not_been_asked_about() -> None:
 
 def test_what_is_said_again_is_not_new() -> None:
     text = "I have two daughters."
-    encoding = encode(analyse(text), USER, ASSISTANT)
-    assert novelty(encoding, [near(text, "semantic", 0.7)]) == 0.0
+    encoding = encode_claims(analyse(text), USER, ASSISTANT)
+    assert estimate_novelty(encoding, [near(text, "semantic", 0.7)]) == 0.0
     assert not kept(text, near(text, "semantic", 0.7))
 
 
@@ -69,5 +69,5 @@ def test_small_talk_in_the_first_person_is_not_kept(text: str) -> None:
 
 
 def test_a_statement_about_the_world_is_not_personal() -> None:
-    assert personal(analyse("The ferry leaves from the old harbour.")) == 0.0
-    assert personal(analyse("Do I have a daughter?")) == 0.0
+    assert measure_personal(analyse("The ferry leaves from the old harbour.")) == 0.0
+    assert measure_personal(analyse("Do I have a daughter?")) == 0.0

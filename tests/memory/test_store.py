@@ -14,8 +14,8 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_questions, extract_statements
 from insula.memory.item import NewItem, new_item
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import encode
-from insula.memory.retrieval.query import cue
+from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import facts, sqlite, statements
 from insula.memory.storage.beginning import read_beginning
 from insula.memory.storage.store import Store
@@ -31,19 +31,21 @@ ASKED = extract_questions(analyse("What does my sister keep?"), USER, ASSISTANT)
 
 def remembered(text: str, speaker: str = USER) -> NewItem:
     analysis = analyse(text)
-    encoding = encode(analysis, speaker, ASSISTANT if speaker == USER else USER)
+    encoding = encode_claims(analysis, speaker, ASSISTANT if speaker == USER else USER)
     return new_item(analysis, encoding, "user" if speaker == USER else "assistant", speaker, (), ())
 
 
 async def tell(store: Store, user: str, session: str, text: str, controls: Controls = KEEP_ALL) -> int:
-    place = await store.place(user, session)
-    _, memory = await store.sessions.say(place, remembered(text))
-    await store.sessions.consolidate(place, controls)
+    place = await store.resolve_place(user, session)
+    _, memory = await store.sessions.write_message(place, remembered(text))
+    await store.sessions.promote_items(place, controls)
     return memory
 
 
 async def ask(store: Store, user: str, session: str, text: str) -> tuple[Recalled, ...]:
-    found = await store.memories.recall(await store.place(user, session), cue(analyse(text), USER, ASSISTANT), 5)
+    found = await store.memories.recall_memories(
+        await store.resolve_place(user, session), build_cue(analyse(text), USER, ASSISTANT), 5
+    )
     return found.recalled
 
 
@@ -92,14 +94,14 @@ async def test_working_memory_is_recalled_in_its_own_session_alone(store: Store)
 
 
 async def test_people_with_one_family_name_are_told_apart(store: Store) -> None:
-    place = await store.place("me", "monday")
+    place = await store.resolve_place("me", "monday")
     said = {"Dr. Bea Ray": "I moved to Lisbon in spring.", "Tom Ray": "I moved to Porto in spring."}
     for (speaker, text), listener in zip(said.items(), reversed(said), strict=True):
         analysis = analyse(text)
-        await store.sessions.say(
-            place, new_item(analysis, encode(analysis, speaker, listener), "user", speaker, (), ())
+        await store.sessions.write_message(
+            place, new_item(analysis, encode_claims(analysis, speaker, listener), "user", speaker, (), ())
         )
-        await store.sessions.consolidate(place, KEEP_ALL)
+        await store.sessions.promote_items(place, KEEP_ALL)
     for name, where in (("Bea", "Lisbon"), ("Bea Ray", "Lisbon"), ("Tom", "Porto"), ("Tom Ray", "Porto")):
         best, other = await ask(store, "me", "tuesday", f"Where did {name} move to?")
         assert where in best.memory.content
@@ -111,10 +113,10 @@ async def test_a_higher_threshold_promotes_less(store: Store) -> None:
     promoted: list[int] = []
     for threshold in (0.0, 0.55, 0.75, 1.0):
         user = f"user {threshold}"
-        place = await store.place(user, "s")
+        place = await store.resolve_place(user, "s")
         for text in texts:
-            await store.sessions.say(place, remembered(text))
-        kept = await store.sessions.consolidate(place, Controls(consolidation_threshold=threshold))
+            await store.sessions.write_message(place, remembered(text))
+        kept = await store.sessions.promote_items(place, Controls(consolidation_threshold=threshold))
         promoted.append(len(kept.ages))
     assert promoted[0] == 4
     assert promoted[-1] == 0
@@ -123,52 +125,54 @@ async def test_a_higher_threshold_promotes_less(store: Store) -> None:
 
 
 async def test_a_full_working_memory_lets_the_least_salient_go(store: Store) -> None:
-    place = await store.place("me", "s")
+    place = await store.resolve_place("me", "s")
     for text in ("Ok.", "My sister Ana moved to Lisbon in May.", "Well."):
-        await store.sessions.say(place, remembered(text))
-    await store.sessions.consolidate(place, Controls(consolidation_threshold=1.0, stm_capacity=1))
-    assert (await store.sessions.counts(place))["working"] == 1
-    assert [memory.content for memory, _ in await store.memories.remembered("me", 9)] == [
+        await store.sessions.write_message(place, remembered(text))
+    await store.sessions.promote_items(place, Controls(consolidation_threshold=1.0, stm_capacity=1))
+    assert (await store.sessions.count_rows(place))["working"] == 1
+    assert [memory.content for memory, _ in await store.memories.list_latest_memories("me", 9)] == [
         "My sister Ana moved to Lisbon in May."
     ]
-    assert len(await store.sessions.transcript(place, 9)) == 3
+    assert len(await store.sessions.read_lines(place, 9)) == 3
 
 
 async def test_what_keeps_being_used_is_promoted(store: Store) -> None:
-    place = await store.place("me", "s")
-    _, memory = await store.sessions.say(place, remembered("Tom likes jazz."))
+    place = await store.resolve_place("me", "s")
+    _, memory = await store.sessions.write_message(place, remembered("Tom likes jazz."))
     controls = Controls(consolidation_threshold=0.9)
     for _ in range(10):
-        kept = await store.sessions.finish(place, 1, None, (), [memory], controls)
+        kept = await store.sessions.finish_turn(place, 1, None, (), [memory], controls)
         if kept is None or kept.ages:
             break
     else:
         pytest.fail("it was not promoted")
     assert kept is not None
-    assert (await store.sessions.counts(place))["long_term"] == 1
+    assert (await store.sessions.count_rows(place))["long_term"] == 1
 
 
 async def test_what_describes_the_agent_itself_is_never_recalled(store: Store) -> None:
-    place = await store.place("me", "s")
-    await store.sessions.say(place, remembered("Latency of Ana rose to nine seconds.")._replace(kind="meta_reflection"))
-    await store.sessions.consolidate(place, KEEP_ALL)
+    place = await store.resolve_place("me", "s")
+    await store.sessions.write_message(
+        place, remembered("Latency of Ana rose to nine seconds.")._replace(kind="meta_reflection")
+    )
+    await store.sessions.promote_items(place, KEEP_ALL)
     assert await ask(store, "me", "s", "How is the latency of Ana?") == ()
 
 
 async def test_one_failing_statement_leaves_nothing_of_a_turn(store: Store) -> None:
-    place = await store.place("me", "s")
-    await store.sessions.say(place, remembered("Ana lives in Lisbon."))
+    place = await store.resolve_place("me", "s")
+    await store.sessions.write_message(place, remembered("Ana lives in Lisbon."))
     without_claims = remembered("Lisbon.", ASSISTANT)._replace(claims=cast(str, None))
-    before = await store.sessions.counts(place)
+    before = await store.sessions.count_rows(place)
     with pytest.raises(StoreError, match=r"(?i)not.null"):
-        await store.sessions.finish(place, 1, without_claims, (), (), KEEP_ALL)
-    assert await store.sessions.counts(place) == before
+        await store.sessions.finish_turn(place, 1, without_claims, (), (), KEEP_ALL)
+    assert await store.sessions.count_rows(place) == before
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 201])
 async def test_a_name_that_cannot_be_used_is_refused_in_a_sentence(store: Store, name: str) -> None:
     with pytest.raises(InputError, match="cannot be used"):
-        await store.place(name, "s")
+        await store.resolve_place(name, "s")
 
 
 async def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> None:
@@ -203,7 +207,7 @@ async def test_a_locked_database_is_said_to_be_locked(tmp_path: Path, monkeypatc
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreLocked, match="locked by another process"):
-            await store.place("me", "s")
+            await store.resolve_place("me", "s")
         other.execute("ROLLBACK")
         other.close()
         await tell(store, "me", "s", "Ana lives in Lisbon.")
@@ -214,10 +218,10 @@ async def test_a_full_disk_is_said_to_be_full_and_nothing_is_half_written(tmp_pa
     async with await Store.open(path) as store:
         await tell(store, "me", "s", "Ana lives in Lisbon.")
         await store.run(lambda connection: connection.execute(sa.text("PRAGMA max_page_count = 1")))
-        place = await store.place("me", "s")
+        place = await store.resolve_place("me", "s")
         with pytest.raises(StoreFull, match="disk"):
-            await store.sessions.say(place, remembered("x" * 500_000))
-        assert len(await store.sessions.transcript(place, 9)) == 1
+            await store.sessions.write_message(place, remembered("x" * 500_000))
+        assert len(await store.sessions.read_lines(place, 9)) == 1
     with sqlite3.connect(path) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     raw.close()
@@ -230,19 +234,19 @@ async def test_no_more_is_read_of_a_long_memory_than_of_a_short_one() -> None:
             raw: Any = connection.connection.dbapi_connection
             raw.set_progress_handler(lambda: taken.__setitem__(0, taken[0] + 1), 10)
             index.long_term(connection, place.user_id, range(1, 9))
-            facts.of(
+            facts.statements_of(
                 connection,
                 place.user_id,
-                index.candidates(connection, place.user_id, place.session_id, range(1, 9)),
+                index.list_candidates(connection, place.user_id, place.session_id, range(1, 9)),
             )
             raw.set_progress_handler(None, 0)
             return taken[0]
 
         async with await Store.open(":memory:") as store:
-            place = await store.place("me", "monday")
+            place = await store.resolve_place("me", "monday")
             item = remembered("My sister Ana keeps bees.")._replace(statements=STATED)
-            await store.sessions.add(place, [(item, float(at)) for at in range(size)], KEEP_ALL)
-            place = await store.place("me", "tuesday")
+            await store.sessions.add_lines(place, [(item, float(at)) for at in range(size)], KEEP_ALL)
+            place = await store.resolve_place("me", "tuesday")
             return await store.run(work)
 
     short, long = await steps(200), await steps(800)
@@ -264,14 +268,14 @@ async def test_no_more_is_read_of_a_long_ledger_than_of_a_short_one() -> None:
             return taken[0]
 
         async with await Store.open(":memory:") as store:
-            place, new = await store.place("me", "monday"), await store.place("me", "tuesday")
+            place, new = await store.resolve_place("me", "monday"), await store.resolve_place("me", "tuesday")
             at = datetime.fromtimestamp(0, UTC)
             noted = [
                 Signal(kind=kind, user="me", session="monday", turn=number + 1, reason="so", at=at, data={})
                 for number in range(size)
                 for kind in (TURN, IMPASSE)
             ]
-            await store.run(statements.append, place, noted)
+            await store.run(statements.append_signals, place, noted)
             return await store.run(work)
 
     short, long = await steps(100), await steps(400)

@@ -13,10 +13,19 @@ from hypothesis.extra import numpy as arrays
 from insula.errors import InputError
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
-from insula.memory.retrieval.encoding import encode
-from insula.memory.retrieval.query import cue
+from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import build_cue
 from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import Near, Neighbourhoods, Read, Vector, cosines, embedded, nearness, packed
+from insula.memory.storage.vectors import (
+    Near,
+    Neighbourhoods,
+    Read,
+    Vector,
+    cosines,
+    embed_normalised,
+    nearness,
+    pack_vector,
+)
 from insula.text.analysis import analyse
 from insula.types import Controls
 
@@ -34,17 +43,19 @@ def embed(text: str) -> list[float]:
 
 
 async def tell(store: Store, user: str, text: str, threshold: float = 0.0) -> int:
-    place = await store.place(user, "monday")
+    place = await store.resolve_place(user, "monday")
     analysis = analyse(text)
-    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
-    _, memory = await store.sessions.say(place, item._replace(vector=embedded(embed, text)))
-    await store.sessions.consolidate(place, Controls(consolidation_threshold=threshold))
+    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
+    _, memory = await store.sessions.write_message(place, item._replace(vector=embed_normalised(embed, text)))
+    await store.sessions.promote_items(place, Controls(consolidation_threshold=threshold))
     return memory
 
 
 async def ask(store: Store, user: str, text: str) -> list[str]:
-    place = await store.place(user, "tuesday")
-    found = await store.memories.recall(place, cue(analyse(text), USER, ASSISTANT), 5, vectors=[embedded(embed, text)])
+    place = await store.resolve_place(user, "tuesday")
+    found = await store.memories.recall_memories(
+        place, build_cue(analyse(text), USER, ASSISTANT), 5, vectors=[embed_normalised(embed, text)]
+    )
     return [one.memory.content for one in found.recalled]
 
 
@@ -85,8 +96,8 @@ async def test_the_meaning_reaches_no_memory_of_another_user(store: Store) -> No
 async def test_what_was_erased_is_not_found_by_its_meaning(store: Store) -> None:
     memory = await tell(store, "me", "I adopted a kitten.")
     await ask(store, "me", "Do we own some feline?")
-    place = await store.place("me", "tuesday")
-    assert await store.memories.erase(place.user_id, memory)
+    place = await store.resolve_place("me", "tuesday")
+    assert await store.memories.erase_memories(place.user_id, memory)
     assert await ask(store, "me", "Do we own some feline?") == []
 
 
@@ -104,9 +115,11 @@ async def test_another_file_in_the_place_of_the_first_has_neighbours_of_its_own(
 
 async def test_vectors_of_another_embedding_are_left_aside(store: Store) -> None:
     await tell(store, "me", "I adopted a kitten.")
-    place = await store.place("me", "tuesday")
-    longer = embedded(lambda _: [1.0] * 8, "")
-    found = await store.memories.recall(place, cue(analyse("feline?"), USER, ASSISTANT), 5, vectors=[longer])
+    place = await store.resolve_place("me", "tuesday")
+    longer = embed_normalised(lambda _: [1.0] * 8, "")
+    found = await store.memories.recall_memories(
+        place, build_cue(analyse("feline?"), USER, ASSISTANT), 5, vectors=[longer]
+    )
     assert found.recalled == ()
 
 
@@ -137,7 +150,7 @@ def test_each_comes_once_and_what_has_more_signs_in_common_first(
     near = Neighbourhoods()
     found: list[int] = []
     for stop in stops:
-        found = [one for batch in batches(near.nearest(1, [asked], reader(rows, stop))) for one in batch]
+        found = [one for batch in batches(near.find_nearest(1, [asked], reader(rows, stop))) for one in batch]
     wide = rows.astype(np.float32)
     above = (wide > wide.mean(axis=1, keepdims=True)) != (asked > asked.mean())
     assert sorted(found) == list(range(1, len(rows) + 1))
@@ -148,7 +161,7 @@ def test_the_nearest_by_cosine_are_among_the_first() -> None:
     chance = np.random.default_rng(7)
     rows = chance.standard_normal((5_000, 512)).astype(np.float16)
     asked = (rows[7].astype(np.float32) + chance.standard_normal(512)).astype(np.float32)
-    first = batches(Neighbourhoods().nearest(1, [asked], reader(rows, len(rows), 1_000)))[0]
+    first = batches(Neighbourhoods().find_nearest(1, [asked], reader(rows, len(rows), 1_000)))[0]
     assert first[0] == 8
     assert len(first) < 200
 
@@ -162,11 +175,11 @@ def test_vectors_that_were_made_later_than_those_after_them_are_found() -> None:
         return [(number, row.tobytes()) for number, row in known.items() if number > after]
 
     def nearest() -> list[int]:
-        return [one for batch in batches(near.nearest(1, [rows[1].astype(np.float32)], read)) for one in batch]
+        return [one for batch in batches(near.find_nearest(1, [rows[1].astype(np.float32)], read)) for one in batch]
 
     assert sorted(nearest()) == [1, 3]
-    near.add(1, [(2, rows[1].tobytes())])
-    near.add(2, [(9, rows[1].tobytes())])
+    near.add_vectors(1, [(2, rows[1].tobytes())])
+    near.add_vectors(2, [(9, rows[1].tobytes())])
     assert nearest()[0] == 2
     assert sorted(nearest()) == [1, 2, 3]
 
@@ -176,7 +189,7 @@ TWO = 2 * (8 + 8)
 
 
 def test_who_was_not_asked_longest_goes_where_there_are_too_many() -> None:
-    asked, row = embedded(lambda _: [1.0, 0.0], ""), packed(embedded(lambda _: [1.0, 0.0], ""))
+    asked, row = embed_normalised(lambda _: [1.0, 0.0], ""), pack_vector(embed_normalised(lambda _: [1.0, 0.0], ""))
     anew: list[int] = []
     near = Neighbourhoods(held_bytes=TWO)
 
@@ -186,14 +199,14 @@ def test_who_was_not_asked_longest_goes_where_there_are_too_many() -> None:
                 anew.append(user)
             return [] if after else [(7, row)]
 
-        return [one for batch in batches(near.nearest(user, [asked], read)) for one in batch]
+        return [one for batch in batches(near.find_nearest(user, [asked], read)) for one in batch]
 
     assert [ask_of(user) for user in (1, 2, 1, 3, 1, 2)] == [[7]] * 6
     assert anew == [1, 2, 3, 2]
 
 
 def test_a_user_with_more_than_may_be_held_is_read_once_and_costs_the_others_nothing() -> None:
-    asked = embedded(lambda _: [1.0, 0.0], "")
+    asked = embed_normalised(lambda _: [1.0, 0.0], "")
     anew: list[int] = []
     near = Neighbourhoods(held_bytes=TWO)
 
@@ -201,9 +214,9 @@ def test_a_user_with_more_than_may_be_held_is_read_once_and_costs_the_others_not
         def read(after: int, _: int) -> list[tuple[int, bytes]]:
             if not after:
                 anew.append(user)
-            return [(number, packed(asked)) for number in range(after + 1, count + 1)]
+            return [(number, pack_vector(asked)) for number in range(after + 1, count + 1)]
 
-        return batches(near.nearest(user, [asked], read))
+        return batches(near.find_nearest(user, [asked], read))
 
     assert [ask_of(1, 1), ask_of(2, 3), ask_of(2, 3), ask_of(1, 1)] == [[[1]], [], [], [[1]]]
     assert anew == [1, 2]
@@ -212,21 +225,21 @@ def test_a_user_with_more_than_may_be_held_is_read_once_and_costs_the_others_not
 @pytest.mark.parametrize("made", [[], [float("nan")], [float("inf"), 1.0], [[1.0]], 1.0, None, "text", [1.0, None]])
 def test_what_is_no_vector_is_refused_in_a_sentence(made: object) -> None:
     with pytest.raises(InputError, match="no vector of numbers but"):
-        embedded(lambda _: made, "Ana")  # pyright: ignore[reportArgumentType, reportReturnType]
+        embed_normalised(lambda _: made, "Ana")  # pyright: ignore[reportArgumentType, reportReturnType]
 
 
 @given(arrays.arrays(np.float32, 4, elements=st.floats(-1e6, 1e6, width=32)))
 def test_a_vector_is_as_near_to_itself_as_can_be(made: Vector) -> None:
-    vector = embedded(lambda _: made, "")
+    vector = embed_normalised(lambda _: made, "")
     length = float(np.linalg.norm(vector))
-    assert cosines(vector, [packed(vector)]) == [pytest.approx(length * length, abs=5e-3)]
+    assert cosines(vector, [pack_vector(vector)]) == [pytest.approx(length * length, abs=5e-3)]
     assert length == pytest.approx(1.0, abs=1e-3) or not made.any()
 
 
 def test_what_has_no_vector_or_one_of_another_embedding_is_near_to_nothing() -> None:
-    vector = embedded(lambda _: [1.0, 0.0], "")
-    longer = embedded(lambda _: [1.0, 0.0, 0.0], "")
-    assert cosines(vector, [None, packed(vector), b"", packed(longer)]) == [0.0, 1.0, 0.0, 0.0]
+    vector = embed_normalised(lambda _: [1.0, 0.0], "")
+    longer = embed_normalised(lambda _: [1.0, 0.0, 0.0], "")
+    assert cosines(vector, [None, pack_vector(vector), b"", pack_vector(longer)]) == [0.0, 1.0, 0.0, 0.0]
     assert cosines(vector, []) == []
 
 

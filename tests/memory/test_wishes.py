@@ -11,7 +11,7 @@ from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Retired
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.rows import Said as Line
-from insula.memory.wishes import MOST, OwnWish, hear, heard_in, stands, words
+from insula.memory.wishes import MOST, OwnWish, apply_preferences, heard_in, is_told, preference_words
 
 CELSIUS, FAHRENHEIT = "temperature.celsius", "temperature.fahrenheit"
 
@@ -31,13 +31,13 @@ def after(*said: OwnWish) -> list[str]:
     """What stands after some preferences, each said in a session of its own."""
     kept: tuple[Kept, ...] = ()
     for number, one in enumerate(said, 1):
-        kept = hear(kept, [one], number, float(number)).kept
-    return [words(one) for one in kept if stands(one)]
+        kept = apply_preferences(kept, [one], number, float(number)).kept
+    return [preference_words(one) for one in kept if is_told(one)]
 
 
 def test_the_newest_of_two_about_one_part_stands_and_the_other_is_retired_with_its_reason() -> None:
-    kept = hear((), [wish("Use Celsius.", CELSIUS)], 1, 1.0).kept
-    made = hear(kept, [wish("Use Fahrenheit.", FAHRENHEIT)], 2, 2.0)
+    kept = apply_preferences((), [wish("Use Celsius.", CELSIUS)], 1, 1.0).kept
+    made = apply_preferences(kept, [wish("Use Fahrenheit.", FAHRENHEIT)], 2, 2.0)
     (retired,) = [one for one in made.changes if isinstance(one, Retired)]
     assert (retired.why, retired.message, retired.by) == ("the user wants it otherwise", 2, made.kept[0].key)
 
@@ -93,5 +93,5 @@ def test_without_vectors_no_preference_is_heard() -> None:
 def test_of_thousands_of_preferences_the_latest_stand() -> None:
     kept: tuple[Kept, ...] = ()
     for number in range(MOST + 50):
-        kept = hear(kept, [wish(f"Mention Number{number}berg.")], number + 1, float(number)).kept
+        kept = apply_preferences(kept, [wish(f"Mention Number{number}berg.")], number + 1, float(number)).kept
     assert len(kept) <= MOST

@@ -92,10 +92,10 @@ async def test_what_costs_is_done_once() -> None:
 async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None:
     async with await Store.open(tmp_path / "memory.db") as store:
         await talk(store)
-        user = await store.nights.sleeper("ana")
+        user = await store.nights.find_user_id("ana")
         assert user is not None
         (session,) = await store.nights.sessions_to_sleep_on(user)
-        one, two, *_ = [item.id for item in await store.nights.held(user, 10)]
+        one, two, *_ = [item.id for item in await store.nights.list_remembered(user, 10)]
         changes = [
             Summary(session.id, "Ana talked about travel.", ("travel",), session.messages, session.last),
             Insight("Short answers suit Ana.", ("answers",), (session.id,), 0.5, 0.5),
@@ -104,17 +104,17 @@ async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None
             Lesson("k", "Use metric units.", ("unit",), "", "derived", (2,)),
             Revision("soul", "night", "text", {}),
         ]
-        assert await store.nights.record(user, "d", "all", {}, changes)
-        assert not await store.nights.record(user, "d", "all", {}, changes)
-        (kept,) = await store.guidance.lessons(user)
+        assert await store.nights.record_phase(user, "d", "all", {}, changes)
+        assert not await store.nights.record_phase(user, "d", "all", {}, changes)
+        (kept,) = await store.guidance.list_lessons(user)
         assert kept.citations == (1, 2)
-        assert await store.nights.record(user, "d", "lived", {}, [Lived(kept.id, session.id, "shown", True)] * 2)
-        assert (await store.guidance.lessons(user))[0].evidence[0][1:3] == ("shown", True)
-        assert two not in [item.id for item in await store.nights.held(user, 10)]
-        assert await store.memories.restore(user, two)
-        assert two in [item.id for item in await store.nights.held(user, 10)]
-        assert [each.content for each in await store.nights.summaries(user, 5)] == ["Ana talked about travel."]
-        assert await store.nights.record(user, "e", "again", {}, [Forget(two, "old")])
+        assert await store.nights.record_phase(user, "d", "lived", {}, [Lived(kept.id, session.id, "shown", True)] * 2)
+        assert (await store.guidance.list_lessons(user))[0].evidence[0][1:3] == ("shown", True)
+        assert two not in [item.id for item in await store.nights.list_remembered(user, 10)]
+        assert await store.memories.restore_memory(user, two)
+        assert two in [item.id for item in await store.nights.list_remembered(user, 10)]
+        assert [each.content for each in await store.nights.list_summaries(user, 5)] == ["Ana talked about travel."]
+        assert await store.nights.record_phase(user, "e", "again", {}, [Forget(two, "old")])
     with sqlite3.connect(tmp_path / "memory.db") as raw:
         assert raw.execute("SELECT kind, confidence FROM relations ORDER BY id").fetchall() == [
             (nights.DERIVES, 0.9),
@@ -144,8 +144,8 @@ async def test_two_nights_at_once_do_each_phase_once(tmp_path: Path) -> None:
 async def test_a_phase_that_was_renamed_is_an_error_and_not_done_twice_in_silence() -> None:
     async with memory_store() as store:
         await talk(store)
-        user = await store.nights.sleeper("ana")
+        user = await store.nights.find_user_id("ana")
         assert user is not None
-        await store.nights.record(user, "d", "dreams", {}, ())
+        await store.nights.record_phase(user, "d", "dreams", {}, ())
         with pytest.raises(StoreError, match="phase 'dreams', which this version"):
             await sleep_cycle(store, "ana", PHASES, date="d")

@@ -60,7 +60,7 @@ async def on_server(anyio_backend: str, database: str) -> AsyncGenerator[House]:
 async def test_every_user_s_night_is_run_once_and_only_those_with_something_new(on_server: House) -> None:
     users = [f"user {number}" for number in range(5)]
     await talk(on_server.store, *users)
-    await on_server.store.place("silent", "s")
+    await on_server.store.resolve_place("silent", "s")
     calls: list[str] = []
     async with working(replace(on_server, phases=phase(calls))) as worker:
         assert await worker.evening(date="d") == 5
@@ -96,15 +96,17 @@ async def test_the_gate_lets_those_through_whom_a_night_would_look_at(store: Sto
     from insula.night.cycle import sleep_cycle
 
     await sleep_cycle(store, "slept", phase(calls))
-    await store.place("silent", "s")
+    await store.resolve_place("silent", "s")
     for later in (0.0, CADENCE + 1):
         moved = Store.__new__(Store)
         moved.__dict__.update(store.__dict__, now=lambda later=later: store.now() + later)
-        waiting = await store.run(nights.waiting, 0, moved.now(), 10)
-        assert [name for _, name in waiting] == [name for name in await store.nights.users() if await due(moved, name)]
+        waiting = await store.run(nights.list_waiting, 0, moved.now(), 10)
+        assert [name for _, name in waiting] == [
+            name for name in await store.nights.list_users() if await due(moved, name)
+        ]
     await talk(store, "slept")
     for when in (store.now() + CADENCE + 1, store.now() - 30 * CADENCE):  # a day later, and when the clock went back
-        assert [name for _, name in await store.run(nights.waiting, 0, when, 10)] == ["new", "slept"]
+        assert [name for _, name in await store.run(nights.list_waiting, 0, when, 10)] == ["new", "slept"]
 
 
 async def test_a_night_that_fails_is_tried_again(on_server: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,21 +150,21 @@ async def test_all_nights_together_spend_no_more_than_the_cap(on_server: House) 
         await worker.evening(date="d")
         await over(worker)
     assert len(calls) == 3
-    assert (await on_server.store.run(spending.spent, "d")).calls == 3
+    assert (await on_server.store.run(spending.sum_spending, "d")).calls == 3
 
 
 async def test_what_is_not_spent_of_a_grant_goes_to_others_and_a_stopped_night_keeps_it(store: Store) -> None:
     cap = Sum(calls=10.0)
-    first = await store.run(spending.take, "d", 1, Sum(calls=8.0), cap)
+    first = await store.run(spending.take_grant, "d", 1, Sum(calls=8.0), cap)
     assert first == Sum(calls=8.0)
-    assert await store.run(spending.take, "d", 2, Sum(calls=8.0), cap) == Sum(calls=2.0)
-    assert (await store.run(spending.take, "d", 3, Sum(calls=8.0), cap)).is_nothing
-    await store.run(spending.settle, "d", 1, first, Sum(calls=1.0))
-    assert await store.run(spending.take, "d", 3, Sum(calls=8.0), cap) == Sum(calls=7.0)
-    again = await store.run(spending.take, "d", 2, Sum(calls=8.0), cap)
+    assert await store.run(spending.take_grant, "d", 2, Sum(calls=8.0), cap) == Sum(calls=2.0)
+    assert (await store.run(spending.take_grant, "d", 3, Sum(calls=8.0), cap)).is_nothing
+    await store.run(spending.settle_grant, "d", 1, first, Sum(calls=1.0))
+    assert await store.run(spending.take_grant, "d", 3, Sum(calls=8.0), cap) == Sum(calls=7.0)
+    again = await store.run(spending.take_grant, "d", 2, Sum(calls=8.0), cap)
     assert again == Sum(calls=2.0)
-    await store.run(spending.settle, "d", 2, again, Sum(calls=1.0))
-    assert (await store.run(spending.spent, "d")).calls == 10.0
+    await store.run(spending.settle_grant, "d", 2, again, Sum(calls=1.0))
+    assert (await store.run(spending.sum_spending, "d")).calls == 10.0
 
 
 @pytest.mark.at_length

@@ -42,7 +42,7 @@ async def told(folder: Path, talk: tuple[tuple[str, str, str], ...]) -> Metacogn
 
 
 async def number_of(metacognition: Metacognition, text: str) -> int:
-    kept = await metacognition.store.memories.remembered("ana", 100)
+    kept = await metacognition.store.memories.list_latest_memories("ana", 100)
     return next(memory.id for memory, _ in kept if memory.content == text and memory.provenance == "user")
 
 
@@ -53,12 +53,12 @@ def disk(folder: Path) -> str:
 async def test_the_echo_and_the_quotation_go_and_what_the_user_said_elsewhere_is_named(tmp_path: Path) -> None:
     async with await told(tmp_path, TALK) as metacognition:
         store = metacognition.store
-        place = await store.place("ana", "monday")
+        place = await store.resolve_place("ana", "monday")
         number = await number_of(metacognition, "My middle name is Esperanza.")
         others = await store.read(erasure.others_holding, place.user_id, number)
         assert [memory.content for memory in others] == ["My passport also says Esperanza Maria."]
         await curation.erase(store, "ana", None, number)
-        kept = [memory.content for memory, _ in await store.memories.remembered("ana", 100)]
+        kept = [memory.content for memory, _ in await store.memories.list_latest_memories("ana", 100)]
         assert [text for text in kept if "Esperanza" in text] == ["My passport also says Esperanza Maria."]
         await curation.erase(store, "ana", None, others[0].id)
         assert "Every second day, a little in the morning." in disk(tmp_path)
@@ -77,14 +77,14 @@ async def test_an_echo_goes_in_any_language(tmp_path: Path, language: str) -> No
 
 async def test_no_backup_brings_back_what_was_erased(tmp_path: Path) -> None:
     soul = tmp_path / "ana" / "SOUL.md"
-    house = custody.House(tmp_path, soul, tmp_path / "log")
+    house = custody.UserFiles(tmp_path, soul, tmp_path / "log")
     async with await told(tmp_path, TALK) as metacognition:
-        await custody.backup(metacognition.store, "ana", house)
+        await custody.backup_user(metacognition.store, "ana", house)
         for text in ("My middle name is Esperanza.", "My passport also says Esperanza Maria."):
             await curation.erase(metacognition.store, "ana", soul, await number_of(metacognition, text))
-        assert len(custody.backups(house)) == 1
-        await custody.restore(metacognition.store, "ana", house)
-        kept = [memory.content for memory, _ in await metacognition.store.memories.remembered("ana", 100)]
+        assert len(custody.list_backups(house)) == 1
+        await custody.restore_backup(metacognition.store, "ana", house)
+        kept = [memory.content for memory, _ in await metacognition.store.memories.list_latest_memories("ana", 100)]
         assert any("basil" in text for text in kept)
     assert "Esperanza" not in disk(tmp_path)
 
@@ -94,7 +94,7 @@ async def test_a_session_is_erased_as_a_whole(tmp_path: Path) -> None:
         gone = await metacognition.forget("ana", session="tuesday")
         assert gone.memories
         assert gone.left == ""
-        kept = [memory for memory, _ in await metacognition.store.memories.remembered("ana", 100)]
+        kept = [memory for memory, _ in await metacognition.store.memories.list_latest_memories("ana", 100)]
         assert {memory.session for memory in kept} == {"monday"}
     assert "passport" not in disk(tmp_path)
 

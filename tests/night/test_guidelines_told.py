@@ -21,13 +21,13 @@ DISEASES = "Sound less certain while more than one fits."
 async def learn(store: Store, mind: Metacognition) -> None:
     async with mind.turn("ada", "first", "Hello.") as turn:
         turn.finish("Hello!")
-    user = await store.nights.sleeper("ada")
+    user = await store.nights.find_user_id("ada")
     assert user is not None
     lines = (("g1", RECIPES, ()), ("g2", INTERVIEWS, ()), ("g3", SHORT, ()), ("g4", DISEASES, ("tomatoes", "leaves")))
     document = soul.revise(soul.Document(), add=[("Interaction principles", name, text) for name, text, _ in lines])
     text = f"{soul.render(document)}{OWN}\n"
     lessons = [Lesson(name, text, topics, "Interaction principles", "derived", (1,)) for name, text, topics in lines]
-    await store.nights.record(user, "d", "soul", {}, [*lessons, Revision("soul", "night", text, {})])
+    await store.nights.record_phase(user, "d", "soul", {}, [*lessons, Revision("soul", "night", text, {})])
 
 
 async def told(mind: Metacognition, session: str, message: str) -> str:

@@ -38,15 +38,15 @@ async def sleep(store: Store, date: str) -> SleepReport:
 
 
 async def night(store: Store, since: float = 0.0) -> Night:
-    user_id = await store.nights.sleeper("ana")
+    user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
     return Night(store=store, user="ana", user_id=user_id, date="d", now=store.now(), since=since, identity=Identity())
 
 
 async def kept(store: Store) -> list[Kept]:
-    user_id = await store.nights.sleeper("ana")
+    user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    return await store.guidance.lessons(user_id)
+    return await store.guidance.list_lessons(user_id)
 
 
 def found(report: SleepReport, phase: str) -> Any:
@@ -85,7 +85,7 @@ async def test_a_lesson_is_learned_once_however_often_the_night_looks(store: Sto
     for i in range(3):
         at = await night(store)
         result = await learn(at)
-        await store.nights.record(at.user_id, f"night {i}", "mistakes", result.report, result.changes)
+        await store.nights.record_phase(at.user_id, f"night {i}", "mistakes", result.report, result.changes)
     (lesson,) = await kept(store)
     assert (lesson.advice, lesson.citations) == (ADVICE, (1, 3, 5, 7))
 

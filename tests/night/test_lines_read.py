@@ -36,7 +36,7 @@ async def tell(store: Store, *lines: str, user: str = "ana") -> int:
     for text in lines:
         async with mind.turn(user, "monday", text) as turn:
             turn.finish("I see.")
-    found = await store.nights.sleeper(user)
+    found = await store.nights.find_user_id(user)
     assert found is not None
     return found
 
@@ -66,7 +66,7 @@ async def test_what_is_erased_while_the_model_reads_leaves_no_byte(tmp_path: Pat
     database = tmp_path / "m.db"
     async with await Store.open(database) as store:
         user = await tell(store, SISTER, TEACHES)
-        model = Interrupted(lambda: store.memories.erase(user, number), READ, EMPTY)
+        model = Interrupted(lambda: store.memories.erase_memories(user, number), READ, EMPTY)
         with pytest.raises(StoreError, match="asked again"):
             await rest(store, "ana", model)
         assert await store.run(unread.last_read, user) == 0
@@ -86,17 +86,19 @@ async def test_a_user_who_is_erased_while_the_model_reads_is_gone(tmp_path: Path
         model = Interrupted(lambda: store.run(erasure.erase_user, "ana"), READ)
         with pytest.raises(StoreError):
             await rest(store, "ana", model)
-        await store.scrub()
+        await store.scrub_erased()
     assert b"chemistry" not in bytes_of(database)
 
 
 async def test_a_correction_made_while_the_model_reads_stands(tmp_path: Path) -> None:
     async with memory_store() as store:
         user = await tell(store, SISTER, TEACHES)
-        model = Interrupted(lambda: store.memories.amend(user, 3, "correct", "She teaches physics."), READ)
+        model = Interrupted(lambda: store.memories.amend_memory(user, 3, "correct", "She teaches physics."), READ)
         with pytest.raises(StoreError):
             await rest(store, "ana", model)
-        [line] = [one.content for one, _ in await store.memories.remembered("ana", 9) if "teaches" in one.content]
+        [line] = [
+            one.content for one, _ in await store.memories.list_latest_memories("ana", 9) if "teaches" in one.content
+        ]
         assert line == "She teaches physics."
 
 
@@ -105,7 +107,7 @@ async def test_what_was_read_goes_with_its_line(tmp_path: Path) -> None:
     async with await Store.open(database) as store:
         user = await tell(store, SISTER, TEACHES)
         assert await rest(store, "ana", ScriptedModel([READ]))
-        assert await store.memories.erase(user, 3)
+        assert await store.memories.erase_memories(user, 3)
     assert b"chemistry" not in bytes_of(database)
 
 
@@ -125,9 +127,9 @@ async def test_what_ended_stands_again_once_the_line_that_ended_it_is_gone(do: s
 
         assert await until() != [None]
         if do == "erase":
-            await store.memories.erase(user, 3)
+            await store.memories.erase_memories(user, 3)
         else:
-            await store.memories.amend(user, 3, "correct", "I sold the car.")
+            await store.memories.amend_memory(user, 3, "correct", "I sold the car.")
         assert await until() == [None]
 
 

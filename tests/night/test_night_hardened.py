@@ -51,11 +51,11 @@ def states(report: SleepReport) -> dict[str, str]:
 
 
 async def counts(store: Store) -> tuple[int, ...]:
-    user = await store.nights.sleeper("ana")
+    user = await store.nights.find_user_id("ana")
     assert user is not None
-    summaries, insights = await store.nights.summaries(user, 100), await store.nights.insights(user, 100)
-    revisions = [await store.guidance.revisions(user, subject) for subject in ("soul", "soul:proposal")]
-    return len(summaries), len(insights), len(await store.guidance.lessons(user)), *map(len, revisions)
+    summaries, insights = await store.nights.list_summaries(user, 100), await store.nights.list_insights(user, 100)
+    revisions = [await store.guidance.list_revisions(user, subject) for subject in ("soul", "soul:proposal")]
+    return len(summaries), len(insights), len(await store.guidance.list_lessons(user)), *map(len, revisions)
 
 
 async def test_the_loop_closes_on_the_text_that_the_model_sees(store: Store) -> None:
@@ -65,9 +65,9 @@ async def test_the_loop_closes_on_the_text_that_the_model_sees(store: Store) -> 
         for line in ("Does NASA use wind tunnels?", WISH):
             await chat.reply("ana", session, line)
     assert not (await sleep(store)).failed
-    user = await store.nights.sleeper("ana")
+    user = await store.nights.find_user_id("ana")
     assert user is not None
-    (lesson,) = [one for one in await store.guidance.lessons(user) if not one.section]
+    (lesson,) = [one for one in await store.guidance.list_lessons(user) if not one.section]
     assert {3, 7} <= set(lesson.citations)
     await chat.reply("ana", "wednesday", "Which wind tunnels does NASA use?")
     seen = model.requests[-1].text
@@ -76,7 +76,7 @@ async def test_the_loop_closes_on_the_text_that_the_model_sees(store: Store) -> 
     await chat.reply("ana", "thursday", "Hello.")
     assert WISH in model.requests[-1].prompt
     assert not (await sleep(store)).failed
-    (after,) = [one for one in await store.guidance.lessons(user) if not one.section]
+    (after,) = [one for one in await store.guidance.list_lessons(user) if not one.section]
     assert ("shown", False) in [outcome[1:3] for outcome in after.evidence]
 
 
@@ -208,9 +208,9 @@ async def test_a_broken_entry_of_the_journal_stops_nobody(store: Store) -> None:
     if store.path != ":memory:":
         return  # a server takes in no JSON that is broken
     await talk(store, "monday", "tuesday")
-    user = await store.nights.sleeper("ana")
+    user = await store.nights.find_user_id("ana")
     assert user is not None
-    await store.nights.note(user, "d", "think:call", {"no": "result"})
+    await store.nights.note_answer(user, "d", "think:call", {"no": "result"})
     row = nights.insert().values(user_id=user, night="d", phase="summaries", state="done", report={}, at=0.0)
     await store.run(lambda c: c.execute(row))
     await store.run(lambda c: c.exec_driver_sql("UPDATE nights SET report = '{\"half' WHERE phase = 'summaries'"))
@@ -229,11 +229,11 @@ async def test_what_a_person_brings_back_stays(store: Store) -> None:
     for line in ("My sister Ana lives in Lisbon.", "My sister Ana lives in Lisbon."):
         async with Metacognition(store, controls=Controls(consolidation_threshold=0)).turn("ana", "s", line) as turn:
             turn.finish("Noted.")
-    user = await store.nights.sleeper("ana")
+    user = await store.nights.find_user_id("ana")
     assert user is not None
-    one, two, *_ = [item.id for item in await store.nights.held(user, 10)]
-    await store.nights.record(user, "d", "c", {}, [Merge(one, (two,), "the same")])
-    assert await store.memories.restore(user, two)
+    one, two, *_ = [item.id for item in await store.nights.list_remembered(user, 10)]
+    await store.nights.record_phase(user, "d", "c", {}, [Merge(one, (two,), "the same")])
+    assert await store.memories.restore_memory(user, two)
     night = Night(
         store=store,
         user="ana",
@@ -280,16 +280,18 @@ async def test_one_hundred_lessons_and_a_full_document_are_read_once(
     from insula.memory.storage.changes import Lesson, Revision
 
     await talk(store, "monday")
-    user = await store.nights.sleeper("ana")
+    user = await store.nights.find_user_id("ana")
     assert user is not None
     full = soul.revise(
         soul.Document(),
         add=[("Growth areas", f"g{i}", f"Mind rule {i} of the {i} house rules well.") for i in range(60)],
     )
     lessons = [Lesson(f"wish/fact/{i}", f"Mind {i}.", (f"term{i}", "tunnel"), "", "derived", (1,)) for i in range(100)]
-    await store.nights.record(user, "d", "trends", {}, [*lessons, Revision("soul", "night", soul.render(full), {})])
+    await store.nights.record_phase(
+        user, "d", "trends", {}, [*lessons, Revision("soul", "night", soul.render(full), {})]
+    )
     owner = Metacognition(store)
-    place = await store.place("ana", "friday")
+    place = await store.resolve_place("ana", "friday")
     known = await owner.engine.learned(place)
     asked: list[object] = []
     run = store.run
@@ -343,7 +345,7 @@ async def test_night_after_night_the_document_stays_bounded_supported_and_a_pers
         current = [(3 * number + i) % len(advice) for i in range(4)]
         tonight.clear()
         for part in "ab":
-            place = await store.place("ana", f"{number}{part}")
+            place = await store.resolve_place("ana", f"{number}{part}")
             tonight.append(place.session_id)
             for i in (*current, current[0]):
                 await Metacognition(store).observe("ana", f"{number}{part}", advice[i])

@@ -118,15 +118,15 @@ async def test_the_model_reads_what_stands_and_the_corrections_and_what_it_retir
     for message in ("No, that one is on Tuesdays.", "Thanks."):
         async with Metacognition(store).turn("ana", "monday", message) as turn:
             turn.finish("Right.")
-    user = (await store.place("ana", "monday")).user_id
+    user = (await store.resolve_place("ana", "monday")).user_id
     old = Lesson("gold", "Always name the nine o'clock train.", (), "Interaction principles", "derived", (1,))
-    await store.nights.record(user, "earlier", "trends", {}, [old])
+    await store.nights.record_phase(user, "earlier", "trends", {}, [old])
     report = await sleep_cycle(store, "ana", PHASES, model=ScriptedModel(answer), embed=use, force=True)
     assert not report.failed
     assert '{"id": "gold", "text": "Always name the nine o\'clock train.", "sessions": 1}' in prompts[0]
     assert '"user": "No, that one is on Tuesdays."' in prompts[0]
     assert (await curation.piece(store, "ana", "gold")).retired == "a reflection: retire"
-    ledger = await store.sessions.ledger(await store.place("ana", "monday"), kinds=["meta:reflection"])
+    ledger = await store.sessions.read_ledger(await store.resolve_place("ana", "monday"), kinds=["meta:reflection"])
     assert [dict(one.data)["operations"] for one in ledger] == [1]
     await curation.decide(store, "ana", None, "gold", "undo")
     assert (await curation.piece(store, "ana", "gold")).retired == ""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from insula.calibration import MISSES, MOST, OWN, PACE, Outcome, settle, shipped
 from insula.memory.storage.changes import Revision
-from insula.memory.storage.repositories import Nights
+from insula.memory.storage.repositories import NightRepository
 from insula.memory.storage.rows import Line, Noticed
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -192,7 +192,7 @@ async def test_corrections_lower_how_sure_the_next_day_is_and_a_person_takes_it_
     assert (found["right"], found["wrong"]) == (0, 12)
     after = await _asked(metacognition)
     assert after < before - 0.1
-    user_id = await store.nights.sleeper("ana")
+    user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
     assert (await own(store, user_id, shipped())).calibration.high > shipped().high
     await forget(store, user_id)
@@ -207,10 +207,10 @@ async def test_a_night_counts_an_outcome_once(store: Store) -> None:
     metacognition = Metacognition(store, holdout=0.0)
     for _ in range(2):
         await metacognition.sleep("ana", force=True)
-    user_id = await store.nights.sleeper("ana")
+    user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
     assert len((await own(store, user_id, shipped())).outcomes) == 3
-    assert len(await store.guidance.revisions(user_id, OWN)) == 1
+    assert len(await store.guidance.list_revisions(user_id, OWN)) == 1
 
 
 @pytest_anyio
@@ -219,7 +219,7 @@ async def test_the_night_begins_with_the_calibration_that_the_host_gave(store: S
     strict = replace(shipped(), high=0.9, shift=-0.5)
     metacognition = Metacognition(store, calibration=strict, holdout=0.0)
     await metacognition.sleep("ana", force=True)
-    found = (await metacognition.engine.learned(await store.place("ana", "later"))).calibration
+    found = (await metacognition.engine.learned(await store.resolve_place("ana", "later"))).calibration
     assert abs(found.high - 0.9) < 0.05
     assert abs(found.shift + 0.5) < 0.2
 
@@ -227,7 +227,7 @@ async def test_the_night_begins_with_the_calibration_that_the_host_gave(store: S
 @pytest_anyio
 async def test_what_was_said_before_a_person_began_anew_no_longer_counts(store: Store) -> None:
     await _days(store, "No, that's wrong.", 3)
-    user_id = await store.nights.sleeper("ana")
+    user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
     await forget(store, user_id)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
@@ -245,9 +245,9 @@ async def test_what_became_of_the_assistant_s_own_words_changes_nothing(store: S
     ):
         async with metacognition.turn("ana", "one", said) as turn:
             turn.finish(answer)
-    user_id = await store.nights.sleeper("ana")
+    user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    turns = await store.nights.noticed_in(
+    turns = await store.nights.list_session_signals(
         user_id, ["meta:turn"], [one.id for one in await store.nights.sessions_to_sleep_on(user_id)]
     )
     assert any(one["shown"] for one in turns[1].data["recalled"]), "the assistant's words were shown"
@@ -259,10 +259,10 @@ async def test_what_became_of_the_assistant_s_own_words_changes_nothing(store: S
 @pytest_anyio
 async def test_an_outcome_without_a_score_that_an_earlier_version_kept_is_dropped(store: Store) -> None:
     await _days(store, "Thanks!", 1)
-    user_id = await store.nights.sleeper("ana")
+    user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
     kept = {"outcomes": [[0.0, True], [0.8, False], [1.5, True], ["x", True], [0.7]]}
-    await store.guidance.revise(user_id, Revision(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
+    await store.guidance.add_revision(user_id, Revision(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
     assert (await own(store, user_id, shipped())).outcomes == (Outcome(0.8, held=False),)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
     found = await own(store, user_id, shipped())
@@ -270,21 +270,21 @@ async def test_an_outcome_without_a_score_that_an_earlier_version_kept_is_droppe
 
 
 @pytest_anyio
-@pytest.mark.parametrize("moment", ["noticed_in", "record"])
+@pytest.mark.parametrize("moment", ["list_session_signals", "record_phase"])
 async def test_a_reset_while_the_night_is_at_work_stands(
     store: Store, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     await _days(store, "No, that's wrong.", 3)
-    user_id = await store.nights.sleeper("ana")
+    user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    former = getattr(Nights, moment)
+    former = getattr(NightRepository, moment)
 
-    async def reset_first(self: Nights, *args: Any, **named: Any) -> Any:
-        if moment == "noticed_in" or "calibration" in args:
+    async def reset_first(self: NightRepository, *args: Any, **named: Any) -> Any:
+        if moment == "list_session_signals" or "calibration" in args:
             await forget(store, user_id)  # `insula memory calibration --reset`, in another process
         return await former(self, *args, **named)
 
-    monkeypatch.setattr(Nights, moment, reset_first)
+    monkeypatch.setattr(NightRepository, moment, reset_first)
     phases = [(PhaseName.CALIBRATION, calibrate)]
     report = await sleep_cycle(store, "ana", phases, force=True)
     assert await own(store, user_id, shipped()) == Own(shipped(), ())
@@ -301,6 +301,6 @@ async def test_one_user_s_outcomes_change_nobody_else_s_confidence(store: Store)
     await _days(store, "No, that's wrong.", 3)
     metacognition = Metacognition(store, holdout=0.0)
     await metacognition.sleep("ana", force=True)
-    assert (await metacognition.engine.learned(await store.place("ana", "later"))).calibration != shipped()
-    place = await store.place("bo", "first")
+    assert (await metacognition.engine.learned(await store.resolve_place("ana", "later"))).calibration != shipped()
+    place = await store.resolve_place("bo", "first")
     assert (await metacognition.engine.learned(place)).calibration == shipped()

@@ -49,10 +49,10 @@ async def test_users_who_talk_at_once_share_connections_and_see_their_own_alone(
 
     async def seen(user: str) -> list[str]:
         with on_behalf_of(user):
-            return await behind.nights.users()
+            return await behind.nights.list_users()
 
     assert await asyncio.gather(*map(seen, users)) == [[user] for user in users]
-    assert sorted(await behind.nights.users()) == users  # what was said for one transaction is gone with it
+    assert sorted(await behind.nights.list_users()) == users  # what was said for one transaction is gone with it
     async with Metacognition(behind, embed=None).turn(users[0], "tuesday", "Where does Ana live?") as turn:
         assert any("Lisbon" in one.memory.content for one in turn.recalled)
 

@@ -35,8 +35,8 @@ async def test_lines_that_were_erased_while_a_model_was_asked_are_gone(store: St
         await look(night)
 
         async def asked() -> str:
-            (memory, *_) = sorted(await store.memories.remembered("eva", 10), key=lambda one: one[0].id)
-            await store.memories.erase(night.user_id, memory[0].id)
+            (memory, *_) = sorted(await store.memories.list_latest_memories("eva", 10), key=lambda one: one[0].id)
+            await store.memories.erase_memories(night.user_id, memory[0].id)
             return "an answer"
 
         await night.once("think:call", asked)

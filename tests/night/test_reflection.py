@@ -89,9 +89,9 @@ async def night(store: Store, model: ScriptedModel | None, date: str = "d") -> P
 
 
 async def stored(store: Store) -> list[Understood]:
-    user = await store.nights.sleeper("ana")
+    user = await store.nights.find_user_id("ana")
     assert user is not None
-    return (await store.nights.insights(user, 100))[::-1]
+    return (await store.nights.list_insights(user, 100))[::-1]
 
 
 # From turns to rows

@@ -62,14 +62,16 @@ async def sleep(store: Store, path: Path, model: ScriptedModel | None = None) ->
 
 
 async def user_of(store: Store) -> int:
-    user = await store.nights.sleeper("nina")
+    user = await store.nights.find_user_id("nina")
     assert user is not None
     return user
 
 
 async def lessons(store: Store) -> list[str]:
     """What was learned, but for wishes: those have tests of their own."""
-    return [one.advice for one in await store.guidance.lessons(await user_of(store)) if not one.key.startswith("wish/")]
+    return [
+        one.advice for one in await store.guidance.list_lessons(await user_of(store)) if not one.key.startswith("wish/")
+    ]
 
 
 async def request(store: Store, message: str) -> str:
@@ -87,7 +89,7 @@ async def test_who_introduces_themselves_every_day_founds_nothing(store: Store, 
         await talk(store, {day: [(hello, answer), (asked, told), (said, answer)]})
         await sleep(store, path)
     assert await lessons(store) == []
-    assert await store.nights.insights(await user_of(store), 9) == []
+    assert await store.nights.list_insights(await user_of(store), 9) == []
     assert "Without waiting" not in (path.read_text() if path.exists() else "")
     assert "corrected" not in await request(store, asked)
 
@@ -109,7 +111,7 @@ async def test_a_question_founds_no_lesson(store: Store, tmp_path: Path, languag
     await talk(store, {"monday": exchanges, "tuesday": exchanges})
     await sleep(store, tmp_path / "SOUL.md")
     assert not [one for one in await lessons(store) if '"' in one]
-    assert not [one for one in await store.nights.insights(await user_of(store), 9) if "Corrected" in one.content]
+    assert not [one for one in await store.nights.list_insights(await user_of(store), 9) if "Corrected" in one.content]
 
 
 FACTS = ["The user is called Nina.", "Nina lives in Graz.", "The user has a dog called Bruno.", "Hi, I am Nina."]

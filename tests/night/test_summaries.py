@@ -49,9 +49,9 @@ async def slept(store: Store, model: ScriptedModel | None = None, account: Accou
 
 
 async def stored(store: Store) -> list[Summarised]:
-    user = await store.nights.sleeper("ana")
+    user = await store.nights.find_user_id("ana")
     assert user is not None
-    return await store.nights.summaries(user, 100)
+    return await store.nights.list_summaries(user, 100)
 
 
 def always(reply: Reply) -> ScriptedModel:
@@ -309,6 +309,6 @@ async def test_the_journal_holds_no_secret(store: Store) -> None:
         return written
 
     await slept(store, ScriptedModel(answer))
-    user = await store.nights.sleeper("ana")
+    user = await store.nights.find_user_id("ana")
     assert user is not None
-    assert "hunter2" not in str(await store.nights.journal(user, "d"))
+    assert "hunter2" not in str(await store.nights.read_journal(user, "d"))

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def night(store: Store) -> Night:
-    place = await store.place("ana", "monday")
+    place = await store.resolve_place("ana", "monday")
     return Night(
         store=store, user="ana", user_id=place.user_id, date="d", now=store.now(), since=0.0, identity=Identity()
     )
@@ -42,4 +42,4 @@ async def test_of_two_in_flight_both_go_on_with_the_answer_that_stands(store: St
         return "early"
 
     assert await one.once("think:call", late) == "early"
-    assert (await store.nights.journal(one.user_id, "d"))["think:call"] == {"result": "early"}
+    assert (await store.nights.read_journal(one.user_id, "d"))["think:call"] == {"result": "early"}

@@ -140,16 +140,16 @@ def fill(running: Site) -> None:
     third = soul.revise(second, remove=["p2"])
 
     async def write() -> None:
-        user_id = await running.store.nights.sleeper("me")
+        user_id = await running.store.nights.find_user_id("me")
         assert user_id is not None
-        (said_first, *_) = await running.store.guidance.cited(user_id, [1])
+        (said_first, *_) = await running.store.guidance.read_cited(user_id, [1])
         await running.store.run(learned, user_id, second, said_first.id)
         for document, changes in ((first, 1), (second, 2)):
             running.clock.ahead += 3_600
             told: dict[str, list[object]] = {"changes": [{}] * changes}
-            await running.store.guidance.revise(user_id, Revision("soul", "night", soul.render(document), told))
+            await running.store.guidance.add_revision(user_id, Revision("soul", "night", soul.render(document), told))
         why = {"reasons": ["it would take out a lesson that 2 conversations back."]}
-        await running.store.guidance.revise(user_id, Revision("soul:proposal", "night", soul.render(third), why))
+        await running.store.guidance.add_revision(user_id, Revision("soul:proposal", "night", soul.render(third), why))
 
     running.run(weigh(running))
     running.run(write())
@@ -162,13 +162,13 @@ def fill(running: Site) -> None:
 async def weigh(running: Site) -> None:
     """A night, and one that weighed a lesson in eighty conversations."""
     store = running.store
-    user_id = await store.nights.sleeper("me")
+    user_id = await store.nights.find_user_id("me")
     assert user_id is not None
     lesson = Lesson("mistake/x", TRAINS, ("train",), "", "derived", (1,))
-    await store.nights.record(user_id, "2026-01-01", "mistakes", {}, [lesson])
+    await store.nights.record_phase(user_id, "2026-01-01", "mistakes", {}, [lesson])
     await sleep_cycle(store, "me", PHASES, force=True)
-    (one,) = [each for each in await store.guidance.lessons(user_id) if each.key == lesson.key]
-    sessions = [(await store.place("me", f"trains {number}")).session_id for number in range(80)]
+    (one,) = [each for each in await store.guidance.list_lessons(user_id) if each.key == lesson.key]
+    sessions = [(await store.resolve_place("me", f"trains {number}")).session_id for number in range(80)]
     lived = [
         Lived(one.id, session, SHOWN if number % 2 else WITHHELD, number % (9 if number % 2 else 3) == 0)
         for number, session in enumerate(sessions)
@@ -176,7 +176,7 @@ async def weigh(running: Site) -> None:
     effect = {"verdict": "not enough evidence", "estimate": 0.24, "low": 0.05, "high": 0.41}
     stands = {"id": one.id, "key": one.key, "state": "active", "effect": effect}
     report = {"sessions": 80, "counted": {"suppression": 36, "breach": 4, "absence": 26, "detection": 14}}
-    await store.nights.record(user_id, "2026-01-02", "lessons", report | {"lessons": [stands], "up_to": 0}, lived)
+    await store.nights.record_phase(user_id, "2026-01-02", "lessons", report | {"lessons": [stands], "up_to": 0}, lived)
 
 
 def talk(page: Page) -> None:

@@ -103,7 +103,7 @@ def guidelines(connection: sa.Connection, user_id: int, document: Document, sour
     """Let the lines of a document have been learned from a message."""
     for line in document.derived:
         lesson = Lesson(line.id, line.text, (), line.section or "", "derived", (source,))
-        journal.apply(lesson, connection, user_id, 0.0)
+        journal.apply_change(lesson, connection, user_id, 0.0)
 
 
 @contextmanager

@@ -101,16 +101,16 @@ def guide(running: Site, user: str = "me") -> None:
     third = soul.revise(second, remove=["p1"])
 
     async def write() -> None:
-        user_id = await running.store.nights.sleeper(user)
+        user_id = await running.store.nights.find_user_id(user)
         assert user_id is not None
-        (said, *_) = await running.store.guidance.cited(user_id, list(range(1, 100)))
+        (said, *_) = await running.store.guidance.read_cited(user_id, list(range(1, 100)))
         await running.store.run(guidelines, user_id, second, said.id)
         for document in (first, second):
-            await running.store.guidance.revise(
+            await running.store.guidance.add_revision(
                 user_id, Revision("soul", "night", soul.render(document), {"changes": [{}]})
             )
         waits = Revision("soul:proposal", "night", soul.render(third), {"reasons": ["it drops a supported item."]})
-        await running.store.guidance.revise(user_id, waits)
+        await running.store.guidance.add_revision(user_id, waits)
 
     running.run(write())
     path = running.service.soul_of(user)

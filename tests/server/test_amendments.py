@@ -31,17 +31,17 @@ async def test_a_pinned_memory_is_kept_whatever_the_night_thinks_of_it(
     here = client(make_service())
     await say(here, CITY)
     await say(here, "Thanks!")
-    user = await metacognition.store.nights.sleeper("ana")
+    user = await metacognition.store.nights.find_user_id("ana")
     assert user is not None
 
     async def restored() -> dict[int, bool]:
-        return {one.id: one.restored for one in await metacognition.store.nights.held(user, 10)}
+        return {one.id: one.restored for one in await metacognition.store.nights.list_remembered(user, 10)}
 
     assert (await decide(here, "pin", number=3)).json()["stands"] == "long-term"
     assert (await restored())[3]
     assert (await decide(here, "unpin", number=3)).json()["mode"] == ""
     assert not (await restored())[3]
-    await metacognition.store.nights.record(user, "d", "c", {}, [Forget(1, "never used")])
+    await metacognition.store.nights.record_phase(user, "d", "c", {}, [Forget(1, "never used")])
     assert (await decide(here, "pin")).status_code == 409, "a night let it go"
     assert (await decide(here, "undo")).json()["stands"] == "long-term"
     assert (await restored())[1], "a person brought it back"

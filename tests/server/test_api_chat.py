@@ -107,8 +107,8 @@ async def _go_away(browser: httpx2.AsyncClient, url: str, accept: str, model: He
 
 
 async def _said(metacognition: Metacognition) -> list[str]:
-    place = await metacognition.store.place("ana", "monday")
-    return [line.content for line in await metacognition.store.sessions.transcript(place, 9)]
+    place = await metacognition.store.resolve_place("ana", "monday")
+    return [line.content for line in await metacognition.store.sessions.read_lines(place, 9)]
 
 
 async def test_a_turn_that_takes_longer_than_a_server_waits_keeps_its_message(
@@ -223,17 +223,19 @@ async def test_a_server_that_stops_says_that_a_message_is_kept_where_it_is_on_th
         model.gate.open()
     match stage:
         case "its place is looked up":
-            monkeypatch.setattr(store, "place", gate.before_awaiting(store.place))
+            monkeypatch.setattr(store, "resolve_place", gate.before_awaiting(store.resolve_place))
         case "memory is searched":
-            monkeypatch.setattr(store.memories, "recall", gate.before_awaiting(store.memories.recall))
+            monkeypatch.setattr(store.memories, "recall_memories", gate.before_awaiting(store.memories.recall_memories))
         case "it is encoded":
             metacognition.engine.embed = gate.before(encoded)
         case "it is written":
-            monkeypatch.setattr(statements, "write", gate.before(statements.write))
+            monkeypatch.setattr(statements, "write_message", gate.before(statements.write_message))
         case "its wish is heard":
-            monkeypatch.setattr(store.sessions, "hear", gate.before_awaiting(store.sessions.hear))
+            monkeypatch.setattr(
+                store.sessions, "write_preferences", gate.before_awaiting(store.sessions.write_preferences)
+            )
         case "the answer is stored":
-            monkeypatch.setattr(store.sessions, "finish", gate.before_awaiting(store.sessions.finish))
+            monkeypatch.setattr(store.sessions, "finish_turn", gate.before_awaiting(store.sessions.finish_turn))
         case _:
             gate = model.gate
     app = create_app(make_service(model=model))

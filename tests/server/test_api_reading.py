@@ -61,7 +61,7 @@ async def test_a_ledger_of_an_earlier_version_is_read_too(
     here: httpx2.AsyncClient, metacognition: Metacognition
 ) -> None:
     await say(here, "I live in Lisbon.")
-    place = await metacognition.store.place("ana", "monday")
+    place = await metacognition.store.resolve_place("ana", "monday")
     at = datetime.now(UTC)
     signal = Signal(
         kind="meta:turn",
@@ -76,7 +76,7 @@ async def test_a_ledger_of_an_earlier_version_is_read_too(
 
     def rewritten(connection: sa.Connection) -> None:
         connection.exec_driver_sql("DELETE FROM signals WHERE turn = 2")
-        statements.append(connection, place, [signal])
+        statements.append_signals(connection, place, [signal])
 
     await metacognition.store.run(rewritten)
     turn = (await _get(here, "/agent/sessions/monday"))["turns"][1]
@@ -126,10 +126,10 @@ async def test_what_is_not_there_is_said_to_be_missing(here: httpx2.AsyncClient)
 async def _soul(metacognition: Metacognition, *texts: str, waiting: str = "") -> None:
     """Let nights have written a document in these states."""
     store = metacognition.store
-    user_id = (await store.place("ana", "monday")).user_id
+    user_id = (await store.resolve_place("ana", "monday")).user_id
     changes = [Revision(SUBJECT, "night", text, {"changes": [{"kind": "add", "text": text[-9:]}]}) for text in texts]
     proposal = [Revision(PROPOSAL, "night", waiting, {"reasons": ["much would change"]})] if waiting else []
-    await store.nights.record(user_id, "2026-01-06", "soul", {}, [*changes, *proposal])
+    await store.nights.record_phase(user_id, "2026-01-06", "soul", {}, [*changes, *proposal])
 
 
 async def test_soul_is_shown_with_its_history_and_its_differences(
@@ -162,7 +162,7 @@ async def test_soul_is_undone_and_the_undoing_too(
     assert (past[0]["author"], past[0]["why"]) == ("person", f"back to {past[2]['id']}")
     again = await here.post("/agent/soul/undo", params=ANA, json={"revision": past[1]["id"]})
     assert again.json()["text"] == SECOND
-    learned = await metacognition.engine.learned(await metacognition.store.place("ana", "monday"))
+    learned = await metacognition.engine.learned(await metacognition.store.resolve_place("ana", "monday"))
     assert "Portuguese" in learned.guidelines.text, "the model is told of it again"
 
 
@@ -171,14 +171,16 @@ async def test_one_line_of_soul_is_decided_on_and_the_model_is_told_so_at_once(
 ) -> None:
     document = soul.revise(soul.Document(), add=[("Personality", "p1", "Be brief."), ("Personality", "p2", "Be kind.")])
     await _soul(metacognition, soul.render(document))
-    user = await metacognition.store.nights.sleeper("ana")
+    user = await metacognition.store.nights.find_user_id("ana")
     assert user is not None
     for line in document.derived:
         lesson = Lesson(line.id, line.text, (), "Personality", "derived", (1,))
-        await metacognition.store.nights.record(user, line.id, "soul", {}, [lesson])
+        await metacognition.store.nights.record_phase(user, line.id, "soul", {}, [lesson])
 
     async def told() -> str:
-        return (await metacognition.engine.learned(await metacognition.store.place("ana", "monday"))).guidelines.text
+        return (
+            await metacognition.engine.learned(await metacognition.store.resolve_place("ana", "monday"))
+        ).guidelines.text
 
     steps = (
         ({"do": "edit", "text": "Be short and warm."}, "Be short and warm.", True),
@@ -241,15 +243,15 @@ async def test_rules_come_with_evidence_effect_state_and_sources(
     await say(here, "You forgot the platform of my train.", session="s1")
     await say(here, "The platform of the train again, please.", session="s2")
     store = metacognition.store
-    user_id = await store.nights.sleeper("ana")
+    user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
     lesson = Lesson("asked/x", "Also give the platform.", ("train",), "", "derived", (1, 3))
     guideline = Lesson("g1", "Be brief.", (), "Interaction principles", "derived", (1,))
-    await store.nights.record(user_id, "d", "mistakes", {}, [lesson, guideline])
-    kept = (await store.guidance.lessons(user_id))[0]
+    await store.nights.record_phase(user_id, "d", "mistakes", {}, [lesson, guideline])
+    kept = (await store.guidance.list_lessons(user_id))[0]
     sessions = await store.nights.sessions_to_sleep_on(user_id)
     lived = [Lived(kept.id, session.id, "none", True) for session in sessions]
-    await store.nights.record(user_id, "d", "lessons", {}, lived)
+    await store.nights.record_phase(user_id, "d", "lessons", {}, lived)
     rules = await _get(here, "/agent/rules")
     (told,) = rules["lessons"]
     assert (told["advice"], told["trigger"], told["state"], told["told"]) == (lesson.advice, ["train"], "active", True)

@@ -101,7 +101,7 @@ async def test_a_name_that_cannot_be_kept_is_refused_everywhere(
     body = f'{{"user": {_json(name)}, "session": "s", "message": "m"}}'
     found = await here.post("/agent/chat", content=body, headers={"Content-Type": "application/json"})
     assert found.status_code == 422
-    assert await service.chat.metacognition.store.nights.users() == []
+    assert await service.chat.metacognition.store.nights.list_users() == []
 
 
 def _json(text: str) -> str:

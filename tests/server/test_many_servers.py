@@ -33,9 +33,9 @@ async def woken(here: Store, there: Store) -> bool:
             with suppress(TimeoutError):  # the first look wakes everybody
                 await asyncio.wait_for(grown.wait(), 10)
             grown = room.grown
-            place = await there.place("ana", "monday")
+            place = await there.resolve_place("ana", "monday")
             signal = Signal(kind="meta:turn", user="ana", session="monday", turn=1, reason="", at=datetime.now(UTC))
-            await there.run(statements.append, place, [signal])
+            await there.run(statements.append_signals, place, [signal])
             await asyncio.wait_for(grown.wait(), 60)
             return True
     finally:
@@ -62,7 +62,11 @@ async def test_neither_server_writes_over_what_the_other_knows_of_itself(stores:
                 exchange.finish("Noted.")
     for number, mind in enumerate(minds):
         await mind.engine.write_down()
-        assert (await mind.store.run(vitals.read, f"insula@here:{number}"))["turns"] == mind.engine.regulator.turns == 3
+        assert (
+            (await mind.store.run(vitals.read_state, f"insula@here:{number}"))["turns"]
+            == mind.engine.regulator.turns
+            == 3
+        )
     new = Metacognition(stores[0], embed=None)
     new.engine.service = "insula@there:1"
     await new.engine.restore()  # one that never ran goes on from the last that did
@@ -75,8 +79,8 @@ async def test_a_session_goes_on_at_another_server_as_if_it_had_been_there(store
         mind = minds[turn % 2]
         async with mind.turn("ana", "monday", f"My cat number {turn} is called Tom{turn}.") as exchange:
             exchange.finish("Noted.")
-    place = await stores[0].place("ana", "monday")
-    said = await stores[1].sessions.transcript(place, 50)
+    place = await stores[0].resolve_place("ana", "monday")
+    said = await stores[1].sessions.read_lines(place, 50)
     assert [line.turn for line in said] == [turn for turn in range(1, 7) for _ in range(2)]
     async with minds[0].turn("ana", "monday", "What is cat number 5 called?") as exchange:
         assert any("Tom5" in one.memory.content for one in exchange.recalled)

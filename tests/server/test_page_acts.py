@@ -28,7 +28,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
 
 
 def test_a_user_does_all_that_the_page_offers(browser: Browser, shared: Site) -> None:
-    before, user = shared.run(shared.store.nights.users()), "ben"
+    before, user = shared.run(shared.store.nights.list_users()), "ben"
     with tab(browser, shared, width=390, dark=True) as page:
         _talk(page, user)
         _memories(page, user, *USERS[user])
@@ -38,7 +38,7 @@ def test_a_user_does_all_that_the_page_offers(browser: Browser, shared: Site) ->
         _guidelines_and_nights(page, user)
         _time(page, user)
         _yours(page, user)
-    left = shared.run(shared.store.nights.users())
+    left = shared.run(shared.store.nights.list_users())
     assert left == [one for one in before if one != user], "nobody else is erased"
 
 

@@ -150,7 +150,7 @@ def test_the_register_of_claims_stands_on_a_page_with_ones_own_rates(tmp_path: P
 def test_looking_makes_nobody(running: Site) -> None:
     for path in ("/", "/operate", "/memory", "/guidance", "/soul", "/nights"):
         assert ask(running, f"{path}?user=nobody")[0] == 200
-    assert running.run(running.store.nights.users()) == ["me"]
+    assert running.run(running.store.nights.list_users()) == ["me"]
 
 
 def test_every_page_forbids_what_it_does_not_need_and_holds_none_of_it(running: Site) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.storage.ledger import Piece
+from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.rows import Cited, Done, Entry, Kept, Revised, Spoken, Talk
 from insula.night import soul
 from insula.night.cycle import PhaseName, PhaseReport
@@ -177,7 +177,7 @@ def test_how_it_stands_is_said_in_words() -> None:
 
 
 def describe(one: Kept, *cited: Cited) -> Guidance:
-    (made,) = describe_pieces([Piece(one, "")], {each.id: each for each in cited}, NOW)
+    (made,) = describe_pieces([GuidancePiece(one, "")], {each.id: each for each in cited}, NOW)
     return made
 
 

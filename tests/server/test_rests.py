@@ -26,7 +26,7 @@ async def tell(store: Store, *lines: str) -> int:
     for text in lines:
         async with mind.turn("ana", "monday", text) as turn:
             turn.finish("I see.")
-    found = await store.nights.sleeper("ana")
+    found = await store.nights.find_user_id("ana")
     assert found is not None
     return found
 

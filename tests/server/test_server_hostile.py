@@ -143,7 +143,7 @@ async def test_as_names_they_are_taken_whole_or_refused(make_service: MakeServic
             body = json.dumps({"user": "ana", "session": "monday", "message": "hello", field: text})
             said = await here.post("/agent/chat", content=body, headers={"Content-Type": "application/json"})
             assert said.status_code == (200 if _is_plain(text) else 422), (field, text, said.text)
-    users = await service.chat.metacognition.store.nights.users()
+    users = await service.chat.metacognition.store.nights.list_users()
     assert sorted(users) == sorted({"ana", *(text for text in CORES if _is_plain(text))})
     for user in users:
         found = await here.get("/agent/sessions", params={"user": user})

@@ -125,7 +125,7 @@ async def test_nothing_is_changed_for_pages_of_other_sites(
         await here.delete("/agent/memories/1?user=ana", headers=headers),
     ]
     assert [one.status_code == 403 for one in found] == [not allowed] * 4
-    assert bool(await service.chat.metacognition.store.nights.users()) is allowed
+    assert bool(await service.chat.metacognition.store.nights.list_users()) is allowed
     assert (await here.get("/health", headers=headers)).status_code == 200
 
 
@@ -263,7 +263,7 @@ async def test_a_client_that_goes_away_in_its_body_is_forgotten(make_service: Ma
         await writer.drain()
         writer.close()
         await asyncio.sleep(0.1)
-        assert await service.chat.metacognition.store.nights.users() == []
+        assert await service.chat.metacognition.store.nights.list_users() == []
 
 
 async def test_a_head_that_never_ends_is_not_waited_for(

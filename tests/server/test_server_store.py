@@ -188,8 +188,8 @@ async def test_an_error_of_the_disk(make_service: MakeService, client: Client, m
         error.sqlite_errorcode, error.sqlite_errorname = sqlite3.SQLITE_IOERR, "SQLITE_IOERR"
         raise OperationalError("SELECT", {}, error)
 
-    monkeypatch.setattr(index, "statistics", broken)
-    monkeypatch.setattr(index, "begin", broken)
+    monkeypatch.setattr(index, "read_statistics", broken)
+    monkeypatch.setattr(index, "begin_write", broken)
     answer = (await say(here, "I live in Porto.")).json()
     assert answer["response"]
     assert "SQLITE_IOERR" in answer["troubles"][0]

@@ -136,10 +136,10 @@ async def test_a_long_ledger_is_told_in_full(browser: httpx2.AsyncClient, metaco
 
 async def _write(store: Store, number: int) -> None:
     """Write signals to the ledger without a word to anybody."""
-    place = await store.place("ana", "monday")
+    place = await store.resolve_place("ana", "monday")
     at = datetime.now(UTC)
     made = [Signal(kind="meta:turn", user="ana", session="monday", turn=1, reason="r", at=at) for _ in range(number)]
-    await store.run(statements.append, place, made)
+    await store.run(statements.append_signals, place, made)
 
 
 async def test_what_another_process_writes_is_told_too(
@@ -216,14 +216,14 @@ async def test_a_place_beyond_the_end_waits_for_what_comes(browser: httpx2.Async
 async def test_for_who_does_not_read_nothing_is_read_ahead(
     make_service: MakeService, metacognition: Metacognition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked, entries = 0, views.entries
+    looked, entries = 0, views.list_entries
 
     def counted(connection: sa.Connection, user: str, after: int, limit: int) -> list[Entry]:
         nonlocal looked
         looked += 1
         return entries(connection, user, after, limit)
 
-    monkeypatch.setattr(views, "entries", counted)
+    monkeypatch.setattr(views, "list_entries", counted)
     await _write(metacognition.store, 1)
     app, reads, told = create_app(make_service()), asyncio.Event(), b""
 

@@ -60,8 +60,8 @@ async def talk(store: Store, *users: str, session: str = "monday") -> None:
 
 async def nights(store: Store, user: str) -> str | None:
     """The name of the last night of a user."""
-    user_id = await store.nights.sleeper(user)
-    last = await store.nights.slept(user_id, END) if user_id else None
+    user_id = await store.nights.find_user_id(user)
+    last = await store.nights.last_night(user_id, END) if user_id else None
     return last[0] if last else None
 
 
@@ -302,7 +302,7 @@ async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_wi
     await talk(store, "ana")
     go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
     monkeypatch.setattr(timer, "LOOK_SECONDS", 0.01)
-    users, away = store.nights.users, 3
+    users, away = store.nights.list_users, 3
 
     async def sometimes() -> list[str]:
         nonlocal away
@@ -311,7 +311,7 @@ async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_wi
             raise StoreLocked("Another process holds the store; end it.")
         return await users()
 
-    monkeypatch.setattr(store.nights, "users", sometimes)
+    monkeypatch.setattr(store.nights, "list_users", sometimes)
     before = asyncio.all_tasks()
     async with running(service):
         async with asyncio.timeout(DEADLOCK_SECONDS):

@@ -168,15 +168,15 @@ async def test_what_was_done_is_written_down_without_a_word_of_it(
     assert (await here.delete("/agent/memories/1", headers=ANA)).status_code < 400
     assert (await here.delete("/agent/memories/999", headers=ANA)).status_code == 404
     assert (await here.delete("/agent/memories/1")).status_code == 401
-    (line,) = audit.noted(tmp_path)
+    (line,) = audit.read_log(tmp_path)
     assert line.pop("at")
     assert line == {
         "who": "ana", "by": "token of the settings", "did": "DELETE /agent/memories/{number}", "of": "ana", "what": "1"
     }  # fmt: skip
     assert (tmp_path / audit.FILE).stat().st_mode & 0o777 == 0o600
-    audit.note(tmp_path, who="ben", by="terminal", did="user backup", of="ben")
-    audit.forget(tmp_path, "ana")
-    assert [each["who"] for each in audit.noted(tmp_path)] == ["ben"]
+    audit.log_access(tmp_path, who="ben", by="terminal", did="user backup", of="ben")
+    audit.forget_user(tmp_path, "ana")
+    assert [each["who"] for each in audit.read_log(tmp_path)] == ["ben"]
 
 
 async def test_without_tokens_what_was_done_is_written_down_too(
@@ -185,4 +185,4 @@ async def test_without_tokens_what_was_done_is_written_down_too(
     here = client(make_service())
     await say(here, "I live in Lisbon.")
     await here.delete("/agent/memories/1?user=ana")
-    assert [(each["who"], each["of"]) for each in audit.noted(tmp_path)] == [("ana", "ana")]
+    assert [(each["who"], each["of"]) for each in audit.read_log(tmp_path)] == [("ana", "ana")]

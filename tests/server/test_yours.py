@@ -30,7 +30,7 @@ async def test_all_that_is_known_comes_along_as_an_archive(
     found = await here.get("/agent/data/export?user=ana")
     assert (found.status_code, "ana.insula.jsonl" in found.headers["content-disposition"]) == (200, True)
     (tmp_path / "taken").write_bytes(found.content)
-    assert custody.opened(tmp_path / "taken").user == "ana"
+    assert custody.open_archive(tmp_path / "taken").user == "ana"
     assert not [*tmp_path.glob(".export*")]
     foreign = await here.get("/agent/data/export?user=ana", headers={"Origin": "http://evil.example"})
     assert foreign.status_code == 403
@@ -65,10 +65,10 @@ async def test_of_two_erasures_at_once_each_is_whole(
     names = ["ana", "ana", "ben"]
     found = await asyncio.gather(*(here.post(f"/agent/data/erase?user={name}", json={"name": name}) for name in names))
     assert {one.status_code for one in found} <= {200, 404, 422}
-    left = await metacognition.store.nights.users()
+    left = await metacognition.store.nights.list_users()
     for name in left:
         assert (await here.post(f"/agent/data/erase?user={name}", json={"name": name})).status_code == 200
-    assert await metacognition.store.nights.users() == []
+    assert await metacognition.store.nights.list_users() == []
 
 
 async def test_the_exact_request_is_kept_until_a_memory_is_erased(
@@ -95,7 +95,7 @@ async def test_a_persons_word_on_an_answer_counts_at_once_and_once(
     here = client(make_service(lambda _: "You live in Lisbon."))
     await say(here, "I live in Lisbon.")
     await say(here, "Where do I live?")
-    user = await metacognition.store.nights.sleeper("ana")
+    user = await metacognition.store.nights.find_user_id("ana")
     assert user is not None
     before = await outcomes.own(metacognition.store, user, shipped())
     word = {"session": "monday", "turn": 2, "right": False}
@@ -134,13 +134,13 @@ async def test_a_restore_over_a_memory_in_use_is_whole_and_what_it_overtook_is_n
     here, model = client(make_service()), HeldModel(answer)
     slow = client(make_service(model=model))
     await say(here, "I live in Lisbon.")
-    house = custody.House(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
+    house = custody.UserFiles(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
     async with await Store.open(tmp_path / "insula.db") as other:  # as `insula user restore` opens it
-        await custody.backup(other, "ana", house)
+        await custody.backup_user(other, "ana", house)
         await say(here, "I like trains.")
         talking = asyncio.create_task(say(slow, "I play the violin."))
         await model.gate.reached()
-        await custody.restore(other, "ana", house)
+        await custody.restore_backup(other, "ana", house)
         model.gate.open()
         await talking
     overtaken = (await talking).json()
@@ -157,11 +157,11 @@ async def test_who_is_erased_by_another_program_in_the_middle_of_an_answer_leave
     here, model = client(make_service()), HeldModel(answer)
     slow = client(make_service(model=model))
     await say(here, "My zebrafish Quillon lives in Ouagadougou.")
-    house = custody.House(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
+    house = custody.UserFiles(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
     async with await Store.open(tmp_path / "insula.db") as other:  # as `insula user erase` opens it
         talking = asyncio.create_task(say(slow, "Does Quillon like marzipan?"))
         await model.gate.reached()
-        left = await custody.erase(other, "ana", house)
+        left = await custody.erase_user(other, "ana", house)
         model.gate.open()
         await talking
     overtaken = (await talking).json()

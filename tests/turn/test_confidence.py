@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from insula.calibration import shipped
 from insula.language.owner import ASSISTANT, USER
-from insula.memory.retrieval.query import Statistics, cue
+from insula.memory.retrieval.query import Statistics, build_cue
 from insula.memory.retrieval.scoring import Standing
 from insula.memory.storage.statements import moment
 from insula.memory.storage.store import Recollection
@@ -16,7 +16,7 @@ from insula.turn.confidence import estimate_chance, estimate_confidence
 from insula.types import Calibration, Identity, Memory, MemoryKind, Provenance, Recalled
 
 UNIT = st.floats(0, 1)
-ASKED = cue(analyse("Where does Ana live?"), USER, ASSISTANT)
+ASKED = build_cue(analyse("Where does Ana live?"), USER, ASSISTANT)
 
 
 def recalled(score: float, kind: MemoryKind = "semantic", provenance: Provenance = "user") -> Recalled:
@@ -93,7 +93,7 @@ def test_no_shipped_weight_is_negative_and_the_file_says_what_it_was_fitted_on()
 def test_the_kind_of_thing_is_named_only_where_it_can_be_told() -> None:
     told = "it holds the kind of thing asked for"
     assert told in estimate_confidence(ASKED, found(recalled(0.9))).reasons
-    asked = cue(analyse("What is the favourite colour of Ana?"), USER, ASSISTANT)
+    asked = build_cue(analyse("What is the favourite colour of Ana?"), USER, ASSISTANT)
     assert told not in estimate_confidence(asked, found(recalled(0.9))).reasons
 
 

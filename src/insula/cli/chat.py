@@ -116,10 +116,12 @@ def chat(
             with _waiting():
                 agent = runner.run(stack.enter_async_context(opened(settings, name)))
                 runner.run(_adopt(agent, user))
-            if agent.guided and not json and not runner.run(agent.metacognition.store.nights.users()):
+            if agent.guided and not json and not runner.run(agent.metacognition.store.nights.list_users()):
                 print(SMALL, file=sys.stderr)
             begun = session or (runner.run(_last(agent, user)) if resume else None) or new_session()
-            runner.run(agent.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
+            runner.run(
+                agent.metacognition.store.resolve_place(user, begun)
+            )  # a name that cannot be used is said at once
             talk = Conversation(agent, runner, user, begun, name, console, json, settings)
             if settings.news and not json:
                 _tell_news(talk)
@@ -277,10 +279,12 @@ def _reply_back(talk: Conversation, places: str) -> Reply | None:
 async def _why(talk: Conversation, reply: Reply) -> RenderableType:
     """What was recalled and seen, and the lessons that were told or withheld, with what they were learned from."""
     store = talk.chat.metacognition.store
-    place = await store.place(talk.user, reply.session)
-    kept = {lesson.id: lesson for lesson in await store.guidance.lessons(place.user_id)} if reply.lessons else {}
+    place = await store.resolve_place(talk.user, reply.session)
+    kept = {lesson.id: lesson for lesson in await store.guidance.list_lessons(place.user_id)} if reply.lessons else {}
     used = [(one, kept[one.id]) for one in reply.lessons if one.id in kept]
-    cited = await store.guidance.cited(place.user_id, [message for _, lesson in used for message in lesson.citations])
+    cited = await store.guidance.read_cited(
+        place.user_id, [message for _, lesson in used for message in lesson.citations]
+    )
     return render.why(reply, used, cited)
 
 

@@ -18,7 +18,7 @@ from insula.errors import SettingsError
 from insula.llm.budget import Account, Budget, Prices
 from insula.llm.local import weights_of
 from insula.memory.privacy import custody
-from insula.memory.privacy.custody import House
+from insula.memory.privacy.custody import UserFiles
 from insula.memory.storage.store import Store
 from insula.night.soul.file import FILE
 from insula.redaction import redact
@@ -53,10 +53,10 @@ def soul_of(user: str) -> Path:
     return settings_module.home() / USERS / (user if plain else f"x{hash_text(user, 16)}") / FILE
 
 
-def house_of(user: str) -> House:
+def house_of(user: str) -> UserFiles:
     """Where the files about a user lie."""
     home = settings_module.home()
-    return House(home, soul_of(user), home / LOG_FILE)
+    return UserFiles(home, soul_of(user), home / LOG_FILE)
 
 
 def with_store(work: Callable[[Store], Awaitable[T]]) -> T:
@@ -77,8 +77,8 @@ def with_store(work: Callable[[Store], Awaitable[T]]) -> T:
 
 async def finish_erasure(store: Store) -> None:
     """Finish an erasure that was stopped, and say so."""
-    if user := custody.unfinished(settings_module.home()):
-        left = await custody.resume(store, user, house_of(user))
+    if user := custody.find_unfinished_erasure(settings_module.home()):
+        left = await custody.resume_erasure(store, user, house_of(user))
         print(f"insula: An erasure was stopped halfway; it is finished now. {left}".strip(), file=sys.stderr)
 
 

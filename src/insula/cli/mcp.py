@@ -59,7 +59,7 @@ def _may_be_shown(one: Recalled) -> bool:
 
 
 async def _lessons(mind: Metacognition, user: str, _: Json) -> str:
-    learned = await mind.engine.learned(await mind.store.place(user, SESSION))
+    learned = await mind.engine.learned(await mind.store.resolve_place(user, SESSION))
     told = [*(wish.text for wish in learned.wishes), *(one.text for one in learned.advice)]
     return "\n".join(f"- {text}" for text in told) or "Nothing is learned yet."
 
@@ -102,7 +102,7 @@ def mcp(user: User = "me") -> int:
 
 
 async def _serve(user: str) -> int:
-    embed = embedding.named(settings_module.load().embed)
+    embed = embedding.embedding_by_name(settings_module.load().embed)
     async with await Metacognition.open(settings_module.home() / DATABASE, embed=embed) as mind:
         while line := await asyncio.to_thread(sys.stdin.readline):
             if line.strip() and (answer := await answered(mind, user, line)) is not None:

@@ -23,7 +23,7 @@ from insula.memory.privacy.amendment import DONE, Do
 from insula.memory.retrieval import embedding
 from insula.memory.storage.filters import Filter, read_moment
 from insula.memory.storage.store import Store
-from insula.memory.storage.views import record
+from insula.memory.storage.views import memory_record
 from insula.metacognition import Metacognition
 from insula.metacognition.importing import Progress, import_conversations
 from insula.metacognition.observing import add_fact, amend_fact
@@ -75,7 +75,7 @@ def list_memory(
         return
     if transcript:
         rows, older = with_store(lambda store: _list_lines(store, user, everything))
-        _print(rows, record, _print_memory, older, user, json, option="--transcript ")
+        _print(rows, memory_record, _print_memory, older, user, json, option="--transcript ")
         empty = f"Nothing is remembered of {user!r} yet."
     else:
         rows, older = with_store(lambda store: _list_facts(store, user, whose, kind or "", since, everything))
@@ -137,7 +137,7 @@ def _print(
 
 
 def _record_of(one: Fact) -> dict[str, object]:
-    return {**record(one.memory), "fact": one.text, "whose": list(one.whose)}
+    return {**memory_record(one.memory), "fact": one.text, "whose": list(one.whose)}
 
 
 def _print_fact(one: Fact) -> None:
@@ -166,7 +166,7 @@ def add(
 
 
 def _mind(store: Store) -> Metacognition:
-    return Metacognition(store, embed=embedding.named(settings.load().embed))
+    return Metacognition(store, embed=embedding.embedding_by_name(settings.load().embed))
 
 
 @app.command("import")
@@ -211,7 +211,7 @@ def search(
     """What answers a question or shares words with it, best first; else what comes nearest."""
     found = with_store(lambda store: _mind(store).search(user, text, limit=SHOWN))
     if json:
-        return print_json([record(hit.memory) for hit in found.hits])
+        return print_json([memory_record(hit.memory) for hit in found.hits])
     if not found.hits:
         print(f"Nothing that is remembered of {user!r} answers {text!r}{'; nearest to it:' if found.nearest else '.'}")
     for hit in found.hits or found.nearest:
@@ -229,7 +229,7 @@ def show(number: Number, user: User = ME, json: Json = False) -> None:
 
     memory, history = with_store(work)
     if json:
-        return print_json({**record(memory), "history": history})
+        return print_json({**memory_record(memory), "history": history})
     print(memory.content or "(erased)")
     who = "you" if memory.speaker == USER else memory.speaker
     print(f"  said by {who} on {memory.said_at:%Y-%m-%d %H:%M} in the conversation {memory.session!r}")
@@ -328,7 +328,7 @@ def calibration(
     """How sure memory makes the agent with you, learned from your thanks and corrections."""
 
     async def work(store: Store) -> outcomes.Own:
-        if (user_id := await store.nights.sleeper(user)) is None:
+        if (user_id := await store.nights.find_user_id(user)) is None:
             raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
         if reset:
             await outcomes.forget(store, user_id)

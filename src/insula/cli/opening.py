@@ -33,7 +33,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
     """
     home = settings_module.home()
     async with AsyncExitStack() as stack:
-        embed = embedding.named(settings.embed)
+        embed = embedding.embedding_by_name(settings.embed)
         warming = asyncio.create_task(asyncio.to_thread(warm_up, embed))
         who = identity.load(settings.identity or home / identity.FILE, required=bool(settings.identity))
         llm = await stack.enter_async_context(resolve_model(name, settings.weights))

@@ -33,7 +33,7 @@ def proxy(
 
 async def _serve(to: str, user: str, listening: socket.socket) -> int:
     settings = settings_module.load()
-    embed = embedding.named(settings.embed)
+    embed = embedding.embedding_by_name(settings.embed)
     mind = await Metacognition.open(settings_module.home() / DATABASE, embed=embed, claims=settings.claims)
     async with mind, httpx2.AsyncClient(timeout=None) as client:
         app = create_proxy(Guest(mind, user=user), to, client)

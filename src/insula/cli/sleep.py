@@ -79,11 +79,11 @@ async def _nights(
         identity = identity_module.load(
             settings.identity or home / identity_module.FILE, required=bool(settings.identity)
         )
-        engine = Metacognition(store, identity=identity, embed=embedding.named(settings.embed)).engine
+        engine = Metacognition(store, identity=identity, embed=embedding.embedding_by_name(settings.embed)).engine
         name = model or settings.model
         llm = await stack.enter_async_context(resolve_model(name, settings.weights)) if understands(name) else None
         reports: list[SleepReport] = []
-        for each in await store.nights.users() if everybody else [user]:
+        for each in await store.nights.list_users() if everybody else [user]:
             if each == user and not everybody:
                 await stuck.take(store, each, home)
             reports.append(

@@ -288,11 +288,11 @@ def read_status(user: str) -> tuple[Regulator, Held | None, list[Entry]]:
 
 async def read_held(store: Store, user: str, settings: Settings) -> Held | None:
     """What is stored of a user; None where nothing is."""
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return None
-    counts = await store.sessions.counts(Place(user_id=user_id, session_id=0, user=user, session=""))
-    last = await store.nights.slept(user_id, END)
+    counts = await store.sessions.count_rows(Place(user_id=user_id, session_id=0, user=user, session=""))
+    last = await store.nights.last_night(user_id, END)
     return Held(
         sessions=counts["sessions"],
         messages=counts["messages"],

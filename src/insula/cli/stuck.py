@@ -34,8 +34,8 @@ async def take(store: Store, user: str, home: Path) -> int:
     taken = 0
     for one in found(home):
         with on_behalf_of(user):
-            place = await store.place(user, one.session)
-            known = await store.sessions.ledger(place, kinds=[IMPASSE], limit=1)
+            place = await store.resolve_place(user, one.session)
+            known = await store.sessions.read_ledger(place, kinds=[IMPASSE], limit=1)
         if not known:
             await note_stuck(store, user, one.session, one.problem, one.reason)
             taken += 1

@@ -73,7 +73,7 @@ def _path() -> Path:
 
 
 def _note(did: str, name: str, user: str = "") -> None:
-    audit.note(settings.home(), who="", by="terminal", did=did, of=user, what=name)
+    audit.log_access(settings.home(), who="", by="terminal", did=did, of=user, what=name)
 
 
 def _record(one: tokens.Token) -> dict[str, object]:

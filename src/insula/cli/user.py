@@ -23,7 +23,7 @@ Archive = Annotated[Path, typer.Argument(metavar="FILE", help="What `insula user
 @app.command("list")
 def list_users(json: Json = False) -> None:
     """Of whom anything is kept."""
-    names = sorted(with_store(lambda store: store.nights.users()))
+    names = sorted(with_store(lambda store: store.nights.list_users()))
     print_json(names) if json else print("\n".join(names) or "Nothing is kept of anybody.")
 
 
@@ -36,7 +36,7 @@ def export(
     target = file or Path(f"{soul_of(name).parent.name}.insula.jsonl")
     if target.exists():
         raise InputError(f"{str(target)!r} is there already; name another file, or move it away.")
-    size = with_store(lambda store: custody.export(store, name, soul_of(name), target))
+    size = with_store(lambda store: custody.export_user(store, name, soul_of(name), target))
     _note("export", name)
     print(f"All that is known of {name!r} is in {str(target)!r} ({size:,} bytes); whoever has the file can read it.")
 
@@ -44,8 +44,8 @@ def export(
 @app.command("import")
 def import_user(name: Name, file: Archive) -> None:
     """Take an archive in, under a name of which nothing is kept yet."""
-    taken = custody.opened(file)
-    rows = with_store(lambda store: custody.take(store, name, house_of(name), taken))
+    taken = custody.open_archive(file)
+    rows = with_store(lambda store: custody.import_archive(store, name, house_of(name), taken))
     _note("import", name)
     print(f"What was known of {taken.user!r} is here as {name!r} ({counted(rows, 'row')}).")
 
@@ -53,7 +53,7 @@ def import_user(name: Name, file: Archive) -> None:
 @app.command()
 def backup(name: Name) -> None:
     """Put a copy of all that is known of a user aside."""
-    copy = with_store(lambda store: custody.backup(store, name, house_of(name)))
+    copy = with_store(lambda store: custody.backup_user(store, name, house_of(name)))
     _note("backup", name)
     print(f"A copy is in {str(copy)!r}.")
 
@@ -67,7 +67,7 @@ def restore(
     """Bring a copy back, instead of what is known now."""
     if not confirm(f"Put back what was known of {name!r}, instead of what is known now?", yes, "restored"):
         return 1
-    rows = with_store(lambda store: custody.restore(store, name, house_of(name), file))
+    rows = with_store(lambda store: custody.restore_backup(store, name, house_of(name), file))
     _note("restore", name)
     print(f"What was known of {name!r} is back ({counted(rows, 'row')}).")
     return 0
@@ -81,7 +81,7 @@ def erase(name: Name, yes: Yes = False) -> int:
         return 1
     path = settings.home() / tokens.FILE
     revoked = tokens.revoke_user(path, name)  # first: who is killed halfway has let nobody in
-    warn(with_store(lambda store: custody.erase(store, name, house_of(name))))
+    warn(with_store(lambda store: custody.erase_user(store, name, house_of(name))))
     _note("erase", "")
     print(f"Nothing is kept of {name!r} any more. What the hooks of coding agents observed: insula purge.")
     if revoked and not any(one.holds(time.time()) for one in tokens.read(path)):
@@ -90,4 +90,4 @@ def erase(name: Name, yes: Yes = False) -> int:
 
 
 def _note(did: str, user: str) -> None:
-    audit.note(settings.home(), who="", by="terminal", did=f"user {did}", of=user)
+    audit.log_access(settings.home(), who="", by="terminal", did=f"user {did}", of=user)

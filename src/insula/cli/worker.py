@@ -91,7 +91,7 @@ async def _all(settings: Settings, model: str | None, json: bool) -> int:
         before = await worker.progress()
         called = await worker.evening()
         now = await _over(worker, quiet=json)
-        spent = await house.store.run(spending.spent, worker.date())
+        spent = await house.store.run(spending.sum_spending, worker.date())
     failed = now.failed - before.failed
     found = {
         "called": called,
@@ -133,7 +133,7 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
             "Nights on many machines need a memory on PostgreSQL; set INSULA_STORE=postgresql://USER:PASSWORD@HOST/NAME"
         )
     who = identity_module.load(settings.identity or home / identity_module.FILE, required=bool(settings.identity))
-    embed = embedding.usable(embedding.named(settings.embed))
+    embed = embedding.resolve_embedding(embedding.embedding_by_name(settings.embed))
     chosen = model or settings.model
     zones = [settings.time_zone or "UTC", *(user.time_zone for user in settings.users.values() if user.time_zone)]
     async with AsyncExitStack() as stack:

@@ -81,8 +81,8 @@ def of_talk(user: str) -> list[Row]:
         return []
 
     async def read(store: Store) -> list[Noticed]:
-        user_id = await store.nights.sleeper(user)
-        return await store.nights.noticed(user_id, [TURN], 0.0) if user_id is not None else []
+        user_id = await store.nights.find_user_id(user)
+        return await store.nights.list_signals(user_id, [TURN], 0.0) if user_id is not None else []
 
     turns = with_store(read)
     days = count_days((turn.at for turn in turns), time.time())

@@ -83,7 +83,7 @@ def new_item(
     if own:
         kind = "semantic" if told else "episodic"
         encoding = encoding._replace(kind=kind)
-    weight = importance(analysis, encoding, provenance, replies_to)
+    weight = estimate_importance(analysis, encoding, provenance, replies_to)
     said = provenance == "user"
     return NewItem(
         provenance=provenance,
@@ -92,14 +92,14 @@ def new_item(
         content=analysis.text,
         line=shown.text,
         withheld=shown.reasons,
-        claims=encoding.dump(),
+        claims=encoding.dump_claims(),
         kind=kind,
         importance=weight,
-        salience=salience(
+        salience=compute_salience(
             weight,
-            1.0 if said and renews(stated) else novelty(encoding, recalled),
-            emphasis(analysis.text) if said else 0.0,
-            personal=max(personal(analysis), float(renews(stated))) if said else 0.0,
+            1.0 if said and states_change(stated) else estimate_novelty(encoding, recalled),
+            measure_emphasis(analysis.text) if said else 0.0,
+            personal=max(measure_personal(analysis), float(states_change(stated))) if said else 0.0,
         ),
         statements=tuple(stated),
     )
@@ -128,13 +128,15 @@ _EMPHASIS = re.compile(
 )
 
 
-def salience(importance: float, novelty: float, emphasis: float, uses: int = 0, personal: float = 0.0) -> float:
+def compute_salience(importance: float, novelty: float, emphasis: float, uses: int = 0, personal: float = 0.0) -> float:
     """How much an item deserves to be kept, in [0, 1]; all but `uses` are in [0, 1]."""
     kept = IMPORTANCE * importance + NOVELTY * novelty + EMPHASIS * emphasis + PERSONAL * personal
     return min(kept + USE * uses, 1.0)
 
 
-def importance(analysis: Analysis, encoding: Encoding, provenance: Provenance, asked: Sequence[Ask] = ()) -> float:
+def estimate_importance(
+    analysis: Analysis, encoding: Encoding, provenance: Provenance, asked: Sequence[Ask] = ()
+) -> float:
     """How much a text says, in [0, 1]; `asked` are the questions that it replies to."""
     answers = any(carries(ask.kind, analysis.text, analysis.language) for ask in asked if ask.kind != "yes_no")
     pieces = len(encoding.terms) + len(encoding.names) + ANSWER * answers
@@ -144,7 +146,7 @@ def importance(analysis: Analysis, encoding: Encoding, provenance: Provenance, a
     return full * (1.0 if provenance in {"user", "tool"} else GENERATED)
 
 
-def novelty(encoding: Encoding, recalled: Sequence[Recalled]) -> float:
+def estimate_novelty(encoding: Encoding, recalled: Sequence[Recalled]) -> float:
     """The share of a text's terms that the memory nearest to it does not hold, in [0, 1].
 
     What was only asked holds nothing, nor does what stands around a memory: the answer to a question is as new as if
@@ -157,17 +159,17 @@ def novelty(encoding: Encoding, recalled: Sequence[Recalled]) -> float:
     return 1.0 - max(held, default=0) / len(terms)
 
 
-def renews(stated: Sequence[Statement]) -> bool:
+def states_change(stated: Sequence[Statement]) -> bool:
     """Whether a text states that something changed, ended, is not so or was wrong: like what it renews, and yet new."""
     return any(UPDATES & one.marks and one.modality == "fact" for one in stated)
 
 
-def personal(analysis: Analysis) -> float:
+def measure_personal(analysis: Analysis) -> float:
     """1 where a text states something of the one who speaks, or of somebody of theirs, else 0."""
     owners = (find_owners(one.text, analysis.language, USER, ASSISTANT).mentions for one in statements(analysis))
     return float(any(path.split("/")[0] == USER for mentions in owners for path in mentions))
 
 
-def emphasis(text: str) -> float:
+def measure_emphasis(text: str) -> float:
     """1 where the speaker says that it matters ("remember", "never", "important"; eight languages), else 0."""
     return float(bool(_EMPHASIS.search(text)))

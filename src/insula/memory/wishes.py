@@ -50,7 +50,7 @@ WHY: Mapping[Relation, str] = {
 }
 
 OwnWish = NewType("OwnWish", Preference)
-"""A preference in words that the user said themselves, of which guidance may be made; only `plain` makes it."""
+"""A preference in the user's own words, of which guidance may be made; only `learnable_preferences` makes it."""
 
 
 class Heard(NamedTuple):
@@ -93,7 +93,7 @@ def wishes_of(
         return ()
     alone = _make_up(found, said.text) and _is_for_answers(history)
     found = tuple(one._replace(alone=alone and one.alone) for one in found)
-    return plain(found, said, [line.content for line in history if line.provenance == "tool"])
+    return learnable_preferences(found, said, [line.content for line in history if line.provenance == "tool"])
 
 
 def heard_in(said: UsersWords, history: Sequence[Spoken], language: str, embed: Embed | None) -> tuple[OwnWish, ...]:
@@ -105,11 +105,11 @@ def heard_in(said: UsersWords, history: Sequence[Spoken], language: str, embed: 
     return wishes_of(said, own, dict(zip(texts, embedded_all(embed, texts), strict=True)), history)
 
 
-def plain(found: Sequence[Preference], said: UsersWords, tools: Iterable[str]) -> tuple[OwnWish, ...]:
+def learnable_preferences(found: Sequence[Preference], said: UsersWords, tools: Iterable[str]) -> tuple[OwnWish, ...]:
     """Of the preferences that what a user said may hold those that may be learned from."""
     if not found or screen(said.text[:SCREENED], SCREENED).reasons:
         return ()
-    echoes = [_flat(text) for text in tools]
+    echoes = [_flatten_text(text) for text in tools]
     return tuple(OwnWish(one) for one in found if _is_plain(one.words, echoes))
 
 
@@ -137,11 +137,11 @@ def _hands_over(pieces: Mapping[str, Vector], found: Sequence[Preference]) -> bo
 
 
 def _is_plain(said: str, echoes: Sequence[str]) -> bool:
-    repeats = len(said.split()) >= ECHO_WORDS and any(_flat(said) in echo for echo in echoes)
+    repeats = len(said.split()) >= ECHO_WORDS and any(_flatten_text(said) in echo for echo in echoes)
     return without_markers(said) == said and not repeats
 
 
-def _flat(text: str) -> str:
+def _flatten_text(text: str) -> str:
     return " ".join(text.lower().split())
 
 
@@ -153,13 +153,13 @@ def is_wish(kept: Kept) -> bool:
     return not kept.section and kept.key.partition("/")[0] == WISH
 
 
-def stands(kept: Kept) -> bool:
+def is_told(kept: Kept) -> bool:
     """Whether a preference is told: a request only where it was made in two sessions, or a person accepted it."""
     for_now = kept.key.split("/")[1:2] == [ASKED]
     return is_wish(kept) and (not for_now or len(kept.citations) >= TWICE or bool(kept.mode) or kept.author == "person")
 
 
-def words(kept: Kept) -> str:
+def preference_words(kept: Kept) -> str:
     """A preference in the words that the user used."""
     framed = _FRAMED.match(kept.advice)
     return framed[1] if framed else kept.advice
@@ -171,7 +171,7 @@ def part_told(key: str) -> str:
     return part if any(name) else ""
 
 
-def relation(new: Preference, part: str, standing: str) -> Relation:
+def relate_preferences(new: Preference, part: str, standing: str) -> Relation:
     """What a new preference makes of one for the same topic.
 
     Args:
@@ -181,7 +181,7 @@ def relation(new: Preference, part: str, standing: str) -> Relation:
     """
     if is_of_one_part(new.part, part):
         return "lifts" if new.lifts else "same" if new.part == part else "replaces"
-    shared = _share(new.words, standing)
+    shared = _word_overlap(new.words, standing)
     if new.lifts:
         return "lifts" if shared >= TAKEN_BACK else "unrelated"
     if new.part and part and new.part != part:
@@ -191,7 +191,7 @@ def relation(new: Preference, part: str, standing: str) -> Relation:
     return "replaces" if shared >= ALIKE else "unrelated"
 
 
-def _share(new: str, standing: str) -> float:
+def _word_overlap(new: str, standing: str) -> float:
     """The share of the shorter of two preferences that the other holds, in words read in the older one's language."""
     older = analyse(standing)
     known = older.language in LANGUAGES
@@ -201,13 +201,13 @@ def _share(new: str, standing: str) -> float:
 
 def is_of_one_topic(wish: Preference, trigger: Collection[str]) -> bool:
     """Whether both hold for the same: what is wanted for one topic leaves what is wanted in general alone."""
-    about = _terms(wish.about)
+    about = _topic_terms(wish.about)
     if not about or not trigger:
         return (not about and not trigger) or (wish.lifts and not about)
     return triggers.overlap(about, trigger) >= triggers.SAME
 
 
-def hear(
+def apply_preferences(
     kept: Iterable[Kept],
     heard: Sequence[OwnWish],
     message: int,
@@ -229,16 +229,16 @@ def hear(
     ledger = [one for one in everything if is_wish(one)]
     changes, stood, ended = list[Change](), list[OwnWish](), list[str]()
     for wish in heard:
-        if any(message in one.citations and words(one) == wish.words for one in ledger):
+        if any(message in one.citations and preference_words(one) == wish.words for one in ledger):
             continue
-        before = {one.key for one in ledger if stands(one)}
+        before = {one.key for one in ledger if is_told(one)}
         found: dict[str, Relation] = {
             one.key: what
             for one in ledger
             if is_of_one_topic(wish, one.trigger)
-            and (what := relation(wish, part_told(one.key), words(one))) != "unrelated"
+            and (what := relate_preferences(wish, part_told(one.key), preference_words(one))) != "unrelated"
         }
-        changes_one = wish.force == "unsure" and any(stands(one) and one.key in found for one in ledger)
+        changes_one = wish.force == "unsure" and any(is_told(one) and one.key in found for one in ledger)
         for_now = wish.for_now and not changes_one
         if wish.force in ("once", "unsure") and not (for_now or changes_one):
             continue
@@ -249,16 +249,16 @@ def hear(
                 *(meant if not (found or wish.part) and len(meant) == 1 else []),
             ]
             changes += [Retired(one.key, USER, WHY["lifts"], "", message) for one in out]
-            ended += [words(one) for one in out]
+            ended += [preference_words(one) for one in out]
             ledger = [one for one in ledger if one not in out]
         else:
-            made, ledger = _written(ledger, found, entry(wish, message, now, for_now=for_now), session)
+            made, ledger = _replace_related(ledger, found, new_preference(wish, message, now, for_now=for_now), session)
             changes += made
-            stood += [wish] if any(stands(one) and one.key not in before for one in ledger) else []
+            stood += [wish] if any(is_told(one) and one.key not in before for one in ledger) else []
     return Heard(tuple(changes), tuple(ledger), tuple(stood), tuple(ended))
 
 
-def _written(
+def _replace_related(
     ledger: list[Kept],
     found: Mapping[str, Relation],
     new: Kept,
@@ -267,25 +267,25 @@ def _written(
     """The ledger with a preference in the place of what it says again or otherwise, and without the oldest where there
     are too many; what only asked for now ends no preference until it was asked for in another session."""
     same = [one for one in ledger if found.get(one.key) == "same"]
-    if not stands(new) and any(stands(one) or not set(session).isdisjoint(one.citations) for one in same):
+    if not is_told(new) and any(is_told(one) or not set(session).isdisjoint(one.citations) for one in same):
         return [], ledger
     (message,) = new.citations
-    new = _cited(new, *(each for one in same for each in one.citations))
-    gone = (one.key for one in ledger if one.key in found and (stands(new) or not stands(one)))
+    new = _add_citations(new, *(each for one in same for each in one.citations))
+    gone = (one.key for one in ledger if one.key in found and (is_told(new) or not is_told(one)))
     out: dict[str, Relation] = {key: found[key] for key in gone}
     out.pop(new.key, None)
     left = [one for one in ledger if one.key not in out and one.key != new.key]
     crowd = {one.key for one in sorted(left, key=lambda one: one.created_at)[: max(0, len(left) - MOST + 1)]}
-    changes: list[Change] = [*_retired(ledger, out, new.key, message), *_crowded(left, crowd)]
-    changes += [_lesson(new), _said(new, "said again" if same else "said", message)]
+    changes: list[Change] = [*_retire_changes(ledger, out, new.key, message), *_crowd_out(left, crowd)]
+    changes += [_lesson_change(new), _revision_change(new, "said again" if same else "said", message)]
     return changes, [*(one for one in left if one.key not in crowd), new]
 
 
-def _terms(about: str) -> tuple[str, ...]:
+def _topic_terms(about: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(analyse(about).terms))[:TOPIC_TERMS] if about else ()
 
 
-def entry(wish: Preference, message: int, now: float, *, for_now: bool = False) -> Kept:
+def new_preference(wish: Preference, message: int, now: float, *, for_now: bool = False) -> Kept:
     """A preference as it is written down."""
     name = sha256(" ".join(wish.words.lower().split()).encode()).hexdigest()[:16]
     how = ASKED if for_now else "standing"
@@ -293,7 +293,7 @@ def entry(wish: Preference, message: int, now: float, *, for_now: bool = False) 
         id=0,
         key="/".join(filter(None, (WISH, how, wish.part, name))),
         advice=wish.words,
-        trigger=_terms(wish.about),
+        trigger=_topic_terms(wish.about),
         section="",
         author="derived",
         mode="",
@@ -303,22 +303,22 @@ def entry(wish: Preference, message: int, now: float, *, for_now: bool = False) 
     )
 
 
-def _cited(one: Kept, *said: int) -> Kept:
+def _add_citations(one: Kept, *said: int) -> Kept:
     return one._replace(citations=tuple(sorted({*one.citations, *said})))
 
 
-def _lesson(one: Kept) -> Lesson:
+def _lesson_change(one: Kept) -> Lesson:
     return Lesson(one.key, one.advice, one.trigger, "", one.author, one.citations)
 
 
-def _said(one: Kept, why: str, message: int) -> Revision:
+def _revision_change(one: Kept, why: str, message: int) -> Revision:
     return Revision(f"lesson:{one.key}", USER, one.advice, {"why": why, "message": message})
 
 
-def _retired(ledger: Iterable[Kept], out: Mapping[str, Relation], by: str, message: int) -> list[Change]:
+def _retire_changes(ledger: Iterable[Kept], out: Mapping[str, Relation], by: str, message: int) -> list[Change]:
     gone = (one for one in ledger if one.key in out)
     return [Retired(one.key, USER, WHY[out[one.key]], by, message) for one in gone]
 
 
-def _crowded(ledger: Iterable[Kept], crowd: Collection[str]) -> list[Change]:
+def _crowd_out(ledger: Iterable[Kept], crowd: Collection[str]) -> list[Change]:
     return [Retired(one.key, "night", "there were too many", "", 0) for one in ledger if one.key in crowd]

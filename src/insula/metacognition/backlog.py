@@ -20,7 +20,7 @@ from insula.memory.retrieval.embedding import embedded_all, encode_all, hands_of
 from insula.memory.storage import embeddings, facts
 from insula.memory.storage.rows import Embedded, Place, Unembedded, Unstated
 from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import NOTHING, Embed, Vector, embedded, packed
+from insula.memory.storage.vectors import NOTHING, Embed, Vector, embed_normalised, pack_vector
 from insula.metacognition.reading import FIRST_PERSON, memory_text
 from insula.redaction import is_redacted
 from insula.text.analysis import Analysis, analyse
@@ -50,11 +50,11 @@ async def make_vectors(store: Store, user_id: int, embed: Embed, rest: float = 0
     """
 
     async def make_batch(rows: Sequence[Unembedded]) -> int:
-        return await store.memories.embed(user_id, await asyncio.to_thread(_embed, rows, embed))
+        return await store.memories.write_vectors(user_id, await asyncio.to_thread(_embed, rows, embed))
 
-    like = await asyncio.to_thread(embedded, embed, FIRST_PERSON)
-    await store.run(embeddings.unembed, user_id, len(packed(like)))
-    return await _in_batches(lambda: store.run(embeddings.unembedded, user_id, BATCH), make_batch, rest)
+    like = await asyncio.to_thread(embed_normalised, embed, FIRST_PERSON)
+    await store.run(embeddings.clear_vectors, user_id, len(pack_vector(like)))
+    return await _in_batches(lambda: store.run(embeddings.list_unembedded, user_id, BATCH), make_batch, rest)
 
 
 async def make_statements(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> int:
@@ -62,9 +62,9 @@ async def make_statements(store: Store, user_id: int, embed: Embed | None, rest:
 
     async def make_batch(rows: Sequence[Unstated]) -> int:
         made = await asyncio.to_thread(lambda: [(row, _state(row, embed)) for row in rows])
-        return await store.run(facts.state, user_id, made)
+        return await store.run(facts.fill_all_statements, user_id, made)
 
-    return await _in_batches(lambda: store.run(facts.unstated, user_id, BATCH), make_batch, rest)
+    return await _in_batches(lambda: store.run(facts.list_unstated, user_id, BATCH), make_batch, rest)
 
 
 async def _in_batches(
@@ -81,7 +81,7 @@ async def _in_batches(
 async def catch_up(store: Store, user: str, embed: Embed | None) -> None:
     """Make all that is still to come of a user, before their night; what fails waits."""
     with on_behalf_of(user):
-        if (user_id := await store.nights.sleeper(user)) is not None:
+        if (user_id := await store.nights.find_user_id(user)) is not None:
             await _catch_up(store, user_id, embed)
 
 
@@ -134,7 +134,7 @@ def texts_to_embed(rows: Iterable[Unembedded]) -> dict[Unembedded, tuple[str, ..
 def embedded_rows(texts: Mapping[Unembedded, Sequence[str]], known: Mapping[str, Vector]) -> list[Embedded]:
     """What is written of memories whose texts' vectors are known."""
     return [
-        Embedded(row, packed(known[own]) if own else NOTHING, {one: packed(known[one]) for one in row.stated})
+        Embedded(row, pack_vector(known[own]) if own else NOTHING, {one: pack_vector(known[one]) for one in row.stated})
         for row, (own, *_) in texts.items()
     ]
 
@@ -178,4 +178,4 @@ def embedded_statements(
 ) -> tuple[Statement, ...]:
     """What a text states (`assertion.statements`) with vectors; without an embedding as it is."""
     made = extract_statements(analysis, speaker, listener, before, only)
-    return made if embed is None else tuple(one._replace(vector=embedded(embed, one.text)) for one in made)
+    return made if embed is None else tuple(one._replace(vector=embed_normalised(embed, one.text)) for one in made)

@@ -12,7 +12,7 @@ from insula import claims as register
 from insula.calibration import OWN, calibrated, checked, shipped
 from insula.language.heads import Vector
 from insula.language.preferences import Preference
-from insula.memory.retrieval.embedding import usable, use
+from insula.memory.retrieval.embedding import resolve_embedding, use
 from insula.memory.retrieval.query import Cue
 from insula.memory.storage import statements, vitals
 from insula.memory.storage.beginning import Beginning, read_beginning
@@ -138,7 +138,7 @@ class Engine:
         self.calibration = checked(calibration) if calibration else shipped()
         self.estimate = estimate
         self.assess = assess
-        self.embed = usable(embed)
+        self.embed = resolve_embedding(embed)
         self.backlog = Backlog(store)
         self.telemetry = telemetry or Telemetry()
         self.holdout = holdout
@@ -182,7 +182,7 @@ class Engine:
     async def restore(self) -> None:
         """Go on from the snapshots and intervals of before a restart; done once, at the first turn if not sooner."""
         if not self._restored:
-            state = await self.store.run(vitals.read, self.service)
+            state = await self.store.run(vitals.read_state, self.service)
             if not self._restored:  # a turn beside this one may have been faster
                 self._restored = True
                 self.regulator.restore(state)
@@ -194,7 +194,7 @@ class Engine:
             return
         self._written = self.regulator.turns
         taken = None if snapshot is None else snapshot.model_dump(mode="json")
-        await self.store.run(vitals.write, self.service, self.regulator.state(), taken, self.store.now())
+        await self.store.run(vitals.write_state, self.service, self.regulator.state(), taken, self.store.now())
 
     async def resume(self, place: Place) -> Beginning:
         """Read how a session stands as a turn begins; what others asserted is remembered for it."""
@@ -234,7 +234,7 @@ class Engine:
     async def voices(self, place: Place) -> Voices:
         """Who talks in a user's memory and in which languages, read once and kept in step."""
         if (known := self._voices.get(place.user_id)) is None:
-            known = await self.store.read(statements.voices, place.user_id)
+            known = await self.store.read(statements.read_voices, place.user_id)
         return _kept(self._voices, place.user_id, known)
 
     def saw(self, place: Place, language: str, speaker: str) -> None:
@@ -253,15 +253,15 @@ class Engine:
             version = await self.store.guidance.lessons_version(place.user_id)
         known = self._learned.get(place.user_id)
         if known is None or known.version != version:
-            kept = await self.store.guidance.lessons(place.user_id)
-            latest = await self.store.guidance.revisions(place.user_id, SOUL, 1)
-            own = await self.store.guidance.revisions(place.user_id, OWN, 1)
+            kept = await self.store.guidance.list_lessons(place.user_id)
+            latest = await self.store.guidance.list_revisions(place.user_id, SOUL, 1)
+            own = await self.store.guidance.list_revisions(place.user_id, OWN, 1)
             standing = wishes.active_preferences(kept)
             known = Learned(
                 version,
                 guidance.find_lessons(kept, self.store.now()),
                 standing,
-                guidance.find_insights(await self.store.nights.insights(place.user_id, INSIGHTS), FORMS),
+                guidance.find_insights(await self.store.nights.list_insights(place.user_id, INSIGHTS), FORMS),
                 await asyncio.to_thread(self._guidelines, latest[0].content if latest else "", kept, standing),
                 calibrated(self.calibration, own[0].content) if own else self.calibration,
             )

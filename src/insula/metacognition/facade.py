@@ -16,14 +16,14 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import find_preferences
 from insula.memory.item import new_item
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import usable, use
-from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.embedding import resolve_embedding, use
+from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage import statements
 from insula.memory.storage.filters import Filters, Metadata, dump_metadata, read_filter
 from insula.memory.storage.rows import Change
 from insula.memory.storage.store import Store, check_names, check_types
 from insula.memory.storage.unread import TOKENS_A_DAY
-from insula.memory.storage.vectors import Embed, embedded
+from insula.memory.storage.vectors import Embed, embed_normalised
 from insula.metacognition.arguments import (
     check_message,
     check_model,
@@ -62,8 +62,8 @@ log = logging.getLogger(__name__)
 def warm_up(embed: Embed | None = use) -> None:
     """Load and compile now what the first turn would otherwise wait for: a second, once per process."""
     text = "Where does Ana live, and since when?"
-    if embed := usable(embed):
-        vector = embedded(embed, text)
+    if embed := resolve_embedding(embed):
+        vector = embed_normalised(embed, text)
         find_preferences({text: vector}, vector, "en")
     assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
     hedge_response("Ana lives in Lisbon.", assessment, Identity())
@@ -83,14 +83,14 @@ async def note_stuck(store: Store, user: str, session: str, problem: str, reason
     """
     content = redact(clean(problem))
     analysis = memorable(content, analysed(content))
-    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
+    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
     at = datetime.fromtimestamp(store.now(), UTC)
     data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved_shortfall(content).to_record()}}
     with on_behalf_of(user):
-        place = await store.place(user, session)
-        number, _ = await store.sessions.say(place, item._replace(content=content, kind="episodic"))
+        place = await store.resolve_place(user, session)
+        number, _ = await store.sessions.write_message(place, item._replace(content=content, kind="episodic"))
         stuck = Signal(kind=IMPASSE, user=user, session=session, turn=number, reason=reason, at=at, data=data)
-        await store.run(statements.append, place, [stuck])
+        await store.run(statements.append_signals, place, [stuck])
     return stuck
 
 

@@ -17,13 +17,13 @@ from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.amendment import Do
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import hands_of
-from insula.memory.retrieval.encoding import encode
-from insula.memory.retrieval.query import cue
+from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import statements
 from insula.memory.storage.filters import read_moment
 from insula.memory.storage.rows import Place, Said
 from insula.memory.storage.store import check_names
-from insula.memory.storage.vectors import embedded
+from insula.memory.storage.vectors import embed_normalised
 from insula.metacognition.arguments import check_message
 from insula.metacognition.backlog import catch_up, embedded_statements, fact_units
 from insula.metacognition.engine import Engine
@@ -135,7 +135,7 @@ async def remember(
         StoreError: the store cannot be used.
     """
     with on_behalf_of(user):
-        place = await engine.store.place(user, session)
+        place = await engine.store.resolve_place(user, session)
         items: list[tuple[NewItem, float]] = []
         before: list[Said] = []
         sources = [line.source_id for line in lines if line.source_id is not None]
@@ -147,7 +147,7 @@ async def remember(
                 continue
             item = await _item(engine, place, line, before)
             items.append((item._replace(metadata=metadata, source_id=line.source_id), line.at or engine.store.now()))
-        numbers, kept = await engine.store.sessions.add(place, items, engine.controls)
+        numbers, kept = await engine.store.sessions.add_lines(place, items, engine.controls)
         threshold = engine.controls.consolidation_threshold
         engine.regulator.consolidated((user, session), len(numbers), kept.ages, kept.saliences, threshold)
         for item, _ in items:
@@ -159,15 +159,15 @@ async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) ->
     """A line as it is remembered; what was said `before` it is read where that is empty, and kept in step."""
     content = redact(clean(plain(line.text)))
     analysis = memorable(content, analysed(content))
-    encoding = encode(analysis, line.speaker, line.listener)
-    found = await engine.store.memories.recall(
-        place, cue(analysis, line.speaker, line.listener), 1, lines=0 if before else CONTEXT_LINES
+    encoding = encode_claims(analysis, line.speaker, line.listener)
+    found = await engine.store.memories.recall_memories(
+        place, build_cue(analysis, line.speaker, line.listener), 1, lines=0 if before else CONTEXT_LINES
     )
     said = before or found.said
     last = said[-1].content[:REMEMBERED_CHARS] if said else ""
     replies_to = asks(analyse(last)) if last else ()
     meaning = memory_text(last, content) if engine.embed else ""
-    vector = await asyncio.to_thread(embedded, engine.embed, meaning) if engine.embed and meaning else None
+    vector = await asyncio.to_thread(embed_normalised, engine.embed, meaning) if engine.embed and meaning else None
     told = line.provenance in {"user", "tool"}
     teller = line.speaker if line.provenance == "user" else ""  # a tool's "I" is nobody's
     context = [Utterance(one.content, one.speaker == teller) for one in said]

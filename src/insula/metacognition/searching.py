@@ -10,7 +10,7 @@ from insula.language.statements import extract_question
 from insula.language.units import units
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import encode_all
-from insula.memory.retrieval.query import cue
+from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Place
@@ -76,7 +76,7 @@ async def search_memories(engine: Engine, user: str, query: str, wanted: Filter,
         limit: how many at most.
     """
     text = redact(clean(query)).strip()
-    user_id = await engine.store.nights.sleeper(user)
+    user_id = await engine.store.nights.find_user_id(user)
     if user_id is None or not text:
         return NOTHING
     place = Place(user_id=user_id, session_id=0, user=user, session="")
@@ -84,9 +84,9 @@ async def search_memories(engine: Engine, user: str, query: str, wanted: Filter,
     ranked = {
         one.memory.id: SearchHit(memory=one.memory, score=one.score, bearing=one.bearing) for one in found.recalled
     }
-    held = await engine.store.read(views.holding, user, text, wanted, limit)
+    held = await engine.store.read(views.find_containing, user, text, wanted, limit)
     ids = list(dict.fromkeys([*ranked, *by_words, *held]))
-    kept = await engine.store.read(views.named, user, ids, wanted)
+    kept = await engine.store.read(views.find_memories, user, ids, wanted)
     hits = [
         SearchHit(memory=kept[number], score=old.score if old else 0.0, bearing=old.bearing if old else "bears")
         for number in ids
@@ -106,14 +106,14 @@ async def _retrieve(engine: Engine, place: Place, text: str) -> tuple[Recollecti
     languages, speakers = await engine.voices(place)
     default = next(iter(languages), "en") if len(languages) == 1 else "en"
     analysis = analysed(text, next(iter(engine.identity.languages), default))
-    asked = cue(analysis, USER, ASSISTANT, languages - {analysis.language})
+    asked = build_cue(analysis, USER, ASSISTANT, languages - {analysis.language})
     whole, pieces = question_text(analysis, speakers), units(analysis)
     encoded = await _encode(engine, [whole, *pieces])
     sought = most_personal(pieces, [personal_chance(one, encoded.get(one)) for one in pieces])
     questions = [one for piece in sought for one in extract_question(piece, analysis.language, USER, ASSISTANT)]
     encoded |= await _encode(engine, [one.text for one in questions])
     vectors = {text: one.vector for text, one in encoded.items()}
-    found = await engine.store.memories.recall(
+    found = await engine.store.memories.recall_memories(
         place,
         asked,
         LOOKED_AT,
@@ -122,7 +122,7 @@ async def _retrieve(engine: Engine, place: Place, text: str) -> tuple[Recollecti
     )
     learned = await engine.learned(place)
     sure = engine.estimate(asked, found, context=frozenset(), identity=engine.identity, calibration=learned.calibration)
-    return found, sure, await engine.store.memories.searched(place, asked, BY_WORDS)
+    return found, sure, await engine.store.memories.search_index(place, asked, BY_WORDS)
 
 
 async def _encode(engine: Engine, texts: Sequence[str]) -> dict[str, Encoded]:

@@ -30,14 +30,14 @@ from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.relevance import ANSWERS
 from insula.memory.retrieval.embedding import encode_all, find_encoded
-from insula.memory.retrieval.encoding import encode
+from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.index import CANDIDATES
-from insula.memory.retrieval.query import Cue, cue
+from insula.memory.retrieval.query import Cue, build_cue
 from insula.memory.retrieval.retrieve import Recollection
 from insula.memory.storage import statements
 from insula.memory.storage.rows import Embedded, Place, Said, Unembedded
 from insula.memory.storage.store import check_types
-from insula.memory.storage.vectors import Embed, Vector, embedded
+from insula.memory.storage.vectors import Embed, Vector, embed_normalised
 from insula.memory.wishes import OwnWish, is_all, texts_of, wishes_of
 from insula.metacognition import outcome
 from insula.metacognition.arguments import check_options
@@ -292,7 +292,7 @@ class Turn:
 
     async def _recall(self) -> None:
         engine = self.engine
-        place = self._place = await engine.store.place(self.user, self.session)
+        place = self._place = await engine.store.resolve_place(self.user, self.session)
         await self._take_secrets(place)
         await self._take_offer()
         stands = await engine.resume(place)
@@ -301,7 +301,7 @@ class Turn:
         spoken, speakers = await engine.voices(place)
         likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
         self.analysis = analysed(self._content, next(iter(self.identity.languages), likely))
-        asked = cue(self.analysis, USER, ASSISTANT, spoken - {self.analysis.language})
+        asked = build_cue(self.analysis, USER, ASSISTANT, spoken - {self.analysis.language})
         whole = question_text(self.analysis, speakers)
         await self._read(announcing(self._content, ()))
         pieces = units(self._read_own(()))
@@ -318,7 +318,7 @@ class Turn:
         questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
         near = [self._vectors[one] for one in (whole, *sought) if one in self._vectors]
         limit, usual = self.controls.max_context_items, engine.controls.max_context_items
-        found = await engine.store.memories.recall(
+        found = await engine.store.memories.recall_memories(
             place,
             asked,
             usual + HISTORY_LINES,
@@ -355,7 +355,7 @@ class Turn:
     async def _take_secrets(self, place: Place, number: float = inf) -> None:
         """Take the secrets out of the message, those among them that a line before this turn asked for."""
         answers = may_answer(self.message)
-        lines = await self.engine.store.sessions.transcript(place, ASKED_BEFORE) if answers else ()
+        lines = await self.engine.store.sessions.read_lines(place, ASKED_BEFORE) if answers else ()
         before = [(line.provenance == "user", line.content) for line in lines if line.turn < number]
         self._content, self._secrets = take_answer(self.message, before)
 
@@ -387,7 +387,7 @@ class Turn:
         language = self.analysis.language
         if asked.scope == "all":
             return forgetting.ForgetOutcome(language, is_all=True, request=asked.words)
-        latest = await self.engine.store.memories.remembered(self.user, LATEST)
+        latest = await self.engine.store.memories.list_latest_memories(self.user, LATEST)
         said = [memory for memory, _ in latest if memory.session == self.session and memory.provenance == "user"]
         before = [memory for memory in said if memory.kind == "semantic"]
         found = forgetting.find_meant(asked.scope, self.analysis.terms, recalled, before, ANSWERS)
@@ -469,7 +469,7 @@ class Turn:
         facts = [fact for fact in select_facts(units, self._encoded) if not forget.is_in_request(fact.text)]
         made = extract_statements(kept, USER, ASSISTANT, before, [fact.text for fact in facts])
         stated = [statement for statement in made if not forget.is_in_request(statement.text)]
-        encoding, asked = encode(whole, USER, ASSISTANT), self._questions_before()
+        encoding, asked = encode_claims(whole, USER, ASSISTANT), self._questions_before()
         told = join_facts(facts, kept.language)
         item = new_item(whole, encoding, "user", USER, self.recalled, asked, stated, told)
         item = item._replace(content=self._content, metadata=self.metadata)
@@ -479,14 +479,14 @@ class Turn:
         is_preference = not own and is_all([one for one in self._wished if one.part or not stated], self._content)
         if only_asks or is_preference:
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
-        self.number, memory = await self.engine.store.sessions.say(self._place, item)
+        self.number, memory = await self.engine.store.sessions.write_message(self._place, item)
         said_before = self.history[-1].content[:REMEMBERED_CHARS] if self.history else ""
         texts = tuple(dict.fromkeys(one.text for one in stated))
         self._unembedded = (Unembedded(memory, item.content[:REMEMBERED_CHARS], said_before, texts),)
         self._await_yes([memory] if only_asks else [])
         self.engine.saw(self._place, self.analysis.language, USER)
         if self._wished:
-            ledger = await self.engine.store.sessions.hear(self._place, self.number, self._wished)
+            ledger = await self.engine.store.sessions.write_preferences(self._place, self.number, self._wished)
             self.heard, self.ended = ledger.stood, ledger.ended
 
     def _prepare(
@@ -755,7 +755,7 @@ class Turn:
             self.note_saved("skipped_stages", Saved(vectors=int(self._puts_off) or None))
         self.signals += tuple(map(self._adapted, self.adaptations))
         engine = self.engine
-        kept = await engine.store.sessions.finish(
+        kept = await engine.store.sessions.finish_turn(
             self._place, self.number, response, self.signals, used, self.controls, made
         )
         if kept is None:
@@ -816,7 +816,7 @@ class Turn:
         asked = self.analysis or analyse("")
         analysis = analysed(content, asked.language)
         kept = memorable(content, analysis)
-        item = new_item(kept, encode(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
+        item = new_item(kept, encode_claims(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
         vector = None if self._puts_off else self._vectors.get(memory_text(self._content, content))
         item = item._replace(content=content, vector=vector, metadata=self.metadata)
         if (judged := result.assessment) is not None:
@@ -853,12 +853,12 @@ class Turn:
         self.history, self.adaptations = was.history, was.adaptations
         self._regulation = Regulation(controls=was.controls, skipped=was.skipped)
         self.conditions, self.saved = was.conditions, dict(was.saved)
-        place = await self.engine.store.place(self.user, self.session)
+        place = await self.engine.store.resolve_place(self.user, self.session)
         await self._take_secrets(place, was.number)
         self.analysis = analysed(self._content, next(iter(self.identity.languages), "en"))
         await self.engine.resume(place)
         ids = [one.memory.id for one in was.recalled]
-        held = await self.engine.store.run(statements.held, place, was.number, self._content, ids)
+        held = await self.engine.store.run(statements.find_present, place, was.number, self._content, ids)
         if held is None:
             self.troubles.append(GONE.format(number=was.number, session=self.session))
             return
@@ -901,7 +901,7 @@ async def _uncut(work: Coroutine[Any, Any, None]) -> None:
 def _embedded_once(embed: Embed, vectors: Mapping[str, Vector], text: str) -> Vector:
     """The vector of a text, made where the turn has none of it yet."""
     known = vectors.get(text)
-    return embedded(embed, text) if known is None else known
+    return embed_normalised(embed, text) if known is None else known
 
 
 def _is_data(text: str) -> bool:

@@ -12,10 +12,10 @@ from insula.errors import InputError
 from insula.guidance import MUTED, Evidence, live
 from insula.memory.privacy import custody
 from insula.memory.storage import ledger
-from insula.memory.storage.ledger import Do, Piece
+from insula.memory.storage.ledger import Do, GuidancePiece
 from insula.memory.storage.rows import Cited, Kept, Revised
 from insula.memory.storage.store import Store
-from insula.memory.wishes import is_wish, stands
+from insula.memory.wishes import is_told, is_wish
 from insula.night import guidelines, soul
 from insula.night.distil import find_flaw
 from insula.night.view import with_wishes, without_wishes
@@ -56,7 +56,7 @@ _DID: Mapping[str, str] = {
 class Shown(NamedTuple):
     """A piece of guidance with all that is known of it."""
 
-    piece: Piece
+    piece: GuidancePiece
     state: str
     origins: Sequence[Cited]
     past: Sequence[Revised]
@@ -64,7 +64,7 @@ class Shown(NamedTuple):
     """When it was last told."""
 
 
-def state(piece: Piece, now: float) -> str:
+def state(piece: GuidancePiece, now: float) -> str:
     """Where it stands, in a word or two."""
     one = piece.kept
     if piece.retired:
@@ -72,7 +72,7 @@ def state(piece: Piece, now: float) -> str:
     if one.mode:
         return one.mode
     if is_wish(one):
-        return "your wish" if stands(one) else "asked once"
+        return "your wish" if is_told(one) else "asked once"
     if one.author == ledger.PERSON:
         return "accepted"
     held = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in one.evidence)
@@ -90,13 +90,13 @@ def _to_user(why: str) -> str:
     return why.replace("the user", "you")
 
 
-async def pieces(store: Store, user: str) -> list[Piece]:
+async def pieces(store: Store, user: str) -> list[GuidancePiece]:
     """All that was learned of a user, what was retired included."""
-    user_id = await store.nights.sleeper(user)
-    return await store.run(ledger.pieces, user_id) if user_id is not None else []
+    user_id = await store.nights.find_user_id(user)
+    return await store.run(ledger.list_pieces, user_id) if user_id is not None else []
 
 
-async def piece(store: Store, user: str, name: str) -> Piece:
+async def piece(store: Store, user: str, name: str) -> GuidancePiece:
     """The piece of an id, or of the beginning of one.
 
     Raises:
@@ -118,13 +118,13 @@ async def show(store: Store, user: str, name: str) -> Shown:
         InputError: there is none such.
     """
     one = await piece(store, user, name)
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     return Shown(
         one,
         state(one, store.now()),
-        await store.guidance.cited(user_id, one.kept.citations),
-        await store.guidance.revisions(user_id, f"lesson:{one.kept.key}", ledger.PAST),
+        await store.guidance.read_cited(user_id, one.kept.citations),
+        await store.guidance.list_revisions(user_id, f"lesson:{one.kept.key}", ledger.PAST),
         await store.run(ledger.last_told, user_id, one.kept.id),
     )
 
@@ -139,15 +139,15 @@ async def decide(store: Store, user: str, path: Path | None, name: str, do: Do, 
     text = " ".join(redact(text).split())
     if why := _refused(one, do, text):
         raise InputError(f"The guidance {one.kept.name!r} stays as it is: {why}")
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
-    if not await store.run(ledger.decide, user_id, one.kept, do, store.now(), text):
+    if not await store.run(ledger.record_decision, user_id, one.kept, do, store.now(), text):
         raise InputError(f"Nothing was decided on the guidance {one.kept.name!r} that could be undone.")
     await _follow(store, user, user_id, path, one.kept, do)
     return f"{one.kept.name} {DONE[do]}"
 
 
-def _refused(one: Piece, do: Do, text: str) -> str:
+def _refused(one: GuidancePiece, do: Do, text: str) -> str:
     """Why something cannot be done; empty where it can."""
     if one.retired and do != "undo":
         return f"it was retired ({_to_user(one.retired)}); `insula guidance undo {one.kept.name}` brings it back."
@@ -163,10 +163,10 @@ def _unfit(text: str) -> str:
 
 async def _follow(store: Store, user: str, user_id: int, path: Path | None, one: Kept, do: Do) -> None:
     """Let SOUL.md show the decision at once, where there is one."""
-    past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    past = await store.guidance.list_revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     if not past:
         return
-    document, kept = soul.parse(past[0].content), await store.guidance.lessons(user_id)
+    document, kept = soul.parse(past[0].content), await store.guidance.list_lessons(user_id)
     standing = {each.key: each for each in kept if each.section and each.mode != MUTED}
     gone = [line.id for line in document.derived if line.id == one.key and line.id not in standing]
     words = {one.key: standing[one.key].advice} if one.key in standing and do in ("edit", "undo") else {}
@@ -196,12 +196,12 @@ async def erase(store: Store, user: str, path: Path | None, *numbers: int) -> st
         What is left to do: why SOUL.md was left alone, if it was, and what the database's files keep; None where there
         are no such memories.
     """
-    if (user_id := await store.nights.sleeper(user)) is None:
+    if (user_id := await store.nights.find_user_id(user)) is None:
         return None
     with suppress(InputError):
         if path:
             await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
-    if not await store.memories.erase(user_id, *numbers):
+    if not await store.memories.erase_memories(user_id, *numbers):
         return None
     return await _from_files(store, user, user_id, path)
 
@@ -213,12 +213,12 @@ async def unlearn(store: Store, user: str, name: str, path: Path | None) -> str:
         InputError: there is none such.
     """
     one = await piece(store, user, name)
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     with suppress(InputError):
         if path:
             await guidelines.adopt(store, user, path)
-    await store.guidance.erase(user_id, one.kept.id)
+    await store.guidance.erase_lesson(user_id, one.kept.id)
     return await _from_files(store, user, user_id, path)
 
 
@@ -227,7 +227,7 @@ async def _from_files(store: Store, user: str, user_id: int, path: Path | None) 
     if path:
         path.with_name(REQUESTS).unlink(missing_ok=True)  # any of them may quote it
         await _renew_backups(store, user, path)
-    past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    past = await store.guidance.list_revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     try:
         left = guidelines.put_down(path, past)[1] if path and past and not guidelines.holds(path, past[0]) else ""
     except InputError as error:
@@ -237,10 +237,10 @@ async def _from_files(store: Store, user: str, user_id: int, path: Path | None) 
 
 async def _renew_backups(store: Store, user: str, path: Path) -> None:
     """Put one backup of what is left in the place of those that hold what is gone."""
-    house = custody.House(path.parent, path, path)
-    if old := custody.backups(house):
+    house = custody.UserFiles(path.parent, path, path)
+    if old := custody.list_backups(house):
         try:
-            await custody.backup(store, user, house)
+            await custody.backup_user(store, user, house)
         finally:  # also where there is no room for another
             for each in old:
                 each.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from insula.llm.budget import Account, Budget
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage import spending
 from insula.memory.storage.changes import Changes
-from insula.memory.storage.evening import evening
+from insula.memory.storage.evening import check_preconditions
 from insula.memory.storage.nights import CADENCE, UP_TO
 from insula.memory.storage.rows import Line, Noticed, Session
 from insula.memory.storage.spending import Sum
@@ -167,13 +167,13 @@ class Night:
             return cast(T, known["result"])
         result = json.loads(json.dumps(await work()))  # what is read after a stop is what was read before it
         self.known.clear()
-        if await self.store.nights.note(self.user_id, self.date, name, {"result": result}):
+        if await self.store.nights.note_answer(self.user_id, self.date, name, {"result": result}):
             return result
         return cast(T, (await self._noted(name)).get("result", result))
 
     async def _noted(self, name: str) -> Json:
         """What stands in the journal by now: somebody else may be at this night, who thought that we were gone."""
-        return (await self.store.nights.journal(self.user_id, self.date)).get(name, {})
+        return (await self.store.nights.read_journal(self.user_id, self.date)).get(name, {})
 
     async def kept(self, what: Hashable, read: Callable[[], Awaitable[T]]) -> T:
         """What was read before, else what `read` gives; not beyond a question to a model, which takes its time: what
@@ -205,7 +205,7 @@ class Night:
     async def noticed(self, kind: str, days: float) -> list[Noticed]:
         """The signals of a kind in the last days, oldest first."""
         since = self.now - days * _DAY
-        return await self.kept((kind, days), lambda: self.store.nights.noticed(self.user_id, [kind], since))
+        return await self.kept((kind, days), lambda: self.store.nights.list_signals(self.user_id, [kind], since))
 
 
 Phase = Callable[[Night], Awaitable[Result]]
@@ -283,12 +283,12 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     Raises:
         StoreError: another version, with other phases, began this night.
     """
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if user_id is None:
         why = f"Nothing is stored of {user!r}."
         return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
-    async with store.nights.alone(user_id) as alone:
-        found = await store.run(evening, user_id, _day(store, zone), store.now(), night=date, force=force)
+    async with store.nights.hold_night(user_id) as alone:
+        found = await store.run(check_preconditions, user_id, _day(store, zone), store.now(), night=date, force=force)
         _check(found.done)
         if why := found.why if alone else "Another process is at this night now.":
             return SleepReport(user=user, date=found.night, phases=(), skipped=why, gated=alone)
@@ -323,7 +323,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
 async def _granted(store: Store, night: str, user_id: int, account: Account, cap: Sum) -> Sum:
     """What the night may spend; where nothing is capped, it goes on though that it began cannot be written down."""
     try:
-        return await store.run(spending.take, night, user_id, _needed(account), cap, store.now())
+        return await store.run(spending.take_grant, night, user_id, _needed(account), cap, store.now())
     except StoreError as error:
         if not cap.is_endless:
             raise
@@ -336,7 +336,9 @@ async def _settle(night: Night, report: SleepReport, given: Sum, spent: Sum) -> 
     why = ", ".join(f"{one.name}: {one.error}" for one in report.failed)
     state: spending.State = "failed" if why else "done"
     try:
-        await night.store.run(spending.settle, night.date, night.user_id, given, spent, state, why, night.store.now())
+        await night.store.run(
+            spending.settle_grant, night.date, night.user_id, given, spent, state, why, night.store.now()
+        )
     except StoreError as error:
         log.warning("How the night of %s ended was not noted: %s", night.date, error)
 
@@ -379,10 +381,10 @@ def _check(done: Mapping[str, Json]) -> None:
 
 async def due(store: Store, user: str, zone: tzinfo | None = None) -> bool:
     """Whether a night of a user would find something to do now; `zone` as for `sleep_cycle`."""
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return False
-    return not (await store.run(evening, user_id, _day(store, zone), store.now())).why
+    return not (await store.run(check_preconditions, user_id, _day(store, zone), store.now())).why
 
 
 def _day(store: Store, zone: tzinfo | None) -> str:
@@ -433,7 +435,7 @@ async def _bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
     try:
         result = await phase(night)
         if not result.waits:
-            await night.store.nights.record(night.user_id, night.date, name, result.journal(), result.changes)
+            await night.store.nights.record_phase(night.user_id, night.date, name, result.journal(), result.changes)
     except InsulaError as error:
         log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)
         return PhaseReport(name=name, state="failed", why=str(error), error=type(error).__name__)

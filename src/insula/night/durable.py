@@ -233,7 +233,7 @@ class Worker:
             date: the name of the nights; by default the day in the user's zone.
         """
         store, after, called = self.house.store, 0, 0
-        while page := await store.run(nights.waiting, after, store.now(), PAGE):
+        while page := await store.run(nights.list_waiting, after, store.now(), PAGE):
             after = page[-1][0]
             zones = [(number, user, self.house.zone_of(user)) for number, user in page]
             here = [one for one in zones if zone is None or zone == (one[2].key if one[2] else self.house.zones[0])]
@@ -280,7 +280,7 @@ class Worker:
         """Say again and again that this worker is there, and take over from those who have not said so for long."""
         while True:
             try:
-                await self.house.store.run(postgres.lease, _alive(self.house.executor), self.house.executor)
+                await self.house.store.run(postgres.take_lease, _alive(self.house.executor), self.house.executor)
                 await self.reclaim()
             except StoreError as error:
                 log.warning("The workers cannot be looked after: %s", error)
@@ -291,9 +291,9 @@ class Worker:
     async def reclaim(self) -> int:
         """Put the runs of workers that died back on the queue; one worker at a time looks. Returns how many."""
         store, mine = self.house.store, self.house.executor
-        if not await store.run(postgres.lease, "reclaim", mine):
+        if not await store.run(postgres.take_lease, "reclaim", mine):
             return 0
-        alive = {mine, *await store.run(postgres.holders, _alive(""))}
+        alive = {mine, *await store.run(postgres.list_holders, _alive(""))}
         running = await self._do(lambda: _listed(status="PENDING", queue_name=self._queue))
         dead = [one.workflow_id for one in running if one.executor_id not in alive]
         if dead:
@@ -308,7 +308,7 @@ class Worker:
         old = await self._do(lambda: _listed(status=["SUCCESS", "ERROR"], completed_before=before, limit=PAGE))
         if old:
             await self._do(lambda: DBOS.delete_workflows([one.workflow_id for one in old]))
-        await self.house.store.run(progress.forget)
+        await self.house.store.run(progress.drop_older_dates)
 
     def date(self) -> str:
         """The day, where users sleep who have no zone of their own."""

@@ -79,16 +79,18 @@ async def adopt(store: Store, user: str, path: Path) -> str:
     Raises:
         InputError: the file cannot be read.
     """
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return ""
-    past = await store.guidance.revisions(user_id, SUBJECT, PAST)
+    past = await store.guidance.list_revisions(user_id, SUBJECT, PAST)
     found = soul_file.read(path, known(past))
     if found.edited and not found.foreign:
         text = soul.render(found.document)
         before = soul.parse(past[0].content) if past else Document()
-        await store.guidance.retire(user_id, forgotten(before, found.document, await store.guidance.lessons(user_id)))
-        await store.guidance.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
+        await store.guidance.retire_guidance(
+            user_id, forgotten(before, found.document, await store.guidance.list_lessons(user_id))
+        )
+        await store.guidance.add_revision(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
     if not found.digest and past:
         return past[0].content  # written by a night without a file
     return soul.render(found.usable)
@@ -100,23 +102,23 @@ async def put(store: Store, user: str, path: Path | None, text: str, why: str) -
     Raises:
         InputError: the file was changed meanwhile.
     """
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if user_id is None:
         raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
     if path is not None:
-        found = soul_file.read(path, known(await store.guidance.revisions(user_id, SUBJECT, PAST)))
+        found = soul_file.read(path, known(await store.guidance.list_revisions(user_id, SUBJECT, PAST)))
         if soul_file.write(path, soul.parse(text), found.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
-    await store.guidance.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
+    await store.guidance.add_revision(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
 
 
 async def reconcile(store: Store, user: str, before: str, after: str) -> None:
     """Let the ledger follow a person's choice of another state of the document: its wishes come and go with it."""
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return
     old, new = soul.parse(before), soul.parse(after)
-    await store.guidance.retire(user_id, forgotten(old, new, await store.guidance.lessons(user_id)))
+    await store.guidance.retire_guidance(user_id, forgotten(old, new, await store.guidance.list_lessons(user_id)))
     shown = frozenset(line.id for line in new.derived if is_view(line.id))
     await store.run(ledger.bring_back, user_id, shown, store.now())
 
@@ -150,9 +152,9 @@ async def state(store: Store, user: str, path: Path | None) -> State:
         InputError: the file cannot be read.
     """
     text = await adopt(store, user, path) if path else ""
-    user_id = await store.nights.sleeper(user)
-    past = await store.guidance.revisions(user_id, SUBJECT, PAST) if user_id is not None else []
-    waiting = await store.guidance.revisions(user_id, PROPOSAL, 1) if user_id is not None else []
+    user_id = await store.nights.find_user_id(user)
+    past = await store.guidance.list_revisions(user_id, SUBJECT, PAST) if user_id is not None else []
+    waiting = await store.guidance.list_revisions(user_id, PROPOSAL, 1) if user_id is not None else []
     foreign = bool(path and soul_file.read(path, known(past)).foreign)
     if path is None and past:
         text = past[0].content
@@ -167,13 +169,13 @@ async def decide(store: Store, user: str, path: Path | None, accepted: bool) -> 
     """
     now = await state(store, user, path)
     waiting = now.waiting
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if waiting is None or user_id is None:
         raise InputError(f"No change waits to be accepted or rejected; {HISTORY} shows what was changed.")
     if accepted:
         await put(store, user, path, waiting.content, f"accepted {waiting.id}")
         await reconcile(store, user, now.text, waiting.content)
-    await store.guidance.revise(
+    await store.guidance.add_revision(
         user_id, Revision(PROPOSAL, PERSON, "", {"why": "accepted" if accepted else "rejected"})
     )
 

@@ -18,7 +18,7 @@ from insula.memory.storage import statements, views
 from insula.memory.storage.changes import Revision
 from insula.memory.storage.rows import Line, Noticed, Place, Revised
 from insula.memory.storage.store import Store
-from insula.memory.storage.views import named
+from insula.memory.storage.views import find_memories
 from insula.night.corrections import is_users
 from insula.text.analysis import Sentence, analyse
 from insula.text.corrections import alike, correction
@@ -110,7 +110,7 @@ def _score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
 
 async def score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
     """The confidence of one turn before it was adjusted, where memory had evidence to show."""
-    held = await store.read(named, user, sorted(shown(turn)))
+    held = await store.read(find_memories, user, sorted(shown(turn)))
     asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
     return _score(turn, frozenset(one.id for one in asserted))
 
@@ -154,7 +154,7 @@ class Own(NamedTuple):
 
 async def own(store: Store, user_id: int, base: Calibration) -> Own:
     """How the confidence of a user is calibrated now, beginning with `base`."""
-    return standing(await store.guidance.revisions(user_id, OWN, 1), base)
+    return standing(await store.guidance.list_revisions(user_id, OWN, 1), base)
 
 
 def standing(past: Sequence[Revised], base: Calibration) -> Own:
@@ -164,7 +164,7 @@ def standing(past: Sequence[Revised], base: Calibration) -> Own:
 
 async def forget(store: Store, user_id: int) -> None:
     """Go back to the calibration that everybody begins with, and count outcomes anew."""
-    await store.guidance.revise(user_id, Revision(OWN, PERSON, "{}", {}))
+    await store.guidance.add_revision(user_id, Revision(OWN, PERSON, "{}", {}))
 
 
 NIGHT = "night"
@@ -186,14 +186,14 @@ async def judge(store: Store, user: str, session: str, turn: int, right: bool, b
     Raises:
         InputError: there is no such turn, or it was judged before.
     """
-    found = await store.read(views.talk, user, session, turn + 1, 1)
+    found = await store.read(views.read_talk, user, session, turn + 1, 1)
     noticed = [one for one in found.noticed if one.turn == turn] if found else []
     over = next((one for one in noticed if one.kind == TURN), None)
     if over is None:
         raise InputError(f"There is no turn {turn} with an answer in this conversation; look at it again.")
     if any(one.kind == JUDGED for one in noticed):
         raise InputError("This answer was judged before; one word on each counts.")
-    place = await store.place(user, session)
+    place = await store.resolve_place(user, session)
     score = await score_of(store, user, over.data)
     said = Signal(
         kind=JUDGED,
@@ -204,7 +204,7 @@ async def judge(store: Store, user: str, session: str, turn: int, right: bool, b
         at=datetime.fromtimestamp(store.now(), UTC),
         data=JudgedRecord(right=right),
     )
-    await store.run(statements.append, place, [said])
+    await store.run(statements.append_signals, place, [said])
     if score is None:
         return NOT_COUNTED
     await _count(store, place, Outcome(score, right, level(over.data) == "high"), base)
@@ -216,4 +216,4 @@ async def _count(store: Store, place: Place, outcome: Outcome, base: Calibration
     known = (*before.outcomes, outcome)[-KEPT:]
     after = replace(refit(base, known), high=settle(before.calibration, [outcome]).high)
     evidence = {"outcomes": [[one.score, one.held] for one in known]}
-    await store.guidance.revise(place.user_id, Revision(OWN, NIGHT, written(after), evidence))
+    await store.guidance.add_revision(place.user_id, Revision(OWN, NIGHT, written(after), evidence))

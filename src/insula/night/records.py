@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from insula.memory.storage.nights import MIN_MESSAGES
 from insula.memory.storage.rows import Kept, Noticed, Session, Summarised
-from insula.memory.wishes import is_wish, stands, words
+from insula.memory.wishes import is_told, is_wish, preference_words
 from insula.night import prompts
 from insula.night.corrections import heard
 from insula.night.cycle import Night
@@ -68,8 +68,8 @@ async def read_records(night: Night) -> Records:
     sessions = [one for one in await night.sessions() if one.messages >= MIN_MESSAGES]
     new = tuple([one for one in sessions if one.last > night.seen][-LATEST:])
     earlier = tuple([one for one in sessions if one.last <= night.seen][-CONTEXT:])
-    summaries = await night.store.nights.summaries(night.user_id, LATEST + CONTEXT)
-    signals = await night.store.nights.noticed_in(night.user_id, TROUBLE, [one.id for one in new])
+    summaries = await night.store.nights.list_summaries(night.user_id, LATEST + CONTEXT)
+    signals = await night.store.nights.list_session_signals(night.user_id, TROUBLE, [one.id for one in new])
     trouble = Counter(session for session, _ in {(signal.session_id, signal.turn) for signal in signals})
     return Records(new, earlier, {one.session_id: one for one in summaries if _is_safe(one)}, trouble)
 
@@ -112,8 +112,8 @@ def _in_short(found: Records, one: Session, weak: Json) -> list[Json]:
 
 async def preferences(night: Night) -> list[str]:
     """What the user wants of all answers, in their own words, the latest."""
-    kept = await night.store.guidance.lessons(night.user_id)
-    return [words(one) for one in kept if is_wish(one) and stands(one)][-PREFERENCES:]
+    kept = await night.store.guidance.list_lessons(night.user_id)
+    return [preference_words(one) for one in kept if is_wish(one) and is_told(one)][-PREFERENCES:]
 
 
 async def stated(night: Night) -> list[Json]:
@@ -121,14 +121,14 @@ async def stated(night: Night) -> list[Json]:
     wanted: list[Json] = [
         {"wants": text.text} for one in await preferences(night) if not (text := screen(one, LINE_CHARS)).reasons
     ]
-    latest = await night.store.memories.remembered(night.user, FACTS)
+    latest = await night.store.memories.list_latest_memories(night.user, FACTS)
     facts = [one for one, is_kept in latest if is_kept and one.provenance == "user" and one.kind == "semantic"]
     return [*wanted, *({"said": one.line[:LINE_CHARS]} for one in facts[::-1] if one.line and not one.withheld)]
 
 
 async def guidelines(night: Night) -> list[Kept]:
     """The guidelines that stand."""
-    return [one for one in await night.store.guidance.lessons(night.user_id) if one.section][-GUIDANCE:]
+    return [one for one in await night.store.guidance.list_lessons(night.user_id) if one.section][-GUIDANCE:]
 
 
 async def standing(night: Night) -> list[Json]:
@@ -162,5 +162,5 @@ async def unanswered(night: Night, sessions: Sequence[int]) -> list[Json]:
 async def read_through(night: Night, sessions: Sequence[int]) -> tuple[list[Reading], list[Noticed]]:
     """The transcripts of some sessions, and the records of their turns."""
     lines = await night.lines_of(sessions, LOOKED_THROUGH)
-    turns = await night.store.nights.noticed_in(night.user_id, [TURN], sessions)
+    turns = await night.store.nights.list_session_signals(night.user_id, [TURN], sessions)
     return [Reading(session, said) for session, said in lines.items()], turns

@@ -57,7 +57,7 @@ async def corrected_before(night: Night, heard: Sequence[Heard]) -> list[Correct
     new = {one.session.id for one in heard}
     earlier = [one.id for one in await night.sessions() if one.id not in new][-LOOKED_BACK:]
     lines = await night.lines_of(earlier, LOOKED_THROUGH)
-    stuck = await night.store.nights.noticed_in(night.user_id, [IMPASSE], earlier)
+    stuck = await night.store.nights.list_session_signals(night.user_id, [IMPASSE], earlier)
     hands = hands_of(night.embed)
     own = {session: own_lines(said, hands) for session, said in lines.items()}
     return [
@@ -70,7 +70,7 @@ async def corrected_before(night: Night, heard: Sequence[Heard]) -> list[Correct
 async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
     fresh = [session for session in await night.sessions() if session.last > night.seen][:SESSIONS]
     within = [session.id for session in fresh]
-    noticed = await night.store.nights.noticed_in(night.user_id, [TURN, IMPASSE], within)
+    noticed = await night.store.nights.list_session_signals(night.user_id, [TURN, IMPASSE], within)
     stuck = [one for one in noticed if one.kind == IMPASSE]
     said = await night.lines_of(within, LINES)
     read = [(one, said[one.id]) for one in fresh]

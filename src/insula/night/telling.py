@@ -95,8 +95,8 @@ def ordered(phases: Iterable[Told]) -> list[Told]:
 
 async def changed_last_night(store: Store, user: str) -> tuple[str, ...]:
     """What the last night changed, in three lines at most; nothing once something was said since."""
-    user_id = await store.nights.sleeper(user)
-    done = await store.read(views.reported, user, None, 1) if user_id is not None else []
+    user_id = await store.nights.find_user_id(user)
+    done = await store.read(views.list_phase_reports, user, None, 1) if user_id is not None else []
     if user_id is None or not done or done[-1].phase != END:
         return ()
     sessions = await store.nights.sessions_to_sleep_on(user_id)

@@ -28,15 +28,15 @@ from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval import extraction
 from insula.memory.retrieval.embedding import embedded_all, hands_of
 from insula.memory.retrieval.extraction import Read
-from insula.memory.retrieval.query import cue
+from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import unread
 from insula.memory.storage.nights import REST
 from insula.memory.storage.rows import Kept, Place
 from insula.memory.storage.store import Store
-from insula.memory.storage.understood import Found, LineRead, Wished, keep
+from insula.memory.storage.understood import Found, LineRead, Wished, keep_extracted
 from insula.memory.storage.unread import TOKENS_A_DAY, Remembered, Unread
 from insula.memory.storage.vectors import Embed
-from insula.memory.wishes import is_all, is_wish, plain, stands, words
+from insula.memory.wishes import is_all, is_told, is_wish, learnable_preferences, preference_words
 from insula.night.asking import used
 from insula.text.analysis import analyse
 from insula.types import Usage
@@ -137,7 +137,7 @@ async def read_lines(reader: Reader) -> Report | None:
     }
     shown = {one.memory: one.content for one in (*lines, *batch.facts.values()) if one.content}
     name = f"{REST}{after}"
-    is_ours = await store.run(keep, reader.user_id, name, report, found, shown, store.now())
+    is_ours = await store.run(keep_extracted, reader.user_id, name, report, found, shown, store.now())
     return report if is_ours else None
 
 
@@ -146,13 +146,13 @@ async def _batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Batch:
     here = {one.memory for one in lines}
     new = [one for one in lines if one.is_new and one.by == USER and one.content]
     near = [number for one in new for number in await _near(reader, one) if number not in here]
-    rows = await reader.store.read(unread.remembered, reader.user_id, list(dict.fromkeys(near))[:MOST_KNOWN])
-    stand = [one for one in await reader.store.guidance.lessons(reader.user_id) if is_wish(one) and stands(one)]
+    rows = await reader.store.read(unread.read_known_facts, reader.user_id, list(dict.fromkeys(near))[:MOST_KNOWN])
+    stand = [one for one in await reader.store.guidance.list_lessons(reader.user_id) if is_wish(one) and is_told(one)]
     facts = {f"f{number}": one for number, one in enumerate((one for one in rows if one.line), 1)}
     wishes = {f"p{number}": one for number, one in enumerate(stand[-MOST_WISHES:], 1)}
     known = [
         *(Known(name, one.line, _day(one.said_at)) for name, one in facts.items()),
-        *(Known(name, words(one)) for name, one in wishes.items()),
+        *(Known(name, preference_words(one)) for name, one in wishes.items()),
     ]
     own = await asyncio.to_thread(_own, lines, hands_of(reader.embed))
     said = [_line(one, own[one.message].text if one.by == USER else one.content) for one in lines]
@@ -177,8 +177,8 @@ async def _near(reader: Reader, line: Unread) -> list[int]:
     analysis = analyse(line.content, default=line.language or "en")
     vectors = [] if reader.embed is None else await asyncio.to_thread(embedded_all, reader.embed, [line.content])
     place = Place(reader.user_id, line.session, reader.user, "")
-    asked = cue(analysis, USER, ASSISTANT, frozenset())
-    found = await reader.store.memories.recall(place, asked, LINES, vectors=vectors)
+    asked = build_cue(analysis, USER, ASSISTANT, frozenset())
+    found = await reader.store.memories.recall_memories(place, asked, LINES, vectors=vectors)
     told = [one.memory.id for one in found.recalled if one.memory.provenance == USER]
     return [number for number in told if number != line.memory][:KNOWN_EACH]
 
@@ -211,7 +211,7 @@ async def _found(reader: Reader, batch: Batch, checked: Checked) -> Found:
     lines = {one.message: one for one in batch.lines}
     read = {line: await asyncio.to_thread(_read, lines[line], checked.facts, batch) for line in _of(checked.facts)}
     made = [LineRead(lines[line].memory, one.line, await _with_vectors(reader, one)) for line, one in read.items()]
-    stored = await reader.store.read(unread.remembered, reader.user_id, [one.memory for one in batch.lines])
+    stored = await reader.store.read(unread.read_known_facts, reader.user_id, [one.memory for one in batch.lines])
     stated = {one.memory: one.statements for one in stored} | {one.memory: one.statements for one in made}
     ends, lifted = list[tuple[int, int]](), list[tuple[str, int]]()
     for one in checked.ends:
@@ -243,7 +243,7 @@ def _of(found: Iterable[Fact]) -> list[int]:
 def _read(line: Unread, found: Iterable[Fact], batch: Batch) -> Read:
     before = [one for one in batch.lines if one.session == line.session and one.message < line.message]
     said = [Utterance(one.content, one.by == USER) for one in before if one.content]
-    return extraction.read(line.content, line.language, [one for one in found if one.line == line.message], said)
+    return extraction.read_line(line.content, line.language, [one for one in found if one.line == line.message], said)
 
 
 async def _with_vectors(reader: Reader, read: Read) -> tuple[Statement, ...]:
@@ -275,7 +275,7 @@ def _is_fact(words: str, vector: Vector | None) -> bool:
 
 
 def _wished(one: Wanted, line: Unread, said: UsersWords) -> list[Wished]:
-    return [Wished(line.session, line.turn, line.message, each) for each in plain([one], said, ())]
+    return [Wished(line.session, line.turn, line.message, each) for each in learnable_preferences([one], said, ())]
 
 
 def _wish(one: Preference, vector: Vector | None) -> Wanted:
@@ -310,10 +310,10 @@ async def rest(
         ModelError: the model was not reached, or not in time.
         StoreError: the store cannot be used, or a line changed meanwhile; the next rest reads it.
     """
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return None
-    async with store.nights.alone(user_id) as alone:
+    async with store.nights.hold_night(user_id) as alone:
         if not alone:
             return None
         with on_behalf_of(user):

@@ -16,7 +16,7 @@ from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import Retired
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.vectors import Embed
-from insula.memory.wishes import WISH, is_wish, stands, words
+from insula.memory.wishes import WISH, is_told, is_wish, preference_words
 from insula.night.agreement import same
 from insula.night.distil import find_flaw
 from insula.night.soul import Document, Section, prompt_text, revise, taken_out
@@ -54,7 +54,7 @@ def with_wishes(document: Document, old: Document, kept: Iterable[Kept]) -> Docu
         old: as it was found; what stands there keeps its place.
         kept: the user's guidance.
     """
-    standing = {one.name: words(one) for one in kept if is_wish(one) and stands(one) and one.mode != MUTED}
+    standing = {one.name: preference_words(one) for one in kept if is_wish(one) and is_told(one) and one.mode != MUTED}
     shown = {name: text for name, text in list(standing.items())[-MOST:] if not find_flaw(text)}
     own = [line.text for line in document.own]
     wanted = {name: text for name, text in shown.items() if not any(map(partial(same, text), own))}

@@ -19,7 +19,16 @@ from insula.memory.retrieval.embedding import embedded_all, hands_of
 from insula.memory.storage.changes import Change, Lesson, Retired
 from insula.memory.storage.rows import Kept, Line, Noticed
 from insula.memory.storage.vectors import Embed
-from insula.memory.wishes import WHY, OwnWish, hear, heard_in, is_wish, plain, stands, words
+from insula.memory.wishes import (
+    WHY,
+    OwnWish,
+    apply_preferences,
+    heard_in,
+    is_told,
+    is_wish,
+    learnable_preferences,
+    preference_words,
+)
 from insula.night.corrections import is_question, is_users
 from insula.night.cycle import Night
 from insula.night.sessions import LINES, Heard
@@ -120,7 +129,7 @@ def unheard(
     said = sorted((each for one in sessions for each in _said(one, turns, embed)), key=lambda each: each[0])
     standing, changes = tuple(kept), list[Change]()
     for message, wishes, talk in said:
-        made = hear(standing, wishes, message, now, session=talk)
+        made = apply_preferences(standing, wishes, message, now, session=talk)
         standing, changes = made.kept, changes + list(made.changes)
     return changes
 
@@ -218,11 +227,13 @@ def asked_again(
         if not like or _is_known(best, standing, embed):
             continue
         wish = Preference(best.text, "standing", best.part)
-        if found := plain([wish], best.said, ()):
-            made = hear(standing, found, best.message, now)
+        if found := learnable_preferences([wish], best.said, ()):
+            made = apply_preferences(standing, found, best.message, now)
             cited = tuple(sorted({each.message for each in (one, *like)}))
             parts = [
-                each for each in made.kept if is_wish(each) and words(each) in best.text and words(each) != best.text
+                each
+                for each in made.kept
+                if is_wish(each) and preference_words(each) in best.text and preference_words(each) != best.text
             ]
             changes += [Retired(each.key, NIGHT, WHY["same"], "", best.message) for each in parts]
             standing = tuple(
@@ -240,7 +251,7 @@ def _cite(change: Change, advice: str, cited: tuple[int, ...]) -> Change:
 
 def _is_known(asked: Request, kept: Sequence[Kept], embed: Embed | None) -> bool:
     """Whether a preference says it already; not one that is a part of it, which takes its place."""
-    wishes = [words(one) for one in kept if is_wish(one) and stands(one)]
+    wishes = [preference_words(one) for one in kept if is_wish(one) and is_told(one)]
     others = [said for said in wishes if said == asked.text or said not in asked.text]
     vectors = embedded_all(embed, others) if embed and others else []
     return any(float(np.dot(asked.vector, vector)) >= KNOWN for vector in vectors)
@@ -259,12 +270,14 @@ def find_doubtful(new: Sequence[Kept], kept: Sequence[Kept], embed: Embed | None
         kept: the user's guidance.
         embed: makes vectors; without one nothing is doubtful.
     """
-    older = [one for one in kept if is_wish(one) and stands(one) and one not in new]
+    older = [one for one in kept if is_wish(one) and is_told(one) and one not in new]
     pairs = [(old, one) for one in new for old in older if bool(one.trigger) == bool(old.trigger)]
     if embed is None or not pairs:
         return None
-    texts = list(dict.fromkeys(words(one) for pair in pairs for one in pair))
+    texts = list(dict.fromkeys(preference_words(one) for pair in pairs for one in pair))
     vectors = dict(zip(texts, embedded_all(embed, texts), strict=True))
-    near = [(float(np.dot(vectors[words(old)], vectors[words(one)])), old, one) for old, one in pairs]
+    near = [
+        (float(np.dot(vectors[preference_words(old)], vectors[preference_words(one)])), old, one) for old, one in pairs
+    ]
     most, *pair = max(near, key=lambda each: each[0])
     return (pair[0], pair[1]) if most >= DOUBTFUL else None

@@ -101,10 +101,10 @@ async def get_fact(store: Store, user: str, number: int) -> Fact:
 
 async def list_people(store: Store, user: str) -> tuple[Person, ...]:
     """Whom facts are about: the user first, then those with the most facts."""
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return ()
-    found = await store.read(stated.subjects, user_id, PEOPLE)
+    found = await store.read(stated.list_subjects, user_id, PEOPLE)
     people = {path: Person(id=path, name=_name(path, [text]), facts=count) for path, count, text in found}
     pairs = await store.read(stated.named_kin, user_id)
     beside = Counter(one for pair in pairs for one in pair[:2])
@@ -140,11 +140,14 @@ def find_person(people: Sequence[Person], name: str) -> Person:
 
 async def describe_facts(store: Store, user: str, found: Sequence[Memory]) -> tuple[Fact, ...]:
     """Some memories as facts."""
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     if user_id is None or not found:
         return ()
     ids = [one.id for one in found]
-    known, ended = await store.read(stated.stated, user_id, ids), await store.read(stated.over, user_id, ids)
+    known, ended = (
+        await store.read(stated.read_statements, user_id, ids),
+        await store.read(stated.read_superseded, user_id, ids),
+    )
     return tuple(
         Fact(memory=one, whose=_names(known.get(one.id, ()), one.content), over=ended.get(one.id)) for one in found
     )

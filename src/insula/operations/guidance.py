@@ -10,11 +10,11 @@ from typing import Literal
 
 from insula.coding.step.digest import Rule
 from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, live
-from insula.memory.storage.ledger import Piece
+from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.rows import Cited, Kept
 from insula.memory.storage.store import Store
-from insula.memory.wishes import is_wish, stands
-from insula.memory.wishes import words as words_of
+from insula.memory.wishes import is_told, is_wish
+from insula.memory.wishes import preference_words as words_of
 from insula.night import curation
 from insula.operations.words import counted, times
 from insula.text.surface import written
@@ -69,7 +69,7 @@ class Guidance:
     """What a person can do with it, the most usual first."""
     wording: str = ""
     """The words that a person may correct; empty where they are not theirs to change."""
-    piece: Piece | None = None
+    piece: GuidancePiece | None = None
     """As the memory holds it; None for a rule."""
 
     def holds(self, text: str) -> bool:
@@ -86,13 +86,13 @@ def kind_of(kept: Kept) -> Kind:
 async def list_guidance(store: Store, user: str) -> list[Guidance]:
     """The preferences and lessons of a user, what is used no more among them: preferences first, what is used first."""
     pieces = await curation.pieces(store, user)
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     named = sorted({each for one in pieces for each in one.kept.citations[-SOURCES:]})
-    quoted = await store.guidance.cited(user_id, named) if user_id is not None else []
+    quoted = await store.guidance.read_cited(user_id, named) if user_id is not None else []
     return describe_pieces(pieces, {one.id: one for one in quoted}, store.now())
 
 
-def describe_pieces(pieces: Sequence[Piece], cited: Mapping[int, Cited], now: float) -> list[Guidance]:
+def describe_pieces(pieces: Sequence[GuidancePiece], cited: Mapping[int, Cited], now: float) -> list[Guidance]:
     """Pieces of guidance with all that is known of them.
 
     Args:
@@ -105,7 +105,7 @@ def describe_pieces(pieces: Sequence[Piece], cited: Mapping[int, Cited], now: fl
     return sorted(found, key=lambda one: (list(KINDS).index(one.kind), STANDINGS.index(one.standing)))
 
 
-def _describe(piece: Piece, advice: ActiveLesson | None, cited: Mapping[int, Cited], now: float) -> Guidance:
+def _describe(piece: GuidancePiece, advice: ActiveLesson | None, cited: Mapping[int, Cited], now: float) -> Guidance:
     kept = piece.kept
     sources = tuple(cited[each] for each in kept.citations[-SOURCES:] if each in cited)
     if kept.section:
@@ -116,7 +116,7 @@ def _describe(piece: Piece, advice: ActiveLesson | None, cited: Mapping[int, Cit
     made = replace(made, sources=sources, since=kept.created_at, piece=piece, actions=(*made.actions, *undo))
     if not piece.retired:
         return made
-    was_used = kind_of(kept) == "lesson" or stands(kept)
+    was_used = kind_of(kept) == "lesson" or is_told(kept)
     why = f"{'used no more' if was_used else 'never used'}: {piece.retired.replace('the user', 'you')}"
     return replace(made, state=why, standing="gone", waits="", actions=undo, wording="")
 
@@ -139,7 +139,7 @@ def _when(kept: Kept, sources: Sequence[Cited]) -> str:
 
 def _describe_wish(wish: Kept, sources: Sequence[Cited]) -> Guidance:
     """What a user wants of every answer, in their own words."""
-    used = stands(wish) and wish.mode != MUTED
+    used = is_told(wish) and wish.mode != MUTED
     return Guidance(
         id=wish.name,
         kind="preference",

@@ -62,13 +62,13 @@ async def list_memories(
         InputError: the limit cannot be used.
     """
     check_limit(limit)
-    found = await store.read(views.remembered, user, wanted or Filter(), before, limit + 1)
+    found = await store.read(views.list_memories, user, wanted or Filter(), before, limit + 1)
     return MemoryPage(memories=tuple(found[:limit]), next=found[limit - 1].id if len(found) > limit else None)
 
 
 async def count_memories(store: Store, user: str, wanted: Filter | None = None) -> int:
     """How many memories of a user there are."""
-    return await store.read(views.count, user, wanted or Filter())
+    return await store.read(views.count_memories, user, wanted or Filter())
 
 
 async def get_memory(store: Store, user: str, number: int) -> Memory:
@@ -77,7 +77,7 @@ async def get_memory(store: Store, user: str, number: int) -> Memory:
     Raises:
         NotFound: there is none such.
     """
-    found = await store.read(views.named, user, [number])
+    found = await store.read(views.find_memories, user, [number])
     if number not in found:
         raise NotFound(MISSING.format(number=number, user=user))
     return found[number]
@@ -90,7 +90,7 @@ async def read_history(store: Store, user: str, number: int) -> tuple[Change, ..
         NotFound: there is none such.
     """
     await get_memory(store, user, number)
-    return tuple(await store.read(views.history, user, number))
+    return tuple(await store.read(views.read_history, user, number))
 
 
 async def change_memory(store: Store, user: str, number: int, do: Do, text: str = "") -> Memory:
@@ -100,8 +100,8 @@ async def change_memory(store: Store, user: str, number: int, do: Do, text: str 
         NotFound: there is none such.
         InputError: that cannot be done with it, with the reason.
     """
-    user_id = await store.nights.sleeper(user)
-    if user_id is None or not await store.memories.amend(user_id, number, do, redact(text)):
+    user_id = await store.nights.find_user_id(user)
+    if user_id is None or not await store.memories.amend_memory(user_id, number, do, redact(text)):
         raise NotFound(MISSING.format(number=number, user=user))
     return await get_memory(store, user, number)
 
@@ -118,7 +118,7 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
     Raises:
         NotFound: there is none such.
     """
-    user_id = await store.nights.sleeper(user)
+    user_id = await store.nights.find_user_id(user)
     others = await store.read(erasure.others_holding, user_id, number) if user_id is not None else []
     left = await curation.erase(store, user, soul, number)
     if left is None:
@@ -128,7 +128,7 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
 
 async def forget_memories(store: Store, user: str, wanted: Filter, soul: Path | None = None) -> Deleted:
     """Erase all of a user's memories that a filter wants, for good, as `delete_memory` does each of them."""
-    numbers = await store.read(views.matching, user, wanted)
+    numbers = await store.read(views.list_matching_ids, user, wanted)
     left = await curation.erase(store, user, soul, *numbers) if numbers else ""
     return Deleted(memories=tuple(numbers), left=left or "")
 
@@ -139,13 +139,13 @@ async def forget_user(store: Store, user: str, soul: Path | None = None) -> Dele
     Raises:
         NotFound: nothing is stored of the user.
     """
-    numbers = await store.read(views.matching, user, Filter())
+    numbers = await store.read(views.list_matching_ids, user, Filter())
     await store.run(erasure.erase_user, user)
     if soul is not None:
         for file in (soul, soul.with_name(curation.REQUESTS)):
             file.unlink(missing_ok=True)
         shutil.rmtree(soul.with_name(custody.BACKUPS), ignore_errors=True)
-    return Deleted(memories=tuple(numbers), left=store.residue if await store.scrub() else custody.LEFT)
+    return Deleted(memories=tuple(numbers), left=store.residue if await store.scrub_erased() else custody.LEFT)
 
 
 async def export_user(store: Store, user: str, target: Path, soul: Path | None = None) -> int:
@@ -155,4 +155,4 @@ async def export_user(store: Store, user: str, target: Path, soul: Path | None =
         NotFound: nothing is stored of the user.
         StoreFull: the file cannot be written.
     """
-    return await custody.export(store, user, soul, target)
+    return await custody.export_user(store, user, soul, target)

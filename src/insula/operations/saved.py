@@ -5,15 +5,15 @@ from pathlib import Path
 
 from insula.errors import NotFound
 from insula.memory.storage import views
-from insula.memory.storage.ledger import Piece
+from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.store import Store
-from insula.memory.wishes import is_wish, stands
+from insula.memory.wishes import is_told, is_wish
 from insula.night import curation
 
 NOTHING = "Turn {turn} of the conversation {session!r} saved nothing that still stands; see what is saved on the page."
 
 
-async def find_saved(store: Store, user: str, session: str, turn: int) -> list[Piece]:
+async def find_saved(store: Store, user: str, session: str, turn: int) -> list[GuidancePiece]:
     """The preferences that stand because of what was said in a turn, and did not stand before it."""
     said = set(await store.read(views.said_in, user, session, turn))
     every = await curation.pieces(store, user) if said else []
@@ -38,11 +38,11 @@ async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Pat
     return [one.kept.advice for one in found]
 
 
-def _is_new(one: Piece, said: set[int], every: Sequence[Piece]) -> bool:
+def _is_new(one: GuidancePiece, said: set[int], every: Sequence[GuidancePiece]) -> bool:
     """Whether a preference stands since some messages; what it took over from those that it replaced is not its own."""
     kept = one.kept
     replaced = {message for each in every if each.by == kept.key for message in each.kept.citations}
     own = set(kept.citations) - replaced
     before = kept._replace(citations=tuple(own - said))
-    stood = bool(before.citations) and stands(before)
-    return not one.retired and is_wish(kept) and stands(kept) and not own.isdisjoint(said) and not stood
+    stood = bool(before.citations) and is_told(before)
+    return not one.retired and is_wish(kept) and is_told(kept) and not own.isdisjoint(said) and not stood

@@ -98,9 +98,9 @@ class Live:
     async def _look(self, store: Store) -> list[str]:
         """Who is to be woken: all where it is not known what they have seen."""
         if not self._ends:
-            self._ends.append(await store.read(views.end))
+            self._ends.append(await store.read(views.ledger_end))
             return list(self._rooms)
-        end, users = await store.read(views.grown, self._ends[0] if store.is_shared else self._ends[-1])
+        end, users = await store.read(views.find_grown_ledgers, self._ends[0] if store.is_shared else self._ends[-1])
         self._ends.append(end)
         return users
 

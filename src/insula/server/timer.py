@@ -58,7 +58,7 @@ class Timer:
     async def look(self) -> None:
         """Run the nights whose moment has come, a few at once, whoever has waited longest first."""
         now = self._store.now()
-        waiting = [user for user in await self._store.nights.users() if self._is_time(user, now)]
+        waiting = [user for user in await self._store.nights.list_users() if self._is_time(user, now)]
         users = iter(sorted(waiting, key=lambda user: moment(user, self._local(user, now).date())))
         await asyncio.gather(*(self._work(users) for _ in range(AT_ONCE)))
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from insula.guidance import MUTED, PINNED
 from insula.language.preferences import CONTENT, Preference
 from insula.memory.storage.rows import Kept
-from insula.memory.wishes import is_of_one_topic, is_wish, part_told, relation, stands, words
+from insula.memory.wishes import is_of_one_topic, is_told, is_wish, part_told, preference_words, relate_preferences
 from insula.screening import screen
 from insula.text import triggers
 
@@ -38,12 +38,12 @@ class ActivePreference(NamedTuple):
 
 def active_preferences(kept: Iterable[Kept]) -> tuple[ActivePreference, ...]:
     """The wishes that may be told, pinned ones first, then the latest; screened anew."""
-    found = [wish for one in kept if is_wish(one) and stands(one) and (wish := _read_preference(one))]
+    found = [wish for one in kept if is_wish(one) and is_told(one) and (wish := _read_preference(one))]
     return tuple(sorted(found, key=lambda one: (not one.pinned, -one.latest, -one.id)))
 
 
 def _read_preference(one: Kept) -> ActivePreference | None:
-    text = screen(words(one), CHARS)
+    text = screen(preference_words(one), CHARS)
     if one.mode == MUTED or text.reasons or not text.text:
         return None
     latest = max(one.citations, default=0)
@@ -79,4 +79,4 @@ def select_preferences(
 def _is_overruled(one: ActivePreference, heard: Sequence[Preference]) -> bool:
     """Whether the message itself says something about what a preference is about."""
     about = (wish for wish in heard if is_of_one_topic(wish, one.trigger))
-    return any(relation(wish, one.part, one.text) != "unrelated" for wish in about)
+    return any(relate_preferences(wish, one.part, one.text) != "unrelated" for wish in about)

@@ -77,8 +77,8 @@ async def read_register(store: Store, user: str, claims: frozenset[str], home: s
         claims: those that may be made in a turn.
         home: the folder of hook state; None where the coding agents are not the user's.
     """
-    user_id = await store.nights.sleeper(user)
-    noticed = await store.nights.noticed(user_id, KINDS, 0.0) if user_id is not None else []
+    user_id = await store.nights.find_user_id(user)
+    noticed = await store.nights.list_signals(user_id, KINDS, 0.0) if user_id is not None else []
     hooks = await asyncio.to_thread(_measure_hooks, home) if home is not None else None
     return list_entries(claims, count_claims(noticed), hooks)
 

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from insula.errors import InputError
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.privacy.erasure import unmeant
+from insula.memory.privacy.erasure import clear_following
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import encode, load_terms
+from insula.memory.retrieval.encoding import encode_claims, load_terms
 from insula.memory.storage import journal
 from insula.memory.storage.changes import Revision
 from insula.memory.storage.nights import revisions_of, words_on
@@ -38,33 +38,35 @@ _DERIVED = "a night derived it from what was said; correct what was said, or era
 _WORDLESS = "there are no words to put in its place."
 
 
-def amend(connection: sa.Connection, user_id: int, number: int, do: Do, at: float, text: str = "") -> bool:
+def amend_memory(connection: sa.Connection, user_id: int, number: int, do: Do, at: float, text: str = "") -> bool:
     """Do what a person wants with a memory; False where there is none such.
 
     Raises:
         InputError: that cannot be done with it, with the reason.
     """
-    index.begin(connection, user_id)
-    row = _row(connection, user_id, number)
+    index.begin_write(connection, user_id)
+    row = _find_memory(connection, user_id, number)
     if row is None:
         return False
-    if why := _refused(row, do, text):
+    if why := _explain_refusal(row, do, text):
         raise InputError(f"Memory {number} stays as it is: {why}")
     if do == "undo":
-        _undo(connection, user_id, row, at)
+        _undo_amendment(connection, user_id, row, at)
         return True
     mode = words_on(connection, user_id, [number]).get(number) or ""
     if do == "correct":
         told = text.strip()[:REMEMBERED_CHARS] if row.kind == "semantic" else None
-        _reword(connection, user_id, row, text, mode, told=told)
+        _reword_memory(connection, user_id, row, text, mode, told=told)
     else:
-        _set(connection, user_id, row, MODES[do], at)
+        _set_mode(connection, user_id, row, MODES[do], at)
     after = MODES.get(do, mode)
-    _note(connection, user_id, row, {"why": DONE[do], "mode": after, "before": mode}, at, old=do == "correct")
+    _record_amendment(
+        connection, user_id, row, {"why": DONE[do], "mode": after, "before": mode}, at, old=do == "correct"
+    )
     return True
 
 
-def _refused(row: sa.Row[Any], do: Do, text: str) -> str:
+def _explain_refusal(row: sa.Row[Any], do: Do, text: str) -> str:
     """Why something cannot be done; empty where it can."""
     if not row.content:
         return _GONE
@@ -75,24 +77,24 @@ def _refused(row: sa.Row[Any], do: Do, text: str) -> str:
     return _WORDLESS if do == "correct" and not text.strip() else ""
 
 
-def _undo(connection: sa.Connection, user_id: int, row: sa.Row[Any], at: float) -> None:
+def _undo_amendment(connection: sa.Connection, user_id: int, row: sa.Row[Any], at: float) -> None:
     """Bring back what a night let go, or take back the last word that was not undone yet."""
     if row.retired_at is not None:
-        journal.restore(connection, user_id, row.id, at)
+        journal.restore_memory(connection, user_id, row.id, at)
         return
-    last = _last(connection, user_id, row.id)
+    last = _find_last_amendment(connection, user_id, row.id)
     if last is None:
         raise InputError(f"Nothing was decided on memory {row.id} that could be undone.")
     before, corrected = str(last.evidence["before"]), last.evidence["why"] == DONE["correct"]
     if corrected:
         old = _read_words(last.content)
-        _reword(connection, user_id, row, old["content"], before, told=old.get("line"), kind=old.get("kind"))
+        _reword_memory(connection, user_id, row, old["content"], before, told=old.get("line"), kind=old.get("kind"))
     else:
-        _set(connection, user_id, row, before, at)
-    _note(connection, user_id, row, {"why": DONE["undo"], "mode": before}, at, old=corrected)
+        _set_mode(connection, user_id, row, before, at)
+    _record_amendment(connection, user_id, row, {"why": DONE["undo"], "mode": before}, at, old=corrected)
 
 
-def _last(connection: sa.Connection, user_id: int, number: int) -> Any:
+def _find_last_amendment(connection: sa.Connection, user_id: int, number: int) -> Any:
     """The last word on a memory that stands; each undoing took back the one before it."""
     undone = 0
     for one in revisions_of(connection, user_id, f"memory:{number}", PAST):
@@ -105,12 +107,12 @@ def _last(connection: sa.Connection, user_id: int, number: int) -> Any:
     return None
 
 
-def _row(connection: sa.Connection, user_id: int, number: int) -> sa.Row[Any] | None:
+def _find_memory(connection: sa.Connection, user_id: int, number: int) -> sa.Row[Any] | None:
     mine = sa.and_(memories.c.user_id == user_id, memories.c.id == number)
     return connection.execute(sa.select(memories).where(mine)).one_or_none()
 
 
-def _reword(
+def _reword_memory(
     connection: sa.Connection,
     user_id: int,
     row: sa.Row[Any],
@@ -134,7 +136,7 @@ def _reword(
         kind: what it was, where old words come back.
     """
     analysis = analyse(text.strip()[:REMEMBERED_CHARS], default=row.language or "en")
-    encoding = encode(analysis, row.speaker, ASSISTANT if row.speaker == USER else USER)
+    encoding = encode_claims(analysis, row.speaker, ASSISTANT if row.speaker == USER else USER)
     item = new_item(analysis, encoding, row.provenance, row.speaker, (), (), told=told)
     kind = kind or ("semantic" if row.kind == "semantic" else item.kind)
     values: dict[str, Any] = {
@@ -143,15 +145,15 @@ def _reword(
         "claims": item.claims,
         "language": item.language,
         "kind": kind,
-        "withheld": _withheld(" ".join(item.withheld), mode),
+        "withheld": _withhold_reasons(" ".join(item.withheld), mode),
     }
     is_indexed = row.promoted_at is not None
     if is_indexed:
-        index.remove(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
-        index.add(connection, user_id, [(row.id, load_terms(item.claims), kind == "semantic")])
-        index.settle(connection)
-    unmeant(connection, user_id, row.id)
-    _write(connection, row.id, values | {"vector": None, "stated": None})
+        index.remove_entries(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
+        index.add_entries(connection, user_id, [(row.id, load_terms(item.claims), kind == "semantic")])
+        index.drop_unused_terms(connection)
+    clear_following(connection, user_id, row.id)
+    _update_memory(connection, row.id, values | {"vector": None, "stated": None})
 
 
 def _write_words(row: sa.Row[Any]) -> str:
@@ -168,27 +170,27 @@ def _read_words(past: str) -> Mapping[str, str]:
     return cast("Mapping[str, str]", found) if is_object(found) and "content" in found else {"content": past}
 
 
-def _set(connection: sa.Connection, user_id: int, row: sa.Row[Any], mode: str, at: float) -> None:
+def _set_mode(connection: sa.Connection, user_id: int, row: sa.Row[Any], mode: str, at: float) -> None:
     """Let a memory stand as a person wants: a pinned one in long-term memory, a muted one before no model."""
-    values: dict[str, Any] = {"withheld": _withheld(row.withheld, mode)}
+    values: dict[str, Any] = {"withheld": _withhold_reasons(row.withheld, mode)}
     if mode == PINNED and row.promoted_at is None:
         values["promoted_at"] = at
-        index.add(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
-    _write(connection, row.id, values)
+        index.add_entries(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
+    _update_memory(connection, row.id, values)
 
 
-def _withheld(reasons: str, mode: str) -> str:
+def _withhold_reasons(reasons: str, mode: str) -> str:
     found = [one for one in reasons.split() if one != MUTED]
     return " ".join([*found, MUTED] if mode == MUTED else found)
 
 
-def _write(connection: sa.Connection, number: int, values: Mapping[str, Any]) -> None:
+def _update_memory(connection: sa.Connection, number: int, values: Mapping[str, Any]) -> None:
     connection.execute(sa.update(memories).where(memories.c.id == number).values(**values))
 
 
-def _note(
+def _record_amendment(
     connection: sa.Connection, user_id: int, row: sa.Row[Any], evidence: Mapping[str, str], at: float, *, old: bool
 ) -> None:
     """Write down what was decided, with the old words where they changed: they go when the memory is erased."""
     past = Revision(f"memory:{row.id}", "person", _write_words(row) if old else "", evidence)
-    journal.apply(past, connection, user_id, at)
+    journal.apply_change(past, connection, user_id, at)

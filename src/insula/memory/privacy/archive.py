@@ -50,17 +50,17 @@ def lines(connection: sa.Connection, user: str, files: Mapping[str, str]) -> Ite
     Raises:
         NotFound: nothing is stored of the user.
     """
-    index.snapshot(connection)
-    user_id = found(connection, user)
+    index.begin_read(connection)
+    user_id = find_user_id(connection, user)
     seal = sha256()
-    for record in _records(connection, user, user_id, files):
+    for record in _list_records(connection, user, user_id, files):
         line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
         seal.update(line.encode("utf-8", "surrogatepass"))
         yield line
     yield json.dumps({SEALED: seal.hexdigest()}) + "\n"
 
 
-def found(connection: sa.Connection, user: str) -> int:
+def find_user_id(connection: sa.Connection, user: str) -> int:
     """The id of a user.
 
     Raises:
@@ -72,31 +72,31 @@ def found(connection: sa.Connection, user: str) -> int:
     return user_id
 
 
-def _records(connection: sa.Connection, user: str, user_id: int, files: Mapping[str, str]) -> Iterator[Row]:
+def _list_records(connection: sa.Connection, user: str, user_id: int, files: Mapping[str, str]) -> Iterator[Row]:
     yield {"insula": FORMAT, "schema": VERSION, "user": user}
     for table in TABLES:
         query = sa.select(table).where(table.c.user_id == user_id).order_by(table.c.id)
         for row in connection.execute(query).mappings():
             yield {
                 "table": table.name,
-                "row": {name: _plain(value) for name, value in row.items() if name != "user_id"},
+                "row": {name: _encode_value(value) for name, value in row.items() if name != "user_id"},
             }
     for name, text in files.items():
         yield {"file": name, "text": text}
 
 
-def _plain(value: object) -> object:
+def _encode_value(value: object) -> object:
     return {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
 
 
-def read(data: bytes) -> Archive:
+def read_archive(data: bytes) -> Archive:
     """An archive as it was written.
 
     Raises:
         InputError: it is none, was cut or edited, or is of a newer version.
     """
     *body, last = data.splitlines(keepends=True) or [b""]
-    head, seal = _object(body[0] if body else last), _object(last)
+    head, seal = _parse_record(body[0] if body else last), _parse_record(last)
     if "insula" not in head:
         raise InputError("The file is no archive of Insula; give one that `insula user export` wrote.")
     if head["insula"] != FORMAT or str(head.get("schema")) > VERSION:
@@ -106,7 +106,7 @@ def read(data: bytes) -> Archive:
     if seal[SEALED] != sha256(b"".join(body)).hexdigest():
         raise InputError("The archive was changed after it was written, so it is not taken; take an unchanged copy.")
     rows, files = dict[str, list[Row]](), dict[str, str]()
-    for record in map(_object, body[1:]):
+    for record in map(_parse_record, body[1:]):
         match record:
             case {"file": str(name), "text": str(text)}:
                 files[name] = text
@@ -119,7 +119,7 @@ def read(data: bytes) -> Archive:
     return Archive(str(head.get("user", "")), rows, files)
 
 
-def _object(line: bytes) -> Row:
+def _parse_record(line: bytes) -> Row:
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError):
@@ -127,20 +127,20 @@ def _object(line: bytes) -> Row:
     return cast(Row, value) if isinstance(value, dict) else {}
 
 
-def unpack(connection: sa.Connection, user: str, archive: Archive, at: float) -> int:
+def unpack_archive(connection: sa.Connection, user: str, archive: Archive, at: float) -> int:
     """Write all of an archive under a user's name; returns how many rows that are.
 
     Raises:
         InputError: something is stored of that user already, or a row does not fit.
     """
-    index.begin(connection)
+    index.begin_write(connection)
     if connection.execute(sa.select(users.c.id).where(users.c.name == user)).scalar() is not None:
         raise InputError(f"Something is stored of {user!r} already; import under another name, or `restore` instead.")
     made = connection.execute(sa.insert(users).values(name=user, created_at=at).returning(users.c.id))
     user_id = made.scalar_one()
     try:
-        _insert(connection, user_id, archive.rows)
-        _index(connection, user_id)
+        _insert_rows(connection, user_id, archive.rows)
+        _index_memories(connection, user_id)
     except OperationalError:
         raise  # the disk, and no row
     except _UNFIT as error:
@@ -148,15 +148,15 @@ def unpack(connection: sa.Connection, user: str, archive: Archive, at: float) ->
     return sum(map(len, archive.rows.values()))
 
 
-def _insert(connection: sa.Connection, user_id: int, kept: Mapping[str, list[Row]]) -> None:
-    moved = {table.name: _moved(connection, table, kept.get(table.name, ())) for table in TABLES}
+def _insert_rows(connection: sa.Connection, user_id: int, kept: Mapping[str, list[Row]]) -> None:
+    moved = {table.name: _plan_ids(connection, table, kept.get(table.name, ())) for table in TABLES}
     for table in TABLES:
-        rows = [_fitted(table, row, moved) | {"user_id": user_id} for row in kept.get(table.name, ())]
+        rows = [_renumber_row(table, row, moved) | {"user_id": user_id} for row in kept.get(table.name, ())]
         for start in range(0, len(rows), _BATCH):
             connection.execute(sa.insert(table), rows[start : start + _BATCH])
 
 
-class _Moved(NamedTuple):
+class _IdShift(NamedTuple):
     """How the rows of a table are numbered anew."""
 
     ids: frozenset[int]
@@ -164,7 +164,7 @@ class _Moved(NamedTuple):
     by: int
     """What is added, so that they are free."""
 
-    def own(self, old: int) -> int:
+    def map_id(self, old: int) -> int:
         """The new id of a row that must be in the archive: none refers to what is somebody else's.
 
         Raises:
@@ -175,25 +175,25 @@ class _Moved(NamedTuple):
         return old + self.by
 
 
-def _moved(connection: sa.Connection, table: sa.Table, rows: Iterable[Row]) -> _Moved:
+def _plan_ids(connection: sa.Connection, table: sa.Table, rows: Iterable[Row]) -> _IdShift:
     ids = frozenset(int(row["id"]) for row in rows)
-    return _Moved(ids, index.room(connection, table, min(ids), max(ids)) if ids else 0)
+    return _IdShift(ids, index.reserve_ids(connection, table, min(ids), max(ids)) if ids else 0)
 
 
-def _fitted(table: sa.Table, row: Row, moved: Mapping[str, _Moved]) -> Row:
+def _renumber_row(table: sa.Table, row: Row, moved: Mapping[str, _IdShift]) -> Row:
     """A row with its new ids, and bytes where they are bytes."""
-    change: dict[str, Callable[[Any], Any]] = {"id": moved[table.name].own}
+    change: dict[str, Callable[[Any], Any]] = {"id": moved[table.name].map_id}
     for column in table.c:
         name = f"{table.name}.{column.name}"
         target = next((key.column.table.name for key in column.foreign_keys), "")
         if target in moved:
-            change[column.name] = moved[target].own
+            change[column.name] = moved[target].map_id
         elif name in _ALSO:
             change[column.name] = lambda old, by=moved[_ALSO[name]].by: old + by
         elif name in _LISTS:
             change[column.name] = lambda old, by=moved[_LISTS[name]].by: [each + by for each in old]
         elif name == "revisions.subject":
-            change[column.name] = lambda old: _subject(str(old), moved["memories"].by)
+            change[column.name] = lambda old: _renumber_subject(str(old), moved["memories"].by)
         elif isinstance(column.type, sa.LargeBinary):
             change[column.name] = lambda old: b64decode(old["base64"])
     known = {column.name for column in table.c}
@@ -204,15 +204,15 @@ def _fitted(table: sa.Table, row: Row, moved: Mapping[str, _Moved]) -> Row:
     }
 
 
-def _subject(subject: str, by: int) -> str:
+def _renumber_subject(subject: str, by: int) -> str:
     number = subject.removeprefix(SUBJECT)
     return f"{SUBJECT}{int(number) + by}" if number != subject and number.isdigit() else subject
 
 
-def _index(connection: sa.Connection, user_id: int) -> None:
+def _index_memories(connection: sa.Connection, user_id: int) -> None:
     """Index what is in long-term memory."""
     mine = sa.and_(memories.c.user_id == user_id, memories.c.promoted_at.is_not(None), memories.c.retired_at.is_(None))
     rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(mine)).all()
     entries = [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows]
     for start in range(0, len(entries), _BATCH):
-        index.add(connection, user_id, entries[start : start + _BATCH])
+        index.add_entries(connection, user_id, entries[start : start + _BATCH])

@@ -22,7 +22,7 @@ MOST_BYTES = 5_000_000
 """From which on the file is put aside, in the place of the one before: a year of a hundred acts a day."""
 
 
-def note(home: Path, *, who: str, by: str, did: str, of: str = "", what: str = "") -> None:
+def log_access(home: Path, *, who: str, by: str, did: str, of: str = "", what: str = "") -> None:
     """Write down what was done; where that cannot be, it is logged, and what was done stands.
 
     Args:
@@ -49,15 +49,15 @@ def note(home: Path, *, who: str, by: str, did: str, of: str = "", what: str = "
         log.warning("What was done (%s) could not be written down (%s).", did, foreign.why(error))
 
 
-def noted(home: Path) -> list[dict[str, Any]]:
+def read_log(home: Path) -> list[dict[str, Any]]:
     """What was written down, oldest first."""
-    return [line for name in (OLD, FILE) for line in _lines(home / name)]
+    return [line for name in (OLD, FILE) for line in _read_entries(home / name)]
 
 
-def forget(home: Path, user: str) -> None:
+def forget_user(home: Path, user: str) -> None:
     """Take all that names a user out."""
     for path in (home / OLD, home / FILE):
-        if lines := _lines(path):
+        if lines := _read_entries(path):
             kept = [line for line in lines if user not in (line.get("who"), line.get("of"))]
             temporary = path.with_suffix(".new")
             with suppress(OSError):
@@ -67,7 +67,7 @@ def forget(home: Path, user: str) -> None:
                 temporary.replace(path)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def _read_entries(path: Path) -> list[dict[str, Any]]:
     try:
         text = foreign.read(path, 2 * MOST_BYTES).decode("utf-8", "replace")
     except OSError:

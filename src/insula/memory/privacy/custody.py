@@ -35,7 +35,7 @@ MOST_BYTES = 2_000_000_000
 LEFT = "Another program is reading the memory, so some of its file is not written anew yet; end it and erase again."
 
 
-class House(NamedTuple):
+class UserFiles(NamedTuple):
     """Where the files about users lie."""
 
     home: Path
@@ -49,21 +49,21 @@ class House(NamedTuple):
         return self.soul.parent / BACKUPS
 
 
-async def export(store: Store, user: str, soul: Path | None, target: Path) -> int:
+async def export_user(store: Store, user: str, soul: Path | None, target: Path) -> int:
     """Write a user's archive to a file, whole or not at all, with their SOUL.md if any; returns its size.
 
     Raises:
         NotFound: nothing is stored of the user.
         StoreFull: the file cannot be written.
     """
-    return await store.read(_export, user, _files(soul), target)
+    return await store.read(_export_rows, user, _read_files(soul), target)
 
 
-def _export(connection: sa.Connection, user: str, files: dict[str, str], target: Path) -> int:
-    return _write(target, archive.lines(connection, user, files))
+def _export_rows(connection: sa.Connection, user: str, files: dict[str, str], target: Path) -> int:
+    return _write_lines(target, archive.lines(connection, user, files))
 
 
-def _files(soul: Path | None) -> dict[str, str]:
+def _read_files(soul: Path | None) -> dict[str, str]:
     try:
         data = foreign.read(soul, SOUL_BYTES) if soul else b""
     except OSError:
@@ -73,7 +73,7 @@ def _files(soul: Path | None) -> dict[str, str]:
     return {SOUL: data.decode("utf-8", "surrogateescape")}
 
 
-def _write(target: Path, lines: Iterable[str]) -> int:
+def _write_lines(target: Path, lines: Iterable[str]) -> int:
     handle = temporary = None
     try:
         foreign.private(target.parent)
@@ -94,19 +94,19 @@ def _write(target: Path, lines: Iterable[str]) -> int:
     return size
 
 
-def opened(path: Path) -> Archive:
+def open_archive(path: Path) -> Archive:
     """The archive in a file.
 
     Raises:
         InputError: it cannot be read, or is none.
     """
     try:
-        return archive.read(foreign.read(path, MOST_BYTES))
+        return archive.read_archive(foreign.read(path, MOST_BYTES))
     except OSError as error:
         raise InputError(f"The archive {str(path)!r} cannot be read ({foreign.why(error)}); name another.") from error
 
 
-async def take(store: Store, user: str, house: House, taken: Archive, *, instead: bool = False) -> int:
+async def import_archive(store: Store, user: str, house: UserFiles, taken: Archive, *, instead: bool = False) -> int:
     """Take an archive in under a user's name, `instead` of what is there; returns how many rows that are.
 
     Raises:
@@ -116,59 +116,59 @@ async def take(store: Store, user: str, house: House, taken: Archive, *, instead
     def work(connection: sa.Connection) -> int:
         if instead and nights.user_id(connection, user) is not None:
             erasure.erase_user(connection, user)
-        return archive.unpack(connection, user, taken, store.now())
+        return archive.unpack_archive(connection, user, taken, store.now())
 
     rows = await store.run(work)
-    await store.scrub()
+    await store.scrub_erased()
     if text := taken.files.get(SOUL):
-        _write(house.soul, [text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")])
+        _write_lines(house.soul, [text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")])
     return rows
 
 
-async def backup(store: Store, user: str, house: House) -> Path:
+async def backup_user(store: Store, user: str, house: UserFiles) -> Path:
     """Put a copy of all that is known of a user aside, and let the oldest of many go."""
     name = datetime.fromtimestamp(store.now(), UTC).strftime("%Y%m%dT%H%M%S.%f")
     target = house.backups / f"{name}.jsonl"
-    await export(store, user, house.soul, target)
-    for old in backups(house)[KEPT:]:
+    await export_user(store, user, house.soul, target)
+    for old in list_backups(house)[KEPT:]:
         old.unlink(missing_ok=True)
     return target
 
 
-def backups(house: House) -> list[Path]:
+def list_backups(house: UserFiles) -> list[Path]:
     """A user's backups, newest first."""
     return sorted(house.backups.glob("*.jsonl"), reverse=True)
 
 
-async def restore(store: Store, user: str, house: House, path: Path | None = None) -> int:
+async def restore_backup(store: Store, user: str, house: UserFiles, path: Path | None = None) -> int:
     """Bring a backup back, the newest by default, instead of what is stored of the user.
 
     Raises:
         InputError: there is none, or it cannot be used.
     """
-    there = [path] if path else backups(house)
+    there = [path] if path else list_backups(house)
     if not there:
         raise InputError(f"There is no backup of {user!r}; `insula user backup` makes one, or name an archive.")
-    return await take(store, user, house, opened(there[0]), instead=True)
+    return await import_archive(store, user, house, open_archive(there[0]), instead=True)
 
 
-async def erase(store: Store, user: str, house: House) -> str:
+async def erase_user(store: Store, user: str, house: UserFiles) -> str:
     """Erase all that is kept of a user, for good; returns what is left to do, if anything.
 
     Raises:
         InputError: nothing is stored of the user, or another erasure is under way.
     """
-    await store.run(archive.found, user)
-    with lock.held(house.home / f"{ERASING}.lock") as alone:
+    await store.run(archive.find_user_id, user)
+    with lock.hold_lock(house.home / f"{ERASING}.lock") as alone:
         if not alone:
             raise InputError("Another erasure is under way; wait until it is over, and erase then.")
-        if unfinished(house.home) not in ("", user):
+        if find_unfinished_erasure(house.home) not in ("", user):
             raise InputError("An erasure was stopped halfway, and has to be finished first: insula user list.")
-        _write(house.home / ERASING, [user])
-        return await resume(store, user, house)
+        _write_lines(house.home / ERASING, [user])
+        return await resume_erasure(store, user, house)
 
 
-def unfinished(home: Path) -> str:
+def find_unfinished_erasure(home: Path) -> str:
     """The user whose erasure was begun and not ended; empty where there is none."""
     try:
         return foreign.read(home / ERASING, 4_000).decode("utf-8", "surrogatepass")
@@ -176,15 +176,15 @@ def unfinished(home: Path) -> str:
         return ""
 
 
-async def resume(store: Store, user: str, house: House) -> str:
+async def resume_erasure(store: Store, user: str, house: UserFiles) -> str:
     """Go on with an erasure that was begun; returns what is left to do, if anything."""
     with suppress(InputError):  # that part was done
         await store.run(erasure.erase_user, user)
     shutil.rmtree(house.soul.parent, ignore_errors=True)
     with suppress(OSError):
         os.truncate(house.log, 0)  # what failed may have named what is erased
-    audit.forget(house.home, user)
-    if not await store.scrub():
+    audit.forget_user(house.home, user)
+    if not await store.scrub_erased():
         return LEFT
     (house.home / ERASING).unlink(missing_ok=True)
     return store.residue

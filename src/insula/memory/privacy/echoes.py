@@ -27,7 +27,7 @@ def names_of(text: str) -> frozenset[str]:
     return frozenset(name.lower() for name in _NAMES.findall(text))
 
 
-def repeats(words: frozenset[str], names: frozenset[str], line: str) -> bool:
+def repeats_line(words: frozenset[str], names: frozenset[str], line: str) -> bool:
     """Whether a line holds a name or number of another one, or at least half of its telling words, and two of them."""
     held = words_of(line) & (words | names)
     return bool(held & names) or len(held & words) >= max(FEWEST, (len(words) + 1) // 2)
@@ -44,11 +44,11 @@ def find_echoes(connection: sa.Connection, user_id: int, message_id: int) -> tup
     rows = connection.execute(query).all()
     said = next((row.content for row in rows if row.id == message_id), "")
     words, names = words_of(said), names_of(said)
-    new, told = _unsaid(words | names, (row.content for row in rows if row.id < message_id)), words | names
+    new, told = _drop_said_words(words | names, (row.content for row in rows if row.id < message_id)), words | names
     echoes = [
         row.id
         for row in rows
-        if row.id > message_id and row.provenance != "user" and repeats(words & new, names & new, row.content)
+        if row.id > message_id and row.provenance != "user" and repeats_line(words & new, names & new, row.content)
     ]
     own = [
         (row.id, row.content, words_of(row.content))
@@ -56,10 +56,10 @@ def find_echoes(connection: sa.Connection, user_id: int, message_id: int) -> tup
         if row.provenance == "user" and row.id != message_id
     ]
     rare = {word for word in told if sum(word in held for _, _, held in own) <= COMMON}
-    others = [number for number, text, _ in own if repeats(words & rare, names & rare, text)]
+    others = [number for number, text, _ in own if repeats_line(words & rare, names & rare, text)]
     return echoes, others
 
 
-def _unsaid(words: frozenset[str], before: Iterable[str]) -> frozenset[str]:
+def _drop_said_words(words: frozenset[str], before: Iterable[str]) -> frozenset[str]:
     """The words of a line that stand in no other."""
     return words.difference(*map(words_of, before))

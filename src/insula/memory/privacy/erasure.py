@@ -42,7 +42,7 @@ and written anew."""
 _TELLING = re.compile(r"[^\W_]{4,}")
 
 
-def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
+def erase_memory(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
     """Erase a memory, the line of the transcript that it came from, and what quotes either; False where there is none.
 
     What the assistant said with its words is erased with it; what the user said with them elsewhere is not.
@@ -51,44 +51,46 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
     erased, too, and made anew from the rest by the next night. Guidelines are no longer told from now on; the file is
     written anew by whoever knows where it lies. A person's own lines in it are theirs.
     """
-    index.begin(connection, user_id)
+    index.begin_write(connection, user_id)
     mine = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id)
     row = connection.execute(sa.select(memories).where(mine)).one_or_none()
     if row is None:
         return False
     if row.promoted_at and not row.retired_at:
-        index.remove(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
-    _blank(connection, user_id, [memory_id, *_derived(connection, user_id, row.session_id)], at)
+        index.remove_entries(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
+    _blank_memories(connection, user_id, [memory_id, *_find_derived(connection, user_id, row.session_id)], at)
     if row.message_id is not None:
         line = sa.and_(messages.c.user_id == user_id, messages.c.id == row.message_id)
         echoes, _ = find_echoes(connection, user_id, row.message_id)
         said = connection.execute(sa.select(messages.c.content, messages.c.turn).where(line)).one()
         connection.execute(sa.update(messages).where(line).values(content=ERASED))
-        gone = _unlearn(connection, user_id, row.message_id, row.session_id, said.content, at)
-        _unsaid(connection, user_id, row.session_id, said.turn)
-        _unquote(connection, user_id, row.session_id, memory_id)
+        gone = _uncite_lessons(connection, user_id, row.message_id, row.session_id, said.content, at)
+        _scrub_signals(connection, user_id, row.session_id, said.turn)
+        _scrub_turn_records(connection, user_id, row.session_id, memory_id)
         _from_soul(connection, user_id, gone, at)
-        _unecho(connection, user_id, echoes, at)
-    _unname(connection, user_id, row.session_id)
+        _erase_echoes(connection, user_id, echoes, at)
+    _unname_session(connection, user_id, row.session_id)
     _from_journal(connection, user_id)
-    index.settle(connection)
-    unmeant(connection, user_id, memory_id)
+    index.drop_unused_terms(connection)
+    clear_following(connection, user_id, memory_id)
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": ERASED, "evidence": {"why": "erased"}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True
 
 
-def _unecho(connection: sa.Connection, user_id: int, echoes: Sequence[int], at: float) -> None:
+def _erase_echoes(connection: sa.Connection, user_id: int, echoes: Sequence[int], at: float) -> None:
     """Erase messages that hold the words of an erased line, what was remembered of them, and where they are quoted."""
     these = sa.and_(memories.c.user_id == user_id, memories.c.message_id.in_(echoes))
     rows = connection.execute(sa.select(memories).where(these)).all()
     held = [row for row in rows if row.promoted_at and not row.retired_at]
-    index.remove(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic") for row in held])
-    _blank(connection, user_id, [row.id for row in rows], at)
+    index.remove_entries(
+        connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic") for row in held]
+    )
+    _blank_memories(connection, user_id, [row.id for row in rows], at)
     lines = sa.and_(messages.c.user_id == user_id, messages.c.id.in_(echoes))
     for said in connection.execute(sa.select(messages.c.session_id, messages.c.turn).where(lines)).all():
-        _unsaid(connection, user_id, said.session_id, said.turn)
-        _unquote(connection, user_id, said.session_id, 0)
+        _scrub_signals(connection, user_id, said.session_id, said.turn)
+        _scrub_turn_records(connection, user_id, said.session_id, 0)
     connection.execute(sa.update(messages).where(lines).values(content=ERASED))
 
 
@@ -104,7 +106,7 @@ def others_holding(connection: sa.Connection, user_id: int, memory_id: int) -> l
     return [as_memory(row) for row in connection.execute(query.where(here).order_by(memories.c.id)).all()]
 
 
-def _derived(connection: sa.Connection, user_id: int, session_id: int) -> list[int]:
+def _find_derived(connection: sa.Connection, user_id: int, session_id: int) -> list[int]:
     """The summary of a session and the insights that cite it; the summary is taken off its list, to be made anew."""
     summary = sa.and_(summaries.c.user_id == user_id, summaries.c.session_id == session_id)
     found = list(connection.execute(sa.select(summaries.c.memory_id).where(summary)).scalars())
@@ -122,33 +124,33 @@ def erase_user(connection: sa.Connection, user: str) -> None:
     Raises:
         InputError: nothing is.
     """
-    index.begin(connection)
-    user_id = archive.found(connection, user)
+    index.begin_write(connection)
+    user_id = archive.find_user_id(connection, user)
     indexed = sa.and_(
         memories.c.user_id == user_id, memories.c.promoted_at.is_not(None), memories.c.retired_at.is_(None)
     )
     rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(indexed)).all()
-    index.begin(connection, user_id)
+    index.begin_write(connection, user_id)
     if rows:
         entries = [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows]
-        index.remove(connection, user_id, entries)
+        index.remove_entries(connection, user_id, entries)
     connection.execute(sa.delete(spending).where(spending.c.user_id == user_id))
     connection.execute(sa.delete(users).where(users.c.id == user_id))  # and with it every row that is the user's
-    index.settle(connection)
+    index.drop_unused_terms(connection)
 
 
-def _blank(connection: sa.Connection, user_id: int, ids: list[int], at: float) -> None:
+def _blank_memories(connection: sa.Connection, user_id: int, ids: list[int], at: float) -> None:
     these = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(ids))
     empty: dict[str, Any] = {"content": ERASED, "line": ERASED, "claims": ERASED, "metadata": ERASED}
     empty |= {"vector": None, "retired_at": at}
     connection.execute(sa.update(memories).where(these).values(**empty))
-    facts.unsay(connection, user_id, ids)
+    facts.erase_statements(connection, user_id, ids)
     subjects = [f"memory:{number}" for number in ids]
     past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.in_(subjects))
     connection.execute(sa.update(revisions).where(past).values(content=ERASED))
 
 
-def unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
+def clear_following(connection: sa.Connection, user_id: int, memory_id: int) -> None:
     """Take the vectors and statements of what was said next, which may hold some of what is erased; they are made anew.
 
     Where several talk in one session at once, that need not be the next alone.
@@ -158,11 +160,11 @@ def unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
     next_few = sa.select(memories.c.id).where(after).order_by(memories.c.id).limit(NEXT)
     found = list(connection.execute(next_few).scalars())
     connection.execute(sa.update(memories).where(memories.c.id.in_(found)).values(vector=None))
-    facts.unsay(connection, user_id, [memory_id], found)
-    facts.unend(connection, user_id, memory_id)
+    facts.erase_statements(connection, user_id, [memory_id], found)
+    facts.clear_endings(connection, user_id, memory_id)
 
 
-def _unlearn(
+def _uncite_lessons(
     connection: sa.Connection, user_id: int, message_id: int, session_id: int, said: str, at: float
 ) -> list[str]:
     """Take a line out of what lessons rest on; returns the names of those that are erased.
@@ -173,28 +175,31 @@ def _unlearn(
     gone: list[str] = []
     query = sa.select(*(lessons.c[name] for name in ("id", "key", "advice", "citations", "section"))).where(mine)
     for one in connection.execute(query).all():
-        within = _sessions(connection, user_id, one.citations)
+        within = _list_cited_sessions(connection, user_id, one.citations)
         rest = [each for each in one.citations if each != message_id]
-        if rest and (session_id not in within or _words(one.advice) & _words(said) <= _spoken(connection, within)):
+        if rest and (
+            session_id not in within
+            or _split_words(one.advice) & _split_words(said) <= _list_spoken_words(connection, within)
+        ):
             connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(citations=rest))
         elif message_id in one.citations or session_id in within:
-            gone.append(_empty(connection, user_id, one, rest, at))
+            gone.append(_empty_lesson(connection, user_id, one, rest, at))
     return gone
 
 
-def unlearn(connection: sa.Connection, user_id: int, lesson_id: int, at: float) -> bool:
+def erase_lesson(connection: sa.Connection, user_id: int, lesson_id: int, at: float) -> bool:
     """Erase a lesson with what became of it, and what nights reported; the messages that it was learned from stay."""
-    index.begin(connection, user_id)
+    index.begin_write(connection, user_id)
     mine = sa.and_(lessons.c.user_id == user_id, lessons.c.id == lesson_id)
     one = connection.execute(sa.select(lessons).where(mine)).one_or_none()
     if one is None:
         return False
-    _from_soul(connection, user_id, [_empty(connection, user_id, one, [], at)], at)
+    _from_soul(connection, user_id, [_empty_lesson(connection, user_id, one, [], at)], at)
     _from_journal(connection, user_id)
     return True
 
 
-def _empty(connection: sa.Connection, user_id: int, one: sa.Row[Any], rest: list[int], at: float) -> str:
+def _empty_lesson(connection: sa.Connection, user_id: int, one: sa.Row[Any], rest: list[int], at: float) -> str:
     """Take the words of a lesson away; returns the name that it had."""
     values = {"key": f"erased/{one.id}", "advice": ERASED, "trigger": [], "citations": rest, "retired_at": at}
     connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(**values))
@@ -203,7 +208,7 @@ def _empty(connection: sa.Connection, user_id: int, one: sa.Row[Any], rest: list
     return name_of(one.key, one.section)
 
 
-def _unname(connection: sa.Connection, user_id: int, session_id: int) -> None:
+def _unname_session(connection: sa.Connection, user_id: int, session_id: int) -> None:
     """Take the name away from a session of which every line is erased."""
     here = sa.and_(messages.c.user_id == user_id, messages.c.session_id == session_id, messages.c.content != ERASED)
     if connection.execute(sa.select(messages.c.id).where(here).limit(1)).first() is None:
@@ -211,22 +216,22 @@ def _unname(connection: sa.Connection, user_id: int, session_id: int) -> None:
         connection.execute(sa.update(sessions).where(session).values(name=f"erased-{session_id}"))
 
 
-def _sessions(connection: sa.Connection, user_id: int, cited: Sequence[int]) -> list[int]:
+def _list_cited_sessions(connection: sa.Connection, user_id: int, cited: Sequence[int]) -> list[int]:
     query = sa.select(messages.c.session_id).where(messages.c.user_id == user_id, messages.c.id.in_(cited))
     return list(connection.execute(query.distinct()).scalars())
 
 
-def _spoken(connection: sa.Connection, within: Sequence[int]) -> set[str]:
+def _list_spoken_words(connection: sa.Connection, within: Sequence[int]) -> set[str]:
     """All words that the user said in some sessions."""
     query = sa.select(messages.c.content).where(messages.c.session_id.in_(within), messages.c.provenance == "user")
-    return set[str]().union(*(_words(text) for text in connection.execute(query).scalars()))
+    return set[str]().union(*(_split_words(text) for text in connection.execute(query).scalars()))
 
 
-def _words(text: str) -> set[str]:
+def _split_words(text: str) -> set[str]:
     return {*_TELLING.findall(text.lower()), *analyse(text).terms}
 
 
-def _unsaid(connection: sa.Connection, user_id: int, session_id: int, turn: int) -> None:
+def _scrub_signals(connection: sa.Connection, user_id: int, session_id: int, turn: int) -> None:
     """Take the words of a message out of what was noticed in its turn."""
     mine = sa.and_(signals.c.user_id == user_id, signals.c.session_id == session_id, signals.c.turn == turn)
     for number, data in connection.execute(sa.select(signals.c.id, signals.c.data).where(mine)).all():
@@ -234,7 +239,7 @@ def _unsaid(connection: sa.Connection, user_id: int, session_id: int, turn: int)
         connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left, reason=ERASED))
 
 
-def _unquote(connection: sa.Connection, user_id: int, session_id: int, memory_id: int) -> None:
+def _scrub_turn_records(connection: sa.Connection, user_id: int, session_id: int, memory_id: int) -> None:
     """Take what is quoted out of the records of turns that the memory came up in, and of those of its session."""
     query = sa.select(signals.c.id, signals.c.session_id, signals.c.data).where(signals.c.user_id == user_id)
     for number, session, data in connection.execute(query).all():
@@ -249,10 +254,10 @@ def _from_soul(connection: sa.Connection, user_id: int, gone: Sequence[str], at:
     mine = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.in_(SOULS))
     latest, digests = "", list[str]()
     for one in connection.execute(sa.select(revisions).where(mine).order_by(revisions.c.id)).all():
-        text = _without(one.content, gone)
+        text = _drop_guideline_lines(one.content, gone)
         if text != one.content:
             digests.append(sha256(one.content.encode("utf-8", "surrogatepass")).hexdigest())
-            left = _kept(one.evidence, gone)
+            left = _scrub_evidence(one.evidence, gone)
             connection.execute(sa.update(revisions).where(revisions.c.id == one.id).values(content=text, evidence=left))
         latest = text if one.subject == SOUL else latest
     if digests:
@@ -261,13 +266,13 @@ def _from_soul(connection: sa.Connection, user_id: int, gone: Sequence[str], at:
         connection.execute(sa.insert(revisions).values(user_id=user_id, **values))
 
 
-def _without(text: str, gone: Sequence[str]) -> str:
+def _drop_guideline_lines(text: str, gone: Sequence[str]) -> str:
     """A document without the lines of some guidelines, which are known by their marks."""
     marks = [f"i:{name}." for name in gone]
     return "".join(line for line in text.splitlines(keepends=True) if not any(mark in line for mark in marks))
 
 
-def _kept(evidence: Mapping[str, Any], gone: Sequence[str]) -> dict[str, Any]:
+def _scrub_evidence(evidence: Mapping[str, Any], gone: Sequence[str]) -> dict[str, Any]:
     """The evidence of a state without the words of what is gone; reasons quote, too."""
     changes = cast("list[dict[str, Any]]", evidence.get("changes", []))
     left = {"changes": [change for change in changes if change.get("id") not in gone]} if changes else {}
@@ -279,16 +284,16 @@ def _from_journal(connection: sa.Connection, user_id: int) -> None:
     mine = nights.c.user_id == user_id
     connection.execute(sa.delete(nights).where(mine, nights.c.state == ASKED))
     for number, report in connection.execute(sa.select(nights.c.id, nights.c.report).where(mine)).all():
-        connection.execute(sa.update(nights).where(nights.c.id == number).values(report=_wordless(report)))
+        connection.execute(sa.update(nights).where(nights.c.id == number).values(report=_drop_words(report)))
 
 
-def _wordless(report: object) -> object:
+def _drop_words(report: object) -> object:
     match report:
         case str():
             return ERASED
         case list():
-            return [_wordless(each) for each in cast(Iterable[object], report)]
+            return [_drop_words(each) for each in cast(Iterable[object], report)]
         case dict():
-            return {key: _wordless(value) for key, value in cast("dict[str, object]", report).items()}
+            return {key: _drop_words(value) for key, value in cast("dict[str, object]", report).items()}
         case _:
             return report

@@ -38,6 +38,6 @@ def base_level(uses: Sequence[float], count: int, created: float, now: float) ->
     return math.log(total) if total > 0 else -math.inf
 
 
-def probability(activation: float) -> float:
+def retrieval_probability(activation: float) -> float:
     """Probability of retrieval in [0, 1]: ACT-R's 1 / (1 + e^((τ − B) / s))."""
     return 1.0 / (1.0 + math.exp(min((THRESHOLD - activation) / SCALE, 60.0)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from insula.errors import InputError
 from insula.language.handed import Hands
 from insula.language.heads import Encoded, chance
-from insula.memory.storage.vectors import Array, Embed, Vector, embedded
+from insula.memory.storage.vectors import Array, Embed, Vector, embed_normalised
 
 if TYPE_CHECKING:
     from insula.memory.retrieval.encoder import Encoder
@@ -39,7 +39,7 @@ _LOCK = Lock()
 def use(text: str) -> Array:
     """The embedding that is used unless another one is named; each text waits for the one before it."""
     with _LOCK:
-        return _encoder().encode([text])[0].vector
+        return _load_encoder().encode_texts([text])[0].vector
 
 
 def encode_all(embed: Embed, texts: Sequence[str]) -> dict[str, Encoded]:
@@ -49,9 +49,9 @@ def encode_all(embed: Embed, texts: Sequence[str]) -> dict[str, Encoded]:
         InputError: what the function returned is no list of finite numbers.
     """
     if embed is not use:
-        return {text: Encoded(embedded(embed, text)) for text in texts}
+        return {text: Encoded(embed_normalised(embed, text)) for text in texts}
     with _LOCK:
-        return dict(zip(texts, _encoder().encode(texts), strict=True))
+        return dict(zip(texts, _load_encoder().encode_texts(texts), strict=True))
 
 
 def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
@@ -62,29 +62,29 @@ def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
 
 def find_encoded(embed: Embed, texts: Iterable[str]) -> dict[str, Encoded]:
     """The encodings of those of some texts that the shipped embedding has made lately: they need no thread."""
-    if embed is not use or not _encoder.cache_info().currsize:
+    if embed is not use or not _load_encoder.cache_info().currsize:
         return {}
-    return {text: found for text in texts if (found := _encoder().find(text)) is not None}
+    return {text: found for text in texts if (found := _load_encoder().find_encoding(text)) is not None}
 
 
 def token_features(text: str) -> Array:
     """What the shipped embedding makes of each token of a text: what detectors of heads are fitted on."""
     with _LOCK:
-        return _encoder().features(text)
+        return _load_encoder().token_features(text)
 
 
 def hands_of(embed: Embed | None) -> Hands:
     """What tells how likely words announce a text that is handed over; see `insula.language.handed`."""
-    return lambda words: chance("handed", words, embedded(embed, words)) if embed else None
+    return lambda words: chance("handed", words, embed_normalised(embed, words)) if embed else None
 
 
 def reload_encoder() -> None:
     """Let the next text be encoded anew, with the detectors that stand in the package by then."""
-    _encoder.cache_clear()
+    _load_encoder.cache_clear()
 
 
 @cache
-def _encoder() -> "Encoder":
+def _load_encoder() -> "Encoder":
     from insula.memory.retrieval.encoder import Encoder
 
     return Encoder()
@@ -96,7 +96,7 @@ def is_installed() -> bool:
     found = find_spec(_MODULE)
     if found is None or found.origin is None:
         why = "the embedding is missing"
-    elif changed := _changed(Path(found.origin).parent / "resources"):
+    elif changed := _find_changed_file(Path(found.origin).parent / "resources"):
         why = f"the embedding's {changed} is another file than its version {_VERSION} has"
     else:
         return True
@@ -104,7 +104,7 @@ def is_installed() -> bool:
     return False
 
 
-def _changed(folder: Path) -> str:
+def _find_changed_file(folder: Path) -> str:
     """The name of a file of the model that is not the one that was measured; empty where all are (20 ms)."""
     for name, known in _FILES.items():
         try:
@@ -116,12 +116,12 @@ def _changed(folder: Path) -> str:
     return ""
 
 
-def usable(embed: Embed | None) -> Embed | None:
+def resolve_embedding(embed: Embed | None) -> Embed | None:
     """An embedding as it was given; None for the shipped one where it is not installed."""
     return None if embed is use and not is_installed() else embed
 
 
-def named(name: str) -> Embed | None:
+def embedding_by_name(name: str) -> Embed | None:
     """The embedding that a name stands for, None for `none`.
 
     Args:
@@ -136,12 +136,12 @@ def named(name: str) -> Embed | None:
         case "use":
             return use
         case _ if ":" in name:
-            return _imported(name)
+            return _import_embedding(name)
         case _:
             raise InputError(f"There is no embedding {name[:40]!r}; name one of {FORMS}.")
 
 
-def _imported(name: str) -> Embed:
+def _import_embedding(name: str) -> Embed:
     module, _, function = name.partition(":")
     try:
         found: Any = getattr(importlib.import_module(module), function)

@@ -70,35 +70,35 @@ class Encoder:
         """Let go of the texts that are kept, and of what stands around their tokens; any thread may ask."""
         self._texts, self._place_rows = {}, {}
 
-    def find(self, text: str) -> Encoded | None:
+    def find_encoding(self, text: str) -> Encoded | None:
         """The encoding of a text where it is kept; any thread may ask."""
         return self._texts.get(text)
 
-    def features(self, text: str) -> Array:
+    def token_features(self, text: str) -> Array:
         """What stands at each place of a text, a row for each token: what vector and peaks are made of."""
-        padded = self._padded([self._tokenizer.read(text)])
+        padded = self._pad_tokens([self._tokenizer.read_tokens(text)])
         places = np.flatnonzero(padded != PAD)
         parts = [places[at : at + AT_ONCE] for at in range(0, len(places), AT_ONCE)]
         empty = np.empty((0, self._features.shape[1]), np.float32)
         return np.concatenate([empty, *(self._read_around(padded, part) for part in parts)])
 
-    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+    def encode_texts(self, texts: Sequence[str]) -> list[Encoded]:
         """The encodings of some texts."""
         known = self._texts  # another thread may let go of them meanwhile
         new = [text for text in dict.fromkeys(texts) if text not in known]
         kept = {text: known[text] for text in texts if text in known}
         if new:
             with self._limit_threads(limits=1, user_api="blas"):
-                kept.update(zip(new, map(Encoded, *self._encode(new)), strict=True))
+                kept.update(zip(new, map(Encoded, *self._encode_batch(new)), strict=True))
             if len(known) + len(new) > TEXTS:
                 known.clear()
             known.update((text, kept[text]) for text in new[:TEXTS])
         return [kept[text] for text in texts]
 
-    def _encode(self, texts: Sequence[str]) -> tuple[Array, Array]:
-        tokens = [self._tokenizer.read(text) for text in texts]
+    def _encode_batch(self, texts: Sequence[str]) -> tuple[Array, Array]:
+        tokens = [self._tokenizer.read_tokens(text) for text in texts]
         counts = np.array([len(each) for each in tokens])
-        padded = self._padded(tokens)
+        padded = self._pad_tokens(tokens)
         places = np.flatnonzero(padded != PAD)
         owners = np.repeat(np.arange(len(texts)), counts)
         sums = np.zeros((len(texts), self._features.shape[1]), np.float32)
@@ -109,31 +109,33 @@ class Encoder:
             starts = np.flatnonzero(np.diff(owner, prepend=PAD))
             texts_here = owner[starts]
             sums[texts_here] += np.add.reduceat(found, starts, axis=0)
-            peaks[texts_here] = np.maximum(peaks[texts_here], np.maximum.reduceat(self._detect(found), starts, axis=0))
-        return self._finish(sums, counts.astype(np.float32)[:, np.newaxis]), peaks
+            peaks[texts_here] = np.maximum(
+                peaks[texts_here], np.maximum.reduceat(self._detect_peaks(found), starts, axis=0)
+            )
+        return self._normalise_sums(sums, counts.astype(np.float32)[:, np.newaxis]), peaks
 
-    def _detect(self, features: Array) -> Array:
-        return _times(features, self._detectors[:-1]) + self._detectors[-1]
+    def _detect_peaks(self, features: Array) -> Array:
+        return _multiply_rows(features, self._detectors[:-1]) + self._detectors[-1]
 
-    def _padded(self, tokens: Sequence[Sequence[int]]) -> Ids:
+    def _pad_tokens(self, tokens: Sequence[Sequence[int]]) -> Ids:
         """The tokens of some texts in a row, with room between them that no window crosses."""
         return np.array([*[PAD] * REACH, *chain.from_iterable([*each, *[PAD] * REACH] for each in tokens)], np.int32)
 
     def _read_around(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
         begin = places[0] - REACH
-        return self._read(padded[begin : places[-1] + REACH + 1], places - begin)
+        return self._read_places(padded[begin : places[-1] + REACH + 1], places - begin)
 
-    def _finish(self, sums: Array, counts: Array) -> Array:
+    def _normalise_sums(self, sums: Array, counts: Array) -> Array:
         """The vectors of texts from the sums of their places."""
         weights = self._weights
-        mean: Array = np.divide(_times(sums, weights.cnn_W) + counts * weights.cnn_b, np.sqrt(counts))
-        first = np.maximum(_times(mean, weights.d0), 0)
-        inner = np.maximum(_times(mean, weights.p1) + _times(first, weights.d1), 0)
-        second = np.maximum(_times(inner, weights.d2), 0)
-        outer = np.tanh(_times(inner, weights.p3) + _times(second, weights.d3))
+        mean: Array = np.divide(_multiply_rows(sums, weights.cnn_W) + counts * weights.cnn_b, np.sqrt(counts))
+        first = np.maximum(_multiply_rows(mean, weights.d0), 0)
+        inner = np.maximum(_multiply_rows(mean, weights.p1) + _multiply_rows(first, weights.d1), 0)
+        second = np.maximum(_multiply_rows(inner, weights.d2), 0)
+        outer = np.tanh(_multiply_rows(inner, weights.p3) + _multiply_rows(second, weights.d3))
         return outer / np.sqrt(np.maximum(np.square(outer).sum(axis=1, keepdims=True), weights.eps))
 
-    def _read(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
+    def _read_places(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
         """What stands at some places of a padded text, a row for each."""
         around = padded[places[:, np.newaxis] + np.arange(-REACH, REACH + 1)]
         raw, size = around.tobytes(), around.itemsize * around.shape[1]
@@ -145,11 +147,11 @@ class Encoder:
             new = {key: at for at, key in enumerate(keys)}
         if new:
             begin = len(rows)
-            self._features[begin : begin + len(new)] = self._compute(padded, places[list(new.values())])
+            self._features[begin : begin + len(new)] = self._compute_places(padded, places[list(new.values())])
             rows.update(zip(new, range(begin, begin + len(new)), strict=True))
         return self._features[[rows[key] for key in keys]]
 
-    def _compute(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
+    def _compute_places(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
         weights = self._weights
         near = np.zeros(len(padded), bool)
         near[places[:, np.newaxis] + np.arange(-REACH // 2, REACH // 2 + 1)] = True
@@ -160,7 +162,7 @@ class Encoder:
         index[inner] = np.arange(1, len(inner) + 1)
         tokens = padded[places]
         features = np.empty((len(places), self._features.shape[1]), np.float32)
-        features[:, :DIMENSIONS] = self._embed(tokens)
+        features[:, :DIMENSIONS] = self._embed_tokens(tokens)
         for branch, (size, before) in enumerate(BRANCHES):
             window = np.arange(-before, size - before)
             made = np.zeros((len(inner) + 1, CHANNELS), np.float32)
@@ -171,10 +173,10 @@ class Encoder:
             np.maximum(made, 0, out=made)
             made[1:] += self._projected[rows[inner], branch]
             seen = made[index[places[:, np.newaxis] + window]].reshape(len(places), size * CHANNELS)
-            found = np.maximum(_times(seen, weights.w2[branch]) + weights.b2[branch], 0) + made[index[places]]
+            found = np.maximum(_multiply_rows(seen, weights.w2[branch]) + weights.b2[branch], 0) + made[index[places]]
             begin = DIMENSIONS + branch * CHANNELS
             features[:, begin : begin + CHANNELS] = found
-        return _normalised(features, weights.ln_g, weights.ln_b, weights.eps)
+        return _normalise_rows(features, weights.ln_g, weights.ln_b, weights.eps)
 
     def _rows_of(self, padded: Ids) -> npt.NDArray[np.int32]:
         """Where each token of a padded text stands in the tables of tokens."""
@@ -190,16 +192,18 @@ class Encoder:
     def _add_tokens(self, new: Ids) -> None:
         weights = self._weights
         rows = slice(self._used_tokens, self._used_tokens + len(new))
-        made = _times(self._embed(new), weights.proj_W) + weights.proj_b
-        made = _normalised(made, weights.ln_g_all, weights.ln_b_all, weights.eps)
+        made = _multiply_rows(self._embed_tokens(new), weights.proj_W) + weights.proj_b
+        made = _normalise_rows(made, weights.ln_g_all, weights.ln_b_all, weights.eps)
         self._projected[rows] = made.reshape(len(new), len(BRANCHES), CHANNELS)
         for branch, (size, _) in enumerate(BRANCHES):
             inputs = self._projected[rows, branch]
-            self._in_window[branch][rows] = _times(inputs, self._first[branch]).reshape(len(new), size, CHANNELS)
+            self._in_window[branch][rows] = _multiply_rows(inputs, self._first[branch]).reshape(
+                len(new), size, CHANNELS
+            )
         self._token_rows[new] = np.arange(rows.start, rows.stop)
         self._used_tokens = rows.stop
 
-    def _embed(self, tokens: Ids) -> Array:
+    def _embed_tokens(self, tokens: Ids) -> Array:
         """The embeddings of tokens, out of their bytes."""
         weights, chunk = self._weights, tokens % CHUNKS
         return weights.table[tokens] * weights.scale[chunk, np.newaxis] + weights.lo[chunk, np.newaxis]
@@ -210,7 +214,7 @@ def _by_place(weights: Array, size: int) -> Array:
     return np.ascontiguousarray(weights.reshape(size, CHANNELS, CHANNELS).swapaxes(0, 1).reshape(CHANNELS, -1))
 
 
-def _times(rows: Array, weights: Array) -> Array:
+def _multiply_rows(rows: Array, weights: Array) -> Array:
     """The product of a few rows and a matrix, in the shapes that BLAS is quick at: each by itself, or by fours."""
     count = len(rows)
     if count < ROWS:
@@ -222,7 +226,7 @@ def _times(rows: Array, weights: Array) -> Array:
     return (whole @ weights)[:count]
 
 
-def _normalised(rows: Array, gain: Array, shift: Array, least: float) -> Array:
+def _normalise_rows(rows: Array, gain: Array, shift: Array, least: float) -> Array:
     """Rows at a mean of 0 and a variance of 1, scaled and shifted."""
     rows = rows - rows.mean(axis=1, keepdims=True)
     variance = np.einsum("ij,ij->i", rows, rows) / rows.shape[1]

@@ -34,7 +34,7 @@ class Read(NamedTuple):
     """Of each statement, the text whose vector is its own."""
 
 
-def read(content: str, language: str, facts: Sequence[Fact], before: Sequence[Utterance]) -> Read:
+def read_line(content: str, language: str, facts: Sequence[Fact], before: Sequence[Utterance]) -> Read:
     """What a line holds.
 
     Args:
@@ -45,8 +45,8 @@ def read(content: str, language: str, facts: Sequence[Fact], before: Sequence[Ut
     """
     analysis = analyse(content, default=language)
     units = find_fact_candidates(analysis, before)
-    found = {fact: _unit(fact.span, units) for fact in facts}
-    stated = [_statement(fact, unit, analysis) for fact, unit in found.items()]
+    found = {fact: _find_unit(fact.span, units) for fact in facts}
+    stated = [_make_statement(fact, unit, analysis) for fact, unit in found.items()]
     kept = [(one, fact) for one, fact in zip(stated, found, strict=True) if one is not None]
     shown = dict.fromkeys(found[fact] for _, fact in kept)
     ordered = sorted(shown, key=lambda unit: content.find(unit.shown))
@@ -54,13 +54,13 @@ def read(content: str, language: str, facts: Sequence[Fact], before: Sequence[Ut
     return Read(join_facts(ordered, analysis.language), tuple(one for one, _ in kept), meanings)
 
 
-def _unit(span: str, units: Iterable[FactCandidate]) -> FactCandidate:
+def _find_unit(span: str, units: Iterable[FactCandidate]) -> FactCandidate:
     """The sentence that holds a span; the span itself where it stands in a request, say."""
     plain = FactCandidate(span, span, span, own=True)
     return next((one for one in units if span in one.shown), plain)
 
 
-def _statement(fact: Fact, unit: FactCandidate, whole: Analysis) -> Statement | None:
+def _make_statement(fact: Fact, unit: FactCandidate, whole: Analysis) -> Statement | None:
     """A fact as it is stored; None where nobody can tell whose it is."""
     language = whole.language
     subjects = subjects_of(fact.owner, fact.span, language)
@@ -113,15 +113,15 @@ def is_over(end: End, language: str, old: Sequence[Statement], new: Iterable[Sta
     terms = frozenset(sentence(end.words, language).terms)
     if near < SAME_MATTER and all(terms.isdisjoint(one.terms) for one in plain):
         return False
-    by = frozenset[str]().union(*(one.subjects for one in new if _holds(one.text, end.words)))
+    by = frozenset[str]().union(*(one.subjects for one in new if _contains_words(one.text, end.words)))
     by = by or find_owners(end.words, language, USER, ASSISTANT).subjects
     if not all(owners_may_match(by, one.subjects) for one in plain):
         return False
     whole = [one for one in plain if not any(one is not other and one.text in other.text for other in plain)]
-    return len(whole) == 1 or bool(end.part and all(_holds(one.text, end.part) for one in whole))
+    return len(whole) == 1 or bool(end.part and all(_contains_words(one.text, end.part) for one in whole))
 
 
-def _holds(text: str, words: str) -> bool:
+def _contains_words(text: str, words: str) -> bool:
     """Whether one of two texts stands in the other."""
     first, second = text.casefold(), words.casefold()
     return first in second or second in first

@@ -18,12 +18,12 @@ from insula.memory.item import USE
 from insula.memory.retrieval.activation import KEPT_USES
 from insula.memory.retrieval.query import MEAN_LENGTH, Statistics
 from insula.memory.storage import postgres, sqlite
-from insula.memory.storage.among import among
+from insula.memory.storage.among import is_among
 from insula.memory.storage.rows import Proposed
 from insula.memory.storage.schema import in_working_memory, is_of, memories, postings, sessions, terms, users
 
 CANDIDATES = 40
-"""How many memories are proposed; the score that counts is `recall.score`. Recall is no better with 64, and dearer."""
+"""How many memories are proposed; the score that counts is `score_item`'s. Recall is no better with 64, and dearer."""
 
 NEAREST = 16
 """How many more are proposed for their meaning alone, where there are embeddings."""
@@ -42,12 +42,12 @@ _MINE = memories.c.user_id == sa.bindparam("user")
 _OWN = is_of(sa.bindparam("user"))
 _IN_SESSION = sa.and_(_MINE, memories.c.session_id == sa.bindparam("session"))
 _HITS = sa.union(
-    sa.select(memories.c.id).where(_OWN, among(memories.c.id, "hits")),
+    sa.select(memories.c.id).where(_OWN, is_among(memories.c.id, "hits")),
     sa.select(memories.c.id).where(_IN_SESSION, in_working_memory()),
 ).cte("hits")
 _AROUND = sa.union(
     sa.select(_HITS.c.id),
-    sa.select(memories.c.id).where(_OWN, among(memories.c.id, "alone")),
+    sa.select(memories.c.id).where(_OWN, is_among(memories.c.id, "alone")),
     sa.select(memories.c.after_id).join_from(_HITS, memories, memories.c.id == _HITS.c.id),
     sa.select(memories.c.id).join_from(_HITS, memories, memories.c.after_id == _HITS.c.id),
 ).cte("around")
@@ -60,7 +60,7 @@ _PROPOSED = (
 
 _LONG_TERM = sa.select(memories.c.id, memories.c.vector).where(
     _OWN,
-    among(memories.c.id, "ids"),
+    is_among(memories.c.id, "ids"),
     memories.c.promoted_at.is_not(None),
     memories.c.retired_at.is_(None),
 )
@@ -70,7 +70,7 @@ _LATEST = (
     .order_by(postings.c.memory_id.desc())
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
-_USED = sa.select(memories.c.id, memories.c.used_at, memories.c.salience).where(_OWN, among(memories.c.id, "ids"))
+_USED = sa.select(memories.c.id, memories.c.used_at, memories.c.salience).where(_OWN, is_among(memories.c.id, "ids"))
 _TOUCH = (
     sa.update(memories)
     .where(memories.c.id == sa.bindparam("one"))
@@ -89,7 +89,7 @@ _UNPOST = sa.delete(postings).where(
     postings.c.memory_id == sa.bindparam("memory"),
 )
 
-_HERE = sa.and_(terms.c.user_id == users.c.id, among(terms.c.term, "wanted"))
+_HERE = sa.and_(terms.c.user_id == users.c.id, is_among(terms.c.term, "wanted"))
 _STATISTICS = (
     sa.select(users.c.memories, users.c.terms, terms.c.term, terms.c.memories.label("held"), terms.c.semantic)
     .select_from(users.outerjoin(terms, _HERE))
@@ -113,32 +113,32 @@ _TOTALS = (
 _POSTED = sa.insert(postings)
 
 
-def _dialect(connection: sa.Connection) -> Any:
+def _dialect_of(connection: sa.Connection) -> Any:
     """The file that knows the database of a connection."""
     return sqlite if connection.dialect.name == sqlite.NAME else postgres
 
 
-def begin(connection: sa.Connection, user_id: int | None = None) -> None:
+def begin_write(connection: sa.Connection, user_id: int | None = None) -> None:
     """Begin to write, what is a user's where one is named: nobody else writes that until the transaction ends."""
-    _dialect(connection).begin(connection, user_id)
+    _dialect_of(connection).begin_write(connection, user_id)
 
 
-def snapshot(connection: sa.Connection) -> None:
+def begin_read(connection: sa.Connection) -> None:
     """Begin to read: all that is read from now on is as it stands at one moment, whoever writes meanwhile."""
-    _dialect(connection).snapshot(connection)
+    _dialect_of(connection).begin_read(connection)
 
 
-def room(connection: sa.Connection, table: sa.Table, first: int, last: int) -> int:
+def reserve_ids(connection: sa.Connection, table: sa.Table, first: int, last: int) -> int:
     """What is to be added to some ids for them to be free in a table, and to stay so."""
-    return _dialect(connection).room(connection, table, first, last)
+    return _dialect_of(connection).reserve_ids(connection, table, first, last)
 
 
 def check_room(connection: sa.Connection) -> None:
     """See, within a transaction, whether what is written now can be kept."""
-    _dialect(connection).check_room(connection)
+    _dialect_of(connection).check_room(connection)
 
 
-def settle(connection: sa.Connection) -> None:
+def drop_unused_terms(connection: sa.Connection) -> None:
     """Let go of the words of what was taken out: of terms that nothing holds any more."""
     connection.execute(sa.delete(terms).where(terms.c.memories <= 0))
 
@@ -148,7 +148,7 @@ def add_missing(connection: sa.Connection, table: sa.Table, values: Mapping[str,
     connection.execute(upsert(table).values(values).on_conflict_do_nothing())
 
 
-def statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -> Statistics:
+def read_statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -> Statistics:
     """How much is indexed of a user, and where the wanted terms stand."""
     rows = connection.execute(_STATISTICS, {"user": user_id, "wanted": list(wanted)}).all()
     total, length = rows[0].memories, rows[0].terms
@@ -161,7 +161,7 @@ def statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -
     )
 
 
-def candidates(
+def list_candidates(
     connection: sa.Connection, user_id: int, session_id: int, found: Iterable[int], alone: Iterable[int] = ()
 ) -> list[Proposed]:
     """The memories worth scoring: those that were found, the session's working memory, and the turns around them.
@@ -183,7 +183,7 @@ def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> li
     return [(one, found[one]) for one in ids if one in found]
 
 
-def search(connection: sa.Connection, user_id: int, known: Statistics, limit: int) -> list[int]:
+def search_terms(connection: sa.Connection, user_id: int, known: Statistics, limit: int) -> list[int]:
     """Ids of the memories that share the rarest of the terms that are held, best first.
 
     The rarest decide, by BM25, as long as they occur no more than `POSTINGS` times together. Where each of the terms is
@@ -191,8 +191,8 @@ def search(connection: sa.Connection, user_id: int, known: Statistics, limit: in
     those that hold the most of the terms come first, the latest of them before the others.
     """
     containing = known.containing
-    if rare := _rarest(containing):
-        return _best(connection, user_id, known, rare, limit)
+    if rare := _pick_rarest(containing):
+        return _rank_by_bm25(connection, user_id, known, rare, limit)
     held = Counter[int]()
     for term in containing:
         values = {"user": user_id, "term": term, "limit": POSTINGS // len(containing)}
@@ -200,28 +200,30 @@ def search(connection: sa.Connection, user_id: int, known: Statistics, limit: in
     return sorted(held, key=lambda one: (-held[one], -one))[:limit]
 
 
-def _best(connection: sa.Connection, user_id: int, known: Statistics, rare: Iterable[str], limit: int) -> list[int]:
+def _rank_by_bm25(
+    connection: sa.Connection, user_id: int, known: Statistics, rare: Iterable[str], limit: int
+) -> list[int]:
     """Ids of the memories that hold some terms, best first by BM25; of those that are as good, the latest first."""
-    rarities = {term: _rarity(known.memories, known.containing[term]) for term in rare}
+    rarities = {term: _term_rarity(known.memories, known.containing[term]) for term in rare}
     weights = {term: round(_FINENESS * rarity * (_K1 + 1)) for term, rarity in rarities.items()}
     values = {"user": user_id, "weights": json.dumps(weights), "limit": limit}
     dampings = {"short": _K1 * (1 - _B), "long": _K1 * _B / (known.mean_length or MEAN_LENGTH)}
-    return list(connection.execute(_dialect(connection).BEST, values | dampings).scalars())
+    return list(connection.execute(_dialect_of(connection).BEST, values | dampings).scalars())
 
 
-def _rarity(total: int, held: int) -> float:
+def _term_rarity(total: int, held: int) -> float:
     """How much a term tells that stands in `held` of `total` memories: never less than nothing."""
     return math.log(1 + (total - held + 0.5) / (held + 0.5))
 
 
-def _rarest(containing: Mapping[str, int]) -> list[str]:
+def _pick_rarest(containing: Mapping[str, int]) -> list[str]:
     """The terms to search for: from the rarest on, while they occur no more than `POSTINGS` times together."""
     ordered = sorted(containing.items(), key=lambda entry: entry[1])
     read = accumulate(found for _, found in ordered)
     return [term for (term, _), so_far in zip(ordered, read, strict=True) if so_far <= POSTINGS]
 
 
-def touch(connection: sa.Connection, user_id: int, ids: Sequence[int], at: float) -> None:
+def record_use(connection: sa.Connection, user_id: int, ids: Sequence[int], at: float) -> None:
     """Record a use of memories: it feeds activation, and salience while they are in working memory."""
     rows = connection.execute(_USED, {"user": user_id, "ids": list(ids)}).all()
     values = [
@@ -242,9 +244,9 @@ def make_room(connection: sa.Connection, user_id: int, session_id: int, capacity
     connection.execute(_CROWDED, values)
 
 
-def add(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
+def add_entries(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
     """Index memories given as (id, terms with repeats, whether semantic)."""
-    begin(connection, user_id)
+    begin_write(connection, user_id)
     rows = [
         {"user_id": user_id, "term": term, "memory_id": number, "count": found, "length": len(words)}
         for number, words, _ in entries
@@ -252,19 +254,19 @@ def add(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Se
     ]
     if rows:
         connection.execute(_POSTED, rows)
-    _count(connection, user_id, entries)
+    _count_entries(connection, user_id, entries)
 
 
-def remove(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
+def remove_entries(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
     """Take memories, given as they were added, out of the index."""
-    begin(connection, user_id)
+    begin_write(connection, user_id)
     rows = [{"user": user_id, "word": term, "memory": i} for i, words, _ in entries for term in sorted({*words})]
     if rows:
         connection.execute(_UNPOST, rows)
-    _count(connection, user_id, entries, -1)
+    _count_entries(connection, user_id, entries, -1)
 
 
-def _count(
+def _count_entries(
     connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]], sign: int = 1
 ) -> None:
     found: dict[str, list[int]] = {}

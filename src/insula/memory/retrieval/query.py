@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from insula.language.owner import ASSISTANT, called
-from insula.memory.retrieval.encoding import named_in, persons
+from insula.memory.retrieval.encoding import list_persons, named_in
 from insula.text.analysis import Analysis, stem
 from insula.text.grammar import UNSPACED
 from insula.text.questions import AskKind, asks
@@ -43,7 +43,7 @@ class Statistics:
     asserting: Mapping[str, int] = field(default_factory=dict[str, int])
     """Term -> semantic memories that hold it."""
 
-    def rarity(self, term: str) -> float:
+    def term_rarity(self, term: str) -> float:
         """Inverse document frequency, smoothed: ln((N + 100) / (n + 1)), above zero."""
         found = self.containing.get(term, 0)
         return math.log((self.memories + PRIOR_SIZE) / (found + 1))
@@ -79,7 +79,7 @@ class Cue:
     when: When = ANY_TIME
 
 
-def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[str] = frozenset()) -> Cue:
+def build_cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[str] = frozenset()) -> Cue:
     """The cue of what `speaker` says to `listener`; `languages` are those the user has written in before."""
     terms = tuple(dict.fromkeys(analysis.terms))
     named: set[str] = set()
@@ -87,7 +87,7 @@ def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[st
     forms = {term: term for term in terms}
     for sentence in analysis.sentences:
         named.update(named_in(sentence))
-        spoken.update(persons(sentence, analysis.language, speaker, listener))
+        spoken.update(list_persons(sentence, analysis.language, speaker, listener))
         for word in sentence.words:
             if word.term:
                 for language in languages:
@@ -111,12 +111,12 @@ def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[st
 
 def asks_what_was_said(asked: Analysis) -> bool:
     """Whether a message names what the assistant said, told or recommended before, in the words of `recounted.json`."""
-    words = _recounted().get(asked.language)
+    words = _recounted_patterns().get(asked.language)
     return words is not None and words.search(asked.text.lower().replace("’", "'")) is not None
 
 
 @cache
-def _recounted() -> dict[str, re.Pattern[str]]:
+def _recounted_patterns() -> dict[str, re.Pattern[str]]:
     raw: dict[str, str] = json.loads((files("insula.memory.retrieval") / "recounted.json").read_text("utf-8"))
     return {
         language: re.compile(words if language in UNSPACED else rf"(?<!\w)(?:{words})(?!\w)")
@@ -127,12 +127,12 @@ def _recounted() -> dict[str, re.Pattern[str]]:
 def named_time(text: str, language: str) -> When:
     """The months, years and days of the month that a text names, in the languages of `months.json`."""
     years = frozenset(int(year) for year in _YEAR.findall(text))
-    months = frozenset(_months(text, language))
+    months = frozenset(_find_months(text, language))
     days = frozenset(int(day) for day in _DAY.findall(text)) if months else frozenset[int]()
     return When(months, years, days)
 
 
-def _months(text: str, language: str) -> Iterator[int]:
+def _find_months(text: str, language: str) -> Iterator[int]:
     names = _month_names().get(language, {})
     for match in _WORD.finditer(text):
         word = match.group()
@@ -151,16 +151,16 @@ def _month_names() -> dict[str, dict[str, int]]:
     }
 
 
-def weights(given: Cue, statistics: Statistics) -> dict[str, float]:
+def weigh_terms(given: Cue, statistics: Statistics) -> dict[str, float]:
     """Each term's share of what the cue asks; the shares sum to 1."""
-    raw = {term: statistics.rarity(term) * (NAME_WEIGHT if term in given.names else 1.0) for term in given.terms}
+    raw = {term: statistics.term_rarity(term) * (NAME_WEIGHT if term in given.names else 1.0) for term in given.terms}
     total = sum(raw.values())
     return {term: weight / total for term, weight in raw.items()} if total else {}
 
 
 def content_weights(given: Cue, statistics: Statistics) -> dict[str, float]:
     """The same for what is asked of a person: names aside, unless only names are asked."""
-    shares = weights(given, statistics)
+    shares = weigh_terms(given, statistics)
     rest = {term: share for term, share in shares.items() if term not in given.names} or shares
     total = sum(rest.values())
     return {term: share / total for term, share in rest.items()} if total else {}

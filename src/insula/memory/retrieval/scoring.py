@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.language.owner import called
-from insula.memory.retrieval.activation import base_level, probability
-from insula.memory.retrieval.query import Cue, Statistics, When, content_weights, weights
+from insula.memory.retrieval.activation import base_level, retrieval_probability
+from insula.memory.retrieval.query import Cue, Statistics, When, content_weights, weigh_terms
 from insula.text.questions import carries
 
 SATURATION = 0.3
@@ -29,7 +29,7 @@ BEFORE, AFTER = 0.5, 0.25
 """Share of a term that the turn before, and the turn after, lend to a memory."""
 
 PARTS = ("speaker", "owner", "around", "topic", "asserts", "answer", "moment", "active")
-"""Evidence beside the overlap, each in [0, 1]; see `score`."""
+"""Evidence beside the overlap, each in [0, 1]; see `score_item`."""
 PART = 1.5
 """Log-odds that each part adds where it is whole: the same for all. Equal weights predict about as well as fitted ones
 (Dawes 1979), and so they do here; docs/benchmarks/confidence.md shows what other values give."""
@@ -39,7 +39,7 @@ candidates can have of `topic`, so that a memory with nothing else in its favour
 asked has spoken, `speaker` is taken off, too: what the words of others lack."""
 
 MONTH, YEAR, DAY = 0.6, 0.2, 0.2
-"""What a named month, year and day are worth of `moment`; a year alone says little where most was said in that year."""
+"""What a named month, year and day are worth of `time_fit`; a year alone says little where most was said in it."""
 LATER = 0.5
 """What is left of it in the month after: people tell of June in July."""
 DAYS_AFTER = 3
@@ -130,7 +130,7 @@ def standing(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> S
     )
     return Standing(
         mentions=sum(
-            share * (mine.mentions(term) + 1) / (mine.mentions(term) + theirs.mentions(term) + 2)
+            share * (mine.count_mentions(term) + 1) / (mine.count_mentions(term) + theirs.count_mentions(term) + 2)
             for term, share in content.items()
         ),
         near=(1 + mine.near - theirs.near) / 2,
@@ -161,7 +161,7 @@ class Side:
         self.near = max((min(sum(content.get(term, 0.0) for term in one), 1.0) for one in together), default=0.0)
         """The best share of the cue in a memory and those around it."""
 
-    def mentions(self, term: str) -> int:
+    def count_mentions(self, term: str) -> int:
         """In how many memories the term stands on this side."""
         return self._counts[term]
 
@@ -215,7 +215,7 @@ class Scene(NamedTuple):
     """The greatest of them."""
 
 
-def scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> Scene:
+def describe_scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> Scene:
     """The scene of some candidates."""
     content = content_weights(cue, statistics)
     spoken: dict[int, set[str]] = {}
@@ -229,14 +229,14 @@ def scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> Scene:
 
 def rank(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, limit: int) -> list[Scored]:
     """The best `limit` of `items`, best first; those without any overlap or similarity are left out."""
-    shares, seen = weights(cue, statistics), scene(cue, items, statistics)
-    found = (score(cue, shares, item, seen, now) for item in items)
+    shares, seen = weigh_terms(cue, statistics), describe_scene(cue, items, statistics)
+    found = (score_item(cue, shares, item, seen, now) for item in items)
     return sorted((one for one in found if one.score > 0), key=lambda one: (-one.score, -one.item.id))[:limit]
 
 
-def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: float) -> Scored:
+def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: float) -> Scored:
     """One candidate's score; see the module."""
-    overlap = coverage(shares, item, seen.mean_length)
+    overlap = cue_coverage(shares, item, seen.mean_length)
     if overlap <= 0 and item.cosine <= 0:
         return Scored(item, 0.0, {})
     asserts, spoken = float(item.kind != "episodic"), float(called(item.speaker) in cue.speakers)
@@ -247,31 +247,31 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: f
         "around": max(item.before.owned, item.after.owned) * spoken,
         "topic": seen.topics.get(item.session, 0.0),
         "asserts": asserts,
-        "answer": _answer(cue, item),
-        "moment": moment(cue.when, item.said_at),
+        "answer": _score_answer(cue, item),
+        "moment": time_fit(cue.when, item.said_at),
         "cosine": max(item.cosine, 0.0),
-        "active": probability(base_level(_moments(item.used_at), item.uses, item.said_at, now)),
+        "active": retrieval_probability(base_level(_read_moments(item.used_at), item.uses, item.said_at, now)),
     }
     expected = EXPECTED + seen.heard + seen.topic
     # What is said in other words counts as the words would: a part of the question is missing where both miss it.
     held = 1 - (1 - overlap) * (1 - parts["cosine"])
-    odds = _logit(held) + PART * (sum([parts[name] for name in PARTS]) - expected)
+    odds = _log_odds(held) + PART * (sum([parts[name] for name in PARTS]) - expected)
     return Scored(item, 1 / (1 + math.exp(-odds)), parts)
 
 
-def _answer(cue: Cue, item: Item) -> float:
+def _score_answer(cue: Cue, item: Item) -> float:
     for kind in cue.kinds:
         if carries(kind, item.content, item.language):
             return 1.0
     return 0.0
 
 
-def _moments(used_at: str) -> list[float]:
+def _read_moments(used_at: str) -> list[float]:
     """The numbers of a JSON list: hundreds are read for each cue, and JSON's own reader takes four times as long."""
     return [float(one) for one in used_at.strip("[]").split(",") if one]
 
 
-def coverage(shares: Mapping[str, float], item: Item, mean_length: float) -> float:
+def cue_coverage(shares: Mapping[str, float], item: Item, mean_length: float) -> float:
     """The share of the cue, by rarity, that the memory and the turns around it hold, in [0, 1]."""
     own, before, after = item.match.frequencies, item.before.frequencies, item.after.frequencies
     if not (own or before or after):
@@ -286,7 +286,7 @@ def coverage(shares: Mapping[str, float], item: Item, mean_length: float) -> flo
     return min(total, 1.0)
 
 
-def moment(when: When, said_at: float) -> float:
+def time_fit(when: When, said_at: float) -> float:
     """How well the time that a cue names fits the moment in which a memory was said, in [0, 1]."""
     if not when.months and not when.years:
         return 0.0
@@ -297,6 +297,6 @@ def moment(when: When, said_at: float) -> float:
     return MONTH * month + YEAR * (said.year in when.years) + DAY * day
 
 
-def _logit(p: float) -> float:
+def _log_odds(p: float) -> float:
     p = min(max(p, _EDGE), 1 - _EDGE)
     return math.log(p / (1 - p))

@@ -56,7 +56,7 @@ class Key(NamedTuple):
     words: tuple[str, ...]
 
 
-class Read(NamedTuple):
+class StatementForm(NamedTuple):
     """What a statement may be ended by, and what it ends."""
 
     held: frozenset[Key]
@@ -69,34 +69,34 @@ def over(told: Sequence[Uttered]) -> dict[int, int]:
     sure = sorted((one for one in told if _is_plain(one)), key=lambda one: (one.memory, one.said_at))
     ends: dict[tuple[frozenset[str], Key], list[Uttered]] = defaultdict(list)
     for one in sure:
-        for key in _read(one).ended:
+        for key in _read_uttered(one).ended:
             same = ends[one.statement.subjects, key]
-            if not same or _read(same[-1]).numbers != _read(one).numbers:
+            if not same or _read_uttered(same[-1]).numbers != _read_uttered(one).numbers:
                 same.append(one)
     found = {one.memory: one.ended_by for one in told if one.ended_by}
     for old in sure:
         if _DOUBTFUL.isdisjoint(old.statement.marks):
-            for key in _read(old).held:
-                new = _ender(old, key, ends.get((old.statement.subjects, key), ()))
+            for key in _read_uttered(old).held:
+                new = _find_ender(old, key, ends.get((old.statement.subjects, key), ()))
                 if new is not None:
                     found[old.memory] = min(new, found.get(old.memory, new))
     return found
 
 
-def _ender(old: Uttered, key: Key, ends: Sequence[Uttered]) -> int | None:
+def _find_ender(old: Uttered, key: Key, ends: Sequence[Uttered]) -> int | None:
     """The first of the newer memories that end a statement; None where the newest says the same number again."""
-    numbers = _read(old).numbers
-    if key.form == "value" and ends and _read(ends[-1]).numbers == numbers:
+    numbers = _read_uttered(old).numbers
+    if key.form == "value" and ends and _read_uttered(ends[-1]).numbers == numbers:
         return None
     first = bisect_right(ends, old.memory, key=lambda one: one.memory)
     for new in ends[first : first + 2]:  # no two in a row have one number
-        if new.said_at >= old.said_at and not (key.form == "value" and _read(new).numbers == numbers):
+        if new.said_at >= old.said_at and not (key.form == "value" and _read_uttered(new).numbers == numbers):
             return new.memory
     return None
 
 
-def _read(one: Uttered) -> Read:
-    return read(one.statement.text, one.statement.language)
+def _read_uttered(one: Uttered) -> StatementForm:
+    return read_statement(one.statement.text, one.statement.language)
 
 
 def _is_plain(one: Uttered) -> bool:
@@ -108,29 +108,29 @@ def _is_plain(one: Uttered) -> bool:
 
 @clear_on_erasure
 @lru_cache(maxsize=4_096)
-def read(text: str, language: str) -> Read:
+def read_statement(text: str, language: str) -> StatementForm:
     """What a statement in a language holds and ends."""
-    if language not in _data():
-        return Read(frozenset(), frozenset(), ())
-    plain = _plain(text, language)
+    if language not in _load_phrases():
+        return StatementForm(frozenset(), frozenset(), ())
+    plain = _plain_text(text, language)
     number = _NUMBER_UNSPACED if language in UNSPACED else _NUMBER
     numbers = tuple(number.findall(plain))
     held, ended = set[Key](), set[Key]()
-    if so := _words(plain, "drop", language):
-        (ended if _pattern("no_longer", language).search(plain) else held).add(Key("so", so))
+    if so := _key_words(plain, "drop", language):
+        (ended if _compile_pattern("no_longer", language).search(plain) else held).add(Key("so", so))
     if numbers:
-        value = Key("value", _words(number.sub("#", plain), "new", language))
+        value = Key("value", _key_words(number.sub("#", plain), "new", language))
         held.add(value)
-        if _pattern("now", language).search(plain):
+        if _compile_pattern("now", language).search(plain):
             ended.add(value)
-    if home := _pattern("home", language).fullmatch(plain):
+    if home := _compile_pattern("home", language).fullmatch(plain):
         held.add(Key("home", (home["place"],)))
-    if moved := _pattern("moved", language).fullmatch(plain):
+    if moved := _compile_pattern("moved", language).fullmatch(plain):
         ended.add(Key("home", (moved["place"],)))
-    return Read(frozenset(held), frozenset(ended), numbers)
+    return StatementForm(frozenset(held), frozenset(ended), numbers)
 
 
-def _plain(text: str, language: str) -> str:
+def _plain_text(text: str, language: str) -> str:
     """A text in lower case, without marks between its words, and of Chinese and Japanese without spaces."""
     lower = text.lower().replace("’", "'").strip(_ENDS)
     if language in UNSPACED:
@@ -138,21 +138,21 @@ def _plain(text: str, language: str) -> str:
     return " ".join(lower.replace("n't", " not").split()) if language == "en" else " ".join(lower.split())
 
 
-def _words(plain: str, dropped: str, language: str) -> tuple[str, ...]:
+def _key_words(plain: str, dropped: str, language: str) -> tuple[str, ...]:
     """The words of a statement, but for some; in any order where words are spaced."""
     if language in UNSPACED:
-        left = _pattern(dropped, language).sub("", plain)
+        left = _compile_pattern(dropped, language).sub("", plain)
         return (left,) if left else ()
-    words = _TOKEN.findall(fold(_pattern(dropped, language).sub(" ", plain)))
+    words = _TOKEN.findall(fold(_compile_pattern(dropped, language).sub(" ", plain)))
     return tuple(sorted(word.removesuffix("s") if language == "en" else word for word in words))
 
 
 @cache
-def _pattern(kind: str, language: str) -> re.Pattern[str]:
-    words = _data()[language][kind]
+def _compile_pattern(kind: str, language: str) -> re.Pattern[str]:
+    words = _load_phrases()[language][kind]
     return re.compile(words if language in UNSPACED else rf"(?<!\w)(?:{words})(?!\w)")
 
 
 @cache
-def _data() -> Mapping[str, Mapping[str, str]]:
+def _load_phrases() -> Mapping[str, Mapping[str, str]]:
     return json.loads((files("insula.memory.retrieval") / "supersession.json").read_text("utf-8"))

@@ -53,7 +53,7 @@ class Tokenizer:
         self._normalizer = Normalizer(data[begin : begin + size])
         self._cut = clear_on_erasure(lru_cache(WORDS)(self._find_pieces))
 
-    def read(self, text: str) -> list[int]:
+    def read_tokens(self, text: str) -> list[int]:
         """The tokens of a text."""
         plain = self._normalizer.normalize(text)
         words = chain.from_iterable(self._cut(f"{SPACE}{word}") for word in plain.split(SPACE)[1:])

@@ -23,10 +23,10 @@ class _Listed(UserDefinedType[Iterable[Any]]):
     cache_ok = True
 
     def bind_processor(self, dialect: sa.Dialect) -> Callable[..., Any]:
-        return _dumped if dialect.name == sqlite.NAME else list
+        return _dump_list if dialect.name == sqlite.NAME else list
 
 
-def _dumped(values: Iterable[Any]) -> str:
+def _dump_list(values: Iterable[Any]) -> str:
     return json.dumps(list(values))
 
 
@@ -35,18 +35,18 @@ class _Among(FunctionElement[bool]):
     type: Any = sa.types.NULLTYPE  # what is Boolean is compared with 1, and then no index is used
 
 
-def among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
+def is_among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
     """Whether a column holds one of the values of the list that is bound as `name`."""
     return _Among(column, sa.bindparam(name, type_=_Listed()))
 
 
 @compiles(_Among)
-def _any(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
+def _compile_any(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
     column, listed = (compiler.process(one, **options) for one in element.clauses)
     return f"{column} = ANY({listed})"
 
 
 @compiles(_Among, sqlite.NAME)
-def _in(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
+def _compile_in(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
     column, listed = (compiler.process(one, **options) for one in element.clauses)
     return f"{column} IN (SELECT value FROM json_each({listed}))"  # noqa: S608 no value is in it

@@ -58,12 +58,12 @@ def read_beginning(connection: sa.Connection, here: Place, turns: int, capacity:
     left_behind, impasse, turn, *version = connection.execute(_STANDS, where).one()
     return Beginning(
         has_left_behind=bool(left_behind),
-        impasse=_impasse(connection, here) if impasse > turn else None,
+        impasse=_read_impasse(connection, here) if impasse > turn else None,
         version=tuple(version),
-        turns=tuple(statements.ledger(connection, here, kinds=[TURN], limit=turns)) if turns else (),
-        saliences=statements.saliences(connection, here, capacity) if capacity else (),
+        turns=tuple(statements.read_ledger(connection, here, kinds=[TURN], limit=turns)) if turns else (),
+        saliences=statements.list_saliences(connection, here, capacity) if capacity else (),
     )
 
 
-def _impasse(connection: sa.Connection, here: Place) -> Signal:
-    return statements.ledger(connection, here, kinds=[IMPASSE], session_only=False, limit=1)[0]
+def _read_impasse(connection: sa.Connection, here: Place) -> Signal:
+    return statements.read_ledger(connection, here, kinds=[IMPASSE], session_only=False, limit=1)[0]

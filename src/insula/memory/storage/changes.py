@@ -26,7 +26,7 @@ class Merge(NamedTuple):
 
 
 class Forget(NamedTuple):
-    """A memory is retired; `restore` brings it back."""
+    """A memory is retired; `restore_memory` brings it back."""
 
     memory_id: int
     why: str

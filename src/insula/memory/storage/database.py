@@ -17,8 +17,8 @@ import sqlalchemy as sa
 
 from insula.caches import clear_caches
 from insula.errors import StoreError
-from insula.memory.storage.postgres import Server, is_server
-from insula.memory.storage.sqlite import File
+from insula.memory.storage.postgres import PostgresServer, is_server
+from insula.memory.storage.sqlite import SqliteFile
 from insula.memory.storage.vectors import Neighbourhoods
 
 P = ParamSpec("P")
@@ -39,7 +39,7 @@ class Database:
         self.now = now
         self.closed = False
         self.neighbourhoods = Neighbourhoods()
-        self._backend = open_backend(str(path), self.forget)
+        self._backend = open_backend(str(path), self.drop_cached)
         self._threads = ThreadPoolExecutor(self._backend.threads, "insula-store")
         self._readers = ThreadPoolExecutor(max(1, self._backend.readers), "insula-reader")
 
@@ -62,8 +62,8 @@ class Database:
         """
         store = cls(path, now)
         try:
-            store._backend.make()
-            await store.run(_nothing)
+            store._backend.prepare_storage()
+            await store.run(_open_only)
         except BaseException:
             await store.close()
             raise
@@ -93,9 +93,9 @@ class Database:
 
         def unit() -> T:
             try:
-                return self._backend.unit(lambda connection: work(connection, *args, **options))
+                return self._backend.run_unit(lambda connection: work(connection, *args, **options))
             except StoreError:
-                self.forget()  # a user may have been erased by another process
+                self.drop_cached()  # a user may have been erased by another process
                 raise
 
         return await asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, unit)
@@ -111,9 +111,9 @@ class Database:
 
         def unit() -> T:
             try:
-                return self._backend.look(lambda connection: work(connection, *args, **options))
+                return self._backend.read_unit(lambda connection: work(connection, *args, **options))
             except StoreError:
-                self.forget()
+                self.drop_cached()
                 raise
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, unit)
@@ -123,30 +123,30 @@ class Database:
         """Whether other machines may use it, so that what is remembered of it here grows old."""
         return self._backend.shared
 
-    def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
+    def hold_night(self, user_id: int) -> AbstractAsyncContextManager[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
-        return self._backend.alone(user_id)
+        return self._backend.hold_night(user_id)
 
-    async def scrub(self) -> bool:
+    async def scrub_erased(self) -> bool:
         """Leave nothing of what was erased, in memory or files; False where another process reads and is in the way."""
-        self.forget()
+        self.drop_cached()
         clear_caches()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._backend.scrub)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._backend.scrub_erased)
 
     @property
     def residue(self) -> str:
         """What of an erasure stays in the database's files, and what takes that away; empty where nothing does."""
         return self._backend.residue
 
-    def forget(self) -> None:
+    def drop_cached(self) -> None:
         """Let go of what is held in memory of the database."""
-        self.neighbourhoods.forget()
+        self.neighbourhoods.drop_cached()
 
 
-def open_backend(address: str, forget: Callable[[], None]) -> File | Server:
+def open_backend(address: str, forget: Callable[[], None]) -> SqliteFile | PostgresServer:
     """The database at an address: a path, `:memory:`, or a URL of PostgreSQL's."""
-    return Server(address, forget) if is_server(address) else File(address, forget)
+    return PostgresServer(address, forget) if is_server(address) else SqliteFile(address, forget)
 
 
-def _nothing(_: sa.Connection) -> None:
+def _open_only(_: sa.Connection) -> None:
     """The unit of work that only opens."""

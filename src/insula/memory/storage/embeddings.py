@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 
-from insula.memory.storage.among import among
+from insula.memory.storage.among import is_among
 from insula.memory.storage.rows import Embedded, Unembedded
 from insula.memory.storage.schema import UNEMBEDDED, memories, statements
 from insula.memory.storage.vectors import NOTHING
@@ -22,11 +22,11 @@ _PAIRS = sa.select(memories.c.id, memories.c.content, sa.func.coalesce(_BEFORE.c
 )
 _TO_COME = sa.text(UNEMBEDDED)
 _AMONG = _PAIRS.where(
-    memories.c.user_id + 0 == sa.bindparam("user"), among(memories.c.id, "ids"), memories.c.vector.is_(None)
+    memories.c.user_id + 0 == sa.bindparam("user"), is_among(memories.c.id, "ids"), memories.c.vector.is_(None)
 )
 _STATED = (
     sa.select(statements.c.memory_id, statements.c.text)
-    .where(among(statements.c.memory_id, "ids"), statements.c.vector.is_(None))
+    .where(is_among(statements.c.memory_id, "ids"), statements.c.vector.is_(None))
     .order_by(statements.c.id)
 )
 _NEXT = (
@@ -44,21 +44,21 @@ _MEANT = (
 )
 
 
-def vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
+def read_vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
     """The next vectors of a user's memories after an id, of a size in bytes, with their ids, in their order."""
     found = connection.execute(_NEXT, {"user": user_id, "after": after, "size": size})
     return [(row.id, row.vector) for row in found]
 
 
-def unembedded(connection: sa.Connection, user_id: int, limit: int) -> list[Unembedded]:
+def list_unembedded(connection: sa.Connection, user_id: int, limit: int) -> list[Unembedded]:
     """The latest of a user's memories whose vector is to come, newest first."""
     mine = sa.select(memories.c.id).where(memories.c.user_id == user_id, _TO_COME)
     latest = mine.order_by(memories.c.id.desc()).limit(limit)
     found = connection.execute(_PAIRS.where(memories.c.id.in_(latest)).order_by(memories.c.id.desc()))
-    return _stated(connection, [Unembedded(*row) for row in found])
+    return _add_statements(connection, [Unembedded(*row) for row in found])
 
 
-def _stated(connection: sa.Connection, rows: Sequence[Unembedded]) -> list[Unembedded]:
+def _add_statements(connection: sa.Connection, rows: Sequence[Unembedded]) -> list[Unembedded]:
     """The same with those of their statements whose vectors are to come."""
     texts: dict[int, dict[str, None]] = {}
     for row in connection.execute(_STATED, {"ids": [one.id for one in rows]}):
@@ -66,7 +66,7 @@ def _stated(connection: sa.Connection, rows: Sequence[Unembedded]) -> list[Unemb
     return [one._replace(stated=tuple(texts.get(one.id, ()))) for one in rows]
 
 
-def embed(connection: sa.Connection, user_id: int, made: Sequence[Embedded]) -> list[tuple[int, bytes]]:
+def write_vectors(connection: sa.Connection, user_id: int, made: Sequence[Embedded]) -> list[tuple[int, bytes]]:
     """Write vectors, but of what has changed since it was read; returns those of memories that were written."""
     asked = {"user": user_id, "ids": [one.row.id for one in made]}
     as_before = {tuple(row) for row in connection.execute(_AMONG, asked)}
@@ -79,7 +79,7 @@ def embed(connection: sa.Connection, user_id: int, made: Sequence[Embedded]) -> 
     return [(one.row.id, one.vector) for one in there]
 
 
-def unembed(connection: sa.Connection, user_id: int, size: int) -> None:
+def clear_vectors(connection: sa.Connection, user_id: int, size: int) -> None:
     """Take vectors of another size, which another embedding made: they are made anew.
 
     They are made anew from the latest on, so that the oldest tells whether there are any.

@@ -27,7 +27,7 @@ class Evening(NamedTuple):
     sessions: list[Session]
 
 
-def evening(
+def check_preconditions(
     connection: sa.Connection, user_id: int, day: str, now: float, *, night: str | None = None, force: bool = False
 ) -> Evening:
     """How a user's nights stand now.
@@ -41,26 +41,36 @@ def evening(
             ended: a second night of a day is one of its own, not a repetition.
         force: whether there is to be one though the last was lately or nothing happened since.
     """
-    name, done = (night, journal.journal(connection, user_id, night)) if night else _next(connection, user_id, day, now)
+    name, done = (
+        (night, journal.read_journal(connection, user_id, night))
+        if night
+        else _find_night(connection, user_id, day, now)
+    )
     ended = journal.last_night(connection, user_id, END)
     last = journal.last_reports(connection, user_id)
     sessions = nights.sessions_of(connection, user_id)
-    why = "" if force or (done and END not in done) else _gate(now, ended and ended[1], last.get(END, {}), sessions)
+    why = (
+        ""
+        if force or (done and END not in done)
+        else _explain_wait(now, ended and ended[1], last.get(END, {}), sessions)
+    )
     return Evening(name, done, why, ended[1] if ended else 0.0, last, sessions)
 
 
-def _next(connection: sa.Connection, user_id: int, day: str, now: float) -> tuple[str, Mapping[str, Mapping[str, Any]]]:
-    stopped = journal.unfinished(connection, user_id, END)
+def _find_night(
+    connection: sa.Connection, user_id: int, day: str, now: float
+) -> tuple[str, Mapping[str, Mapping[str, Any]]]:
+    stopped = journal.find_unfinished(connection, user_id, END)
     if stopped and abs(now - stopped[1]) < CADENCE:
-        return stopped[0], journal.journal(connection, user_id, stopped[0])
+        return stopped[0], journal.read_journal(connection, user_id, stopped[0])
     for number in count(1):
         name = day if number == 1 else f"{day}-{number}"
-        if END not in (done := journal.journal(connection, user_id, name)):
+        if END not in (done := journal.read_journal(connection, user_id, name)):
             return name, done
     raise AssertionError("there is always another number")
 
 
-def _gate(now: float, ended: float | None, end: Mapping[str, Any], sessions: list[Session]) -> str:
+def _explain_wait(now: float, ended: float | None, end: Mapping[str, Any], sessions: list[Session]) -> str:
     if ended is not None and 0 <= now - ended < CADENCE:
         return "The last night was less than 20 hours ago."
     if not any(one.messages >= MIN_MESSAGES and one.last > end.get(UP_TO, 0) for one in sessions):

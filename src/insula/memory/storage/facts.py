@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from insula.language.owner import USER
 from insula.language.statements import Statement
 from insula.memory.relevance import Told
-from insula.memory.storage.among import among
+from insula.memory.storage.among import is_among
 from insula.memory.storage.rows import Proposed, Unstated
 from insula.memory.storage.schema import UNSTATED, memories, relations, statements
-from insula.memory.storage.vectors import Vector, packed, unpacked
+from insula.memory.storage.vectors import Vector, pack_vector, unpacked
 
 _BEFORE = memories.alias("before")
 _COLUMNS = ("id", "content", "provenance", "speaker")
@@ -25,7 +25,7 @@ _TEXTS = sa.select(
 ).join(_BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True)
 _READ = ("id", "memory_id", "text", "language", "subjects", "mentions", "modality", "marks", "terms", "vector")
 _OF = sa.select(*(statements.c[name] for name in _READ)).where(
-    among(statements.c.memory_id, "ids"),
+    is_among(statements.c.memory_id, "ids"),
     statements.c.user_id + 0 == sa.bindparam("user"),  # by their memories: a user's statements are too many
 )
 ENDS = "ENDS"
@@ -35,7 +35,7 @@ _ENDED = (
     sa.select(relations.c.target_id, relations.c.source_id, _ENDER.c.said_at)
     .join(_ENDER, sa.and_(_ENDER.c.id == relations.c.source_id, _ENDER.c.retired_at.is_(None)))
     .where(
-        among(relations.c.target_id, "ids"),
+        is_among(relations.c.target_id, "ids"),
         relations.c.user_id + 0 == sa.bindparam("user"),
         relations.c.kind == ENDS,
     )
@@ -46,15 +46,15 @@ _STANDS = 0, 0.0
 """By what, and when, a memory ended that did not."""
 
 
-def write(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
+def insert_statements(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
     """Write the statements of a memory that says that it has them."""
     if new := as_stored(user_id, memory_id, made):
         connection.execute(_WRITTEN, new)
 
 
-def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
+def fill_statements(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
     """Write the statements of a memory that had none."""
-    write(connection, user_id, memory_id, made)
+    insert_statements(connection, user_id, memory_id, made)
     connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(stated=True))
 
 
@@ -72,28 +72,30 @@ def as_stored(user_id: int, memory_id: int, made: Iterable[Statement]) -> list[d
             "marks": " ".join(sorted(one.marks)),
             "terms": " ".join(sorted(one.terms)),
             "text": one.text,
-            "vector": None if one.vector is None else packed(one.vector),
+            "vector": None if one.vector is None else pack_vector(one.vector),
         }
         for one in made
         for subject in (sorted(one.subjects) or [""])
     ]
 
 
-def of(connection: sa.Connection, user_id: int, rows: Iterable[Proposed]) -> list[Told]:
+def statements_of(connection: sa.Connection, user_id: int, rows: Iterable[Proposed]) -> list[Told]:
     """The statements of some memories, in the order they were made."""
     known = {row.id: row for row in rows}
-    ended = _ended(connection, user_id, known)
+    ended = _find_ended(connection, user_id, known)
     found: dict[tuple[int, str, str], Sequence[Any]] = {}
     read: Sequence[Any] = connection.execute(_OF, {"user": user_id, "ids": sorted(known)}).all()
     for row in sorted(read, key=itemgetter(0)):  # by SQLite it takes twice as long, vectors and all
         found.setdefault((row[1], row[2], row[8]), row)  # a statement has a row for each whom it is about
     vectors = unpacked([row[9] for row in found.values()])
-    words = cache(_words)  # the same few beings and marks in hundreds of them
+    words = cache(_split_words)  # the same few beings and marks in hundreds of them
     rows_read = zip(found.values(), vectors, strict=True)
-    return [_told(row, known[row[1]], ended.get(row[1], _STANDS), vector, words) for row, vector in rows_read]
+    return [
+        _stored_statement(row, known[row[1]], ended.get(row[1], _STANDS), vector, words) for row, vector in rows_read
+    ]
 
 
-def _ended(connection: sa.Connection, user_id: int, among: Collection[int]) -> dict[int, tuple[int, float]]:
+def _find_ended(connection: sa.Connection, user_id: int, among: Collection[int]) -> dict[int, tuple[int, float]]:
     """Those of some memories that a newer one ended which still stands, each with the first and when it was said."""
     asked = {"user": user_id, "ids": sorted(among)}
     found: dict[int, tuple[int, float]] = {}
@@ -102,20 +104,22 @@ def _ended(connection: sa.Connection, user_id: int, among: Collection[int]) -> d
     return found
 
 
-def stated(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> dict[int, list[Statement]]:
+def read_statements(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> dict[int, list[Statement]]:
     """The statements of some memories, by the memory."""
     found: dict[int, dict[str, Statement]] = {}
     for row in connection.execute(_OF.order_by(statements.c.id), {"user": user_id, "ids": [*ids]}):
-        found.setdefault(row.memory_id, {}).setdefault(row.text, _statement(row, None, _words))
+        found.setdefault(row.memory_id, {}).setdefault(row.text, _read_statement(row, None, _split_words))
     return {memory: list(made.values()) for memory, made in found.items()}
 
 
-def over(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> dict[int, datetime]:
+def read_superseded(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> dict[int, datetime]:
     """Those of some memories that a newer one ended, each with when that was said."""
-    return {number: datetime.fromtimestamp(at, UTC) for number, (_, at) in _ended(connection, user_id, ids).items()}
+    return {
+        number: datetime.fromtimestamp(at, UTC) for number, (_, at) in _find_ended(connection, user_id, ids).items()
+    }
 
 
-def subjects(connection: sa.Connection, user_id: int, limit: int) -> list[tuple[str, int, str]]:
+def list_subjects(connection: sa.Connection, user_id: int, limit: int) -> list[tuple[str, int, str]]:
     """Whom a user's facts are about, those with the most first: each with how many, and a text that names them."""
     of, one = statements.c, memories.c
     standing = sa.and_(one.id == of.memory_id, one.retired_at.is_(None), one.kind == "semantic")
@@ -139,27 +143,27 @@ def named_kin(connection: sa.Connection, user_id: int) -> list[tuple[str, str, i
     return [(row[0], row[1], row[2]) for row in rows]
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _told(
+def _stored_statement(
     row: Sequence[Any],
     memory: Proposed,
     ended: tuple[int, float],
     vector: Vector | None,
     words: Callable[[str], frozenset[Any]],
 ) -> Told:
-    return Told(row[1], memory.said_at, _statement(row, vector, words), memory.provenance == "tool", *ended)
+    return Told(row[1], memory.said_at, _read_statement(row, vector, words), memory.provenance == "tool", *ended)
 
 
-def _statement(row: Sequence[Any], vector: Vector | None, words: Callable[[str], frozenset[Any]]) -> Statement:
+def _read_statement(row: Sequence[Any], vector: Vector | None, words: Callable[[str], frozenset[Any]]) -> Statement:
     _, _, text, language, subjects, mentions, modality, marks, terms, _ = row
     held = frozenset(terms.split())
     return Statement(text, language, words(subjects), words(mentions), modality, words(marks), held, vector)
 
 
-def unstated(connection: sa.Connection, user_id: int, limit: int) -> list[Unstated]:
+def list_unstated(connection: sa.Connection, user_id: int, limit: int) -> list[Unstated]:
     """The latest of a user's memories whose statements are to come, newest first."""
     mine = sa.select(memories.c.id).where(memories.c.user_id == user_id, sa.text(UNSTATED))
     latest = mine.order_by(memories.c.id.desc()).limit(limit)
@@ -167,24 +171,26 @@ def unstated(connection: sa.Connection, user_id: int, limit: int) -> list[Unstat
     return [Unstated(*row) for row in found]
 
 
-def state(connection: sa.Connection, user_id: int, made: Sequence[tuple[Unstated, Sequence[Statement]]]) -> int:
+def fill_all_statements(
+    connection: sa.Connection, user_id: int, made: Sequence[tuple[Unstated, Sequence[Statement]]]
+) -> int:
     """Write the statements of memories that had none, but of what has changed since it was read; returns how many."""
     asked = _TEXTS.where(memories.c.user_id == user_id, memories.c.id.in_([one.id for one, _ in made]))
     as_before = {Unstated(*row) for row in connection.execute(asked.where(sa.text("memories.stated IS NULL")))}
     rows = [(one, found) for one, found in made if one in as_before]
     for one, found in rows:
-        add(connection, user_id, one.id, found)
+        fill_statements(connection, user_id, one.id, found)
     return len(rows)
 
 
-def unsay(connection: sa.Connection, user_id: int, ids: Sequence[int], after: Sequence[int] = ()) -> None:
+def erase_statements(connection: sa.Connection, user_id: int, ids: Sequence[int], after: Sequence[int] = ()) -> None:
     """Erase the statements of memories; those of the memories after them, which may quote them, are made anew."""
     both = sa.and_(statements.c.user_id == user_id, statements.c.memory_id.in_([*ids, *after]))
     connection.execute(sa.delete(statements).where(both))
     connection.execute(sa.update(memories).where(memories.c.id.in_(after)).values(stated=None))
 
 
-def unend(connection: sa.Connection, user_id: int, memory_id: int) -> None:
+def clear_endings(connection: sa.Connection, user_id: int, memory_id: int) -> None:
     """Let go of what the words of a memory ended, and of what ended them: they are other words now, or none."""
     either = sa.or_(relations.c.source_id == memory_id, relations.c.target_id == memory_id)
     connection.execute(sa.delete(relations).where(relations.c.user_id == user_id, relations.c.kind == ENDS, either))

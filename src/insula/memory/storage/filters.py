@@ -58,7 +58,7 @@ class Filter(NamedTuple):
         """Whether all that is remembered is wanted."""
         return self == Filter()
 
-    def conditions(self) -> list[sa.ColumnElement[bool]]:
+    def sql_conditions(self) -> list[sa.ColumnElement[bool]]:
         """The same as conditions on `memories` joined with `sessions`."""
         one = memories.c
         let_go = sa.and_(one.retired_at.is_not(None), one.content != "", one.provenance != "derived")
@@ -96,7 +96,7 @@ def read_filter(wanted: Mapping[str, object]) -> Filter:
         raise InputError(f"There is no kind of memory {kind!r}; there are {', '.join(get_args(MemoryKind))}.")
     parts = load_metadata(dump_metadata(wanted.get("metadata")))
     since = None if wanted.get("since") is None else read_moment(wanted["since"])
-    return Filter(session, str(kind), since, tuple(_dumped({name: value}) for name, value in parts.items()))
+    return Filter(session, str(kind), since, tuple(_dump_pairs({name: value}) for name, value in parts.items()))
 
 
 def read_moment(given: object) -> float:
@@ -143,7 +143,7 @@ def dump_metadata(given: object) -> str:
                 "true or false."
             )
         kept[redact(name)] = redact(value) if isinstance(value, str) else value
-    return _dumped(kept)
+    return _dump_pairs(kept)
 
 
 def load_metadata(kept: str) -> dict[str, Scalar]:
@@ -155,5 +155,5 @@ def _is_finite(value: Scalar) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def _dumped(pairs: Mapping[str, Scalar]) -> str:
+def _dump_pairs(pairs: Mapping[str, Scalar]) -> str:
     return f",{json.dumps(pairs, separators=(',', ':'))[1:-1]},"

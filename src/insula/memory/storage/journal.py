@@ -61,25 +61,27 @@ _LAST_REPORTS = sa.select(nights.c.phase, _REPORT).where(nights.c.id.in_(_LAST))
 _ENTRY = insert(nights).on_conflict_do_nothing().returning(nights.c.id)
 
 
-def revise(connection: sa.Connection, user_id: int, revision: Revision, at: float) -> None:
+def add_revision(connection: sa.Connection, user_id: int, revision: Revision, at: float) -> None:
     """Add a state of something derived."""
-    index.begin(connection, user_id)
-    apply(revision, connection, user_id, at)
+    index.begin_write(connection, user_id)
+    apply_change(revision, connection, user_id, at)
 
 
-def write(connection: sa.Connection, user_id: int, changes: Changes, at: float) -> None:
+def write_changes(connection: sa.Connection, user_id: int, changes: Changes, at: float) -> None:
     """Write some changes that no phase of a night made."""
-    index.begin(connection, user_id)
+    index.begin_write(connection, user_id)
     for change in changes:
-        apply(change, connection, user_id, at)
+        apply_change(change, connection, user_id, at)
 
 
-def journal(connection: sa.Connection, user_id: int, night: str) -> dict[str, Mapping[str, Any]]:
+def read_journal(connection: sa.Connection, user_id: int, night: str) -> dict[str, Mapping[str, Any]]:
     """The reports of the phases of a night that are done, and the answers that they got."""
-    return {row.phase: _read(row.report) for row in connection.execute(_JOURNAL, {"user": user_id, "one": night})}
+    return {
+        row.phase: _parse_report(row.report) for row in connection.execute(_JOURNAL, {"user": user_id, "one": night})
+    }
 
 
-def _read(text: str) -> Mapping[str, Any]:
+def _parse_report(text: str) -> Mapping[str, Any]:
     """A report; of an entry that somebody broke nothing but that there is one."""
     try:
         found: object = json.loads(text)
@@ -90,7 +92,7 @@ def _read(text: str) -> Mapping[str, Any]:
 
 def last_reports(connection: sa.Connection, user_id: int) -> dict[str, Mapping[str, Any]]:
     """What each phase reported when it was last done."""
-    return {row.phase: _read(row.report) for row in connection.execute(_LAST_REPORTS, {"user": user_id})}
+    return {row.phase: _parse_report(row.report) for row in connection.execute(_LAST_REPORTS, {"user": user_id})}
 
 
 def reports_after(connection: sa.Connection, user_id: int, phase: str, other: str) -> list[Mapping[str, Any]]:
@@ -98,15 +100,15 @@ def reports_after(connection: sa.Connection, user_id: int, phase: str, other: st
     mine = sa.and_(nights.c.user_id == user_id, nights.c.state == DONE)
     last = sa.select(sa.func.coalesce(sa.func.max(nights.c.id), 0)).where(mine, nights.c.phase == other)
     query = sa.select(_REPORT).where(mine, nights.c.phase == phase, nights.c.id > last.scalar_subquery())
-    return [_read(text) for text in connection.execute(query.order_by(nights.c.id)).scalars()]
+    return [_parse_report(text) for text in connection.execute(query.order_by(nights.c.id)).scalars()]
 
 
-def unfinished(connection: sa.Connection, user_id: int, end: str) -> tuple[str, float] | None:
+def find_unfinished(connection: sa.Connection, user_id: int, end: str) -> tuple[str, float] | None:
     """The latest night where it was begun and not ended, and when its last entry was written."""
     mine = sa.and_(nights.c.user_id == user_id, nights.c.night.not_like(f"{REST}%"))
     query = sa.select(nights.c.night, nights.c.at).where(mine)
     last = connection.execute(query.order_by(nights.c.id.desc()).limit(1)).one_or_none()
-    return (last.night, last.at) if last and end not in journal(connection, user_id, last.night) else None
+    return (last.night, last.at) if last and end not in read_journal(connection, user_id, last.night) else None
 
 
 def last_night(connection: sa.Connection, user_id: int, phase: str) -> tuple[str, float] | None:
@@ -121,7 +123,7 @@ def last_night(connection: sa.Connection, user_id: int, phase: str) -> tuple[str
     return (found.night, found.at) if found else None
 
 
-def record(
+def record_phase(
     connection: sa.Connection,
     user_id: int,
     night: str,
@@ -132,24 +134,24 @@ def record(
     state: str = DONE,
 ) -> bool:
     """Write what a phase changes, and that it is done; False, and nothing written, where it was done already."""
-    index.begin(connection, user_id)  # between the look and the entry no other process writes one
+    index.begin_write(connection, user_id)  # between the look and the entry no other process writes one
     row = {"user_id": user_id, "night": night, "phase": phase, "state": state, "report": dict(report), "at": at}
     if connection.execute(_ENTRY, row).scalar() is None:
         return False
     for change in changes:
-        apply(change, connection, user_id, at)
+        apply_change(change, connection, user_id, at)
     return True
 
 
 @singledispatch
-def apply(change: object, connection: sa.Connection, user_id: int, at: float) -> None:
+def apply_change(change: object, connection: sa.Connection, user_id: int, at: float) -> None:
     """Write one change."""
     raise TypeError(f"{type(change).__name__} is no change.")
 
 
-@apply.register
+@apply_change.register
 def _(change: Summary, connection: sa.Connection, user_id: int, at: float) -> None:
-    memory = _derived(connection, user_id, change.session_id, "episodic", change.content, at, 0.5, GENERATED)
+    memory = _write_derived(connection, user_id, change.session_id, "episodic", change.content, at, 0.5, GENERATED)
     old = sa.select(summaries.c.memory_id).where(summaries.c.session_id == change.session_id)
     if (before := connection.execute(old).scalar()) is not None:
         connection.execute(sa.delete(summaries).where(summaries.c.session_id == change.session_id))
@@ -160,14 +162,14 @@ def _(change: Summary, connection: sa.Connection, user_id: int, at: float) -> No
     )
 
 
-@apply.register
+@apply_change.register
 def _(change: Insight, connection: sa.Connection, user_id: int, at: float) -> None:
-    memory = _insight(change, connection, user_id, at)
+    memory = _write_insight(change, connection, user_id, at)
     linked = sa.select(relations.c.target_id).where(relations.c.source_id == memory, relations.c.kind == DERIVES)
     known = connection.execute(sa.select(memories.c.session_id).where(memories.c.id.in_(linked))).scalars().all()
     for session in sorted({*change.sessions} - {*known}):
         if (target := _standing_for(connection, user_id, session)) is not None:
-            _relate(connection, user_id, memory, target, DERIVES, DERIVED_CONFIDENCE, at)
+            _relate_memories(connection, user_id, memory, target, DERIVES, DERIVED_CONFIDENCE, at)
 
 
 def _standing_for(connection: sa.Connection, user_id: int, session_id: int) -> int | None:
@@ -180,35 +182,35 @@ def _standing_for(connection: sa.Connection, user_id: int, session_id: int) -> i
     return connection.execute(summary).scalar() or connection.execute(last).scalar()
 
 
-def _insight(change: Insight, connection: sa.Connection, user_id: int, at: float) -> int:
+def _write_insight(change: Insight, connection: sa.Connection, user_id: int, at: float) -> int:
     """The row of an insight: one, however often more sessions bear it out."""
     same = sa.and_(memories.c.user_id == user_id, memories.c.kind == "insight", memories.c.content == change.content)
     query = sa.select(memories.c.id).where(same, memories.c.retired_at.is_(None)).order_by(memories.c.id.desc())
     found = connection.execute(query.limit(1)).scalar()
     sure = {"importance": change.importance, "confidence": change.confidence}
     if found is None:
-        return _derived(connection, user_id, change.sessions[-1], "insight", change.content, at, **sure)
+        return _write_derived(connection, user_id, change.sessions[-1], "insight", change.content, at, **sure)
     connection.execute(sa.update(memories).where(memories.c.id == found).values(**sure))
     return found
 
 
-@apply.register
+@apply_change.register
 def _(change: Merge, connection: sa.Connection, user_id: int, at: float) -> None:
     others = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(change.others))
     uses = connection.execute(sa.select(sa.func.coalesce(sa.func.sum(memories.c.uses), 0)).where(others)).scalar_one()
     one = sa.and_(memories.c.user_id == user_id, memories.c.id == change.kept)
     connection.execute(sa.update(memories).where(one).values(uses=memories.c.uses + uses))
     for other in change.others:
-        _relate(connection, user_id, change.kept, other, MERGES, 1.0, at)
-        _retire(connection, user_id, other, f"merged into {change.kept}: {change.why}", at)
+        _relate_memories(connection, user_id, change.kept, other, MERGES, 1.0, at)
+        _retire_memory(connection, user_id, other, f"merged into {change.kept}: {change.why}", at)
 
 
-@apply.register
+@apply_change.register
 def _(change: Forget, connection: sa.Connection, user_id: int, at: float) -> None:
-    _retire(connection, user_id, change.memory_id, change.why, at)
+    _retire_memory(connection, user_id, change.memory_id, change.why, at)
 
 
-@apply.register
+@apply_change.register
 def _(change: Lesson, connection: sa.Connection, user_id: int, at: float) -> None:
     mine = sa.and_(lessons.c.user_id == user_id, lessons.c.key == change.key)
     found = connection.execute(sa.select(lessons.c.citations, lessons.c.retired_at).where(mine)).one_or_none()
@@ -221,7 +223,7 @@ def _(change: Lesson, connection: sa.Connection, user_id: int, at: float) -> Non
     connection.execute(sa.update(lessons).where(mine).values(citations=together, retired_at=None, **sharper))
 
 
-@apply.register
+@apply_change.register
 def _(change: Retired, connection: sa.Connection, user_id: int, at: float) -> None:
     mine = sa.and_(lessons.c.user_id == user_id, lessons.c.key == change.key, lessons.c.retired_at.is_(None))
     advice = connection.execute(sa.select(lessons.c.advice).where(mine)).scalar()
@@ -229,10 +231,10 @@ def _(change: Retired, connection: sa.Connection, user_id: int, at: float) -> No
         return
     connection.execute(sa.update(lessons).where(mine).values(retired_at=at))
     why = {"why": change.why, "retired": True, "by": change.by, "message": change.message}
-    apply(Revision(f"lesson:{change.key}", change.author, advice, why), connection, user_id, at)
+    apply_change(Revision(f"lesson:{change.key}", change.author, advice, why), connection, user_id, at)
 
 
-@apply.register
+@apply_change.register
 def _(change: Reworded, connection: sa.Connection, user_id: int, at: float) -> None:
     mine = sa.and_(lessons.c.user_id == user_id, lessons.c.key == change.key)
     query = sa.select(lessons.c.advice, lessons.c.mode, lessons.c.author)
@@ -241,10 +243,10 @@ def _(change: Reworded, connection: sa.Connection, user_id: int, at: float) -> N
         return
     connection.execute(sa.update(lessons).where(mine).values(advice=change.advice))
     why = {"why": change.why, "before": {"advice": old.advice, "mode": old.mode, "author": old.author}}
-    apply(Revision(f"lesson:{change.key}", "night", old.advice, why), connection, user_id, at)
+    apply_change(Revision(f"lesson:{change.key}", "night", old.advice, why), connection, user_id, at)
 
 
-@apply.register
+@apply_change.register
 def _(change: Noted, connection: sa.Connection, user_id: int, at: float) -> None:
     turn = sa.select(sa.func.coalesce(sa.func.max(messages.c.turn), 0)).where(
         messages.c.session_id == change.session_id
@@ -254,16 +256,16 @@ def _(change: Noted, connection: sa.Connection, user_id: int, at: float) -> None
     connection.execute(sa.insert(signals), row | values)
 
 
-@apply.register
+@apply_change.register
 def _(change: Lived, connection: sa.Connection, user_id: int, at: float) -> None:
     index.add_missing(connection, evidence, {"user_id": user_id, "at": at, **change._asdict()})
 
 
-@apply.register
+@apply_change.register
 def _(change: Revision, connection: sa.Connection, user_id: int, at: float) -> None:
     values = change._asdict() | {"evidence": dict(change.evidence)}
     after = values.pop("after")
-    if after is not None and after != _latest(connection, user_id, change.subject):
+    if after is not None and after != _latest_revision(connection, user_id, change.subject):
         raise StoreError(
             f"Somebody changed the {change.subject} in the meantime, and that stands; start the night again, and it "
             "begins with that."
@@ -271,13 +273,13 @@ def _(change: Revision, connection: sa.Connection, user_id: int, at: float) -> N
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
 
 
-def _latest(connection: sa.Connection, user_id: int, subject: str) -> int:
+def _latest_revision(connection: sa.Connection, user_id: int, subject: str) -> int:
     """The id of the state of something derived that stands; 0 where there is none."""
     mine = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == subject)
     return connection.execute(sa.select(sa.func.coalesce(sa.func.max(revisions.c.id), 0)).where(mine)).scalar_one()
 
 
-def _derived(
+def _write_derived(
     connection: sa.Connection,
     user_id: int,
     session_id: int,
@@ -308,35 +310,35 @@ def _derived(
     return connection.execute(statement.returning(memories.c.id)).scalar_one()
 
 
-def _relate(
+def _relate_memories(
     connection: sa.Connection, user_id: int, source: int, target: int, kind: str, confidence: float, at: float
 ) -> None:
     values = {"source_id": source, "target_id": target, "kind": kind, "confidence": confidence, "created_at": at}
     connection.execute(sa.insert(relations).values(user_id=user_id, **values))
 
 
-def _retire(connection: sa.Connection, user_id: int, memory_id: int, why: str, at: float) -> None:
+def _retire_memory(connection: sa.Connection, user_id: int, memory_id: int, why: str, at: float) -> None:
     """Take a memory out of recall, with a record of what it was (law 8)."""
     one = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_(None))
     found = connection.execute(sa.select(memories).where(one)).one_or_none()
     if found is None:
         return
     connection.execute(sa.update(memories).where(one).values(retired_at=at))
-    index.remove(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
+    index.remove_entries(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
     values = {"subject": f"memory:{memory_id}", "author": "night", "content": found.content, "evidence": {"why": why}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
 
 
-def restore(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
+def restore_memory(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
     """Bring a retired memory back into long-term memory; False where there is none such, or it was erased."""
-    index.begin(connection, user_id)
+    index.begin_write(connection, user_id)
     one = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_not(None))
     held = sa.and_(memories.c.provenance != "derived", memories.c.content != "")
     found = connection.execute(sa.select(memories).where(one, held)).one_or_none()
     if found is None:
         return False
     connection.execute(sa.update(memories).where(one).values(retired_at=None, promoted_at=at))
-    index.add(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
+    index.add_entries(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": "", "evidence": {"why": RESTORED}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True

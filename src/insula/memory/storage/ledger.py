@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from insula.memory.retrieval import index
 from insula.memory.storage import journal
 from insula.memory.storage.changes import Retired, Revision
-from insula.memory.storage.nights import kept, revisions_of
+from insula.memory.storage.nights import list_guidance, revisions_of
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.schema import lessons, revisions, signals
 
@@ -21,7 +21,7 @@ PAST = 50
 _MODES: Mapping[str, str] = {"mute": "muted", "unmute": "", "pin": "pinned", "unpin": ""}
 
 
-class Piece(NamedTuple):
+class GuidancePiece(NamedTuple):
     """A piece of guidance with what became of it."""
 
     kept: Kept
@@ -37,15 +37,15 @@ Past = Sequence[tuple[int, Mapping[str, Any]]]
 """What became of a piece, newest first: the numbers and the evidence of its revisions."""
 
 
-def pieces(connection: sa.Connection, user_id: int) -> list[Piece]:
+def list_pieces(connection: sa.Connection, user_id: int) -> list[GuidancePiece]:
     """All guidance of a user that stands or was retired; what was erased is gone."""
-    standing = {one.key for one in kept(connection, user_id)}
-    past = _past(connection, user_id)
-    every = [one for one in kept(connection, user_id, retired=True) if one.advice]
-    return [_piece(one, past.get(one.key, ()), one.key in standing) for one in every]
+    standing = {one.key for one in list_guidance(connection, user_id)}
+    past = _read_past(connection, user_id)
+    every = [one for one in list_guidance(connection, user_id, retired=True) if one.advice]
+    return [_make_piece(one, past.get(one.key, ()), one.key in standing) for one in every]
 
 
-def _past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
+def _read_past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
     """What became of each piece of guidance, by its key."""
     mine = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.startswith(SUBJECT, autoescape=True))
     query = sa.select(revisions.c.subject, revisions.c.id, revisions.c.evidence).where(mine)
@@ -55,13 +55,13 @@ def _past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
     return found
 
 
-def _piece(one: Kept, past: Past, stands: bool) -> Piece:
+def _make_piece(one: Kept, past: Past, stands: bool) -> GuidancePiece:
     is_decided = _last_decided(past) is not None
     if stands:
-        return Piece(one, "", "", is_decided)
+        return GuidancePiece(one, "", "", is_decided)
     last = next((evidence for _, evidence in past if evidence.get("retired")), None)
     why, by = (str(last["why"]), str(last.get("by", ""))) if last else ("retired", "")
-    return Piece(one, why, by, is_decided)
+    return GuidancePiece(one, why, by, is_decided)
 
 
 def _last_decided(past: Past) -> int | None:
@@ -80,53 +80,53 @@ def last_told(connection: sa.Connection, user_id: int, number: int) -> float | N
     return None
 
 
-def decide(connection: sa.Connection, user_id: int, one: Kept, do: Do, at: float, text: str = "") -> bool:
+def record_decision(connection: sa.Connection, user_id: int, one: Kept, do: Do, at: float, text: str = "") -> bool:
     """Write down what a person decided; False where there is nothing to undo."""
-    index.begin(connection, user_id)
+    index.begin_write(connection, user_id)
     if do == "undo":
-        return _undo(connection, user_id, one.key, at)
+        return _undo_decision(connection, user_id, one.key, at)
     if do == "forget":
-        journal.apply(Retired(one.key, PERSON, "forgotten by you"), connection, user_id, at)
+        journal.apply_change(Retired(one.key, PERSON, "forgotten by you"), connection, user_id, at)
         return True
     before = {"advice": one.advice, "mode": one.mode, "author": one.author}
-    _write(connection, user_id, one.key, _after(one, do, text))
+    _update_lesson(connection, user_id, one.key, _apply_decision(one, do, text))
     past = Revision(f"{SUBJECT}{one.key}", PERSON, one.advice, {"why": do, "before": before})
-    journal.apply(past, connection, user_id, at)
+    journal.apply_change(past, connection, user_id, at)
     return True
 
 
-def _after(one: Kept, do: Do, text: str) -> dict[str, Any]:
+def _apply_decision(one: Kept, do: Do, text: str) -> dict[str, Any]:
     if do == "edit":
         return {"advice": text, "author": PERSON}
     return {"author": PERSON} if do == "accept" else {"mode": _MODES[do]}
 
 
-def _write(connection: sa.Connection, user_id: int, key: str, values: Mapping[str, Any]) -> None:
+def _update_lesson(connection: sa.Connection, user_id: int, key: str, values: Mapping[str, Any]) -> None:
     mine = sa.and_(lessons.c.user_id == user_id, lessons.c.key == key)
     connection.execute(sa.update(lessons).where(mine).values(**values))
 
 
-def _undo(connection: sa.Connection, user_id: int, key: str, at: float) -> bool:
+def _undo_decision(connection: sa.Connection, user_id: int, key: str, at: float) -> bool:
     """Take back the last decision on a piece of guidance that still stands: a person's, or what retired it."""
     past = revisions_of(connection, user_id, f"{SUBJECT}{key}", PAST)
     number = _last_decided([(one.id, one.evidence) for one in past])
     last = next((one for one in past if one.id == number), None)
     if last is None:
         return False
-    _write(connection, user_id, key, last.evidence.get("before", {"retired_at": None}))
+    _update_lesson(connection, user_id, key, last.evidence.get("before", {"retired_at": None}))
     if by := str(last.evidence.get("by", "")):
-        journal.apply(Retired(by, PERSON, "undone: what it had replaced is back", key), connection, user_id, at)
+        journal.apply_change(Retired(by, PERSON, "undone: what it had replaced is back", key), connection, user_id, at)
     back = Revision(f"{SUBJECT}{key}", PERSON, last.content, {"why": "undone", "undoes": last.id})
-    journal.apply(back, connection, user_id, at)
+    journal.apply_change(back, connection, user_id, at)
     return True
 
 
 def bring_back(connection: sa.Connection, user_id: int, names: frozenset[str], at: float) -> None:
     """Let what was retired stand again."""
-    standing = {one.name for one in kept(connection, user_id)}
-    for one in kept(connection, user_id, retired=True):
+    standing = {one.name for one in list_guidance(connection, user_id)}
+    for one in list_guidance(connection, user_id, retired=True):
         if one.name in names - standing:
-            _undo(connection, user_id, one.key, at)
+            _undo_decision(connection, user_id, one.key, at)
 
 
 def _can_be_undone(evidence: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from insula.memory import wishes
 from insula.memory.retrieval import index
 from insula.memory.storage import journal
-from insula.memory.storage.nights import kept
+from insula.memory.storage.nights import list_guidance
 from insula.memory.storage.rows import Cited, Kept
 from insula.memory.storage.schema import lessons, memories, messages, nights, revisions, sessions, signals
 
@@ -33,12 +33,12 @@ def version_columns() -> list[sa.ScalarSelect[int]]:
 _VERSION = sa.select(*version_columns())
 
 
-def version(connection: sa.Connection, user_id: int) -> Version:
+def guidance_version(connection: sa.Connection, user_id: int) -> Version:
     """The version of what was learned of a user."""
     return tuple(connection.execute(_VERSION, {"user": user_id}).one())
 
 
-def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Cited]:
+def read_cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Cited]:
     """Some of a user's messages, oldest first; those that were erased are left out."""
     query = (
         sa.select(messages.c.id, sessions.c.name, messages.c.content, messages.c.said_at, memories.c.id)
@@ -50,30 +50,30 @@ def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[C
     return [Cited(*row) for row in connection.execute(query)]
 
 
-def heard(
+def write_preferences(
     connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[wishes.OwnWish], at: float
 ) -> wishes.Heard:
     """Let what a message wishes count at once, and end what it ends; returns what changed."""
-    index.begin(connection, user_id)
+    index.begin_write(connection, user_id)
     mine = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn, messages.c.provenance == "user")
     message = connection.execute(sa.select(messages.c.id).where(mine, messages.c.user_id == user_id)).scalar()
     if message is None:
         return wishes.Heard((), (), ())
-    known = kept(connection, user_id)
-    pointed = _pointed(connection, session_id, turn, known) if any(one.lifts for one in said) else ()
-    made = wishes.hear(known, said, message, at, pointed, _of_session(connection, session_id, known))
-    journal.write(connection, user_id, made.changes, at)
+    known = list_guidance(connection, user_id)
+    pointed = _find_referents(connection, session_id, turn, known) if any(one.lifts for one in said) else ()
+    made = wishes.apply_preferences(known, said, message, at, pointed, _of_session(connection, session_id, known))
+    journal.write_changes(connection, user_id, made.changes, at)
     return made
 
 
 def _of_session(connection: sa.Connection, session_id: int, known: Sequence[Kept]) -> frozenset[int]:
     """Which messages of a session requests of the moment cite."""
-    cited = {each for one in known if wishes.is_wish(one) and not wishes.stands(one) for each in one.citations}
+    cited = {each for one in known if wishes.is_wish(one) and not wishes.is_told(one) for each in one.citations}
     mine = sa.and_(messages.c.session_id == session_id, messages.c.id.in_(sorted(cited)))
     return frozenset(connection.execute(sa.select(messages.c.id).where(mine)).scalars()) if cited else frozenset()
 
 
-def _pointed(connection: sa.Connection, session_id: int, turn: int, known: Sequence[Kept]) -> list[int]:
+def _find_referents(connection: sa.Connection, session_id: int, turn: int, known: Sequence[Kept]) -> list[int]:
     """What the turn before wished or, where it wished nothing, was told."""
     before = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn - 1)
     said = set(connection.execute(sa.select(messages.c.id).where(before)).scalars())

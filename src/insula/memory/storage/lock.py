@@ -15,13 +15,13 @@ except ImportError:
 
 
 @contextmanager
-def held(path: Path) -> Generator[bool]:
+def hold_lock(path: Path) -> Generator[bool]:
     """Hold the lock at `path` while the block runs; with False where somebody else does."""
     if fcntl is None:
         with windows.held(path) as is_ours:
             yield is_ours
         return
-    handle = _taken(path)
+    handle = _take_lock(path)
     try:
         yield handle is not None
     finally:
@@ -31,7 +31,7 @@ def held(path: Path) -> Generator[bool]:
             os.close(handle)
 
 
-def _taken(path: Path) -> int | None:
+def _take_lock(path: Path) -> int | None:
     """The open file, locked and still the one at `path`: whoever let go has removed it. 0 where none can be made."""
     while fcntl is not None:
         try:

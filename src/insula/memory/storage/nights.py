@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from insula.memory.retrieval.encoding import load_terms
-from insula.memory.storage.among import among
+from insula.memory.storage.among import is_among
 from insula.memory.storage.rows import Held, Kept, Line, Noticed, Revised, Session, Summarised, Understood
 from insula.memory.storage.schema import (
     evidence,
@@ -58,10 +58,10 @@ _LIVED = sa.select(
 ).where(evidence.c.user_id == _USER)
 _NOTICED = (
     sa.select(signals.c.session_id, signals.c.turn, signals.c.kind, signals.c.data, signals.c.at)
-    .where(signals.c.user_id == _USER, among(signals.c.kind, "kinds"))
+    .where(signals.c.user_id == _USER, is_among(signals.c.kind, "kinds"))
     .order_by(signals.c.id)
 )
-_NOTICED_IN = _NOTICED.where(among(signals.c.session_id, "within"))
+_NOTICED_IN = _NOTICED.where(is_among(signals.c.session_id, "within"))
 _NOTICED_SINCE = _NOTICED.where(signals.c.at >= sa.bindparam("since"))
 _REVISED = (
     sa.select(revisions.c.id, revisions.c.author, revisions.c.content, revisions.c.evidence, revisions.c.at)
@@ -76,15 +76,17 @@ def sessions_of(connection: sa.Connection, user_id: int) -> list[Session]:
     return [Session(*row) for row in connection.execute(_SESSIONS, {"user": user_id})]
 
 
-def transcript(connection: sa.Connection, user_id: int, session_id: int, limit: int) -> list[Line]:
+def read_transcript(connection: sa.Connection, user_id: int, session_id: int, limit: int) -> list[Line]:
     """The last lines of a session, oldest first."""
     one = {"user": user_id, "session": session_id, "most": limit}
     return [Line(*row) for row in connection.execute(_TRANSCRIPT, one).all()[::-1]]
 
 
-def transcripts(connection: sa.Connection, user_id: int, within: Sequence[int], limit: int) -> dict[int, list[Line]]:
+def read_transcripts(
+    connection: sa.Connection, user_id: int, within: Sequence[int], limit: int
+) -> dict[int, list[Line]]:
     """The last lines of some sessions, each oldest first."""
-    return {one: transcript(connection, user_id, one, limit) for one in within}
+    return {one: read_transcript(connection, user_id, one, limit) for one in within}
 
 
 def user_id(connection: sa.Connection, user: str) -> int | None:
@@ -134,7 +136,7 @@ def insights_of(connection: sa.Connection, user_id: int, limit: int) -> list[Und
     ]
 
 
-def held(connection: sa.Connection, user_id: int, limit: int) -> list[Held]:
+def list_remembered(connection: sa.Connection, user_id: int, limit: int) -> list[Held]:
     """The latest items of long-term memory that somebody said, newest first."""
     mine = memories.c
     query = (
@@ -145,7 +147,7 @@ def held(connection: sa.Connection, user_id: int, limit: int) -> list[Held]:
         .limit(limit)
     )
     said = words_on(connection, user_id)
-    return [_held(row, said.get(row.id, "") != "") for row in connection.execute(query)]
+    return [_make_remembered(row, said.get(row.id, "") != "") for row in connection.execute(query)]
 
 
 def words_on(connection: sa.Connection, user_id: int, ids: Sequence[int] | None = None) -> dict[int, str | None]:
@@ -154,16 +156,18 @@ def words_on(connection: sa.Connection, user_id: int, ids: Sequence[int] | None 
     Of a memory on which nothing was said nothing is told.
     """
     mine = sa.and_(revisions.c.user_id == user_id, revisions.c.author == "person")
-    these = revisions.c.subject.startswith(MEMORY) if ids is None else revisions.c.subject.in_(map(_subject, ids))
+    these = (
+        revisions.c.subject.startswith(MEMORY) if ids is None else revisions.c.subject.in_(map(_revision_subject, ids))
+    )
     query = sa.select(revisions.c.subject, revisions.c.evidence).where(mine, these).order_by(revisions.c.id)
     return {int(subject.removeprefix(MEMORY)): said.get("mode") for subject, said in connection.execute(query)}
 
 
-def _subject(number: int) -> str:
+def _revision_subject(number: int) -> str:
     return f"{MEMORY}{number}"
 
 
-def _held(row: sa.Row[Any], restored: bool) -> Held:
+def _make_remembered(row: sa.Row[Any], restored: bool) -> Held:
     return Held(
         id=row.id,
         session_id=row.session_id,
@@ -181,7 +185,7 @@ def _held(row: sa.Row[Any], restored: bool) -> Held:
     )
 
 
-def kept(connection: sa.Connection, user_id: int, *, retired: bool = False) -> list[Kept]:
+def list_guidance(connection: sa.Connection, user_id: int, *, retired: bool = False) -> list[Kept]:
     """A user's lessons and guidelines with their evidence; those that were retired only where they are asked for."""
     rows = connection.execute(_LESSONS if retired else _STANDING, {"user": user_id}).all()
     if not rows:
@@ -206,7 +210,9 @@ def kept(connection: sa.Connection, user_id: int, *, retired: bool = False) -> l
     ]
 
 
-def noticed_in(connection: sa.Connection, user_id: int, kinds: Sequence[str], within: Sequence[int]) -> list[Noticed]:
+def list_session_signals(
+    connection: sa.Connection, user_id: int, kinds: Sequence[str], within: Sequence[int]
+) -> list[Noticed]:
     """The signals of some kinds in some sessions, oldest first."""
     if not within:
         return []
@@ -214,13 +220,13 @@ def noticed_in(connection: sa.Connection, user_id: int, kinds: Sequence[str], wi
     return [Noticed(*row) for row in connection.execute(_NOTICED_IN, asked)]
 
 
-def noticed(connection: sa.Connection, user_id: int, kinds: Sequence[str], since: float) -> list[Noticed]:
+def list_signals(connection: sa.Connection, user_id: int, kinds: Sequence[str], since: float) -> list[Noticed]:
     """The signals of some kinds since a moment, oldest first."""
     asked = {"user": user_id, "kinds": [*kinds], "since": since}
     return [Noticed(*row) for row in connection.execute(_NOTICED_SINCE, asked)]
 
 
-def names(connection: sa.Connection) -> list[str]:
+def list_users(connection: sa.Connection) -> list[str]:
     """The names of all users."""
     return list(connection.execute(sa.select(users.c.name).order_by(users.c.id)).scalars())
 
@@ -237,7 +243,7 @@ UP_TO = "up_to"
 """Where a phase reports the last message that it has seen."""
 
 
-def waiting(connection: sa.Connection, after: int, now: float, limit: int) -> list[tuple[int, str]]:
+def list_waiting(connection: sa.Connection, after: int, now: float, limit: int) -> list[tuple[int, str]]:
     """The users, by id and name, of whom a night may find something new: the gate before any of them is looked at.
 
     Args:
@@ -246,17 +252,17 @@ def waiting(connection: sa.Connection, after: int, now: float, limit: int) -> li
         now: the time; after a night that ended in the future the clock went back, and it hinders none.
         limit: how many users at most.
     """
-    query = _waiting(after, now, limit)
+    query = _select_waiting(after, now, limit)
     return [(row.id, row.name) for row in connection.execute(query)]
 
 
 def many_waiting(connection: sa.Connection, now: float, limit: int) -> int:
     """How many users that are; none above the limit is counted."""
-    query = sa.select(sa.func.count()).select_from(_waiting(0, now, limit).subquery())
+    query = sa.select(sa.func.count()).select_from(_select_waiting(0, now, limit).subquery())
     return connection.execute(query).scalar_one()
 
 
-def _waiting(after: int, now: float, limit: int) -> sa.Select[Any, Any]:
+def _select_waiting(after: int, now: float, limit: int) -> sa.Select[Any, Any]:
     slept_before = now - CADENCE
     ended = sa.select(nights).where(nights.c.user_id == users.c.id, nights.c.phase == END, nights.c.state == "done")
     last = ended.with_only_columns(sa.func.max(nights.c.id)).correlate(users).scalar_subquery()

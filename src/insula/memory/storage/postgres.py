@@ -21,7 +21,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from insula.errors import InsulaError, SettingsError
 from insula.memory.privacy.isolation import SETTING, WHOSE
-from insula.memory.storage.postgres_errors import check, explain, passes
+from insula.memory.storage.postgres_errors import check_server, explain_error, is_transient
 from insula.memory.storage.schema import make_tables, memories, users
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ _MARKED = sa.select(commits.c.unit).where(commits.c.thread == sa.bindparam("mine
 _HOLD = sa.select(users.c.id).where(users.c.id == sa.bindparam("user")).with_for_update(key_share=True)
 
 
-class Server:
+class PostgresServer:
     """A store on a server, for as many units of work at once as there are connections.
 
     Args:
@@ -101,7 +101,7 @@ class Server:
     residue = RESIDUE
 
     def __init__(self, url: str, forget: Callable[[], None]) -> None:
-        parsed = parse(url)
+        parsed = parse_url(url)
         self.name = parsed.set(drivername="postgresql").render_as_string(hide_password=True)
         self.url = url
         self._forget = forget
@@ -113,41 +113,41 @@ class Server:
             hide_parameters=True,
             connect_args={"prepare_threshold": None, "connect_timeout": 5, "application_name": "insula"},
         )
-        event.listen(self._engine, "before_cursor_execute", _note)
+        event.listen(self._engine, "before_cursor_execute", _note_write)
         self._me = uuid4().hex
         self._opening, self._opened = threading.Lock(), False
 
-    def make(self) -> None:
+    def prepare_storage(self) -> None:
         """There is nothing to make: a database is made by whoever runs the server."""
 
     def is_open(self) -> bool:
         """Nobody reads apart: each of its units of work stands beside the others."""
         return False
 
-    def look(self, work: Callable[[sa.Connection], T]) -> T:
+    def read_unit(self, work: Callable[[sa.Connection], T]) -> T:
         """Do one unit of work that only reads."""
-        return self.unit(work)
+        return self.run_unit(work)
 
-    def unit(self, work: Callable[[sa.Connection], T]) -> T:
+    def run_unit(self, work: Callable[[sa.Connection], T]) -> T:
         """Do one unit of work in a transaction, exactly once, an outage of up to `PATIENCE` seconds notwithstanding.
 
         Raises:
             StoreError: the server cannot be used; the message says why and what to do.
         """
-        self._open()
+        self._open_server()
         until, pause = time.monotonic() + PATIENCE, PAUSES[0]
         while True:
             try:
-                return self._attempt(work, until)
+                return self._attempt_unit(work, until)
             except DBAPIError as error:
                 self._forget()
-                if not passes(error) or time.monotonic() > until:
-                    raise explain(error, self.name) from error
-                log.warning("%s It is tried again.", explain(error, self.name))
+                if not is_transient(error) or time.monotonic() > until:
+                    raise explain_error(error, self.name) from error
+                log.warning("%s It is tried again.", explain_error(error, self.name))
                 time.sleep(pause)
                 pause = min(2 * pause, PAUSES[1])
 
-    def _attempt(self, work: Callable[[sa.Connection], T], until: float) -> T:
+    def _attempt_unit(self, work: Callable[[sa.Connection], T], until: float) -> T:
         unit = uuid4().hex
         with self._engine.connect() as connection:
             connection.info.update(writes=False, held=set[int]())
@@ -162,7 +162,7 @@ class Server:
                 transaction.commit()
                 return result
             except DBAPIError as error:
-                if not (writes and passes(error)):
+                if not (writes and is_transient(error)):
                     raise
                 undecided = error
         if self._is_committed(unit, until):
@@ -186,59 +186,59 @@ class Server:
                     return connection.execute(_MARKED, {"mine": self._thread}).scalar() == unit
             except DBAPIError as error:
                 if time.monotonic() > until:
-                    raise explain(error, self.name) from error
+                    raise explain_error(error, self.name) from error
                 time.sleep(pause)
                 pause = min(2 * pause, PAUSES[1])
 
-    def _open(self) -> None:
+    def _open_server(self) -> None:
         """See at first use whether the server will do, and make the tables where there are none."""
         with self._opening:
             if self._opened:
                 return
             try:
                 with self._engine.begin() as connection:
-                    check(connection, self.name)
+                    check_server(connection, self.name)
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_UPGRADING)))
                     if make_tables(connection, self.name):
                         _own.create_all(connection)
                         isolate_users(connection)
-                    connection.execute(sa.delete(commits).where(commits.c.at < _ago(_STALE)))
+                    connection.execute(sa.delete(commits).where(commits.c.at < _seconds_ago(_STALE)))
             except DBAPIError as error:
-                raise explain(error, self.name) from error
+                raise explain_error(error, self.name) from error
             self._opened = True
 
-    def scrub(self) -> bool:
+    def scrub_erased(self) -> bool:
         """Let go of the rows that were erased; False where somebody may still see them."""
         try:
             with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 for table in memories.metadata.tables:
                     connection.exec_driver_sql(f"VACUUM {table}")
         except DBAPIError as error:
-            log.warning("%s", explain(error, self.name))
+            log.warning("%s", explain_error(error, self.name))
             return False
         return True
 
     @asynccontextmanager
-    async def alone(self, user_id: int) -> AsyncGenerator[bool]:
+    async def hold_night(self, user_id: int) -> AsyncGenerator[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it when the lease is over."""
         name, holder = f"night:{user_id}", uuid4().hex
-        if not await asyncio.to_thread(self.unit, lambda connection: lease(connection, name, holder)):
+        if not await asyncio.to_thread(self.run_unit, lambda connection: take_lease(connection, name, holder)):
             yield False
             return
-        renewing = asyncio.create_task(self._renew(name, holder))
+        renewing = asyncio.create_task(self._renew_lease(name, holder))
         try:
             yield True
         finally:
             renewing.cancel()
             with suppress(asyncio.CancelledError):
                 await renewing
-            await asyncio.to_thread(self.unit, lambda connection: release(connection, name, holder))
+            await asyncio.to_thread(self.run_unit, lambda connection: release_lease(connection, name, holder))
 
-    async def _renew(self, name: str, holder: str) -> None:
+    async def _renew_lease(self, name: str, holder: str) -> None:
         while True:
             await asyncio.sleep(LEASE / 3)
             with contextlib.suppress(InsulaError):  # it is tried again; every phase is written once all the same
-                await asyncio.to_thread(self.unit, lambda connection: lease(connection, name, holder))
+                await asyncio.to_thread(self.run_unit, lambda connection: take_lease(connection, name, holder))
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -268,7 +268,7 @@ def is_server(address: str) -> bool:
     return address.startswith(SCHEMES)
 
 
-def parse(url: str) -> sa.URL:
+def parse_url(url: str) -> sa.URL:
     """A URL as the driver takes it.
 
     Raises:
@@ -288,34 +288,34 @@ def parse(url: str) -> sa.URL:
         ) from error
 
 
-def _heard() -> sa.ColumnElement[bool]:
+def _lease_could_renew() -> sa.ColumnElement[bool]:
     """Whether holders could have been heard for a whole lease: while the server was away nobody could renew one."""
-    return sa.func.pg_postmaster_start_time() < _ago(LEASE)
+    return sa.func.pg_postmaster_start_time() < _seconds_ago(LEASE)
 
 
-def lease(connection: sa.Connection, name: str, holder: str) -> bool:
+def take_lease(connection: sa.Connection, name: str, holder: str) -> bool:
     """Take hold of a name for a while, or go on with it; False where somebody else does."""
-    new = insert(leases).values(name=name, holder=holder, until=_ago(-LEASE))
-    mine = sa.or_(sa.and_(leases.c.until < sa.func.clock_timestamp(), _heard()), leases.c.holder == holder)
+    new = insert(leases).values(name=name, holder=holder, until=_seconds_ago(-LEASE))
+    mine = sa.or_(sa.and_(leases.c.until < sa.func.clock_timestamp(), _lease_could_renew()), leases.c.holder == holder)
     taken = new.on_conflict_do_update(
-        index_elements=["name"], set_={"holder": holder, "until": _ago(-LEASE)}, where=mine
+        index_elements=["name"], set_={"holder": holder, "until": _seconds_ago(-LEASE)}, where=mine
     )
     return connection.execute(taken.returning(leases.c.name)).first() is not None
 
 
-def holders(connection: sa.Connection, prefix: str) -> list[str]:
+def list_holders(connection: sa.Connection, prefix: str) -> list[str]:
     """Who holds the names that begin so."""
-    there = sa.or_(leases.c.until >= sa.func.clock_timestamp(), sa.not_(_heard()))
+    there = sa.or_(leases.c.until >= sa.func.clock_timestamp(), sa.not_(_lease_could_renew()))
     held = sa.and_(leases.c.name.startswith(prefix, autoescape=True), there)
     return list(connection.execute(sa.select(leases.c.holder).where(held)).scalars())
 
 
-def release(connection: sa.Connection, name: str, holder: str) -> None:
+def release_lease(connection: sa.Connection, name: str, holder: str) -> None:
     """Let go of a name."""
     connection.execute(sa.delete(leases).where(leases.c.name == name, leases.c.holder == holder))
 
 
-def begin(connection: sa.Connection, user_id: int | None = None) -> None:
+def begin_write(connection: sa.Connection, user_id: int | None = None) -> None:
     """Keep others from writing what is a user's until the transaction ends."""
     held: set[int] = connection.info["held"]
     if user_id is not None and user_id not in held:
@@ -323,7 +323,7 @@ def begin(connection: sa.Connection, user_id: int | None = None) -> None:
         held.add(user_id)
 
 
-def snapshot(connection: sa.Connection) -> None:
+def begin_read(connection: sa.Connection) -> None:
     """Begin to read: all that is read from now on is as it stands at one moment, whoever writes meanwhile."""
     connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 
@@ -332,7 +332,7 @@ def check_room(_: sa.Connection) -> None:
     """The disk of a server is its own affair: it says of each transaction whether it is kept."""
 
 
-def room(connection: sa.Connection, table: sa.Table, first: int, last: int) -> int:
+def reserve_ids(connection: sa.Connection, table: sa.Table, first: int, last: int) -> int:
     """What is to be added to some ids for them to be free: room is kept for them behind those that others take now."""
     numbers = sa.func.pg_get_serial_sequence(table.name, "id")
     taken = sa.func.setval(numbers, sa.func.nextval(numbers) + _SLACK + last - first + 1)
@@ -346,11 +346,11 @@ def _speak_for(connection: sa.Connection, user: str) -> None:
     connection.exec_driver_sql(f"SET LOCAL {SETTING} TO {Literal(user).as_string()}".replace("%", "%%"))
 
 
-def _note(connection: sa.Connection, _: object, statement: str, *__: object) -> None:
+def _note_write(connection: sa.Connection, _: object, statement: str, *__: object) -> None:
     """Note whether a unit of work writes."""
     if not statement.lstrip().startswith(("SELECT", "WITH", "SET")):
         connection.info["writes"] = True
 
 
-def _ago(seconds: float) -> sa.ColumnElement[Any]:
+def _seconds_ago(seconds: float) -> sa.ColumnElement[Any]:
     return sa.func.clock_timestamp() - sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)

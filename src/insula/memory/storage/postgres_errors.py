@@ -15,7 +15,7 @@ SELECT current_setting('server_version_num')::int, current_setting('server_versi
 """)
 
 
-def check(connection: sa.Connection, name: str) -> None:
+def check_server(connection: sa.Connection, name: str) -> None:
     """See whether a server will do.
 
     Raises:
@@ -45,28 +45,28 @@ transactions that got in each other's way."""
 _FINAL = ("password authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
 
 
-def passes(error: DBAPIError) -> bool:
+def is_transient(error: DBAPIError) -> bool:
     """Whether an error may be gone at the next try."""
-    state, said = _state(error), str(error.orig)
+    state, said = _sql_state(error), str(error.orig)
     if state:
         return state.startswith(_AWAY)
     away = error.connection_invalidated or isinstance(error, OperationalError)
     return away and not any(why in said for why in _FINAL)
 
 
-def _state(error: DBAPIError) -> str:
+def _sql_state(error: DBAPIError) -> str:
     return getattr(error.orig, "sqlstate", None) or ""
 
 
-def _said(error: DBAPIError) -> str:
+def _server_message(error: DBAPIError) -> str:
     """What the server says of it, but for details, which quote the row."""
     diagnosis = getattr(error.orig, "diag", None)
     return " ".join((getattr(diagnosis, "message_primary", None) or str(error.orig)).split())
 
 
-def explain(error: DBAPIError, name: str) -> StoreError:
+def explain_error(error: DBAPIError, name: str) -> StoreError:
     """The database's error as one of ours, with what to do about it."""
-    state, said = _state(error), _said(error)
+    state, said = _sql_state(error), _server_message(error)
     if "password authentication failed" in said or "no password supplied" in said or state.startswith("28"):
         return StoreError(f"The server at {name!r} does not let this user in; check the user and password of its URL.")
     if state == "3D000" or ("database" in said and "does not exist" in said):
@@ -82,6 +82,6 @@ def explain(error: DBAPIError, name: str) -> StoreError:
         )
     if state in {"40001", "40P01", "55P03"}:
         return StoreLocked(f"Others were writing the same at {name!r}; try again.")
-    if passes(error):
+    if is_transient(error):
         return StoreError(f"The server at {name!r} does not answer ({said[:160]}); see that it runs, and try again.")
     return StoreError(f"The memory at {name!r} could not be used ({state}: {said[:300]}); see the log and try again.")

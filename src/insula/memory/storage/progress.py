@@ -85,21 +85,21 @@ _SEEN = sa.exists().where(
 _GOES_ON = sa.or_(spending.c.began >= _SIGN, _SEEN)
 
 
-def _of(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+def _count_where(*which: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
     return sa.func.sum(sa.case((sa.and_(*which), 1), else_=0))
 
 
 _DATES = (
     sa.select(
         _DAY.label("date"),
-        _of(spending.c.tries > 0).label("begun"),
-        _of(spending.c.state == "done").label("done"),
-        _of(spending.c.state == "begun", _GOES_ON).label("under_way"),
-        _of(spending.c.state == "begun").label("open"),
-        _of(spending.c.state == "failed").label("failed"),
-        _of(spending.c.state == "capped").label("capped"),
-        _of(spending.c.tries > 1).label("again"),
-        _of(spending.c.ended >= sa.bindparam("late", type_=sa.Double)).label("lately"),
+        _count_where(spending.c.tries > 0).label("begun"),
+        _count_where(spending.c.state == "done").label("done"),
+        _count_where(spending.c.state == "begun", _GOES_ON).label("under_way"),
+        _count_where(spending.c.state == "begun").label("open"),
+        _count_where(spending.c.state == "failed").label("failed"),
+        _count_where(spending.c.state == "capped").label("capped"),
+        _count_where(spending.c.tries > 1).label("again"),
+        _count_where(spending.c.ended >= sa.bindparam("late", type_=sa.Double)).label("lately"),
         sa.func.min(sa.case((spending.c.began > 0, spending.c.began))).label("began"),
         sa.func.max(spending.c.ended).label("ended"),
         *(sa.func.sum(spending.c[name]).label(name) for name in Sum._fields),
@@ -119,17 +119,17 @@ _FAILED = (
 )
 
 
-def standing(connection: sa.Connection, now: float, *, shared: bool) -> Standing:
+def read_progress(connection: sa.Connection, now: float, *, shared: bool) -> Standing:
     """How all nights stand at a moment; `shared` where workers run them."""
     caps = {night: Sum(*cap) for night, cap in connection.execute(_CAPS)}
     rows = connection.execute(_DATES, {"sign": now - SILENT, "late": now - LATELY}).mappings()
-    dates = [_date(row, caps) for row in rows]
+    dates = [_read_date(row, caps) for row in rows]
     failures = [Failure(*row) for row in connection.execute(_FAILED)]
-    workers = sorted(postgres.holders(connection, WORKER)) if shared else None
+    workers = sorted(postgres.list_holders(connection, WORKER)) if shared else None
     return Standing(nights.many_waiting(connection, now, MOST_WAITING), dates, failures, workers)
 
 
-def _date(one: sa.RowMapping, caps: dict[str, Sum]) -> Date:
+def _read_date(one: sa.RowMapping, caps: dict[str, Sum]) -> Date:
     return Date(
         **{name: one[name] for name in ("date", "begun", "done", "under_way", "failed", "capped", "again", "lately")},
         stopped=one["open"] - one["under_way"],
@@ -140,7 +140,7 @@ def _date(one: sa.RowMapping, caps: dict[str, Sum]) -> Date:
     )
 
 
-def forget(connection: sa.Connection) -> None:
+def drop_older_dates(connection: sa.Connection) -> None:
     """Let go of how the nights of older dates stood."""
     told = sa.select(_DAY.label("day")).distinct().order_by(_DAY.desc()).limit(DATES).subquery()
     oldest = sa.select(sa.func.min(told.c.day)).scalar_subquery()

@@ -21,7 +21,7 @@ from insula.memory.retrieval.retrieve import Found, Recollection, recollected
 from insula.memory.storage import embeddings, facts, journal, nights, statements
 from insula.memory.storage.changes import Changes, Retired, Revision
 from insula.memory.storage.database import Database
-from insula.memory.storage.lessons import cited, heard, version
+from insula.memory.storage.lessons import guidance_version, read_cited, write_preferences
 from insula.memory.storage.rows import Consolidated, Embedded, Place
 from insula.memory.storage.vectors import Near, Vector, cosines
 from insula.memory.wishes import Heard, OwnWish
@@ -38,16 +38,16 @@ OVERTAKEN = (
 )
 
 
-def _reads(
+def _reading_method(
     work: Callable[Concatenate[sa.Connection, P], T],
 ) -> "Callable[Concatenate[_Repository, P], Coroutine[Any, Any, T]]":
     """The method that runs a function of a connection which only reads."""
 
     @wraps(work)
-    async def read(self: "_Repository", /, *args: P.args, **options: P.kwargs) -> T:
+    async def run_read(self: "_Repository", /, *args: P.args, **options: P.kwargs) -> T:
         return await self.database.read(work, *args, **options)
 
-    return read
+    return run_read
 
 
 class _Repository:
@@ -56,35 +56,41 @@ class _Repository:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    async def _embedding(self, user_id: int, work: Callable[[sa.Connection], tuple[T, Vectors]]) -> T:
+    async def _run_embedding(self, user_id: int, work: Callable[[sa.Connection], tuple[T, Vectors]]) -> T:
         """Run a unit of work that also writes vectors of a user's memories, which recall then knows of."""
         try:
             done, written = await self.database.run(work)
         except BaseException:
-            self.database.neighbourhoods.forget()  # it may have been written all the same
+            self.database.neighbourhoods.drop_cached()  # it may have been written all the same
             raise
         if written:
-            await asyncio.to_thread(self.database.neighbourhoods.add, user_id, written)  # once readers can see them
+            await asyncio.to_thread(
+                self.database.neighbourhoods.add_vectors, user_id, written
+            )  # once readers can see them
         return done
 
 
-class Sessions(_Repository):
+class SessionRepository(_Repository):
     """What is said: sessions, their transcripts, their working memory and the ledger."""
 
-    sessions_of = _reads(statements.sessions_of)
-    transcript = _reads(statements.lines)
-    ledger = _reads(statements.ledger)
-    counts = _reads(statements.counts)
+    sessions_of = _reading_method(statements.sessions_of)
+    read_lines = _reading_method(statements.read_lines)
+    read_ledger = _reading_method(statements.read_ledger)
+    count_rows = _reading_method(statements.count_rows)
 
-    async def say(self, place: Place, item: NewItem, *, at: float | None = None) -> tuple[int, int]:
+    async def write_message(self, place: Place, item: NewItem, *, at: float | None = None) -> tuple[int, int]:
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
-        return await self.database.run(statements.write, place, None, item, self.database.now() if at is None else at)
+        return await self.database.run(
+            statements.write_message, place, None, item, self.database.now() if at is None else at
+        )
 
-    async def hear(self, place: Place, turn: int, said: Sequence[OwnWish]) -> Heard:
+    async def write_preferences(self, place: Place, turn: int, said: Sequence[OwnWish]) -> Heard:
         """Let what a message wishes count at once; returns what stands from now on, and what it ended."""
-        return await self.database.run(heard, place.user_id, place.session_id, turn, said, self.database.now())
+        return await self.database.run(
+            write_preferences, place.user_id, place.session_id, turn, said, self.database.now()
+        )
 
-    async def finish(
+    async def finish_turn(
         self,
         place: Place,
         turn: int,
@@ -104,29 +110,29 @@ class Sessions(_Repository):
             StoreError: its user was erased or restored meanwhile; nothing is written.
         """
 
-        def work(connection: sa.Connection) -> tuple[Consolidated | None, Vectors]:
+        def write_turn(connection: sa.Connection) -> tuple[Consolidated | None, Vectors]:
             at = self.database.now()
-            index.begin(connection, place.user_id)  # who finishes the turn elsewhere waits, and then sees this
-            is_begun, is_over = statements.progress(connection, place, turn)
+            index.begin_write(connection, place.user_id)  # who finishes the turn elsewhere waits, and then sees this
+            is_begun, is_over = statements.read_turn_state(connection, place, turn)
             if is_over:
                 return None, ()
             if not is_begun:
                 raise StoreError(OVERTAKEN)
-            written = embeddings.embed(connection, place.user_id, meant) if meant else ()
+            written = embeddings.write_vectors(connection, place.user_id, meant) if meant else ()
             if response is not None:
-                statements.write(connection, place, turn, response, at)
-            statements.append(connection, place, noticed)
+                statements.write_message(connection, place, turn, response, at)
+            statements.append_signals(connection, place, noticed)
             if used:
-                index.touch(connection, place.user_id, used, at)
-            return statements.promote(connection, place, controls, at), written
+                index.record_use(connection, place.user_id, used, at)
+            return statements.promote_items(connection, place, controls, at), written
 
-        return await self._embedding(place.user_id, work)
+        return await self._run_embedding(place.user_id, write_turn)
 
-    async def consolidate(self, place: Place, controls: Controls) -> Consolidated:
+    async def promote_items(self, place: Place, controls: Controls) -> Consolidated:
         """Promote what is salient enough and let the rest of a full working memory go."""
-        return await self.database.run(statements.promote, place, controls, self.database.now())
+        return await self.database.run(statements.promote_items, place, controls, self.database.now())
 
-    async def add(
+    async def add_lines(
         self, place: Place, items: Iterable[tuple[NewItem, float]], controls: Controls
     ) -> tuple[list[int], Consolidated]:
         """Write many lines at once, each with its time in seconds since the epoch; what was taken in before is not.
@@ -135,23 +141,23 @@ class Sessions(_Repository):
             The ids of the new memories, and what was promoted.
         """
 
-        def work(connection: sa.Connection) -> tuple[list[int], Consolidated]:
-            index.begin(connection, place.user_id)
+        def write_lines(connection: sa.Connection) -> tuple[list[int], Consolidated]:
+            index.begin_write(connection, place.user_id)
             known = statements.taken_in(connection, place.user_id, [item.source_id for item, _ in items])
             new = [(item, at) for item, at in items if item.source_id not in known]
-            written = [statements.write(connection, place, None, item, at)[1] for item, at in new]
-            return written, statements.promote(connection, place, controls, self.database.now())
+            written = [statements.write_message(connection, place, None, item, at)[1] for item, at in new]
+            return written, statements.promote_items(connection, place, controls, self.database.now())
 
         items = list(items)
-        return await self.database.run(work)
+        return await self.database.run(write_lines)
 
 
-class Memories(_Repository):
+class MemoryRepository(_Repository):
     """What is remembered: recall, vectors, erasure."""
 
-    remembered = _reads(statements.remembered)
+    list_latest_memories = _reading_method(statements.list_latest_memories)
 
-    async def recall(
+    async def recall_memories(
         self,
         place: Place,
         cue: Cue,
@@ -178,78 +184,80 @@ class Memories(_Repository):
             candidates: how many of the memories that share words with the cue are scored.
         """
 
-        def work(connection: sa.Connection) -> Found:
-            statistics = index.statistics(connection, place.user_id, cue.forms)
-            best = index.search(connection, place.user_id, statistics, index.CANDIDATES)
+        def read_rows(connection: sa.Connection) -> Found:
+            statistics = index.read_statistics(connection, place.user_id, cue.forms)
+            best = index.search_terms(connection, place.user_id, statistics, index.CANDIDATES)
             found, left = best[:candidates], best[candidates:]
             sought = [*vectors, limit_direction(vectors[0])] if vectors else ()
-            near = self._near(connection, place.user_id, sought)
+            near = self._find_near(connection, place.user_id, sought)
             found += near[0] if near else []
             alone = [one for some in near[1:] for one in some]
-            rows = index.candidates(connection, place.user_id, place.session_id, found, alone)
+            rows = index.list_candidates(connection, place.user_id, place.session_id, found, alone)
             hits = {*found, *alone, *(row.id for row in rows if row.session_id == place.session_id)}
-            told = facts.of(connection, place.user_id, (row for row in rows if row.id in hits))
+            told = facts.statements_of(connection, place.user_id, (row for row in rows if row.id in hits))
             unscored = len(set(left).difference(row.id for row in rows))
-            said = statements.lines(connection, place, lines) if lines else ()
+            said = statements.read_lines(connection, place, lines) if lines else ()
             return Found(statistics, rows, told, said, unscored)
 
-        return recollected(place, cue, await self.database.read(work), asked, vectors, self.database.now(), limit)
+        return recollected(place, cue, await self.database.read(read_rows), asked, vectors, self.database.now(), limit)
 
-    def _near(self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector]) -> list[list[int]]:
+    def _find_near(self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector]) -> list[list[int]]:
         """The memories nearest to each of some vectors that may be proposed."""
         if not vectors:
             return []
-        near = self.database.neighbourhoods.nearest(user_id, vectors, partial(embeddings.vectors, connection, user_id))
+        near = self.database.neighbourhoods.find_nearest(
+            user_id, vectors, partial(embeddings.read_vectors, connection, user_id)
+        )
         read = dict(index.long_term(connection, user_id, sorted({one for each in near for one in each.first})))
         return [
-            _nearest(vector, each, read, partial(index.long_term, connection, user_id))
+            _rank_nearest(vector, each, read, partial(index.long_term, connection, user_id))
             for vector, each in zip(vectors, near, strict=False)
         ]
 
-    async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
+    async def search_index(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
 
-        def work(connection: sa.Connection) -> list[int]:
-            statistics = index.statistics(connection, place.user_id, cue.forms)
-            return index.search(connection, place.user_id, statistics, limit)
+        def search_rows(connection: sa.Connection) -> list[int]:
+            statistics = index.read_statistics(connection, place.user_id, cue.forms)
+            return index.search_terms(connection, place.user_id, statistics, limit)
 
-        return await self.database.read(work)
+        return await self.database.read(search_rows)
 
-    async def embed(self, user_id: int, made: Sequence[Embedded]) -> int:
+    async def write_vectors(self, user_id: int, made: Sequence[Embedded]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
 
-        def work(connection: sa.Connection) -> tuple[int, Vectors]:
-            written = embeddings.embed(connection, user_id, made)
+        def write_rows(connection: sa.Connection) -> tuple[int, Vectors]:
+            written = embeddings.write_vectors(connection, user_id, made)
             return len(written), written
 
-        return await self._embedding(user_id, work)
+        return await self._run_embedding(user_id, write_rows)
 
-    async def restore(self, user_id: int, memory_id: int) -> bool:
+    async def restore_memory(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""
-        return await self.database.run(journal.restore, user_id, memory_id, self.database.now())
+        return await self.database.run(journal.restore_memory, user_id, memory_id, self.database.now())
 
-    async def amend(self, user_id: int, memory_id: int, do: Do, text: str = "") -> bool:
+    async def amend_memory(self, user_id: int, memory_id: int, do: Do, text: str = "") -> bool:
         """Correct, pin or mute a memory, or undo what was decided on it; False where there is none such."""
-        amended = await self.database.run(amendment.amend, user_id, memory_id, do, self.database.now(), text)
-        self.database.neighbourhoods.forget(user_id)  # the vectors of new words are made anew
+        amended = await self.database.run(amendment.amend_memory, user_id, memory_id, do, self.database.now(), text)
+        self.database.neighbourhoods.drop_cached(user_id)  # the vectors of new words are made anew
         return amended
 
-    async def erase(self, user_id: int, *memory_ids: int) -> bool:
+    async def erase_memories(self, user_id: int, *memory_ids: int) -> bool:
         """Erase memories and what quotes them, all or none of them; False where there are none such."""
 
-        def work(connection: sa.Connection) -> bool:
-            self.database.neighbourhoods.forget(user_id)
+        def erase_rows(connection: sa.Connection) -> bool:
+            self.database.neighbourhoods.drop_cached(user_id)
             at = self.database.now()
-            gone = [erasure.erase(connection, user_id, number, at) for number in memory_ids]
+            gone = [erasure.erase_memory(connection, user_id, number, at) for number in memory_ids]
             return any(gone)
 
-        erased = await self.database.run(work)
+        erased = await self.database.run(erase_rows)
         if erased:
-            await self.database.scrub()
+            await self.database.scrub_erased()
         return erased
 
 
-def _nearest(
+def _rank_nearest(
     vector: Vector,
     near: Near,
     known: Mapping[int, bytes],
@@ -265,58 +273,60 @@ def _nearest(
     return [number for _, (number, _) in sorted(by_cosine, key=lambda one: -one[0])[: index.NEAREST]]
 
 
-class Nights(_Repository):
+class NightRepository(_Repository):
     """What a night reads and writes."""
 
-    users = _reads(nights.names)
-    sleeper = _reads(nights.user_id)
-    slept = _reads(journal.last_night)
-    reports_after = _reads(journal.reports_after)
-    sessions_to_sleep_on = _reads(nights.sessions_of)
-    lines_of = _reads(nights.transcripts)
-    summaries = _reads(nights.summaries_of)
-    insights = _reads(nights.insights_of)
-    held = _reads(nights.held)
-    noticed = _reads(nights.noticed)
-    noticed_in = _reads(nights.noticed_in)
-    journal = _reads(journal.journal)  # last: it hides the module below
+    list_users = _reading_method(nights.list_users)
+    find_user_id = _reading_method(nights.user_id)
+    last_night = _reading_method(journal.last_night)
+    reports_after = _reading_method(journal.reports_after)
+    sessions_to_sleep_on = _reading_method(nights.sessions_of)
+    lines_of = _reading_method(nights.read_transcripts)
+    list_summaries = _reading_method(nights.summaries_of)
+    list_insights = _reading_method(nights.insights_of)
+    list_remembered = _reading_method(nights.list_remembered)
+    list_signals = _reading_method(nights.list_signals)
+    list_session_signals = _reading_method(nights.list_session_signals)
+    read_journal = _reading_method(journal.read_journal)
 
-    async def record(
+    async def record_phase(
         self, user_id: int, night: str, phase: str, report: Mapping[str, Any], changes: Changes = ()
     ) -> bool:
         """Write what a phase changes and that it is done, in one transaction; False where it was done already."""
-        return await self.database.run(journal.record, user_id, night, phase, report, changes, self.database.now())
-
-    async def note(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> bool:
-        """Write down what a phase was answered, so that it need not ask again; False where an answer stands already."""
         return await self.database.run(
-            journal.record, user_id, night, name, answer, (), self.database.now(), journal.ASKED
+            journal.record_phase, user_id, night, phase, report, changes, self.database.now()
         )
 
-    def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
+    async def note_answer(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> bool:
+        """Write down what a phase was answered, so that it need not ask again; False where an answer stands already."""
+        return await self.database.run(
+            journal.record_phase, user_id, night, name, answer, (), self.database.now(), journal.ASKED
+        )
+
+    def hold_night(self, user_id: int) -> AbstractAsyncContextManager[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
-        return self.database.alone(user_id)
+        return self.database.hold_night(user_id)
 
 
-class Guidance(_Repository):
+class GuidanceRepository(_Repository):
     """What was learned: lessons, guidelines, and the states of what is derived."""
 
-    lessons = _reads(nights.kept)
-    lessons_version = _reads(version)
-    cited = _reads(cited)
-    revisions = _reads(nights.revisions_of)
+    list_lessons = _reading_method(nights.list_guidance)
+    lessons_version = _reading_method(guidance_version)
+    read_cited = _reading_method(read_cited)
+    list_revisions = _reading_method(nights.revisions_of)
 
-    async def revise(self, user_id: int, revision: Revision) -> None:
+    async def add_revision(self, user_id: int, revision: Revision) -> None:
         """Add a state of something derived, by a person's hand."""
-        await self.database.run(journal.revise, user_id, revision, self.database.now())
+        await self.database.run(journal.add_revision, user_id, revision, self.database.now())
 
-    async def retire(self, user_id: int, gone: Sequence[Retired]) -> None:
+    async def retire_guidance(self, user_id: int, gone: Sequence[Retired]) -> None:
         """Tell some guidance no more, by a person's hand."""
-        await self.database.run(journal.write, user_id, gone, self.database.now())
+        await self.database.run(journal.write_changes, user_id, gone, self.database.now())
 
-    async def erase(self, user_id: int, lesson_id: int) -> bool:
+    async def erase_lesson(self, user_id: int, lesson_id: int) -> bool:
         """Erase a lesson; False where there is none such."""
-        erased = await self.database.run(erasure.unlearn, user_id, lesson_id, self.database.now())
+        erased = await self.database.run(erasure.erase_lesson, user_id, lesson_id, self.database.now())
         if erased:
-            await self.database.scrub()
+            await self.database.scrub_erased()
         return erased

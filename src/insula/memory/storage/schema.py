@@ -17,20 +17,20 @@ Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """An id. SQLite's integers have 64 bits, and its own ids are of no other type; PostgreSQL's have 32."""
 
 
-def _id() -> sa.Column[int]:
+def _id_column() -> sa.Column[int]:
     return sa.Column("id", Number, primary_key=True)
 
 
-def _user() -> sa.Column[int]:
+def _user_column() -> sa.Column[int]:
     return sa.Column("user_id", Number, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False)
 
 
-def _partial(name: str, where: str) -> sa.Index:
+def _partial_index(name: str, where: str) -> sa.Index:
     """An index of some of a user's memories."""
     return sa.Index(name, "user_id", sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 
 
-def _time(name: str) -> sa.Column[float]:
+def _time_column(name: str) -> sa.Column[float]:
     """A moment as seconds since the epoch, UTC: one type that sorts alike everywhere."""
     return sa.Column(name, sa.Double, nullable=False)
 
@@ -38,36 +38,36 @@ def _time(name: str) -> sa.Column[float]:
 users = sa.Table(
     "users",
     metadata,
-    _id(),
+    _id_column(),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("memories", sa.Integer, nullable=False, server_default="0"),
     sa.Column("terms", sa.Integer, nullable=False, server_default="0"),
-    _time("created_at"),
+    _time_column("created_at"),
 )
 """`memories` and `terms` count what is indexed: the size and mean length that rarity and saturation need."""
 
 sessions = sa.Table(
     "sessions",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("name", sa.Text, nullable=False),
-    _time("started_at"),
+    _time_column("started_at"),
     sa.UniqueConstraint("user_id", "name"),
 )
 
 messages = sa.Table(
     "messages",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
     sa.Column("turn", sa.Integer, nullable=False),
     sa.Column("provenance", sa.Text, nullable=False),
     sa.Column("speaker", sa.Text, nullable=False),
     sa.Column("content", sa.Text, nullable=False),
     sa.Column("score", sa.Double),
-    _time("said_at"),
+    _time_column("said_at"),
     sa.Index(None, "session_id", "turn"),
     sa.Index(None, "user_id", "id"),
 )
@@ -84,8 +84,8 @@ UNSTATED = "stated IS NULL AND retired_at IS NULL AND provenance IN ('user', 'to
 memories = sa.Table(
     "memories",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
     sa.Column("message_id", Number, sa.ForeignKey("messages.id", ondelete="SET NULL")),
     sa.Column("after_id", Number, index=True),
@@ -103,7 +103,7 @@ memories = sa.Table(
     sa.Column("uses", sa.Integer, nullable=False, server_default="0"),
     sa.Column("used_at", sa.Text, nullable=False),
     sa.Column("vector", sa.LargeBinary),
-    _time("said_at"),
+    _time_column("said_at"),
     sa.Column("promoted_at", sa.Double),
     sa.Column("retired_at", sa.Double),
     sa.Column("stated", sa.Boolean),
@@ -111,10 +111,10 @@ memories = sa.Table(
     sa.Column("source_id", sa.Text),
     sa.Index(None, "user_id", "session_id", "promoted_at"),
     sa.Index(None, "user_id", "id"),
-    _partial("ix_memories_embedded", "vector IS NOT NULL"),
-    _partial("ix_memories_unembedded", UNEMBEDDED),
-    _partial("ix_memories_working", WORKING),
-    _partial("ix_memories_unstated", UNSTATED),
+    _partial_index("ix_memories_embedded", "vector IS NOT NULL"),
+    _partial_index("ix_memories_unembedded", UNEMBEDDED),
+    _partial_index("ix_memories_working", WORKING),
+    _partial_index("ix_memories_unstated", UNSTATED),
     sa.Index("ix_memories_source", "user_id", "source_id"),
 )
 """`after_id` is the item said just before in the session; `promoted_at` is empty while an item is in working memory;
@@ -141,8 +141,8 @@ def is_asserted() -> sa.ColumnElement[bool]:
 statements = sa.Table(
     "statements",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("memory_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
     *(
         sa.Column(name, sa.Text, nullable=False)
@@ -178,26 +178,26 @@ postings = sa.Table(
 relations = sa.Table(
     "relations",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("source_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("target_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("confidence", sa.Double, nullable=False),
-    _time("created_at"),
+    _time_column("created_at"),
 )
 
 signals = sa.Table(
     "signals",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
     sa.Column("turn", sa.Integer, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("data", sa.JSON, nullable=False),
-    _time("at"),
+    _time_column("at"),
     sa.Index(None, "user_id", "kind"),
     sa.Index(None, "session_id", "turn"),
 )
@@ -206,11 +206,11 @@ signals = sa.Table(
 snapshots = sa.Table(
     "snapshots",
     metadata,
-    _id(),
+    _id_column(),
     sa.Column("service", sa.Text, nullable=False, index=True),
     sa.Column("turn_counter", sa.Integer, nullable=False),
     sa.Column("data", sa.JSON, nullable=False),
-    _time("at"),
+    _time_column("at"),
 )
 
 """The snapshots of service instances, which hold no text of anybody and are never recalled."""
@@ -220,20 +220,20 @@ services = sa.Table(
     metadata,
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("data", sa.JSON, nullable=False),
-    _time("at"),
+    _time_column("at"),
 )
 """What a service instance remembers of itself across restarts."""
 
 revisions = sa.Table(
     "revisions",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("subject", sa.Text, nullable=False),
     sa.Column("author", sa.Text, nullable=False),
     sa.Column("content", sa.Text, nullable=False),
     sa.Column("evidence", sa.JSON, nullable=False),
-    _time("at"),
+    _time_column("at"),
     sa.Index(None, "user_id", "subject"),
 )
 """Earlier states of whatever is derived, so that it can be undone (law 8)."""
@@ -241,13 +241,13 @@ revisions = sa.Table(
 nights = sa.Table(
     "nights",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("night", sa.Text, nullable=False),
     sa.Column("phase", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("report", sa.JSON, nullable=False),
-    _time("at"),
+    _time_column("at"),
     sa.UniqueConstraint("user_id", "night", "phase"),
 )
 """The journal of the nights. A row is written in the transaction that changes what the phase changes, so that a phase
@@ -256,22 +256,22 @@ is done exactly once whatever is killed when."""
 summaries = sa.Table(
     "summaries",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, unique=True),
     sa.Column("memory_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False),
     sa.Column("topics", sa.JSON, nullable=False),
     sa.Column("messages", sa.Integer, nullable=False),
     sa.Column("up_to", Number, nullable=False),
-    _time("at"),
+    _time_column("at"),
 )
 """What a session was about; its text is a derived memory, which is never recalled. `up_to` is the last message seen."""
 
 lessons = sa.Table(
     "lessons",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("key", sa.Text, nullable=False),
     sa.Column("section", sa.Text, nullable=False, server_default=""),
     sa.Column("trigger", sa.JSON, nullable=False),
@@ -279,7 +279,7 @@ lessons = sa.Table(
     sa.Column("author", sa.Text, nullable=False),
     sa.Column("mode", sa.Text, nullable=False, server_default=""),
     sa.Column("citations", sa.JSON, nullable=False),
-    _time("created_at"),
+    _time_column("created_at"),
     sa.Column("retired_at", sa.Double),
     sa.UniqueConstraint("user_id", "key"),
 )
@@ -289,13 +289,13 @@ the user's messages that it was learned from, `mode` is a person's word on it (`
 evidence = sa.Table(
     "evidence",
     metadata,
-    _id(),
-    _user(),
+    _id_column(),
+    _user_column(),
     sa.Column("lesson_id", Number, sa.ForeignKey("lessons.id", ondelete="CASCADE"), nullable=False),
     sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
     sa.Column("arm", sa.Text, nullable=False),
     sa.Column("happened", sa.Boolean, nullable=False),
-    _time("at"),
+    _time_column("at"),
     sa.UniqueConstraint("lesson_id", "session_id"),
 )
 """What a session in which its trigger appeared says of a lesson; a session counts once."""
@@ -327,7 +327,7 @@ strategies = sa.Table(
     sa.Column("strategy", sa.Text, primary_key=True),
     sa.Column("successes", sa.Integer, nullable=False),
     sa.Column("failures", sa.Integer, nullable=False),
-    _time("at"),
+    _time_column("at"),
 )
 """How the solver's strategies did, by the model that carried them out and the class of problem; of nobody's words."""
 

@@ -47,38 +47,40 @@ _SPENT = sa.select(*(sa.func.coalesce(sa.func.sum(spending.c[name]), 0.0) for na
 )
 
 
-def take(connection: sa.Connection, night: str, user_id: int, want: Sum, cap: Sum, at: float = 0.0) -> Sum:
+def take_grant(connection: sa.Connection, night: str, user_id: int, want: Sum, cap: Sum, at: float = 0.0) -> Sum:
     """Begin a night with a grant out of what is left of the cap, or with the open one where it was stopped.
 
     Where the grant is nothing, the night is not begun.
     """
-    index.begin(connection)
-    own = _row(connection, night, user_id)
-    given = _granted(connection, night, own, want, cap)
+    index.begin_write(connection)
+    own = _find_run(connection, night, user_id)
+    given = _decide_grant(connection, night, own, want, cap)
     if given.is_nothing:
-        _write(connection, own, state="capped")
+        _update_run(connection, own, state="capped")
         return given
     more = NOTHING if own.taken else given
     state = {"state": "begun", "why": "", "tries": own.tries + 1, "began": own.began or at}
-    _write(connection, own, more, taken=own.taken + 1, **state)
+    _update_run(connection, own, more, taken=own.taken + 1, **state)
     return given
 
 
-def _granted(connection: sa.Connection, night: str, own: sa.Row[Any], want: Sum, cap: Sum) -> Sum:
+def _decide_grant(connection: sa.Connection, night: str, own: sa.Row[Any], want: Sum, cap: Sum) -> Sum:
     if cap.is_endless:
         return cap
     if own.taken:
-        return Sum(*(None if most is None else have for most, have in zip(cap, _sum(own), strict=True)))
-    everybody = _row(connection, night, EVERYBODY)
-    left = Sum(*(None if most is None else most - have for most, have in zip(cap, _sum(everybody), strict=True)))
+        return Sum(*(None if most is None else have for most, have in zip(cap, _row_amounts(own), strict=True)))
+    everybody = _find_run(connection, night, EVERYBODY)
+    left = Sum(
+        *(None if most is None else most - have for most, have in zip(cap, _row_amounts(everybody), strict=True))
+    )
     if left.is_nothing:
         return Sum(*(None if one is None else 0.0 for one in left))
-    given = Sum(*(_least(one, most) for one, most in zip(left, want, strict=True)))
-    _write(connection, everybody, given, cap=list(cap))
+    given = Sum(*(_lesser_of(one, most) for one, most in zip(left, want, strict=True)))
+    _update_run(connection, everybody, given, cap=list(cap))
     return given
 
 
-def settle(
+def settle_grant(
     connection: sa.Connection,
     night: str,
     user_id: int,
@@ -92,37 +94,37 @@ def settle(
 
     Of one that was stopped before all of the grant counts as spent, since nobody knows.
     """
-    index.begin(connection)
-    own = _row(connection, night, user_id)
+    index.begin_write(connection)
+    own = _find_run(connection, night, user_id)
     pairs = tuple(zip(given, spent, strict=True))
     more = Sum(*((used or 0.0) if one is None else 0.0 for one, used in pairs))
     if own.taken == 1:
         back = Sum(*(0.0 if one is None else min((used or 0.0) - one, 0.0) for one, used in pairs))
         more = Sum(*((one or 0.0) + (less or 0.0) for one, less in zip(more, back, strict=True)))
         if not given.is_endless:
-            _write(connection, _row(connection, night, EVERYBODY), back)
-    _write(connection, own, more, taken=0, state=state, why=why, ended=at)
+            _update_run(connection, _find_run(connection, night, EVERYBODY), back)
+    _update_run(connection, own, more, taken=0, state=state, why=why, ended=at)
 
 
-def spent(connection: sa.Connection, night: str) -> Sum:
+def sum_spending(connection: sa.Connection, night: str) -> Sum:
     """What the nights of a date have spent together, or been granted."""
     return Sum(*connection.execute(_SPENT, {"one": night}).one())
 
 
-def _least(left: float | None, want: float | None) -> float | None:
+def _lesser_of(left: float | None, want: float | None) -> float | None:
     """The lesser of what is left and what is wanted; all that is left where no end is set to what is wanted."""
     return left if left is None or want is None else min(left, want)
 
 
-def _row(connection: sa.Connection, night: str, user_id: int) -> sa.Row[Any]:
+def _find_run(connection: sa.Connection, night: str, user_id: int) -> sa.Row[Any]:
     return connection.execute(_ROW, {"one": night, "user": user_id}).one()
 
 
-def _sum(row: sa.Row[Any]) -> tuple[float, float, float]:
+def _row_amounts(row: sa.Row[Any]) -> tuple[float, float, float]:
     return row.calls, row.tokens, row.cost
 
 
-def _write(connection: sa.Connection, row: sa.Row[Any], more: Sum = NOTHING, **values: object) -> None:
-    amounts = {name: have + (one or 0.0) for name, have, one in zip(Sum._fields, _sum(row), more, strict=True)}
+def _update_run(connection: sa.Connection, row: sa.Row[Any], more: Sum = NOTHING, **values: object) -> None:
+    amounts = {name: have + (one or 0.0) for name, have, one in zip(Sum._fields, _row_amounts(row), more, strict=True)}
     one = {"one": row.night, "user": row.user_id}
     connection.execute(sa.update(spending).where(_THIS).values(**amounts, **values), one)

@@ -39,7 +39,7 @@ LIMIT :limit""")
 """The memories that hold some weighted terms, best first."""
 
 
-class File:
+class SqliteFile:
     """A store in a file, with one connection that one thread uses to write, and a few that others use to read.
 
     Who reads sees what was written last when it begins, and waits for nobody (WAL).
@@ -62,8 +62,8 @@ class File:
         self._engine = sa.create_engine(
             url, poolclass=sa.StaticPool, hide_parameters=True, connect_args={"check_same_thread": False}
         )
-        event.listen(self._engine, "connect", _pragmas)
-        self._reading = _reading(path) if path != MEMORY else None
+        event.listen(self._engine, "connect", _set_pragmas)
+        self._reading = _reading_engine(path) if path != MEMORY else None
         self._file: tuple[int, int] | None = None
 
     @property
@@ -73,9 +73,9 @@ class File:
 
     def is_open(self) -> bool:
         """Whether the file that is open is the one at its path; else whoever writes opens it first."""
-        return self._file is not None and _identity(self.name) == self._file
+        return self._file is not None and _file_identity(self.name) == self._file
 
-    def look(self, work: Callable[[sa.Connection], T]) -> T:
+    def read_unit(self, work: Callable[[sa.Connection], T]) -> T:
         """Do one unit of work that only reads, all of it at one moment.
 
         Raises:
@@ -83,12 +83,12 @@ class File:
         """
         try:
             with (self._reading or self._engine).connect() as connection:
-                snapshot(connection)
+                begin_read(connection)
                 return work(connection)
         except DBAPIError as error:
-            raise explain(error, self.name) from error
+            raise explain_error(error, self.name) from error
 
-    def make(self) -> None:
+    def prepare_storage(self) -> None:
         """Make the file and its folder, for their owner's eyes alone.
 
         Raises:
@@ -106,26 +106,26 @@ class File:
                 f"make it, or point INSULA_HOME elsewhere."
             ) from error
 
-    def unit(self, work: Callable[[sa.Connection], T]) -> T:
+    def run_unit(self, work: Callable[[sa.Connection], T]) -> T:
         """Do one unit of work in a transaction.
 
         Raises:
             StoreError: the file cannot be used; the message says why and what to do.
         """
         try:
-            self._find()
+            self._check_identity()
             with self._engine.begin() as connection:
                 return work(connection)
         except DBAPIError as error:
-            raise explain(error, self.name) from error
+            raise explain_error(error, self.name) from error
 
-    def _find(self) -> None:
+    def _check_identity(self) -> None:
         """See whether the file that is open is the one at its path: SQLite writes on into one that was deleted.
 
         Raises:
             StoreError: it is gone. Once it is back, or another one is in its place, that is opened.
         """
-        found = _identity(self.name)
+        found = _file_identity(self.name)
         if found != self._file and self._file is not None:
             self._engine.dispose()
             if self._reading:
@@ -136,11 +136,11 @@ class File:
             raise StoreError(f"The memory at {self.name!r} is gone; put the file back, or start anew without it.")
         if self._file is None:
             with self._engine.begin() as connection:
-                begin(connection)
+                begin_write(connection)
                 make_tables(connection, self.name)
             self._file = found
 
-    def scrub(self) -> bool:
+    def scrub_erased(self) -> bool:
         """Write the file anew without its free pages, and empty the log of what was written; False where a reader is
         in the way, so that the log still holds what was.
         """
@@ -151,16 +151,16 @@ class File:
                 connection.exec_driver_sql("VACUUM")
                 return connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0] == 0
         except DBAPIError as error:
-            log.warning("%s", explain(error, self.name))
+            log.warning("%s", explain_error(error, self.name))
             return False
 
     @asynccontextmanager
-    async def alone(self, user_id: int) -> AsyncGenerator[bool]:
+    async def hold_night(self, user_id: int) -> AsyncGenerator[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
         if self.name == MEMORY:
             yield True
             return
-        with lock.held(Path(f"{self.name}.night{user_id}")) as mine:
+        with lock.hold_lock(Path(f"{self.name}.night{user_id}")) as mine:
             yield mine
 
     def close(self) -> None:
@@ -170,10 +170,10 @@ class File:
         self._engine.dispose()
 
 
-def _reading(path: str) -> sa.Engine:
+def _reading_engine(path: str) -> sa.Engine:
     """An engine of as many connections as there are readers; they cannot write, nor make a file."""
 
-    def connected() -> sqlite3.Connection:
+    def connect_readonly() -> sqlite3.Connection:
         made = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=rw", uri=True, check_same_thread=False)
         for pragma in (f"busy_timeout={BUSY_MS}", "query_only=ON"):
             made.execute(f"PRAGMA {pragma}")
@@ -181,7 +181,7 @@ def _reading(path: str) -> sa.Engine:
 
     return sa.create_engine(
         "sqlite+pysqlite://",
-        creator=connected,
+        creator=connect_readonly,
         poolclass=sa.QueuePool,
         pool_size=READERS,
         max_overflow=0,
@@ -189,7 +189,7 @@ def _reading(path: str) -> sa.Engine:
     )
 
 
-def _pragmas(connection: Any, _: object) -> None:
+def _set_pragmas(connection: Any, _: object) -> None:
     """Set a new connection up: write-ahead log, foreign keys, patience, and no temporary files."""
     cursor = connection.cursor()
     kept = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "temp_store=MEMORY")
@@ -198,7 +198,7 @@ def _pragmas(connection: Any, _: object) -> None:
     cursor.close()
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def _file_identity(path: str) -> tuple[int, int] | None:
     """What tells a file from any other, whatever its name; None where there is none."""
     if path == MEMORY:
         return 0, 0
@@ -209,13 +209,13 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def begin(connection: sa.Connection, _: int | None = None) -> None:
+def begin_write(connection: sa.Connection, _: int | None = None) -> None:
     """Begin to write now, so that what changes the schema is part of the transaction, too; one writes at a time."""
     if not getattr(connection.connection.dbapi_connection, "in_transaction", False):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def snapshot(connection: sa.Connection) -> None:
+def begin_read(connection: sa.Connection) -> None:
     """Begin to read: all that is read from now on is as it stands at one moment, whoever writes meanwhile."""
     if not getattr(connection.connection.dbapi_connection, "in_transaction", False):
         connection.exec_driver_sql("BEGIN")
@@ -240,13 +240,13 @@ def check_room(connection: sa.Connection) -> None:
             raise StoreFull(f"The disk that holds {path!r} is full; free some space: what is said now cannot be kept.")
 
 
-def room(connection: sa.Connection, table: sa.Table, first: int, _: int) -> int:
+def reserve_ids(connection: sa.Connection, table: sa.Table, first: int, _: int) -> int:
     """What is to be added to some ids for them to be free: nothing where they are."""
     greatest = connection.execute(sa.select(sa.func.max(table.c.id))).scalar() or 0
     return greatest if first <= greatest else 0
 
 
-def explain(error: DBAPIError, path: str) -> StoreError:
+def explain_error(error: DBAPIError, path: str) -> StoreError:
     """The database's error as one of ours, with what to do about it."""
     code = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     name = getattr(error.orig, "sqlite_errorname", "an error")

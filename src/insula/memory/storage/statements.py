@@ -13,7 +13,7 @@ from insula.memory.storage import facts
 from insula.memory.storage.filters import load_metadata
 from insula.memory.storage.rows import Consolidated, Place, Proposed, Said, Voices
 from insula.memory.storage.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
-from insula.memory.storage.vectors import packed
+from insula.memory.storage.vectors import pack_vector
 from insula.types import TURN, Controls, Memory, Signal
 
 EXCHANGE = 2
@@ -22,7 +22,9 @@ CERTAIN, GENERATED = 1.0, 0.5
 """Confidence of a memory that a user or tool stated, and of one that the assistant made."""
 
 
-def _last(table: sa.Table, column: sa.ColumnElement[int], *where: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
+def _select_last(
+    table: sa.Table, column: sa.ColumnElement[int], *where: sa.ColumnElement[bool]
+) -> sa.ScalarSelect[int]:
     """The greatest value of a column in a session, which is bound as "here"."""
     here = table.c.session_id == sa.bindparam("here")
     return sa.select(sa.func.max(column)).where(here, *where).scalar_subquery()
@@ -41,13 +43,13 @@ _LINES = (
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
 _MESSAGE = sa.insert(messages).returning(messages.c.id, messages.c.turn)
-_NEXT = _MESSAGE.values(turn=sa.func.coalesce(_last(messages, messages.c.turn), 0) + 1)
+_NEXT = _MESSAGE.values(turn=sa.func.coalesce(_select_last(messages, messages.c.turn), 0) + 1)
 _SAID = memories.c.provenance != "derived"
 _OWN = memories.c.user_id == sa.bindparam("mine")
 """Named beside the session, whose index begins with it: else a session's first line is sought through all memories."""
 _NUMBER = memories.c.id + 0
 """No column to the planner, which would else walk the user's memories from the latest until one is of the session."""
-_MEMORY = sa.insert(memories).values(after_id=_last(memories, _NUMBER, _OWN, _SAID)).returning(memories.c.id)
+_MEMORY = sa.insert(memories).values(after_id=_select_last(memories, _NUMBER, _OWN, _SAID)).returning(memories.c.id)
 _PROMOTED = (
     sa.update(memories)
     .where(_HELD_HERE, memories.c.salience >= sa.bindparam("threshold"))
@@ -71,12 +73,14 @@ _CROWDED = _EVERYWHERE.where(memories.c.id.in_(_LEAST))
 _SALIENCES = (
     sa.select(memories.c.salience)
     .join(messages, messages.c.id == memories.c.message_id)
-    .where(_HELD_HERE, messages.c.turn > _last(messages, messages.c.turn) - sa.bindparam("turns", type_=sa.Integer))
+    .where(
+        _HELD_HERE, messages.c.turn > _select_last(messages, messages.c.turn) - sa.bindparam("turns", type_=sa.Integer)
+    )
 )
 
 
 _WORKING = (
-    sa.select(memories.c.salience, messages.c.turn, _last(messages, messages.c.turn).label("last"))
+    sa.select(memories.c.salience, messages.c.turn, _select_last(messages, messages.c.turn).label("last"))
     .join(messages, messages.c.id == memories.c.message_id, isouter=True)
     .where(_HELD_HERE)
 )
@@ -112,11 +116,11 @@ _LEDGER = {
 """The last signals, of a session or of a user, of one kind or of all; kinds one by one, so that none is sorted."""
 
 
-def _here(here: Place) -> dict[str, object]:
+def _place_values(here: Place) -> dict[str, object]:
     return {"user": here.user_id, "session": here.session_id}
 
 
-def place(connection: sa.Connection, user: str, session: str, at: float) -> Place:
+def resolve_place(connection: sa.Connection, user: str, session: str, at: float) -> Place:
     """The ids of a user and a session, made when they are new."""
     user_id = _find_or_add(connection, users, {"name": user}, {"created_at": at})
     session_id = _find_or_add(connection, sessions, {"user_id": user_id, "name": session}, {"started_at": at})
@@ -147,15 +151,17 @@ def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, da
     return [(row.name, row.turns, moment(row.last)) for row in connection.execute(query)]
 
 
-def lines(connection: sa.Connection, here: Place, limit: int) -> tuple[Said, ...]:
+def read_lines(connection: sa.Connection, here: Place, limit: int) -> tuple[Said, ...]:
     """The last lines of a session, oldest first."""
-    rows = connection.execute(_LINES, {**_here(here), "limit": limit}).all()[::-1]
+    rows = connection.execute(_LINES, {**_place_values(here), "limit": limit}).all()[::-1]
     return tuple(
         Said(row.turn, row.provenance, row.speaker, row.content, moment(row.said_at), row.score) for row in rows
     )
 
 
-def write(connection: sa.Connection, here: Place, turn: int | None, item: NewItem, at: float) -> tuple[int, int]:
+def write_message(
+    connection: sa.Connection, here: Place, turn: int | None, item: NewItem, at: float
+) -> tuple[int, int]:
     """Write a message and its item of working memory; without a turn, it begins the next one.
 
     Returns:
@@ -169,7 +175,7 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         "content": item.content,
         "said_at": at,
     }
-    index.begin(connection, here.user_id)
+    index.begin_write(connection, here.user_id)
     message = common | {"score": item.score, "here": here.session_id}
     written = (_NEXT, message) if turn is None else (_MESSAGE, message | {"turn": turn})
     message_id, number = connection.execute(*written).one()
@@ -188,35 +194,35 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         "salience": item.salience,
         "used_at": f"[{at!r}]",
         "uses": 1,
-        "vector": None if item.vector is None else packed(item.vector),
+        "vector": None if item.vector is None else pack_vector(item.vector),
         "metadata": item.metadata,
         "source_id": item.source_id,
     }
     asserts = item.provenance in {"user", "tool"}
     memory_id = connection.execute(_MEMORY, memory | {"stated": True if asserts else None}).scalar_one()
     if asserts:
-        facts.write(connection, here.user_id, memory_id, item.statements)
+        facts.insert_statements(connection, here.user_id, memory_id, item.statements)
     return number, memory_id
 
 
-def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
+def promote_items(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
     """Move salient items to long-term memory; of the rest keep the `stm_capacity` most salient."""
-    index.begin(connection, here.user_id)
+    index.begin_write(connection, here.user_id)
     capacity, threshold = controls.stm_capacity, controls.consolidation_threshold
-    held = connection.execute(_WORKING, {**_here(here), "here": here.session_id}).all()
+    held = connection.execute(_WORKING, {**_place_values(here), "here": here.session_id}).all()
     left = [row for row in held if row.salience < threshold]
     ages: tuple[float, ...] = ()
     if len(left) < len(held):
-        salient = connection.execute(_PROMOTED, {**_here(here), "threshold": threshold, "now": at}).all()
+        salient = connection.execute(_PROMOTED, {**_place_values(here), "threshold": threshold, "now": at}).all()
         entries = [(row.id, load_terms(row.claims), row.kind == "semantic") for row in salient]
-        index.add(connection, here.user_id, entries)
+        index.add_entries(connection, here.user_id, entries)
         ages = tuple(at - row.said_at for row in salient)
     if len(left) <= capacity:
-        since = max((row.last for row in held), default=0) - _turns(capacity)
+        since = max((row.last for row in held), default=0) - _count_turns(capacity)
         return Consolidated(ages, tuple(row.salience for row in left if row.turn is not None and row.turn > since))
-    _moved(connection, here.user_id, _CROWDED, {**_here(here), "capacity": capacity, "now": at})
+    _move_memories(connection, here.user_id, _CROWDED, {**_place_values(here), "capacity": capacity, "now": at})
     index.make_room(connection, here.user_id, here.session_id, capacity, at)
-    return Consolidated(ages, saliences(connection, here, capacity))
+    return Consolidated(ages, list_saliences(connection, here, capacity))
 
 
 def promote_elsewhere(connection: sa.Connection, here: Place, at: float) -> int:
@@ -224,33 +230,37 @@ def promote_elsewhere(connection: sa.Connection, here: Place, at: float) -> int:
 
     Whoever talks here has left the others, and what stays in their working memory is seen from nowhere else.
     """
-    return _moved(connection, here.user_id, _ELSEWHERE, {"user": here.user_id, "session": here.session_id, "now": at})
+    return _move_memories(
+        connection, here.user_id, _ELSEWHERE, {"user": here.user_id, "session": here.session_id, "now": at}
+    )
 
 
 def promote_all(connection: sa.Connection, user_id: int, at: float) -> int:
     """Move all that was asserted to a user's long-term memory, as the night does; returns how many."""
-    return _moved(connection, user_id, _EVERYWHERE, {"user": user_id, "now": at})
+    return _move_memories(connection, user_id, _EVERYWHERE, {"user": user_id, "now": at})
 
 
-def _moved(connection: sa.Connection, user_id: int, move: sa.Executable, values: Mapping[str, object]) -> int:
-    index.begin(connection, user_id)
+def _move_memories(connection: sa.Connection, user_id: int, move: sa.Executable, values: Mapping[str, object]) -> int:
+    index.begin_write(connection, user_id)
     rows = connection.execute(move, dict(values)).all()
     if rows:
-        index.add(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows])
+        index.add_entries(
+            connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows]
+        )
     return len(rows)
 
 
-def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[float, ...]:
+def list_saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[float, ...]:
     """The saliences of what was said lately and is in the working memory of a session.
 
     What leaves a full working memory is what matters least, so that in the end all that stays is nearly worth keeping:
     counted for ever, a long session would be full to its end.
     """
-    values = {**_here(here), "here": here.session_id, "turns": _turns(capacity)}
+    values = {**_place_values(here), "here": here.session_id, "turns": _count_turns(capacity)}
     return tuple(connection.execute(_SALIENCES, values).scalars())
 
 
-def _turns(capacity: int) -> int:
+def _count_turns(capacity: int) -> int:
     """Turns that fill a working memory."""
     return max(1, capacity // EXCHANGE)
 
@@ -262,17 +272,17 @@ def taken_in(connection: sa.Connection, user_id: int, sources: Sequence[str | No
     return frozenset(connection.execute(sa.select(memories.c.source_id).where(mine)).scalars() if ids else ())
 
 
-def progress(connection: sa.Connection, here: Place, turn: int) -> tuple[bool, bool]:
+def read_turn_state(connection: sa.Connection, here: Place, turn: int) -> tuple[bool, bool]:
     """Whether what began a turn is there, and whether it was finished.
 
     Its user may have been erased, or brought back as they were before it. The name is compared, too: the next user may
     have the number of one who is gone.
     """
-    is_begun, is_over = connection.execute(_PROGRESS, {**_here(here), "turn": turn, "name": here.user}).one()
+    is_begun, is_over = connection.execute(_PROGRESS, {**_place_values(here), "turn": turn, "name": here.user}).one()
     return bool(is_begun), bool(is_over)
 
 
-def held(
+def find_present(
     connection: sa.Connection, here: Place, turn: int, content: str, known: Sequence[int]
 ) -> frozenset[int] | None:
     """Which of some memories are still there; None where the message that began the turn is not."""
@@ -283,7 +293,7 @@ def held(
     return frozenset(connection.execute(sa.select(memories.c.id).where(own)).scalars())
 
 
-def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) -> None:
+def append_signals(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) -> None:
     """Write signals to the ledger."""
     rows = [
         {
@@ -298,18 +308,18 @@ def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) ->
         for signal in noticed
     ]
     if rows:
-        index.begin(connection, here.user_id)  # a place on the ledger that is seen has none before it that is not
+        index.begin_write(connection, here.user_id)  # a place on the ledger that is seen has none before it that is not
         connection.execute(_SIGNAL, rows)
 
 
-def voices(connection: sa.Connection, user_id: int) -> Voices:
+def read_voices(connection: sa.Connection, user_id: int) -> Voices:
     """Who talks in what is remembered of a user, and in which languages."""
     query = sa.select(memories.c.language, memories.c.speaker).where(memories.c.user_id == user_id).distinct()
     rows = connection.execute(query).all()
     return Voices(frozenset(row.language for row in rows), frozenset(row.speaker for row in rows))
 
 
-def remembered(connection: sa.Connection, user: str, limit: int) -> list[tuple[Memory, bool]]:
+def list_latest_memories(connection: sa.Connection, user: str, limit: int) -> list[tuple[Memory, bool]]:
     """A user's latest memories, newest first, each with whether it is in long-term memory."""
     query = (
         sa.select(memories, sessions.c.name.label("session"))
@@ -322,13 +332,15 @@ def remembered(connection: sa.Connection, user: str, limit: int) -> list[tuple[M
     return [(memory(row), row.promoted_at is not None) for row in connection.execute(query)]
 
 
-def ledger(
+def read_ledger(
     connection: sa.Connection, here: Place, *, kinds: Iterable[str] = (), session_only: bool = True, limit: int = 50
 ) -> list[Signal]:
     """The last signals of a user (or of this session), newest first."""
-    values: list[dict[str, object]] = [{**_here(here), "limit": limit, "kind": kind} for kind in kinds]
+    values: list[dict[str, object]] = [{**_place_values(here), "limit": limit, "kind": kind} for kind in kinds]
     query = _LEDGER[session_only, bool(values)]
-    found = [row for one in values or [{**_here(here), "limit": limit}] for row in connection.execute(query, one)]
+    found = [
+        row for one in values or [{**_place_values(here), "limit": limit}] for row in connection.execute(query, one)
+    ]
     return [
         Signal(
             kind=row.kind,
@@ -343,7 +355,7 @@ def ledger(
     ]
 
 
-def counts(connection: sa.Connection, here: Place) -> dict[str, int]:
+def count_rows(connection: sa.Connection, here: Place) -> dict[str, int]:
     """How much is stored of a user, and in the working memory of a session."""
     mine = memories.c.user_id == here.user_id
     working = sa.and_(mine, memories.c.session_id == here.session_id, in_working_memory())

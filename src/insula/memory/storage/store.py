@@ -11,7 +11,7 @@ from insula.errors import InputError
 from insula.memory.retrieval.retrieve import Recollection
 from insula.memory.storage import statements
 from insula.memory.storage.database import Database
-from insula.memory.storage.repositories import Guidance, Memories, Nights, Sessions
+from insula.memory.storage.repositories import GuidanceRepository, MemoryRepository, NightRepository, SessionRepository
 from insula.memory.storage.rows import Place, Said
 from insula.redaction import redact
 from insula.text.analysis import clean
@@ -28,12 +28,12 @@ class Store(Database):
     def __init__(self, path: str | Path, now: Callable[[], float] = time.time) -> None:
         self._places: dict[tuple[str, str], Place] = {}
         super().__init__(path, now)
-        self.sessions = Sessions(self)
-        self.memories = Memories(self)
-        self.nights = Nights(self)
-        self.guidance = Guidance(self)
+        self.sessions = SessionRepository(self)
+        self.memories = MemoryRepository(self)
+        self.nights = NightRepository(self)
+        self.guidance = GuidanceRepository(self)
 
-    async def place(self, user: str, session: str) -> Place:
+    async def resolve_place(self, user: str, session: str) -> Place:
         """The ids of a user and a session, made when they are new.
 
         Raises:
@@ -42,14 +42,14 @@ class Store(Database):
         if (known := self._places.get((user, session))) is not None:
             return known
         check_names(user, session)
-        found = await self.run(statements.place, user, session, self.now())
+        found = await self.run(statements.resolve_place, user, session, self.now())
         if len(self._places) >= _CACHED_PLACES:
             self._places.clear()
         return self._places.setdefault((user, session), found)
 
     def forget(self) -> None:
         """Let go of what is held in memory of the database."""
-        super().forget()
+        super().drop_cached()
         self._places.clear()
 
 

@@ -22,21 +22,21 @@ class StoredRecords:
 
     async def read(self, model: str, kind: str) -> Mapping[str, Tally]:
         """Successes and failures of each strategy that a model has tried on problems of a class."""
-        return await self._store.run(tallies, model, kind)
+        return await self._store.run(read_tallies, model, kind)
 
     async def add(self, model: str, kind: str, strategy: str, success: bool) -> None:
         """Count one more outcome."""
-        await self._store.run(count, model, kind, strategy, success, self._store.now())
+        await self._store.run(count_outcome, model, kind, strategy, success, self._store.now())
 
 
-def tallies(connection: sa.Connection, model: str, kind: str) -> dict[str, Tally]:
+def read_tallies(connection: sa.Connection, model: str, kind: str) -> dict[str, Tally]:
     """Successes and failures of each strategy."""
     table = strategies.c
     query = sa.select(table.strategy, table.successes, table.failures).where(table.model == model, table.kind == kind)
     return {row.strategy: Tally(row.successes, row.failures) for row in connection.execute(query)}
 
 
-def count(connection: sa.Connection, model: str, kind: str, strategy: str, success: bool, at: float) -> None:
+def count_outcome(connection: sa.Connection, model: str, kind: str, strategy: str, success: bool, at: float) -> None:
     """Count one more outcome."""
     key = {"model": model, "kind": kind, "strategy": strategy}
     add_missing(connection, strategies, {**key, "successes": 0, "failures": 0, "at": at})

@@ -16,12 +16,12 @@ from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts, journal, lessons, unread
 from insula.memory.storage.changes import Lesson, Retired, Revision
-from insula.memory.storage.nights import kept
+from insula.memory.storage.nights import list_guidance
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.schema import lessons as ledger
 from insula.memory.storage.schema import memories, relations
 from insula.memory.storage.schema import statements as table
-from insula.memory.wishes import WHY, OwnWish, entry
+from insula.memory.wishes import WHY, OwnWish, new_preference
 from insula.screening import screen
 
 CHANGED = "What was said changed while the model was asked; nothing of its answer is kept, and it is asked again."
@@ -55,7 +55,7 @@ class Found(NamedTuple):
     """Keys of preferences that are over, each with the message that said so."""
 
 
-def keep(
+def keep_extracted(
     connection: sa.Connection,
     user_id: int,
     name: str,
@@ -81,35 +81,35 @@ def keep(
     Raises:
         StoreError: a line that was shown is not as it was; nothing is written.
     """
-    if not journal.record(connection, user_id, name, unread.PHASE, report, (), at):
+    if not journal.record_phase(connection, user_id, name, unread.PHASE, report, (), at):
         return False
-    if _now(connection, user_id, shown) != dict(shown):
+    if _read_contents(connection, user_id, shown) != dict(shown):
         raise StoreError(CHANGED)
     for one in found.lines:
-        _state(connection, user_id, one)
+        _replace_statements(connection, user_id, one)
     for old, new in found.ends:
-        _end(connection, user_id, old, new, at)
+        _end_memory(connection, user_id, old, new, at)
     for one in found.wishes:
-        _wish(connection, user_id, one, at)
-    known = {one.key: one for one in kept(connection, user_id)}
+        _write_preference(connection, user_id, one, at)
+    known = {one.key: one for one in list_guidance(connection, user_id)}
     for key, message in found.lifted:
         if key in known:
-            journal.write(connection, user_id, [Retired(key, "user", WHY["lifts"], "", message)], at)
+            journal.write_changes(connection, user_id, [Retired(key, "user", WHY["lifts"], "", message)], at)
     unread.forget_rests(connection, user_id, at)
     return True
 
 
-def _now(connection: sa.Connection, user_id: int, shown: Mapping[int, str]) -> dict[int, str]:
+def _read_contents(connection: sa.Connection, user_id: int, shown: Mapping[int, str]) -> dict[int, str]:
     mine = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(list(shown)), memories.c.retired_at.is_(None))
     rows = connection.execute(sa.select(memories.c.id, memories.c.content).where(mine))
     return {row.id: row.content for row in rows}
 
 
-def _state(connection: sa.Connection, user_id: int, one: LineRead) -> None:
+def _replace_statements(connection: sa.Connection, user_id: int, one: LineRead) -> None:
     """Put what a model read in a line in the place of what stood there."""
     row = connection.execute(sa.select(memories).where(memories.c.id == one.memory)).one()
     connection.execute(sa.delete(table).where(table.c.user_id == user_id, table.c.memory_id == one.memory))
-    facts.add(connection, user_id, one.memory, one.statements)
+    facts.fill_statements(connection, user_id, one.memory, one.statements)
     safe = screen(one.line, LINE_CHARS)
     kind = "semantic" if one.statements else "episodic"
     values: dict[str, Any] = {"line": safe.text, "kind": kind}
@@ -117,35 +117,35 @@ def _state(connection: sa.Connection, user_id: int, one: LineRead) -> None:
         values["withheld"] = " ".join([*row.withheld.split(), *safe.reasons])
     if row.kind != kind and row.promoted_at is not None:
         words = load_terms(row.claims)
-        index.remove(connection, user_id, [(row.id, words, row.kind == "semantic")])
-        index.add(connection, user_id, [(row.id, words, kind == "semantic")])
+        index.remove_entries(connection, user_id, [(row.id, words, row.kind == "semantic")])
+        index.add_entries(connection, user_id, [(row.id, words, kind == "semantic")])
     connection.execute(sa.update(memories).where(memories.c.id == one.memory).values(**values))
 
 
-def _end(connection: sa.Connection, user_id: int, old: int, new: int, at: float) -> None:
+def _end_memory(connection: sa.Connection, user_id: int, old: int, new: int, at: float) -> None:
     here = sa.and_(relations.c.user_id == user_id, relations.c.target_id == old, relations.c.kind == facts.ENDS)
     if old < new and connection.execute(sa.select(relations.c.id).where(here)).first() is None:
         values = {"source_id": new, "target_id": old, "kind": facts.ENDS, "confidence": 1.0, "created_at": at}
         connection.execute(sa.insert(relations).values(user_id=user_id, **values))
 
 
-def _wish(connection: sa.Connection, user_id: int, one: Wished, at: float) -> None:
+def _write_preference(connection: sa.Connection, user_id: int, one: Wished, at: float) -> None:
     """Let a preference stand, unless a person put it aside; one that was heard when it was said is limited at most."""
     said = one.wish.words.casefold()
-    for old in kept(connection, user_id, retired=True):
+    for old in list_guidance(connection, user_id, retired=True):
         same = said in old.advice.casefold() or old.advice.casefold() in said
         if same and one.message in old.citations:
-            _limit(connection, user_id, old, one, at)
+            _limit_preference(connection, user_id, old, one, at)
             return
-        if old.advice.casefold() == said and not _stands(connection, user_id, old):
+        if old.advice.casefold() == said and not _is_standing(connection, user_id, old):
             return
-    lessons.heard(connection, user_id, one.session, one.turn, [one.wish], at)
+    lessons.write_preferences(connection, user_id, one.session, one.turn, [one.wish], at)
 
 
-def _limit(connection: sa.Connection, user_id: int, old: Kept, one: Wished, at: float) -> None:
+def _limit_preference(connection: sa.Connection, user_id: int, old: Kept, one: Wished, at: float) -> None:
     """Let a preference that was heard for every answer hold for what its reader says, unless a person decided on it."""
-    trigger = entry(one.wish, one.message, at).trigger
-    if not trigger or old.trigger or old.mode or old.author != "derived" or not _stands(connection, user_id, old):
+    trigger = new_preference(one.wish, one.message, at).trigger
+    if not trigger or old.trigger or old.mode or old.author != "derived" or not _is_standing(connection, user_id, old):
         return
     limited = Lesson(old.key, old.advice, trigger, "", old.author, old.citations)
     why = Revision(
@@ -154,9 +154,9 @@ def _limit(connection: sa.Connection, user_id: int, old: Kept, one: Wished, at: 
         old.advice,
         {"why": "limited to a topic", "message": one.message, "before": {"trigger": []}},
     )
-    journal.write(connection, user_id, [limited, why], at)
+    journal.write_changes(connection, user_id, [limited, why], at)
 
 
-def _stands(connection: sa.Connection, user_id: int, one: Kept) -> bool:
+def _is_standing(connection: sa.Connection, user_id: int, one: Kept) -> bool:
     mine = sa.and_(ledger.c.user_id == user_id, ledger.c.id == one.id, ledger.c.retired_at.is_(None))
     return connection.execute(sa.select(ledger.c.id).where(mine)).first() is not None

@@ -114,17 +114,17 @@ def next_lines(connection: sa.Connection, user_id: int, now: float, limit: int) 
     """The id of the last message that was read, and the next lines: session by session, each with a few before it."""
     after = last_read(connection, user_id)
     asked = {"user": user_id, "after": after, "since": now - LOOK_BACK, "most": limit}
-    new = [_line(row, is_new=True) for row in connection.execute(_NEXT, asked)]
+    new = [_read_line(row, is_new=True) for row in connection.execute(_NEXT, asked)]
     sessions = dict.fromkeys(one.session for one in new)
     found: list[Unread] = []
     for session in sessions:
         here = [one for one in new if one.session == session]
         earlier = connection.execute(_EARLIER, {"user": user_id, "session": session, "first": here[0].message}).all()
-        found += [*(_line(row, is_new=False) for row in reversed(earlier)), *here]
+        found += [*(_read_line(row, is_new=False) for row in reversed(earlier)), *here]
     return after, found
 
 
-def _line(row: Any, *, is_new: bool) -> Unread:
+def _read_line(row: Any, *, is_new: bool) -> Unread:
     """A line as it may be read: nothing of what was erased, withheld or let go, nor of what a person put otherwise."""
     whole = row.content[:REMEMBERED_CHARS]
     own = row.provenance != "user" or row.speaker == USER
@@ -142,7 +142,7 @@ def tokens_spent(connection: sa.Connection, user_id: int, now: float) -> int:
     return sum(int(one["input_tokens"]) + int(one["output_tokens"]) for one in usages)
 
 
-def resting(connection: sa.Connection, now: float, rest: float, limit: int) -> list[str]:
+def list_resting(connection: sa.Connection, now: float, rest: float, limit: int) -> list[str]:
     """The users who said something that is unread, and nothing since some seconds; who waits longest stands first.
 
     What was said in the future was said before the clock went back: nobody waits for that hour to come again.
@@ -180,11 +180,11 @@ def forget_rests(connection: sa.Connection, user_id: int, now: float) -> None:
     connection.execute(sa.delete(nights).where(mine, nights.c.at <= now - DAY, nights.c.id < last))
 
 
-def remembered(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Remembered]:
+def read_known_facts(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Remembered]:
     """Some of a user's memories that tell of their life and may be shown, oldest first, with what they state."""
     mine = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(ids), memories.c.retired_at.is_(None))
     told = sa.and_(memories.c.provenance == "user", memories.c.speaker == USER, memories.c.withheld == "")
     columns = (memories.c.id, memories.c.line, memories.c.content, memories.c.said_at)
     rows = connection.execute(sa.select(*columns).where(mine, told).order_by(memories.c.id)).all()
-    stated = facts.stated(connection, user_id, [row.id for row in rows])
+    stated = facts.read_statements(connection, user_id, [row.id for row in rows])
     return [Remembered(row.id, row.line, row.content, row.said_at, tuple(stated.get(row.id, ()))) for row in rows]

@@ -21,7 +21,7 @@ _LAST = np.iinfo(np.uint16).max
 Array = npt.NDArray[np.float32]
 Signs = npt.NDArray[np.uint64]
 Vector = Array
-"""An embedding of unit length, made by `embedded`."""
+"""An embedding of unit length, made by `embed_normalised`."""
 Embed = Callable[[str], Sequence[float] | npt.NDArray[Any]]
 """Any function from a text to its embedding, of any length; `embedding` names those that there are."""
 Read = Callable[[int, int], Iterable[tuple[int, bytes]]]
@@ -42,16 +42,16 @@ BATCH = 128
 means of two, 99.7 % of the 16 that are nearest to a question are in the first batch."""
 
 
-def embedded(embed: Embed, text: str) -> Vector:
+def embed_normalised(embed: Embed, text: str) -> Vector:
     """The embedding of a text, at unit length.
 
     Raises:
         InputError: what the function returned is no list of finite numbers.
     """
-    return unit(embed(text))
+    return to_unit_length(embed(text))
 
 
-def unit(made: Sequence[float] | npt.NDArray[Any]) -> Vector:
+def to_unit_length(made: Sequence[float] | npt.NDArray[Any]) -> Vector:
     """What an embedding returned, at unit length.
 
     Raises:
@@ -69,7 +69,7 @@ def unit(made: Sequence[float] | npt.NDArray[Any]) -> Vector:
     return (array / (np.linalg.norm(array) or 1.0)).astype(np.float32)
 
 
-def packed(vector: Vector) -> bytes:
+def pack_vector(vector: Vector) -> bytes:
     """A vector as float16, two bytes a dimension."""
     return vector.astype(np.float16).tobytes()
 
@@ -79,7 +79,7 @@ def unpacked(stored: Sequence[bytes | None]) -> list[Vector | None]:
     found: list[Vector | None] = [None] * len(stored)
     for size in {len(one) for one in stored if one}:
         alike = [at for at, one in enumerate(stored) if one and len(one) == size]
-        for at, row in zip(alike, _rows([stored[at] or b"" for at in alike], size), strict=True):
+        for at, row in zip(alike, _stack_rows([stored[at] or b"" for at in alike], size), strict=True):
             found[at] = row
     return found
 
@@ -89,13 +89,13 @@ def cosines(vector: Vector, stored: Sequence[bytes | None]) -> list[float]:
     found = [0.0] * len(stored)
     alike = [at for at, one in enumerate(stored) if one and len(one) == vector.size * _BYTES]
     if alike:
-        rows = _rows([stored[at] or b"" for at in alike], vector.size * _BYTES)
+        rows = _stack_rows([stored[at] or b"" for at in alike], vector.size * _BYTES)
         for at, one in zip(alike, np.clip(rows @ vector, -1.0, 1.0).tolist(), strict=True):
             found[at] = one
     return found
 
 
-def _rows(stored: Sequence[bytes], size: int) -> Array:
+def _stack_rows(stored: Sequence[bytes], size: int) -> Array:
     """Packed vectors of one size as rows."""
     return np.frombuffer(b"".join(stored), np.float16).reshape(len(stored), size // _BYTES).astype(np.float32)
 
@@ -117,7 +117,7 @@ class Neighbourhoods:
 
     Signs alone put what is near first, in a sixteenth of the room; who reads the memories compares those exactly. They
     are read once, and after that only what is new. What is erased is left out by whoever reads the memories, and
-    forgotten here with `forget`.
+    forgotten here with `drop_cached`.
     """
 
     def __init__(self, held_bytes: int = HELD_BYTES, clock: Callable[[], float] = time.monotonic) -> None:
@@ -129,30 +129,30 @@ class Neighbourhoods:
         self._users: dict[int, _Neighbourhood] = {}
         self._too_many: set[int] = set()
 
-    def nearest(self, user_id: int, vectors: Sequence[Vector], read: Read) -> list[Near]:
+    def find_nearest(self, user_id: int, vectors: Sequence[Vector], read: Read) -> list[Near]:
         """The ids of a user's memories, nearest to each vector first; nothing where they are too many to be held.
 
         In batches, since whoever reads the memories leaves some out: who asks the same again and again has many
         questions that are nearest to a question, and hide what answers it.
         """
         with self._locks[user_id]:
-            here = None if user_id in self._too_many else self._known(user_id, vectors[0].size)
-            if here is None or not self._read(user_id, here, read):
+            here = None if user_id in self._too_many else self._find_cached(user_id, vectors[0].size)
+            if here is None or not self._read_new(user_id, here, read):
                 return []
-            return [Near(next(batches), batches) for batches in map(here.nearest, vectors)]
+            return [Near(next(batches), batches) for batches in map(here.find_nearest, vectors)]
 
-    def _known(self, user_id: int, dimensions: int) -> "_Neighbourhood":
+    def _find_cached(self, user_id: int, dimensions: int) -> "_Neighbourhood":
         """What is held of a user, unless it is of other vectors, or too old."""
         here, now = self._users.pop(user_id, None), self._clock()
         if here is None or here.dimensions != dimensions or now - here.begun > STALE_SECONDS:
             return _Neighbourhood(dimensions, now)
         return here
 
-    def _read(self, user_id: int, here: "_Neighbourhood", read: Read) -> bool:
+    def _read_new(self, user_id: int, here: "_Neighbourhood", read: Read) -> bool:
         """Read what is new of a user; False where it is too much to be held."""
         emptied = self._emptied
         while new := list(read(here.last, here.row_bytes)):
-            here.add(new)
+            here.add_vectors(new)
             here.last = new[-1][0]
             if here.size > self._held_bytes:
                 self._too_many.add(user_id)
@@ -163,7 +163,7 @@ class Neighbourhoods:
             self._users.pop(held[0][0], None)  # those who were not asked longest
         return True
 
-    def add(self, user_id: int, found: Sequence[tuple[int, bytes]]) -> None:
+    def add_vectors(self, user_id: int, found: Sequence[tuple[int, bytes]]) -> None:
         """Take in vectors that were made later than those of memories after them."""
         with self._locks[user_id]:
             here = self._users.get(user_id)
@@ -171,9 +171,9 @@ class Neighbourhoods:
                 return
             late = {number: one for number, one in found if number <= here.last and len(one) == here.row_bytes}
             if late:
-                here.add([(number, late[number]) for number in late.keys() - here.known([*late])])
+                here.add_vectors([(number, late[number]) for number in late.keys() - here.known_ids([*late])])
 
-    def forget(self, user_id: int | None = None) -> None:
+    def drop_cached(self, user_id: int | None = None) -> None:
         """Let go of a user's vectors, or of all."""
         if user_id is None:
             self._emptied += 1  # what is being read just now is not held
@@ -201,11 +201,11 @@ class _Neighbourhood:
     def size(self) -> int:
         return self._count * (self._ids.itemsize + self._signs.itemsize * len(self._signs))
 
-    def known(self, ids: Sequence[int]) -> set[int]:
+    def known_ids(self, ids: Sequence[int]) -> set[int]:
         here = self._ids[: self._count]
         return {*here[np.isin(here, ids)].tolist()}
 
-    def add(self, new: Sequence[tuple[int, bytes]]) -> None:
+    def add_vectors(self, new: Sequence[tuple[int, bytes]]) -> None:
         if not new:
             return
         count = self._count + len(new)
@@ -215,14 +215,15 @@ class _Neighbourhood:
             self._signs = np.concatenate([self._signs, np.empty((len(self._signs), room), np.uint64)], axis=1)
         rows = np.frombuffer(b"".join(one for _, one in new), np.float16).reshape(len(new), self.dimensions)
         self._ids[self._count : count] = [number for number, _ in new]
-        self._signs[:, self._count : count] = _signs(rows.astype(np.float32))
+        self._signs[:, self._count : count] = _sign_columns(rows.astype(np.float32))
         self._count = count
 
-    def nearest(self, vector: Vector) -> Iterator[list[int]]:
+    def find_nearest(self, vector: Vector) -> Iterator[list[int]]:
         ids, count = self._ids, self._count  # more may be added while somebody reads what is nearest
         differ = np.zeros(count, np.uint16)
         words = [
-            (held[:count], asked) for held, asked in zip(self._signs, _signs(vector[np.newaxis])[:, 0], strict=True)
+            (held[:count], asked)
+            for held, asked in zip(self._signs, _sign_columns(vector[np.newaxis])[:, 0], strict=True)
         ]
         for at in range(0, count, _CACHED):
             part = slice(at, at + _CACHED)
@@ -238,7 +239,7 @@ class _Neighbourhood:
             yield ids[rest[at : at + _MORE]].tolist()
 
 
-def _signs(rows: Array) -> Signs:
+def _sign_columns(rows: Array) -> Signs:
     """Which dimensions of each vector are above its mean, as columns of words."""
     bits = np.packbits(rows > rows.mean(axis=1, keepdims=True), axis=1)
     whole = np.zeros((len(rows), -(-rows.shape[1] // _WORD) * _WORD // 8), np.uint8)

@@ -21,21 +21,21 @@ LOOKED_THROUGH = 5_000
 """Memories, the latest, that are looked through for a text as it stands: what is in working memory has no index."""
 
 
-def ready(connection: sa.Connection) -> None:
+def check_ready(connection: sa.Connection) -> None:
     """Whether the tables can be read, and might be written and grow now; raises where not."""
-    index.begin(connection)
+    index.begin_write(connection)
     connection.execute(sa.select(users.c.id).limit(1)).first()
     index.check_room(connection)
 
 
-def grown(connection: sa.Connection, after: int) -> tuple[int, list[str]]:
+def find_grown_ledgers(connection: sa.Connection, after: int) -> tuple[int, list[str]]:
     """The last place on the ledger, and whose ledgers have grown beyond `after`: names alone, to wake who waits."""
     query = sa.select(users.c.name, sa.func.max(signals.c.id)).join(users, users.c.id == signals.c.user_id)
     rows = connection.execute(query.where(signals.c.id > after).group_by(users.c.name)).all()
     return max((row[1] for row in rows), default=after), [row[0] for row in rows]
 
 
-def end(connection: sa.Connection) -> int:
+def ledger_end(connection: sa.Connection) -> int:
     """The last place on the ledger, whoever's it is; 0 where it is empty."""
     return connection.execute(sa.select(sa.func.max(signals.c.id))).scalar() or 0
 
@@ -46,23 +46,23 @@ def last_entry(connection: sa.Connection, user: str) -> int:
     return connection.execute(last).scalar() or 0
 
 
-def entries(connection: sa.Connection, user: str, after: int, limit: int) -> list[Entry]:
+def list_entries(connection: sa.Connection, user: str, after: int, limit: int) -> list[Entry]:
     """A user's ledger beyond a place, oldest first."""
     mine = signals.c.user_id == _id_of(user)
-    query = _entries().where(mine, signals.c.id > after).order_by(signals.c.id).limit(min(limit, MOST))
+    query = _select_entries().where(mine, signals.c.id > after).order_by(signals.c.id).limit(min(limit, MOST))
     return [Entry(*row) for row in connection.execute(query)]
 
 
-def latest(connection: sa.Connection, user: str, kinds: Sequence[str], limit: int) -> list[Entry]:
+def list_latest_entries(connection: sa.Connection, user: str, kinds: Sequence[str], limit: int) -> list[Entry]:
     """The last entries of some kinds on a user's ledger, newest first; of all kinds where none is named."""
     mine = signals.c.user_id == _id_of(user)
-    query = _entries().where(mine).order_by(signals.c.id.desc()).limit(min(limit, MOST))
+    query = _select_entries().where(mine).order_by(signals.c.id.desc()).limit(min(limit, MOST))
     if kinds:
         query = query.where(signals.c.kind.in_(kinds))
     return [Entry(*row) for row in connection.execute(query)]
 
 
-def sittings(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Sitting]:
+def list_sittings(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Sitting]:
     """A user's sessions, those begun last first; `before` is the id of one that was seen already."""
     columns = (sessions.c.id, sessions.c.name, sa.func.max(messages.c.turn), sessions.c.started_at)
     query = (
@@ -78,7 +78,7 @@ def sittings(connection: sa.Connection, user: str, before: int | None, limit: in
     return [Sitting(*row) for row in connection.execute(query)]
 
 
-def talk(connection: sa.Connection, user: str, session: str, before: int | None, turns: int) -> Talk | None:
+def read_talk(connection: sa.Connection, user: str, session: str, before: int | None, turns: int) -> Talk | None:
     """The last turns of a session, oldest first; None where there is no such session.
 
     Args:
@@ -102,14 +102,14 @@ def talk(connection: sa.Connection, user: str, session: str, before: int | None,
         .where(said.session_id == here, said.turn.in_(numbers))
         .order_by(said.turn, said.id)
     )
-    noticed = _entries().where(signals.c.session_id == here, signals.c.turn.in_(numbers)).order_by(signals.c.id)
+    noticed = _select_entries().where(signals.c.session_id == here, signals.c.turn.in_(numbers)).order_by(signals.c.id)
     return Talk(
         tuple(Spoken(*row) for row in connection.execute(lines)),
         tuple(Entry(*row) for row in connection.execute(noticed)),
     )
 
 
-def openings(connection: sa.Connection, user: str, within: Sequence[int]) -> Mapping[int, str]:
+def first_lines(connection: sa.Connection, user: str, within: Sequence[int]) -> Mapping[int, str]:
     """How some of a user's sessions begin: session -> the first line of it."""
     mine = sa.and_(messages.c.user_id == _id_of(user), messages.c.session_id.in_(within))
     first = sa.select(sa.func.min(messages.c.id)).where(mine).group_by(messages.c.session_id)
@@ -124,7 +124,7 @@ def said_in(connection: sa.Connection, user: str, session: str, turn: int) -> li
     return list(connection.execute(here.where(mine, sessions.c.name == session)).scalars())
 
 
-def remembered(
+def list_memories(
     connection: sa.Connection, user: str, wanted: Filter, before: int | None = None, limit: int = MOST
 ) -> list[Memory]:
     """A user's memories, newest first.
@@ -136,41 +136,41 @@ def remembered(
         before: the id of a memory that was seen already.
         limit: how many at most.
     """
-    query = _standing(user, *wanted.conditions()).order_by(memories.c.id.desc()).limit(limit)
-    return _read(connection, user, query if before is None else query.where(memories.c.id < before))
+    query = _select_standing(user, *wanted.sql_conditions()).order_by(memories.c.id.desc()).limit(limit)
+    return _read_memories(connection, user, query if before is None else query.where(memories.c.id < before))
 
 
-def count(connection: sa.Connection, user: str, wanted: Filter) -> int:
+def count_memories(connection: sa.Connection, user: str, wanted: Filter) -> int:
     """How many of a user's memories are wanted."""
     query = sa.select(sa.func.count()).select_from(memories).join(sessions, sessions.c.id == memories.c.session_id)
-    return connection.execute(query.where(memories.c.user_id == _id_of(user), *wanted.conditions())).scalar_one()
+    return connection.execute(query.where(memories.c.user_id == _id_of(user), *wanted.sql_conditions())).scalar_one()
 
 
-def matching(connection: sa.Connection, user: str, wanted: Filter) -> list[int]:
+def list_matching_ids(connection: sa.Connection, user: str, wanted: Filter) -> list[int]:
     """The ids of a user's memories that are wanted and hold something, newest first, also of what nights let go."""
     query = sa.select(memories.c.id).join(sessions, sessions.c.id == memories.c.session_id)
-    mine = query.where(memories.c.user_id == _id_of(user), memories.c.content != "", *_either(wanted))
+    mine = query.where(memories.c.user_id == _id_of(user), memories.c.content != "", *_filter_conditions(wanted))
     return list(connection.execute(mine.order_by(memories.c.id.desc())).scalars())
 
 
-def named(
+def find_memories(
     connection: sa.Connection, user: str, ids: Sequence[int], wanted: Filter | None = None
 ) -> Mapping[int, Memory]:
     """Some of a user's memories by id, retired ones too unless others are wanted; whose is another's is left out."""
-    these = _standing(user, memories.c.id.in_(ids), *(wanted.conditions() if wanted else ()))
-    return {one.id: one for one in _read(connection, user, these)}
+    these = _select_standing(user, memories.c.id.in_(ids), *(wanted.sql_conditions() if wanted else ()))
+    return {one.id: one for one in _read_memories(connection, user, these)}
 
 
-def holding(connection: sa.Connection, user: str, text: str, wanted: Filter, limit: int) -> list[int]:
+def find_containing(connection: sa.Connection, user: str, text: str, wanted: Filter, limit: int) -> list[int]:
     """The ids of the latest of a user's memories that hold a text as it stands."""
     query = sa.select(memories.c.id, memories.c.content).join(sessions, sessions.c.id == memories.c.session_id)
-    mine = query.where(memories.c.user_id == _id_of(user), *wanted.conditions())
+    mine = query.where(memories.c.user_id == _id_of(user), *wanted.sql_conditions())
     latest = mine.order_by(memories.c.id.desc()).limit(LOOKED_THROUGH).subquery()
     found = sa.select(latest.c.id).where(latest.c.content.icontains(text, autoescape=True))
     return list(connection.execute(found.order_by(latest.c.id.desc()).limit(limit)).scalars())
 
 
-def history(connection: sa.Connection, user: str, number: int) -> list[Change]:
+def read_history(connection: sa.Connection, user: str, number: int) -> list[Change]:
     """What became of a memory, oldest first."""
     one = revisions.c
     past = sa.select(one.author, one.evidence, one.at).where(
@@ -180,25 +180,25 @@ def history(connection: sa.Connection, user: str, number: int) -> list[Change]:
     return [Change(author=row.author, why=str(row.evidence.get("why", "")), at=moment(row.at)) for row in rows]
 
 
-def _either(wanted: Filter) -> list[sa.ColumnElement[bool]]:
+def _filter_conditions(wanted: Filter) -> list[sa.ColumnElement[bool]]:
     """The conditions of a filter, whether a night let it go or not."""
-    return wanted._replace(retired=None).conditions()
+    return wanted._replace(retired=None).sql_conditions()
 
 
-def _standing(user: str, *where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+def _select_standing(user: str, *where: sa.ColumnElement[bool]) -> sa.Select[Any]:
     columns: Any = [*memories.c, sessions.c.name.label("session")]
     joined: Any = sa.select(*columns).join(sessions, sessions.c.id == memories.c.session_id)
     return joined.where(memories.c.user_id == _id_of(user), *where)
 
 
-def _read(connection: sa.Connection, user: str, query: sa.Select[Any]) -> list[Memory]:
+def _read_memories(connection: sa.Connection, user: str, query: sa.Select[Any]) -> list[Memory]:
     found = [as_memory(row) for row in connection.execute(query).all()]
     mine = user_id(connection, user) if found else None
     modes = words_on(connection, mine, [one.id for one in found]) if mine is not None else {}
     return [replace(one, mode=modes[one.id]) if modes.get(one.id) else one for one in found]
 
 
-def reported(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Done]:
+def list_phase_reports(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Done]:
     """What the phases of a user's last nights reported, oldest first.
 
     Args:
@@ -219,7 +219,7 @@ def reported(connection: sa.Connection, user: str, before: int | None, limit: in
     return [Done(*row) for row in connection.execute(query)]
 
 
-def revision(connection: sa.Connection, user: str, subject: str, number: int) -> Revised | None:
+def find_revision(connection: sa.Connection, user: str, subject: str, number: int) -> Revised | None:
     """One state of something derived; None where there is none such."""
     mine = revisions.c
     query = sa.select(mine.id, mine.author, mine.content, mine.evidence, mine.at)
@@ -228,7 +228,7 @@ def revision(connection: sa.Connection, user: str, subject: str, number: int) ->
     return Revised(*found) if found else None
 
 
-def record(memory: Memory) -> dict[str, object]:
+def memory_record(memory: Memory) -> dict[str, object]:
     """A memory as JSON shows it."""
     return {
         "id": memory.id,
@@ -251,7 +251,7 @@ def _id_of(user: str) -> sa.ScalarSelect[int]:
     return sa.select(users.c.id).where(users.c.name == user).scalar_subquery()
 
 
-def _entries() -> sa.Select[Any, Any, Any, Any, Any, Any, Any]:
+def _select_entries() -> sa.Select[Any, Any, Any, Any, Any, Any, Any]:
     one = signals.c
     columns = (one.id, sessions.c.name, one.turn, one.kind, one.reason, one.at, one.data)
     return sa.select(*columns).join(sessions, sessions.c.id == signals.c.session_id)

@@ -17,7 +17,7 @@ KEPT = 10_000
 """Snapshots of a service that stay in the store."""
 
 
-def read(connection: sa.Connection, service: str) -> Mapping[str, Any]:
+def read_state(connection: sa.Connection, service: str) -> Mapping[str, Any]:
     """The state that a service wrote last, else that of any other; empty where there is none."""
     own = sa.case((services.c.name == service, 0), else_=1)
     query = sa.select(services.c.data).order_by(own, services.c.at.desc()).limit(1)
@@ -25,7 +25,7 @@ def read(connection: sa.Connection, service: str) -> Mapping[str, Any]:
     return found if is_object(found) else {}
 
 
-def write(
+def write_state(
     connection: sa.Connection,
     service: str,
     state: Mapping[str, Any],

@@ -7,7 +7,7 @@ from insula.calibration import OWN, Outcome, refit, settle, shipped, written
 from insula.memory.storage.changes import Revision
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Line, Noticed, Revised
-from insula.memory.storage.views import named
+from insula.memory.storage.views import find_memories
 from insula.night.cycle import Night, Result
 from insula.night.outcomes import KEPT, PERSON, outcomes, shown, standing
 from insula.night.wording import count
@@ -20,7 +20,7 @@ NIGHT = "night"
 
 async def calibrate(night: Night) -> Result:
     """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
-    past = await night.store.guidance.revisions(night.user_id, OWN, 1)
+    past = await night.store.guidance.list_revisions(night.user_id, OWN, 1)
     found, last = await _since(night, past)
     right = sum(one.held for one in found)
     report: dict[str, float] = {UP_TO: last, "right": right, "wrong": len(found) - right}
@@ -48,7 +48,7 @@ async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], 
     sessions = [one for one in await night.sessions() if one.last > night.seen]
     within = [one.id for one in sessions[:SESSIONS]]
     lines = await night.lines_of(within, LINES)
-    turns = await night.store.nights.noticed_in(night.user_id, [TURN], within)
+    turns = await night.store.nights.list_session_signals(night.user_id, [TURN], within)
     evidence = await _evidence(night, [line for said in lines.values() for line in said], turns)
     found: list[Outcome] = []
     for one in sessions[:SESSIONS]:
@@ -62,6 +62,6 @@ async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], 
 async def _evidence(night: Night, lines: Iterable[Line], turns: Iterable[Noticed]) -> frozenset[int]:
     """Of what the turns of some lines showed, the memories that a user or a tool asserted (law 2)."""
     ids = frozenset[int]().union(*(shown(turn.data) for turn in turns))
-    held = await night.store.run(named, night.user, sorted(ids))
+    held = await night.store.run(find_memories, night.user, sorted(ids))
     asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
     return frozenset(one.id for one in asserted)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from rapidfuzz.distance import DamerauLevenshtein
 
-from insula.memory.retrieval.activation import base_level, probability
+from insula.memory.retrieval.activation import base_level, retrieval_probability
 from insula.memory.storage import statements
 from insula.memory.storage.changes import Forget, Merge
 from insula.memory.storage.rows import Held
@@ -33,7 +33,7 @@ YOUNGEST = 30 * _DAY
 async def consolidate(night: Night) -> Result:
     """The phase: remember all that was asserted, merge near-duplicates, forget by activation."""
     await night.store.run(statements.promote_all, night.user_id, night.now)
-    held = await night.store.nights.held(night.user_id, LOOKED_AT)
+    held = await night.store.nights.list_remembered(night.user_id, LOOKED_AT)
     merges = list(merged(held))
     gone = {other for merge in merges for other in merge.others}
     forgotten = [item for item in forgettable(held, night.now) if item.memory_id not in gone]
@@ -107,7 +107,7 @@ def forgettable(held: Sequence[Held], now: float) -> Iterator[Forget]:
     for item in held:
         if item.restored or now - item.said_at < YOUNGEST:
             continue
-        likely = probability(base_level(item.used_at, max(item.uses, len(item.used_at)), item.said_at, now))
+        likely = retrieval_probability(base_level(item.used_at, max(item.uses, len(item.used_at)), item.said_at, now))
         if likely < FORGOTTEN * (1 - item.importance):
             days = round((now - max((item.said_at, *item.used_at))) / _DAY)
             yield Forget(item.id, f"not used for {days} days (probability of retrieval {likely:.2f})")

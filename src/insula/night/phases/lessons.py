@@ -7,7 +7,7 @@ from insula.guidance import ARMS, NONE, PRUNED, RETIRED, SHOWN, Evidence, Life, 
 from insula.memory.storage.changes import Lived
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Kept, Noticed
-from insula.memory.wishes import words
+from insula.memory.wishes import preference_words
 from insula.night.corrections import AGAIN, is_again, is_again_lesson, quoted
 from insula.night.cycle import Effect, Night, Result
 from insula.night.sessions import Heard, since_last_night
@@ -22,7 +22,7 @@ ENDED = {RETIRED: "Retired, since it does not help", PRUNED: "Forgotten"}
 async def reinforce(night: Night) -> Result:
     """Count what each session since the last night says of the lessons whose trigger appeared in it."""
     heard, signals = await since_last_night(night)
-    kept = [one for one in await night.store.guidance.lessons(night.user_id) if not one.section]
+    kept = [one for one in await night.store.guidance.list_lessons(night.user_id) if not one.section]
     seen = heard[-1].session.last if heard else night.seen
     if not kept:
         return Result({UP_TO: seen}, skipped="There are no lessons yet.")
@@ -81,7 +81,7 @@ def _is_asked_again(lesson: Kept, one: Heard) -> bool:
     if is_again_lesson(lesson):
         mine = (each for each in one.corrections if lesson.key.startswith(f"{each.kind}/"))
         return any(is_again(each, quoted(lesson), lesson.trigger) for each in mine)
-    return any(alike(each, words(lesson)) >= AGAIN for each in one.asked)
+    return any(alike(each, preference_words(lesson)) >= AGAIN for each in one.asked)
 
 
 def _evidence(lesson: Kept, new: Iterable[Lived], now: float) -> list[Evidence]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Kept, name_of
-from insula.memory.wishes import is_wish, stands, words
+from insula.memory.wishes import is_told, is_wish, preference_words
 from insula.night.corrections import Corrected, lessons_of
 from insula.night.cycle import Night, Result
 from insula.night.grounding import ABOUT_PEOPLE, about_no_answers, without_people
@@ -31,7 +31,7 @@ async def learn(night: Night) -> Result:
     heard, signals = await since_last_night(night)
     if not heard:
         return Result({UP_TO: night.seen}, skipped="No session since the last night.")
-    kept = await night.store.guidance.lessons(night.user_id)
+    kept = await night.store.guidance.list_lessons(night.user_id)
     said = unheard(kept, heard, signals, night.now, night.embed)
     new, earlier, places = await requests_since(night, heard)
     again = asked_again(new, earlier, kept, night.now, night.embed)
@@ -43,7 +43,7 @@ async def learn(night: Night) -> Result:
     asked = {each for one in twice for each in one.citations}
     lessons = [one for one in lessons_of(corrected, before, kept) if asked.isdisjoint(one.citations)][:MOST]
     told_before = {one["id"] for one in night.last.get("wishes", ())}
-    fresh = [one for one in kept if is_wish(one) and stands(one) and one.created_at > night.since]
+    fresh = [one for one in kept if is_wish(one) and is_told(one) and one.created_at > night.since]
     doubtful = find_doubtful([one for one in fresh if one.name not in told_before], kept, night.embed)
     wishes = [
         *((one.name, one.advice, one.citations) for one in fresh if one.name not in told_before),
@@ -52,7 +52,7 @@ async def learn(night: Night) -> Result:
     refused = [*_refused(heard), *_private(corrected, heard)]
     known = {one.key for one in kept}
     cited = [each for one in lessons for each in one.citations] + [each for *_, cites in wishes for each in cites]
-    memories = {one.id: one.memory for one in await night.store.guidance.cited(night.user_id, cited)}
+    memories = {one.id: one.memory for one in await night.store.guidance.read_cited(night.user_id, cited)}
     report = {
         "sessions": len(heard),
         "corrections": len(corrected),
@@ -89,7 +89,8 @@ async def learn(night: Night) -> Result:
 def _ask(older: Kept, newer: Kept) -> str:
     """A question that is put once, on two preferences that may not both hold."""
     return (
-        f"Do both hold, “{words(older)}” and “{words(newer)}”? (only the newer: insula guidance forget {older.name}; "
+        f"Do both hold, “{preference_words(older)}” and “{preference_words(newer)}”? "
+        f"(only the newer: insula guidance forget {older.name}; "
         f"only the older: insula guidance forget {newer.name})"
     )
 

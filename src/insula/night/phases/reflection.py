@@ -183,7 +183,7 @@ async def reflect(night: Night) -> Result:
         sifted, revised, refused, unfit = await _look_again(night, night.model, sifted, revised, ground)
         dropped += refused
     items = [*own, *sifted]
-    known = await night.store.nights.insights(night.user_id, KNOWN)
+    known = await night.store.nights.list_insights(night.user_id, KNOWN)
     gone = await _outdated(night, found, known)
     known = [one for one in known if one.id not in {each.memory_id for each in gone}]
     kept = insights([item for item in items if not item.section], known, found)

@@ -32,11 +32,11 @@ NOT_OURS = "{path!r} is not ours; look at it with: insula guidance soul show"
 
 async def guide(night: Night) -> Result:
     """The phase: the document from what is supported by now, bounded, and with a person's word above all."""
-    past = await night.store.guidance.revisions(night.user_id, SUBJECT, PAST)
+    past = await night.store.guidance.list_revisions(night.user_id, SUBJECT, PAST)
     found = soul_file.read(night.soul, known(past)) if night.soul else None
     last = soul.parse(past[0].content) if past else None
     old = found.document if found and found.edited else last or Document()
-    kept = await night.store.guidance.lessons(night.user_id)
+    kept = await night.store.guidance.list_lessons(night.user_id)
     gone = forgotten(last, old, kept) if last else []
     standing = [one for one in kept if one.key not in {each.key for each in gone}]
     reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
@@ -50,7 +50,7 @@ async def guide(night: Night) -> Result:
     offered = [replace(one, state=MUTED) if one.id in out else one for one in (*offered, *fresh)]
     outcome = distil(without_wishes(old), offered, last=last and without_wishes(last))
     outcome = _with_wishes(outcome, old, standing)
-    waiting = await night.store.guidance.revisions(night.user_id, PROPOSAL, PAST)
+    waiting = await night.store.guidance.list_revisions(night.user_id, PROPOSAL, PAST)
     changes = [
         *gone,
         *revised,
@@ -74,9 +74,9 @@ async def lay_down(night: Night) -> Result:
 
     It is a phase of its own, so that a night that is stopped between the two still writes the file.
     """
-    if PhaseName.SOUL not in await night.store.nights.journal(night.user_id, night.date):
+    if PhaseName.SOUL not in await night.store.nights.read_journal(night.user_id, night.date):
         return Result({"written": False}, skipped="The document is not distilled yet.", waits=True)
-    past = await night.store.guidance.revisions(night.user_id, SUBJECT, PAST)
+    past = await night.store.guidance.list_revisions(night.user_id, SUBJECT, PAST)
     if night.soul is None or not past:
         return Result({"written": False}, skipped="There is no file, or nothing to write into it.")
     written, why = put_down(night.soul, past)
@@ -99,7 +99,7 @@ class Principle(NamedTuple):
 async def _principles(night: Night, asked: Sequence[Handover]) -> dict[str, Principle]:
     """What reflections found since this phase was last done, by key; of the same words it is one."""
     sessions = {session.id: session for session in await night.sessions()}
-    summaries = await night.store.nights.summaries(night.user_id, SUMMARIES) if asked else []
+    summaries = await night.store.nights.list_summaries(night.user_id, SUMMARIES) if asked else []
     topics = {one.session_id: one.topics for one in summaries}
     found: dict[str, Principle] = {}
     for one in (candidate for each in asked for candidate in each.candidates):
@@ -130,7 +130,7 @@ def _state(sessions: frozenset[str]) -> str:
 
 
 async def _guideline(night: Night, lesson: Kept, new: Mapping[str, Principle]) -> Guideline:
-    cited = await night.store.guidance.cited(night.user_id, lesson.citations)
+    cited = await night.store.guidance.read_cited(night.user_id, lesson.citations)
     again = new[lesson.key].guideline.sessions if lesson.key in new else frozenset[str]()
     sessions = frozenset(one.session for one in cited) | again
     return Guideline(

@@ -106,7 +106,7 @@ class AllNights(BaseModel):
 async def all_nights(request: Request) -> AllNights:
     """How the nights of all users go: counts and amounts by date, what failed, and which workers live."""
     store = service_of(request).chat.metacognition.store
-    found = await store.read(progress.standing, store.now(), shared=store.is_shared)
+    found = await store.read(progress.read_progress, store.now(), shared=store.is_shared)
     return AllNights(
         waiting=found.waiting,
         workers=found.workers,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.background import BackgroundTask
 
 from insula.memory.privacy import custody
-from insula.memory.privacy.custody import House
+from insula.memory.privacy.custody import UserFiles
 from insula.memory.storage.store import NAME_CHARS
 from insula.server import tokens
 from insula.server.door.gate import same_site
@@ -66,7 +66,7 @@ async def export(request: Request, user: CurrentUser) -> Response:
     """All that is known of a user, as one archive with a checksum."""
     service, house = await _here(request, user)
     target = house.home / f".export-{secrets.token_hex(8)}"
-    await custody.export(service.chat.metacognition.store, user, house.soul, target)
+    await custody.export_user(service.chat.metacognition.store, user, house.soul, target)
     return FileResponse(
         target,
         media_type=ARCHIVE,
@@ -79,8 +79,8 @@ async def export(request: Request, user: CurrentUser) -> Response:
 async def backup(request: Request, user: CurrentUser) -> Kept:
     """Put a copy of all that is known of a user aside, on the machine of the server; the last ten are kept."""
     service, house = await _here(request, user)
-    await custody.backup(service.chat.metacognition.store, user, house)
-    return Kept(copies=len(custody.backups(house)))
+    await custody.backup_user(service.chat.metacognition.store, user, house)
+    return Kept(copies=len(custody.list_backups(house)))
 
 
 @router.post("/erase", responses=documented(401, 403, 404, 409, 422, 503, 507))
@@ -101,17 +101,17 @@ async def erased(request: Request, user: str, name: str) -> str:
     if cast(Turns, request.app.state.turns).of(user):
         raise HTTPException(409, TALKS)
     await asyncio.to_thread(tokens.revoke_user, house.home / tokens.FILE, user)
-    left = await custody.erase(service.chat.metacognition.store, user, house)
+    left = await custody.erase_user(service.chat.metacognition.store, user, house)
     request.state.user = ""  # what is written down of this names nobody
     request.state.holder = None
     return service.told(left)
 
 
-async def _here(request: Request, user: str) -> tuple[Service, House]:
+async def _here(request: Request, user: str) -> tuple[Service, UserFiles]:
     service = service_of(request)
-    if await service.chat.metacognition.store.nights.sleeper(user) is None:
+    if await service.chat.metacognition.store.nights.find_user_id(user) is None:
         raise HTTPException(404, "Nothing is known of this user.")
     soul = service.soul_of(user)
     if service.home is None or soul is None:
         raise HTTPException(404, NOWHERE)
-    return service, House(service.home, soul, service.home / LOG_FILE)
+    return service, UserFiles(service.home, soul, service.home / LOG_FILE)

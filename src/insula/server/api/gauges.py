@@ -186,7 +186,7 @@ async def ready(request: Request) -> Health:
     service = service_of(request)
     store = service.chat.metacognition.store
     try:
-        await store.run(views.ready)
+        await store.run(views.check_ready)
     except StoreFull as error:
         raise HTTPException(503, service.told(str(error))) from error
     if not service.chat.model.model_name:

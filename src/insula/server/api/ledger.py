@@ -130,7 +130,7 @@ async def _read(listener: Listener, after: int) -> Told:
 
 
 async def _told(store: Store, user: str, after: int) -> Told:
-    entries = await store.read(views.entries, user, after, BATCH)
+    entries = await store.read(views.list_entries, user, after, BATCH)
     events = (format_sse_event(id=str(one.id), data_str=json.dumps(shown(one))) for one in entries)
     return Told(b"".join(events), entries[-1].id if entries else after, len(entries) == BATCH)
 

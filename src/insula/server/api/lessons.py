@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from insula.memory.storage.ledger import Do, Piece
+from insula.memory.storage.ledger import Do, GuidancePiece
 from insula.night import curation
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, conflicts, service_of
@@ -154,7 +154,7 @@ async def _reasons(request: Request, user: str, name: str) -> Reasons:
     )
 
 
-def _common(piece: Piece, state: str) -> dict[str, Any]:
+def _common(piece: GuidancePiece, state: str) -> dict[str, Any]:
     one = piece.kept
     return {
         "id": one.name,

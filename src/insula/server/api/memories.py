@@ -296,7 +296,7 @@ async def memory(request: Request, user: CurrentUser, number: Number) -> Told:
     mind = service_of(request).chat.metacognition
     found, past = await mind.get(user, number), await mind.history(user, number)
     history = [change._asdict() for change in past]
-    return Told.model_validate({**views.record(found), "history": history})
+    return Told.model_validate({**views.memory_record(found), "history": history})
 
 
 @router.post("/memories/{number}", responses=documented(401, 403, 404, 409, 422, 503, 507))
@@ -332,7 +332,7 @@ async def erase(request: Request, user: CurrentUser, number: Number) -> Erased:
 
 
 def _shown(one: Memory) -> Remembered:
-    return Remembered.model_validate(views.record(one))
+    return Remembered.model_validate(views.memory_record(one))
 
 
 def _hit(hit: SearchHit) -> Hit:

@@ -87,7 +87,7 @@ class Report(BaseModel):
 @router.get("/sleep", responses=documented(401, 403, 422, 503))
 async def nights(request: Request, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> Nights:
     """What a user's nights reported, phase by phase."""
-    rows = await service_of(request).chat.metacognition.store.read(views.reported, user, before, limit + 1)
+    rows = await service_of(request).chat.metacognition.store.read(views.list_phase_reports, user, before, limit + 1)
     found: dict[str, list[Done]] = {}
     for row in rows:
         found.setdefault(row.night, []).append(row)

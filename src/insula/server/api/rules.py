@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, Evidence, Life, live
 from insula.memory.storage.rows import Cited, Kept
 from insula.memory.storage.store import Store
-from insula.memory.wishes import is_wish, stands
+from insula.memory.wishes import is_told, is_wish
 from insula.night import guidelines, soul
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
@@ -136,11 +136,11 @@ async def rules(request: Request, user: CurrentUser) -> Rules:
     """Lessons, those of SOUL.md apart, with evidence, effect, state, and the messages that they were learned from."""
     service = service_of(request)
     store = service.chat.metacognition.store
-    if (user_id := await store.nights.sleeper(user)) is None:
+    if (user_id := await store.nights.find_user_id(user)) is None:
         return Rules(lessons=[], guidelines=[])
-    kept = await store.guidance.lessons(user_id)
+    kept = await store.guidance.list_lessons(user_id)
     numbers = {number for one in kept for number in one.citations}
-    cited = {one.id: one for one in await store.guidance.cited(user_id, sorted(numbers))}
+    cited = {one.id: one for one in await store.guidance.read_cited(user_id, sorted(numbers))}
     told = {one.id for one in (*find_lessons(kept, store.now()), *wishes.active_preferences(kept))}
     here, gone = await _in_force(store, user_id)
     return Rules(
@@ -151,7 +151,7 @@ async def rules(request: Request, user: CurrentUser) -> Rules:
 
 async def _in_force(store: Store, user_id: int) -> tuple[frozenset[str], frozenset[str]]:
     """The keys of the guidelines that stand in SOUL.md, and of those that a person took out of it."""
-    past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    past = await store.guidance.list_revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     document = soul.parse(past[0].content) if past else soul.Document()
     return frozenset(line.id for line in document.derived), guidelines.removed(past)
 
@@ -161,7 +161,7 @@ def _lesson(lesson: Kept, told: bool, cited: Mapping[int, Cited], now: float) ->
     life = live(evidence, now, mode=lesson.mode)
     state = life.state
     if is_wish(lesson) and not lesson.mode:
-        state = ACTIVE if stands(lesson) else PROPOSED
+        state = ACTIVE if is_told(lesson) else PROPOSED
     return Rule(
         **_common(lesson, cited),
         state=state,

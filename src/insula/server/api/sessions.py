@@ -60,7 +60,7 @@ class Sessions(BaseModel):
 async def sessions(request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE) -> Sessions:
     """A user's sessions."""
     store = service_of(request).chat.metacognition.store
-    rows = await store.read(views.sittings, user, before, limit + 1)
+    rows = await store.read(views.list_sittings, user, before, limit + 1)
     found = [
         Session(id=row.id, session=row.name, turns=row.turns, started_at=_at(row.started_at), last_at=_at(row.last_at))
         for row in rows[:limit]
@@ -155,7 +155,7 @@ async def transcript(
 ) -> Transcript:
     """What was said in a session, with the confidence and the assessment of each turn."""
     store = service_of(request).chat.metacognition.store
-    talk = await store.read(views.talk, user, session, before, limit)
+    talk = await store.read(views.read_talk, user, session, before, limit)
     if talk is None:
         raise HTTPException(404, f"There is no session {shown(session)!r} of this user; /agent/sessions lists them.")
     noticed = _by_turn(talk.noticed)

@@ -182,7 +182,7 @@ async def _state(request: Request, user: str) -> State:
 
 async def _found(request: Request, user: str, number: int) -> Revised:
     store = service_of(request).chat.metacognition.store
-    found = await store.read(views.revision, user, SUBJECT, number)
+    found = await store.read(views.find_revision, user, SUBJECT, number)
     if found is None:
         raise HTTPException(404, f"There is no revision {number} of this user; /agent/soul/revisions lists them.")
     return found

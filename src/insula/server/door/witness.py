@@ -35,7 +35,7 @@ class Witness:
                 holder: Holder | None = state.get("holder")
                 user = state.get("user", "")
                 await run_in_threadpool(
-                    audit.note,
+                    audit.log_access,
                     home,
                     who=holder.user if holder else user,
                     by=by(holder),

@@ -33,9 +33,9 @@ async def nights(request: Request, who: Visitor, said: Word = "") -> Response:
     """What the last nights changed, and whether there is anything to sleep on."""
     service = service_of(request)
     store = service.chat.metacognition.store
-    reports = await store.read(store_views.reported, who.name, None, NIGHTS)
+    reports = await store.read(store_views.list_phase_reports, who.name, None, NIGHTS)
     found = list_nights(reports, store.now())
-    user_id = await store.nights.sleeper(who.name)
+    user_id = await store.nights.find_user_id(who.name)
     return page(
         "nights.html",
         who.link,

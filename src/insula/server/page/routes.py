@@ -173,14 +173,14 @@ def _new_session() -> str:
 async def _sessions(service: Service, user: str) -> list[tuple[Sitting, str]]:
     """The sessions of a user, the latest first, each with how it begins."""
     store = service.chat.metacognition.store
-    found = await store.read(store_views.sittings, user, None, SESSIONS)
-    begins = await store.read(store_views.openings, user, [one.id for one in found])
+    found = await store.read(store_views.list_sittings, user, None, SESSIONS)
+    begins = await store.read(store_views.first_lines, user, [one.id for one in found])
     talks = [one for one in found if one.name != ADDED]  # what was added by hand is no conversation
     return [(one, begins.get(one.id, one.name)) for one in sorted(talks, key=lambda one: -one.last_at)]
 
 
 async def _turns(service: Service, user: str, session: str) -> list[Shown]:
-    found = await service.chat.metacognition.store.read(store_views.talk, user, session, None, TURNS)
+    found = await service.chat.metacognition.store.read(store_views.read_talk, user, session, None, TURNS)
     if found is None:
         return []
     found = found._replace(lines=tuple(latest(found.lines)))
@@ -191,7 +191,7 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
     """Turns with the texts of the memories and lessons that they name."""
     metacognition = service.chat.metacognition
     ids = sorted({one.id for facts in known for one in facts.recalled})
-    memories = await metacognition.store.read(store_views.named, user, ids)
+    memories = await metacognition.store.read(store_views.find_memories, user, ids)
     told = any(facts.lessons for facts in known)
     lessons = {one.kept.id: one.kept for one in await curation.pieces(metacognition.store, user)} if told else {}
     shown = [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
@@ -210,7 +210,7 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
 async def over_time(request: Request, who: Visitor) -> Response:
     """For operators: figures over time, snapshots, adaptations, and signals as they happen."""
     store = service_of(request).chat.metacognition.store
-    noticed = await store.read(store_views.latest, who.name, [], NOTICED)
+    noticed = await store.read(store_views.list_latest_entries, who.name, [], NOTICED)
     return page(
         "operate.html", who.link, who=who, here="operate", noticed=noticed, **await _over_time(request, who.name)
     )
@@ -226,14 +226,14 @@ async def time_part(request: Request, who: Visitor) -> Response:
 async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Response:
     """The signals after one, the latest first."""
     store = service_of(request).chat.metacognition.store
-    found = await store.read(store_views.entries, who.name, after, store_views.MOST)
+    found = await store.read(store_views.list_entries, who.name, after, store_views.MOST)
     return page("signals.html", who.link, noticed=found[::-1])
 
 
 async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     metacognition = service_of(request).chat.metacognition
     ring = metacognition.engine.regulator.ring
-    recent = await metacognition.store.read(store_views.latest, user, [TURN], CHARTED)
+    recent = await metacognition.store.read(store_views.list_latest_entries, user, [TURN], CHARTED)
     name = service_of(request).chat.model.model_name
     performance = metacognition.engine.regulator.performance(name, metacognition.store.now())
     return {

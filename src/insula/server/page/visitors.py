@@ -37,7 +37,7 @@ class Who:
 
 async def visitor(request: Request, caller: Caller, user: Named = None) -> Who:
     """The user of a page: whom the token says, else whom the address names."""
-    known = await service_of(request).chat.metacognition.store.nights.users() if caller is None else []
+    known = await service_of(request).chat.metacognition.store.nights.list_users() if caller is None else []
     name = request.state.user = settled(caller, user if caller is not None else user or NOBODY)
     return Who(name, "") if caller is not None else Who(name, name, tuple(sorted({*known, name})))
 

@@ -26,9 +26,9 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 async def yours(request: Request, who: Visitor, said: Annotated[str, Query(max_length=20)] = "") -> Response:
     """How much is kept, and what may be done with it."""
     store = service_of(request).chat.metacognition.store
-    user_id = await store.nights.sleeper(who.name)
+    user_id = await store.nights.find_user_id(who.name)
     place = Place(user_id=user_id or 0, session_id=0, user=who.name, session="")
-    counts = await store.sessions.counts(place) if user_id is not None else None
+    counts = await store.sessions.count_rows(place) if user_id is not None else None
     return page("yours.html", who.link, who=who, here="yours", counts=counts, said=SAID.get(said, ""))
 
 

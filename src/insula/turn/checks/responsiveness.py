@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from insula.memory.storage.vectors import Embed, embedded
+from insula.memory.storage.vectors import Embed, embed_normalised
 from insula.text.answers import AskKind, carries
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines, harmful, opens_with_subject, refuses, untold
@@ -99,7 +99,7 @@ def measure_nearness(turn: Exchange, embed: Embed | None) -> float | None:
     """How near response and message are in meaning, from -1 to 1; asked only where their words tell nothing."""
     if embed is None or not is_apart(turn):
         return None
-    asked, said = (embedded(embed, text[:MEANT_CHARS]) for text in (turn.asked.text, turn.response))
+    asked, said = (embed_normalised(embed, text[:MEANT_CHARS]) for text in (turn.asked.text, turn.response))
     return float(asked @ said) if asked.shape == said.shape else 0.0
 
 
