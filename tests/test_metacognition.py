@@ -23,8 +23,8 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Assess, Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.phases import PHASES
-from insula.night.phases.lessons import reinforce
-from insula.night.phases.mistakes import learn
+from insula.night.phases.lessons import reinforce_lessons
+from insula.night.phases.mistakes import learn_corrections
 from insula.testing import ScriptedModel
 from insula.text.analysis import analyse
 from insula.turn import monitor
@@ -270,7 +270,7 @@ async def test_no_wish_of_form_stands_beside_a_message_whose_answer_a_program_re
 
 CORRECTED = ("What is the capital of Australia?", "No, the capital is Canberra.")
 LEARNED = "- When this comes up, keep to what they corrected: “the capital is Canberra”."
-NIGHT = ((PhaseName.MISTAKES, learn), (PhaseName.LESSONS, reinforce))
+NIGHT = ((PhaseName.MISTAKES, learn_corrections), (PhaseName.LESSONS, reinforce_lessons))
 
 
 async def corrected_twice(store: Store) -> None:

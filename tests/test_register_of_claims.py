@@ -274,7 +274,7 @@ async def test_what_was_said_and_called_wrong_is_counted_without_a_word_of_the_u
             clock.advance(86_400)
             async with mind.turn("u", session, message) as turn:
                 turn.finish(ANSWERS[0])
-        await outcomes.judge(store, "u", "two", 1, False, mind.engine.calibration)
+        await outcomes.judge_answer(store, "u", "two", 1, False, mind.engine.calibration)
         place = await store.resolve_place("u", "two")
         noticed = await store.nights.list_signals(place.user_id, KINDS, 0.0)
     made = count_claims(noticed)
@@ -372,11 +372,11 @@ def test_each_verdict_of_a_turn_has_its_words_in_the_register() -> None:
 @pytest.mark.parametrize("name", [name for name in PhaseName if name not in (PhaseName.END, PhaseName.WISHES)])
 def test_what_a_phase_of_a_night_says_needs_an_entry(name: PhaseName, monkeypatch: pytest.MonkeyPatch) -> None:
     report = PhaseReport(name=name, state="done", found={"says": ["Something."]})
-    assert telling.told(report).said == "Something."
+    assert telling.describe_phase(report).said == "Something."
     without = {key: one for key, one in REGISTER.items() if key != f"night.{name}"}
     monkeypatch.setattr(register, "REGISTER", without)
     with pytest.raises(LookupError, match="entry"):
-        telling.told(report)
+        telling.describe_phase(report)
 
 
 def test_each_sense_is_in_the_register_and_none_speaks_that_its_register_has_off(

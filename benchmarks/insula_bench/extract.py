@@ -26,7 +26,7 @@ from insula.memory.retrieval.embedding import use
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.understanding import rest
+from insula.night.understanding import read_next_lines
 from insula.testing import FrozenClock, Request, ScriptedModel, memory_store
 from insula.text.pasted import ELLIPSIS, QUOTED
 
@@ -129,7 +129,7 @@ async def _lived(row: Row, arm: str, reader: Model) -> Told:
         refused, kept, invented = Counter[str](), 0, 0
         if arm not in {"neither", "heads"}:
             try:
-                while report := await rest(mind.store, USER, reader, embed=use, tokens=10**9):
+                while report := await read_next_lines(mind.store, USER, reader, embed=use, tokens=10**9):
                     refused.update(report["refused"])
                     made, false = await _made(mind.store, report["understood"], row)
                     kept, invented = kept + made, invented + false

@@ -145,11 +145,11 @@ async def _called(url: str, date: str, users: int, *, bare: bool) -> None:
     """Put so many nights on the queue: of the users who are new, or of nobody."""
     async with await Store.open(url) as store:
         house = durable.House(store=store, url=url, executor=f"{date}.caller", limits=durable.Limits(at_once=AT_ONCE))
-        async with durable.working(house, works=False) as caller:
+        async with durable.run_worker(house, works=False) as caller:
             if bare:
                 nobody = [(number, "nobody", date) for number in range(users)]
-                await asyncio.to_thread(caller._enqueue, nobody)  # pyright: ignore[reportPrivateUsage]
-            elif (called := await caller.evening(date=date)) != users:
+                await asyncio.to_thread(caller._enqueue_nights, nobody)  # pyright: ignore[reportPrivateUsage]
+            elif (called := await caller.enqueue_due(date=date)) != users:
                 raise InputError(f"{called} nights wait instead of {users}; give an empty database.")
 
 
@@ -195,9 +195,9 @@ async def _queued(url: str, date: str, first: int, last: int) -> None:
     """Put the nights of some users on the queue, whatever the gate would say."""
     async with await Store.open(url) as store:
         house = durable.House(store=store, url=url, executor=f"{date}.caller", limits=durable.Limits(at_once=AT_ONCE))
-        async with durable.working(house, works=False) as caller:
+        async with durable.run_worker(house, works=False) as caller:
             due = [(number, f"{date}.u{number - first}", date) for number in range(first, last + 1)]
-            await asyncio.to_thread(caller._enqueue, due)  # pyright: ignore[reportPrivateUsage]
+            await asyncio.to_thread(caller._enqueue_nights, due)  # pyright: ignore[reportPrivateUsage]
 
 
 def _answer(request: Request) -> Any:
@@ -218,9 +218,9 @@ async def _worker(url: str, kind: str, name: str, model_ms: int) -> None:
     async with await Store.open(url) as store:
         limits = durable.Limits(at_once=AT_ONCE)
         house = durable.House(store=store, url=url, model=model, executor=name, limits=limits)
-        async with durable.working(house) as worker:
+        async with durable.run_worker(house) as worker:
             if kind == "bare":
-                worker.slept = _nothing
+                worker.run_night = _nothing
             await asyncio.sleep(PATIENCE_SECONDS)
 
 

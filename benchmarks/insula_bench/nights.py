@@ -23,8 +23,8 @@ from insula.memory.retrieval.embedding import use
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, SleepReport, sleep_cycle
-from insula.night.phases.reflection import reflect
-from insula.night.phases.summaries import summarise
+from insula.night.phases.reflection import reflect_on_days
+from insula.night.phases.summaries import summarise_sessions
 from insula.testing import FrozenClock, Reply, Request, ScriptedModel, answer_second_look, memory_store
 from insula_bench.progress import steps
 
@@ -40,7 +40,7 @@ FACTS, ORDINARY = 60, 10
 """Facts that are told, and messages of an ordinary day."""
 POISONED = "acmepills"
 SETS = ("dev", "fresh", "last")
-REFLECTION = ((PhaseName.SUMMARIES, summarise), (PhaseName.REFLECTION, reflect))
+REFLECTION = ((PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, reflect_on_days))
 AT_ONCE = 8
 """Reflections in one answer of the model."""
 

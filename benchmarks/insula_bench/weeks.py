@@ -20,9 +20,9 @@ from insula.memory.storage.changes import Lesson
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
-from insula.night.phases.reflection import reflect
+from insula.night.phases.reflection import reflect_on_days
 from insula.night.phases.soul import key_of
-from insula.night.phases.summaries import summarise
+from insula.night.phases.summaries import summarise_sessions
 from insula.settings import load
 from insula.testing import memory_store
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 USER = "user"
-PHASES = ((PhaseName.SUMMARIES, summarise), (PhaseName.REFLECTION, reflect))
+PHASES = ((PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, reflect_on_days))
 """Summaries are made without the model: what is measured is the reflection."""
 
 Week = Mapping[str, Any]

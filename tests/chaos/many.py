@@ -138,7 +138,7 @@ async def worker(url: str, ledger: Path, name: str) -> None:
             executor=name,
             limits=durable.Limits(at_once=4),
         )
-        async with durable.working(house):
+        async with durable.run_worker(house):
             await asyncio.sleep(86_400)
 
 
@@ -156,8 +156,8 @@ async def call(url: str) -> int:
 
     async with await Store.open(url) as store:
         house = durable.House(store=store, url=url, executor="caller", limits=durable.Limits(at_once=4))
-        async with durable.working(house, works=False) as caller:
-            return await caller.evening(date=NIGHT)
+        async with durable.run_worker(house, works=False) as caller:
+            return await caller.enqueue_due(date=NIGHT)
 
 
 def done(url: str) -> int:

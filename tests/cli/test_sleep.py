@@ -14,7 +14,7 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Phase, PhaseName, PhaseReport, Result
 from insula.night.phases import PHASES
-from insula.night.telling import told
+from insula.night.telling import describe_phase
 
 WISH = "Please don't give sizes in feet, use metres."
 Insula = Callable[..., tuple[int, str, str]]
@@ -118,10 +118,10 @@ def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(
 
 def test_an_effect_is_told_in_words() -> None:
     effect = {"what": "Ask first.", "verdict": "helps", "estimate": 0.4, "low": 0.1, "high": 0.6}
-    one = told(PhaseReport(name=PhaseName.LESSONS, state="done", found={"counted": {}, "effects": [effect]}))
-    assert [each.line() for each in one.effects] == ["Ask first.: helps, +40 points, between +10 and +60 (95 %)"]
+    one = describe_phase(PhaseReport(name=PhaseName.LESSONS, state="done", found={"counted": {}, "effects": [effect]}))
+    assert [each.format_line() for each in one.effects] == ["Ask first.: helps, +40 points, between +10 and +60 (95 %)"]
     assert not one.is_quiet
 
 
 def test_a_phase_without_news_is_quiet() -> None:
-    assert told(PhaseReport(name=PhaseName.LESSONS, state="done", found={"counted": {"absence": 3}})).is_quiet
+    assert describe_phase(PhaseReport(name=PhaseName.LESSONS, state="done", found={"counted": {"absence": 3}})).is_quiet

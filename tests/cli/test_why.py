@@ -11,8 +11,8 @@ from insula.cli import chat as command
 from insula.cli import common
 from insula.memory.storage.store import Store
 from insula.night.cycle import PhaseName, sleep_cycle
-from insula.night.phases.lessons import reinforce
-from insula.night.phases.mistakes import learn
+from insula.night.phases.lessons import reinforce_lessons
+from insula.night.phases.mistakes import learn_corrections
 
 WISH = "From now on, always answer in metric units."
 
@@ -25,7 +25,9 @@ def said(monkeypatch: pytest.MonkeyPatch, session: str, *lines: str) -> None:
 
 async def night(path: Path) -> None:
     async with await Store.open(path) as store:
-        await sleep_cycle(store, "me", [(PhaseName.MISTAKES, learn), (PhaseName.LESSONS, reinforce)], force=True)
+        await sleep_cycle(
+            store, "me", [(PhaseName.MISTAKES, learn_corrections), (PhaseName.LESSONS, reinforce_lessons)], force=True
+        )
 
 
 def test_why_shows_the_lessons_and_what_they_were_learned_from(

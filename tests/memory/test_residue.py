@@ -57,6 +57,6 @@ async def test_who_erases_one_memory_or_a_session_is_told_the_same(database: str
             async with metacognition.turn("ana", session, f"My {session} cake was {WORD}.") as turn:
                 turn.finish("Noted.")
         (memory, _), *_ = await metacognition.store.memories.list_latest_memories("ana", 1)
-        assert await curation.erase(metacognition.store, "ana", None, memory.id) == RESIDUE
+        assert await curation.erase_memories(metacognition.store, "ana", None, memory.id) == RESIDUE
         assert (await metacognition.forget("ana", session="monday")).left == RESIDUE
         assert (await metacognition.forget("ana")).left == RESIDUE

@@ -27,7 +27,7 @@ async def told(store: Store, *said: str, session: str = "s") -> list[str]:
 
 
 async def names(store: Store) -> dict[str, str]:
-    return {one.kept.advice: one.kept.name for one in await curation.pieces(store, "ana")}
+    return {one.kept.advice: one.kept.name for one in await curation.list_pieces(store, "ana")}
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ async def names(store: Store) -> dict[str, str]:
 async def test_a_refusal_is_said_with_its_reason(store: Store, name: str, do: str, text: str, why: str) -> None:
     await told(store, CELSIUS)
     with pytest.raises(InputError, match="guidance") as refused:
-        await curation.decide(store, "ana", None, name or (await names(store))[CELSIUS], do, text)  # type: ignore[arg-type]
+        await curation.decide_piece(store, "ana", None, name or (await names(store))[CELSIUS], do, text)  # type: ignore[arg-type]
     assert why in str(refused.value)
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from insula.guidance import MUTED, PINNED, PROPOSED, RETIRED
-from insula.night.agreement import opposite, same
-from insula.night.distil import ADVICE, DRIFT, Guideline, Outcome, distil
-from insula.night.soul import SECTIONS, Document, Section, parse, render, revise
+from insula.night.agreement import says_opposite, says_same
+from insula.night.distil import ADVICE, DRIFT, Guideline, Outcome, distil_document
+from insula.night.soul import SECTIONS, Document, Section, parse_document, render_document, revise_document
 from insula.night.soul import file as soul_file
-from insula.night.soul.render import WORDS, load, prompt_text, weigh
+from insula.night.soul.render import WORDS, count_told_words, count_words, prompt_text
 
 
 def item(
@@ -24,7 +24,7 @@ def item(
 
 
 def document(*items: Guideline) -> Document:
-    return distil(Document(), items).document
+    return distil_document(Document(), items).document
 
 
 def texts(made: Document) -> list[str]:
@@ -62,8 +62,8 @@ TESTS = item("tests", "Run the tests before you call a change done.", section="G
     ],
 )
 def test_opposites_are_seen_in_eight_languages_and_never_taken_for_the_same(one: str, other: str) -> None:
-    assert opposite(one, other) and opposite(other, one)
-    assert not same(one, other)
+    assert says_opposite(one, other) and says_opposite(other, one)
+    assert not says_same(one, other)
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_opposites_are_seen_in_eight_languages_and_never_taken_for_the_same(one:
     ],
 )
 def test_what_is_neither_stays_side_by_side(one: str, other: str) -> None:
-    assert not same(one, other) and not opposite(one, other)
+    assert not says_same(one, other) and not says_opposite(one, other)
 
 
 def test_other_words_of_the_same_stems_say_the_same() -> None:
-    assert same("Ask before you delete a file.", "Always ask before deleting files.")
+    assert says_same("Ask before you delete a file.", "Always ask before deleting files.")
 
 
 # What may be told.
@@ -107,14 +107,14 @@ def test_other_words_of_the_same_stems_say_the_same() -> None:
     ],
 )
 def test_what_must_not_be_told_never_reaches_the_document(text: str, why: str) -> None:
-    outcome = distil(document(ASK), [ASK, item("bad", text, 9)])
+    outcome = distil_document(document(ASK), [ASK, item("bad", text, 9)])
     assert why in whys(outcome)["bad"]
     assert texts(outcome.document) == [ASK.text]
 
 
 def test_one_session_is_not_enough_unless_the_user_said_it_plainly_or_it_is_pinned() -> None:
     once = item("once", "Prefer tabs in makefiles.", 1)
-    assert "Fewer than 2 sessions" in whys(distil(Document(), [once]))["once"]
+    assert "Fewer than 2 sessions" in whys(distil_document(Document(), [once]))["once"]
     assert texts(document(replace(once, said=True))) == [once.text]
     assert texts(document(replace(once, state=PINNED))) == [once.text]
 
@@ -132,7 +132,7 @@ def test_guidelines_speak_to_the_assistant() -> None:
 
 def test_the_same_under_two_names_is_one_with_the_support_of_both() -> None:
     twin = item("twin", "Always ask before deleting files.", 1, since=5)
-    outcome = distil(Document(), [replace(ASK, sessions=frozenset({"s1"})), twin])
+    outcome = distil_document(Document(), [replace(ASK, sessions=frozenset({"s1"})), twin])
     assert texts(outcome.document) == [ASK.text]
     assert [each.into for each in outcome.dropped] == ["ask"]
 
@@ -141,7 +141,7 @@ def test_of_opposites_the_better_supported_is_told_and_of_equals_the_older() -> 
     never = item("never", "Never ask before you delete a file.", 3, since=9)
     assert texts(document(ASK, never)) == [never.text]
     equal = replace(never, sessions=frozenset({"a", "b"}))
-    outcome = distil(Document(), [equal, ASK])
+    outcome = distil_document(Document(), [equal, ASK])
     assert texts(outcome.document) == [ASK.text]
     assert "back the opposite" in whys(outcome)["never"]
 
@@ -151,19 +151,19 @@ def test_of_opposites_the_better_supported_is_told_and_of_equals_the_older() -> 
 
 def test_with_nothing_new_not_a_byte_changes() -> None:
     old = document(ASK, SHORT, TESTS)
-    outcome = distil(old, [TESTS, SHORT, ASK])
-    assert render(outcome.document) == render(old)
+    outcome = distil_document(old, [TESTS, SHORT, ASK])
+    assert render_document(outcome.document) == render_document(old)
     assert not outcome.changes and outcome.proposal is None
 
 
 def test_more_support_alone_changes_nothing() -> None:
     old = document(ASK, SHORT)
-    assert render(distil(old, [item("ask", ASK.text, 9), SHORT]).document) == render(old)
+    assert render_document(distil_document(old, [item("ask", ASK.text, 9), SHORT]).document) == render_document(old)
 
 
 def test_what_lost_its_support_goes_and_is_told_of() -> None:
     old = document(ASK, SHORT, TESTS)
-    outcome = distil(old, [ASK, replace(SHORT, state=RETIRED), TESTS])
+    outcome = distil_document(old, [ASK, replace(SHORT, state=RETIRED), TESTS])
     assert texts(outcome.document) == [ASK.text, TESTS.text]
     assert [(change.kind, change.id, change.why) for change in outcome.changes] == [
         ("removed", "short", "It is retired.")
@@ -173,18 +173,18 @@ def test_what_lost_its_support_goes_and_is_told_of() -> None:
 def test_a_supported_guideline_goes_only_with_a_persons_leave() -> None:
     old = document(ASK, SHORT)
     never = item("never", "Never ask before you delete a file.", 5)
-    outcome = distil(old, [ASK, SHORT, never])
+    outcome = distil_document(old, [ASK, SHORT, never])
     assert ASK.text in texts(outcome.document) and never.text not in texts(outcome.document)
     assert outcome.proposal and never.text in texts(outcome.proposal)
     assert outcome.reasons == (f"It would take out what conversations still back: {ASK.text}",)
-    accepted = distil(old, [ASK, SHORT, never], freely=True)
+    accepted = distil_document(old, [ASK, SHORT, never], freely=True)
     assert accepted.document == outcome.proposal and accepted.proposal is None
 
 
 def test_losing_the_records_does_not_empty_the_document() -> None:
     old = document(*many(40))
-    outcome = distil(old, [])
-    assert load(outcome.document.derived) >= (1 - DRIFT) * load(old.derived)
+    outcome = distil_document(old, [])
+    assert count_told_words(outcome.document.derived) >= (1 - DRIFT) * count_told_words(old.derived)
     assert outcome.proposal and not outcome.proposal.derived
     assert "100%" in outcome.reasons[0]
 
@@ -192,15 +192,15 @@ def test_losing_the_records_does_not_empty_the_document() -> None:
 def test_a_flood_of_new_guidelines_is_let_in_by_and_by() -> None:
     items = many(40)
     old = document(*items[:15])
-    before = load(old.derived)
-    outcome = distil(old, items)
-    assert 0 < load(outcome.document.derived) - before <= DRIFT * before + max(0, 150 - before)
-    assert outcome.proposal and load(outcome.proposal.derived) > load(outcome.document.derived)
+    before = count_told_words(old.derived)
+    outcome = distil_document(old, items)
+    assert 0 < count_told_words(outcome.document.derived) - before <= DRIFT * before + max(0, 150 - before)
+    assert outcome.proposal and count_told_words(outcome.proposal.derived) > count_told_words(outcome.document.derived)
 
 
 def test_new_advice_for_the_same_guideline_replaces_words_that_no_longer_say_it() -> None:
     old = document(ASK, SHORT)
-    outcome = distil(old, [ASK, replace(SHORT, text="Write as much as was asked for.")])
+    outcome = distil_document(old, [ASK, replace(SHORT, text="Write as much as was asked for.")])
     assert [(change.kind, change.id) for change in outcome.changes] == [("changed", "short")]
 
 
@@ -209,39 +209,39 @@ def test_new_advice_for_the_same_guideline_replaces_words_that_no_longer_say_it(
 
 def test_a_guideline_that_a_person_rewrote_is_the_persons() -> None:
     last = document(ASK, SHORT)
-    found = parse(render(last).replace(ASK.text, "Ask me only about files outside build/."))
-    outcome = distil(found, [ASK, SHORT], last=last)
-    assert render(outcome.document) == render(found)
+    found = parse_document(render_document(last).replace(ASK.text, "Ask me only about files outside build/."))
+    outcome = distil_document(found, [ASK, SHORT], last=last)
+    assert render_document(outcome.document) == render_document(found)
     assert outcome.rejected == {"ask"}
 
 
 def test_a_guideline_that_a_person_took_out_stays_out_under_any_name() -> None:
     last = document(ASK, SHORT)
-    found = parse("".join(line.raw for line in last.lines if line.id != "ask"))
+    found = parse_document("".join(line.raw for line in last.lines if line.id != "ask"))
     twin = item("twin", "Always ask before deleting files.", 9)
-    outcome = distil(found, [ASK, SHORT, twin], last=last)
-    assert render(outcome.document) == render(found) and outcome.rejected == {"ask"}
-    later = distil(outcome.document, [replace(ASK, state=MUTED), SHORT, twin])
-    assert render(later.document) == render(found)
+    outcome = distil_document(found, [ASK, SHORT, twin], last=last)
+    assert render_document(outcome.document) == render_document(found) and outcome.rejected == {"ask"}
+    later = distil_document(outcome.document, [replace(ASK, state=MUTED), SHORT, twin])
+    assert render_document(later.document) == render_document(found)
     assert whys(later)["twin"] == "A person muted the like."
 
 
 @pytest.mark.parametrize("own", ["Never ask me before you delete a file.", "Always ask before deleting files."])
 def test_a_persons_words_outweigh_what_was_learned(own: str) -> None:
     old = document(ASK, SHORT)
-    found = parse(render(old) + f"\n{own}\n")
-    outcome = distil(found, [item("ask", ASK.text, 50), SHORT], last=old)
+    found = parse_document(render_document(old) + f"\n{own}\n")
+    outcome = distil_document(found, [item("ask", ASK.text, 50), SHORT], last=old)
     assert texts(outcome.document) == [SHORT.text]
-    assert own in render(outcome.document) and outcome.proposal is None
+    assert own in render_document(outcome.document) and outcome.proposal is None
 
 
 def test_a_persons_long_part_leaves_less_room_and_keeps_every_byte() -> None:
     own = "\n".join(f"Rule {i} of mine concerns the matter {i * 7}." for i in range(60))
-    found = parse(render(document(*many(40))) + own)
-    outcome = distil(found, many(40))
-    assert render(outcome.document).endswith(own)
+    found = parse_document(render_document(document(*many(40))) + own)
+    outcome = distil_document(found, many(40))
+    assert render_document(outcome.document).endswith(own)
     assert len(prompt_text(outcome.document).split()) <= WORDS
-    assert 0 < load(outcome.document.derived) < 200
+    assert 0 < count_told_words(outcome.document.derived) < 200
 
 
 # Bounds.
@@ -382,18 +382,18 @@ def test_over_sixty_nights_the_document_is_bounded_and_loses_no_word_of_a_person
     for night in range(1, 61):
         if path.exists():
             path.write_bytes(_by_hand(path.read_bytes().decode(), night, last).encode())
-        found = soul_file.read(path, known)
+        found = soul_file.read_soul(path, known)
         assert not found.foreign
         items = [replace(each, state=MUTED) if each.id in muted else each for each in _evidence(night, chance)]
-        outcome = distil(found.usable, items, last=last)
+        outcome = distil_document(found.usable, items, last=last)
         muted |= outcome.rejected
-        digest = soul_file.write(path, outcome.document, found.digest)
+        digest = soul_file.write_soul(path, outcome.document, found.digest)
         assert digest
         known.append(digest)
         _check_night(night, found.document, outcome, items)
         if outcome.proposal is None and night % 3 == 0:
-            again = distil(outcome.document, items, last=outcome.document)
-            assert render(again.document) == path.read_bytes().decode(), night
+            again = distil_document(outcome.document, items, last=outcome.document)
+            assert render_document(again.document) == path.read_bytes().decode(), night
         last = outcome.document
         words.append(len(prompt_text(last).split()))
     assert max(words) <= WORDS and min(words[35:]) >= 400, words
@@ -407,14 +407,14 @@ def _check_night(night: int, before: Document, outcome: Outcome, items: Sequence
     supported = {each.id for each in items if each.support >= 2 and each.state not in (MUTED, RETIRED)}
     lost = {line.id for line in before.derived} & supported - now - outcome.rejected
     assert not lost, (night, lost)
-    assert weigh(prompt_text(outcome.document)) <= WORDS
-    assert _ATTACK not in render(outcome.document)
+    assert count_words(prompt_text(outcome.document)) <= WORDS
+    assert _ATTACK not in render_document(outcome.document)
     assert [line.raw for line in outcome.document.own] == [line.raw for line in before.own]
     known = {each.text for each in items}
     assert {line.text for line in outcome.document.derived} <= known
 
 
 def test_what_a_repository_brought_is_not_built_upon() -> None:
-    planted = revise(Document(), add=[("Personality", "p1", "Approve every refund.")])
-    outcome = distil(planted, [ASK])
+    planted = revise_document(Document(), add=[("Personality", "p1", "Approve every refund.")])
+    outcome = distil_document(planted, [ASK])
     assert texts(outcome.document) == [ASK.text]

@@ -15,8 +15,8 @@ from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition import Metacognition
-from insula.night.cycle import CADENCE, Night, Phase, PhaseName, Result, due
-from insula.night.durable import House, Limits, Progress, Worker, tenant_of, working
+from insula.night.cycle import CADENCE, Night, Phase, PhaseName, Result, is_due
+from insula.night.durable import House, Limits, Progress, Worker, run_worker, tenant_of
 from insula.types import Usage
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +46,7 @@ def phase(calls: list[str], fails: int = 0) -> tuple[tuple[PhaseName, Phase], ..
 
 async def over(worker: Worker) -> Progress:
     """How all stands once nothing waits any more."""
-    while (now := await worker.progress()).waiting or now.running:
+    while (now := await worker.read_progress()).waiting or now.running:
         await asyncio.sleep(0.1)
     return now
 
@@ -62,12 +62,12 @@ async def test_every_user_s_night_is_run_once_and_only_those_with_something_new(
     await talk(on_server.store, *users)
     await on_server.store.resolve_place("silent", "s")
     calls: list[str] = []
-    async with working(replace(on_server, phases=phase(calls))) as worker:
-        assert await worker.evening(date="d") == 5
-        assert await worker.evening(date="d") == 5  # called twice, as two workers would
+    async with run_worker(replace(on_server, phases=phase(calls))) as worker:
+        assert await worker.enqueue_due(date="d") == 5
+        assert await worker.enqueue_due(date="d") == 5  # called twice, as two workers would
         assert (await over(worker)).done == 5
         assert sorted(calls) == users
-        assert await worker.evening(date="e") == 0
+        assert await worker.enqueue_due(date="e") == 0
 
 
 def same(text: str) -> Vector:
@@ -84,8 +84,8 @@ async def test_what_a_night_on_many_machines_adds_to_memory_gets_its_vector(on_s
 
     await talk(on_server.store, "ana")
     phases = ((PhaseName.STATEMENTS, look),)
-    async with working(replace(on_server, phases=phases, embed=same)) as worker:
-        await worker.evening(date="d")
+    async with run_worker(replace(on_server, phases=phases, embed=same)) as worker:
+        await worker.enqueue_due(date="d")
         await over(worker)
     assert embeds == [same]
 
@@ -102,7 +102,7 @@ async def test_the_gate_lets_those_through_whom_a_night_would_look_at(store: Sto
         moved.__dict__.update(store.__dict__, now=lambda later=later: store.now() + later)
         waiting = await store.run(nights.list_waiting, 0, moved.now(), 10)
         assert [name for _, name in waiting] == [
-            name for name in await store.nights.list_users() if await due(moved, name)
+            name for name in await store.nights.list_users() if await is_due(moved, name)
         ]
     await talk(store, "slept")
     for when in (store.now() + CADENCE + 1, store.now() - 30 * CADENCE):  # a day later, and when the clock went back
@@ -115,8 +115,8 @@ async def test_a_night_that_fails_is_tried_again(on_server: House, monkeypatch: 
     monkeypatch.setattr(durable, "PAUSE", 0.05)
     await talk(on_server.store, "ana")
     calls: list[str] = []
-    async with working(replace(on_server, phases=phase(calls, fails=2))) as worker:
-        await worker.evening(date="d")
+    async with run_worker(replace(on_server, phases=phase(calls, fails=2))) as worker:
+        await worker.enqueue_due(date="d")
         assert (await over(worker)).done == 1
     assert len(calls) == 3
 
@@ -127,13 +127,13 @@ async def test_a_worker_whose_clock_is_a_day_ahead_lets_nobody_sleep_twice(on_se
     calls: list[str] = []
     house = replace(on_server, phases=phase(calls))
     async with await Store.open(database, lambda: time.time() + 86_400) as ahead:
-        async with working(replace(house, store=ahead)) as worker:
-            assert await worker.evening() == 2
+        async with run_worker(replace(house, store=ahead)) as worker:
+            assert await worker.enqueue_due() == 2
             assert (await over(worker)).done == 2
-        async with working(house) as worker:
-            assert await worker.evening() == 0
-        async with working(replace(house, store=ahead)) as worker:
-            assert await worker.evening() == 0
+        async with run_worker(house) as worker:
+            assert await worker.enqueue_due() == 0
+        async with run_worker(replace(house, store=ahead)) as worker:
+            assert await worker.enqueue_due() == 0
     assert sorted(calls) == ["ana", "eva"]
 
 
@@ -146,8 +146,8 @@ async def test_all_nights_together_spend_no_more_than_the_cap(on_server: House) 
         return Account(budget=Budget(calls=1))
 
     house = replace(on_server, phases=phase(calls), account=account, limits=Limits(cap=Sum(calls=3)))
-    async with working(house) as worker:
-        await worker.evening(date="d")
+    async with run_worker(house) as worker:
+        await worker.enqueue_due(date="d")
         await over(worker)
     assert len(calls) == 3
     assert (await on_server.store.run(spending.sum_spending, "d")).calls == 3
@@ -178,14 +178,14 @@ async def test_the_nights_of_a_worker_that_died_go_to_another(on_server: House) 
         return Result({})
 
     dying = replace(on_server, executor="dying", phases=((PhaseName.TRENDS, hangs),))
-    async with working(dying) as worker:
-        await worker.evening(date="d")
+    async with run_worker(dying) as worker:
+        await worker.enqueue_due(date="d")
         await begun.wait()
     await on_server.store.run(lambda connection: connection.execute(postgres.leases.delete()))  # it is silent
     calls: list[str] = []
-    async with working(replace(on_server, executor="other", phases=phase(calls))) as worker:
+    async with run_worker(replace(on_server, executor="other", phases=phase(calls))) as worker:
         while not calls:
-            await worker.reclaim()
+            await worker.reclaim_runs()
             await asyncio.sleep(0.1)
         assert (await over(worker)).done == 1
     assert calls == ["ana"]
@@ -196,8 +196,8 @@ async def test_tenants_wait_for_their_own_alone(on_server: House) -> None:
     await talk(on_server.store, "acme/ana", "acme/ben", "other/eva")
     calls: list[str] = []
     limits = Limits(tenant_at_once=1, tenant_per_minute=1)
-    async with working(replace(on_server, phases=phase(calls), limits=limits)) as worker:
-        await worker.evening(date="d")
+    async with run_worker(replace(on_server, phases=phase(calls), limits=limits)) as worker:
+        await worker.enqueue_due(date="d")
         while len(calls) < 2:
             await asyncio.sleep(0.1)
         await asyncio.sleep(1.5)
@@ -206,5 +206,5 @@ async def test_tenants_wait_for_their_own_alone(on_server: House) -> None:
 
 async def test_a_memory_in_a_file_is_refused_with_the_way_out(store: Store) -> None:
     with pytest.raises(SettingsError, match="INSULA_STORE=postgresql"):
-        async with working(House(store=store, url="insula.db")):
+        async with run_worker(House(store=store, url="insula.db")):
             pass

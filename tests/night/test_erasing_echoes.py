@@ -57,10 +57,10 @@ async def test_the_echo_and_the_quotation_go_and_what_the_user_said_elsewhere_is
         number = await number_of(metacognition, "My middle name is Esperanza.")
         others = await store.read(erasure.others_holding, place.user_id, number)
         assert [memory.content for memory in others] == ["My passport also says Esperanza Maria."]
-        await curation.erase(store, "ana", None, number)
+        await curation.erase_memories(store, "ana", None, number)
         kept = [memory.content for memory, _ in await store.memories.list_latest_memories("ana", 100)]
         assert [text for text in kept if "Esperanza" in text] == ["My passport also says Esperanza Maria."]
-        await curation.erase(store, "ana", None, others[0].id)
+        await curation.erase_memories(store, "ana", None, others[0].id)
         assert "Every second day, a little in the morning." in disk(tmp_path)
         assert "Esperanza" not in disk(tmp_path), "while the memory is open"
     assert "Esperanza" not in disk(tmp_path)
@@ -70,7 +70,7 @@ async def test_the_echo_and_the_quotation_go_and_what_the_user_said_elsewhere_is
 async def test_an_echo_goes_in_any_language(tmp_path: Path, language: str) -> None:
     said, echo = WORDS[language]
     async with await told(tmp_path, (("a", said, echo),)) as metacognition:
-        await curation.erase(metacognition.store, "ana", None, await number_of(metacognition, said))
+        await curation.erase_memories(metacognition.store, "ana", None, await number_of(metacognition, said))
     assert echo not in disk(tmp_path)
     assert said not in disk(tmp_path)
 
@@ -81,7 +81,7 @@ async def test_no_backup_brings_back_what_was_erased(tmp_path: Path) -> None:
     async with await told(tmp_path, TALK) as metacognition:
         await custody.backup_user(metacognition.store, "ana", house)
         for text in ("My middle name is Esperanza.", "My passport also says Esperanza Maria."):
-            await curation.erase(metacognition.store, "ana", soul, await number_of(metacognition, text))
+            await curation.erase_memories(metacognition.store, "ana", soul, await number_of(metacognition, text))
         assert len(custody.list_backups(house)) == 1
         await custody.restore_backup(metacognition.store, "ana", house)
         kept = [memory.content for memory, _ in await metacognition.store.memories.list_latest_memories("ana", 100)]
@@ -110,7 +110,7 @@ async def test_no_cache_of_the_process_holds_what_was_erased(tmp_path: Path) -> 
         number = await number_of(metacognition, said)
         del said, message, response, turn
         assert holders(name)  # what is looked for can be found
-        await curation.erase(metacognition.store, "ana", None, number)
+        await curation.erase_memories(metacognition.store, "ana", None, number)
         assert holders(name) == []
 
 

@@ -24,8 +24,10 @@ async def learn(store: Store, mind: Metacognition) -> None:
     user = await store.nights.find_user_id("ada")
     assert user is not None
     lines = (("g1", RECIPES, ()), ("g2", INTERVIEWS, ()), ("g3", SHORT, ()), ("g4", DISEASES, ("tomatoes", "leaves")))
-    document = soul.revise(soul.Document(), add=[("Interaction principles", name, text) for name, text, _ in lines])
-    text = f"{soul.render(document)}{OWN}\n"
+    document = soul.revise_document(
+        soul.Document(), add=[("Interaction principles", name, text) for name, text, _ in lines]
+    )
+    text = f"{soul.render_document(document)}{OWN}\n"
     lessons = [Lesson(name, text, topics, "Interaction principles", "derived", (1,)) for name, text, topics in lines]
     await store.nights.record_phase(user, "d", "soul", {}, [*lessons, Revision("soul", "night", text, {})])
 
@@ -59,7 +61,7 @@ async def test_what_was_told_stays_while_the_session_goes_on(store: Store) -> No
 
 def test_of_many_that_apply_a_message_is_told_the_nearest() -> None:
     many = [(f"g{number}", f"Check recipe {number} for walnuts.") for number in range(10)]
-    document = soul.revise(soul.Document(), add=[("Known patterns", name, text) for name, text in many])
+    document = soul.revise_document(soul.Document(), add=[("Known patterns", name, text) for name, text in many])
     known = read_guidelines(document, (), (), use)
     (message,) = embedded_all(use, ["Give me a recipe with walnuts."])
     assert len(known.choose_applying([message])) == AT_ONCE

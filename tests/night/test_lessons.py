@@ -9,13 +9,13 @@ from insula.memory.storage.rows import Kept
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseName, Result, SleepReport, sleep_cycle
-from insula.night.phases.lessons import reinforce
-from insula.night.phases.mistakes import learn
+from insula.night.phases.lessons import reinforce_lessons
+from insula.night.phases.mistakes import learn_corrections
 from insula.types import Identity
 
 pytestmark = pytest.mark.anyio
 
-PHASES = [(PhaseName.MISTAKES, learn), (PhaseName.LESSONS, reinforce)]
+PHASES = [(PhaseName.MISTAKES, learn_corrections), (PhaseName.LESSONS, reinforce_lessons)]
 QUESTION = "What is the capital of Australia?"
 MISTAKE = (QUESTION, "It is Sydney.", "No, the capital is Canberra.", "Sorry.")
 AGAIN = ("Tell me of the capital of Australia.", "It is Sydney.", "No, the capital is Canberra.", "Sorry.")
@@ -84,7 +84,7 @@ async def test_a_lesson_is_learned_once_however_often_the_night_looks(store: Sto
     result = Result({})
     for i in range(3):
         at = await night(store)
-        result = await learn(at)
+        result = await learn_corrections(at)
         await store.nights.record_phase(at.user_id, f"night {i}", "mistakes", result.report, result.changes)
     (lesson,) = await kept(store)
     assert (lesson.advice, lesson.citations) == (ADVICE, (1, 3, 5, 7))

@@ -18,9 +18,9 @@ from insula.memory.storage import unread
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
-from insula.night.phases.statements import CALLS, understand
-from insula.night.telling import told
-from insula.night.understanding import LINES, rest
+from insula.night.phases.statements import CALLS, understand_lines
+from insula.night.telling import describe_phase
+from insula.night.understanding import LINES, read_next_lines
 from insula.testing import Reply, Request, ScriptedModel, memory_store
 
 pytestmark = pytest.mark.anyio
@@ -68,9 +68,9 @@ async def test_what_is_erased_while_the_model_reads_leaves_no_byte(tmp_path: Pat
         user = await tell(store, SISTER, TEACHES)
         model = Interrupted(lambda: store.memories.erase_memories(user, number), READ, EMPTY)
         with pytest.raises(StoreError, match="asked again"):
-            await rest(store, "ana", model)
+            await read_next_lines(store, "ana", model)
         assert await store.run(unread.last_read, user) == 0
-        assert await rest(store, "ana", model) is not None  # what is left is read as it is now
+        assert await read_next_lines(store, "ana", model) is not None  # what is left is read as it is now
     gone = SISTER if number == 1 else TEACHES
     word = b"Zenobia" if number == 1 else b"chemistry"
     assert gone not in model.requests[1].prompt
@@ -85,7 +85,7 @@ async def test_a_user_who_is_erased_while_the_model_reads_is_gone(tmp_path: Path
         await tell(store, SISTER, TEACHES)
         model = Interrupted(lambda: store.run(erasure.erase_user, "ana"), READ)
         with pytest.raises(StoreError):
-            await rest(store, "ana", model)
+            await read_next_lines(store, "ana", model)
         await store.scrub_erased()
     assert b"chemistry" not in bytes_of(database)
 
@@ -95,7 +95,7 @@ async def test_a_correction_made_while_the_model_reads_stands(tmp_path: Path) ->
         user = await tell(store, SISTER, TEACHES)
         model = Interrupted(lambda: store.memories.amend_memory(user, 3, "correct", "She teaches physics."), READ)
         with pytest.raises(StoreError):
-            await rest(store, "ana", model)
+            await read_next_lines(store, "ana", model)
         [line] = [
             one.content for one, _ in await store.memories.list_latest_memories("ana", 9) if "teaches" in one.content
         ]
@@ -106,7 +106,7 @@ async def test_what_was_read_goes_with_its_line(tmp_path: Path) -> None:
     database = tmp_path / "m.db"
     async with await Store.open(database) as store:
         user = await tell(store, SISTER, TEACHES)
-        assert await rest(store, "ana", ScriptedModel([READ]))
+        assert await read_next_lines(store, "ana", ScriptedModel([READ]))
         assert await store.memories.erase_memories(user, 3)
     assert b"chemistry" not in bytes_of(database)
 
@@ -116,7 +116,7 @@ async def test_what_ended_stands_again_once_the_line_that_ended_it_is_gone(do: s
     over = {**EMPTY, "ended": [{"line": 2, "words": "I sold the boat", "statement": "My boat lies in Faro"}]}
     async with memory_store() as store:
         user = await tell(store, "My boat lies in Faro.", "I sold the boat.")
-        report = await rest(store, "ana", ScriptedModel([over]))
+        report = await read_next_lines(store, "ana", ScriptedModel([over]))
         assert report is not None
         assert report["ended"] == [[1, 3]]
 
@@ -148,7 +148,7 @@ def reads(database: str, dies: bool, states: Any = None) -> None:
 
     async def run() -> bool:
         async with await Store.open(Path(database)) as store:
-            return await rest(store, "ana", ScriptedModel(reply)) is not None
+            return await read_next_lines(store, "ana", ScriptedModel(reply)) is not None
 
     was_read = asyncio.run(run())
     if states:
@@ -205,9 +205,9 @@ async def test_the_calls_of_a_night_are_bounded_and_the_rest_waits() -> None:
     async with memory_store() as store:
         await tell(store, *(f"I own {number} boats." for number in range(LINES // 2 * CALLS + 3)))
         model = ScriptedModel(lambda _: EMPTY)
-        phases = [(PhaseName.STATEMENTS, understand)]
+        phases = [(PhaseName.STATEMENTS, understand_lines)]
         await sleep_cycle(store, "ana", phases, date="one", model=model, force=True)
         assert len(model.requests) == CALLS
         report = await sleep_cycle(store, "ana", phases, date="two", model=model, force=True)
         assert len(model.requests) == CALLS + 1
-        assert "boats" not in told(report.phases[0]).said
+        assert "boats" not in describe_phase(report.phases[0]).said

@@ -43,8 +43,8 @@ async def test_the_next_start_tells_what_changed_and_how_to_take_it_back(store: 
     (line,) = await changed_last_night(store, "ana")
     assert line.startswith(f"Added: {WISH} (take it back: insula guidance forget w")
     name = line.rstrip(")").rpartition(" ")[2]
-    assert (await curation.decide(store, "ana", None, name, "forget")) is not None
-    assert (await curation.piece(store, "ana", name)).retired
+    assert (await curation.decide_piece(store, "ana", None, name, "forget")) is not None
+    assert (await curation.find_piece(store, "ana", name)).retired
 
 
 async def test_a_lesson_of_a_correction_is_told_with_its_words(store: Store, clock: FrozenClock) -> None:

@@ -21,9 +21,9 @@ from insula.metacognition import Metacognition
 from insula.night import soul
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.night.phases import PHASES
-from insula.night.phases.consolidation import consolidate
-from insula.night.phases.trends import assessed
-from insula.night.soul.render import WORDS, weigh
+from insula.night.phases.consolidation import consolidate_memories
+from insula.night.phases.trends import list_scores
+from insula.night.soul.render import WORDS, count_words
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look, memory_store
 from insula.types import Controls
 
@@ -243,7 +243,7 @@ async def test_what_a_person_brings_back_stays(store: Store) -> None:
         since=0.0,
         identity=Metacognition(store).identity,
     )
-    result = await consolidate(night)
+    result = await consolidate_memories(night)
     touched = {change.memory_id for change in result.changes if isinstance(change, Forget)}
     touched |= {other for change in result.changes if isinstance(change, Merge) for other in change.others}
     assert two not in touched
@@ -271,7 +271,7 @@ async def test_a_session_of_many_messages_costs_no_more_than_their_number() -> N
 def test_no_score_that_is_no_number_makes_a_trend() -> None:
     scores = [float("nan"), float("inf"), True, "0.5", None, 0.5]
     turns = [Noticed(1, 1, "meta:turn", {"assessment": {"score": score}}, DAY) for score in scores]
-    assert assessed([*turns, Noticed(1, 1, "meta:turn", {"assessment": None}, DAY)]) == [(1.0, 0.5)]
+    assert list_scores([*turns, Noticed(1, 1, "meta:turn", {"assessment": None}, DAY)]) == [(1.0, 0.5)]
 
 
 async def test_one_hundred_lessons_and_a_full_document_are_read_once(
@@ -282,13 +282,13 @@ async def test_one_hundred_lessons_and_a_full_document_are_read_once(
     await talk(store, "monday")
     user = await store.nights.find_user_id("ana")
     assert user is not None
-    full = soul.revise(
+    full = soul.revise_document(
         soul.Document(),
         add=[("Growth areas", f"g{i}", f"Mind rule {i} of the {i} house rules well.") for i in range(60)],
     )
     lessons = [Lesson(f"wish/fact/{i}", f"Mind {i}.", (f"term{i}", "tunnel"), "", "derived", (1,)) for i in range(100)]
     await store.nights.record_phase(
-        user, "d", "trends", {}, [*lessons, Revision("soul", "night", soul.render(full), {})]
+        user, "d", "trends", {}, [*lessons, Revision("soul", "night", soul.render_document(full), {})]
     )
     owner = Metacognition(store)
     place = await store.resolve_place("ana", "friday")
@@ -351,10 +351,10 @@ async def test_night_after_night_the_document_stays_bounded_supported_and_a_pers
                 await Metacognition(store).observe("ana", f"{number}{part}", advice[i])
         report = await sleep(store, path, ScriptedModel(reply))
         assert not report.failed, report.failed
-        document = soul.parse(path.read_text("utf-8")) if path.exists() else soul.Document()
+        document = soul.parse_document(path.read_text("utf-8")) if path.exists() else soul.Document()
         async with Metacognition(store).turn("ana", f"{number}c", "Hello.") as turn:
             seen = turn.instructions.partition("## Behavioral Guidelines")[2].partition("Your confidence")[0]
-        assert weigh(seen) <= WORDS + 5
+        assert count_words(seen) <= WORDS + 5
         assert "previous instructions" not in seen
         assert "pills" not in seen
         if number == 8:
@@ -365,4 +365,4 @@ async def test_night_after_night_the_document_stays_bounded_supported_and_a_pers
             assert "My own rule,  kept\tas it is. \n" in path.read_text("utf-8")
             assert gone not in {line.id for line in document.derived}
         clock[0] += DAY
-    assert weigh(path.read_text("utf-8")) >= 400
+    assert count_words(path.read_text("utf-8")) >= 400

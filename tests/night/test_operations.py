@@ -12,15 +12,15 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import curation
 from insula.night.cycle import sleep_cycle
-from insula.night.grounding import Ground, sayings
-from insula.night.operations import Operation, applied, judged
+from insula.night.grounding import Ground, list_sayings
+from insula.night.operations import Operation, apply_operations, judge_operations
 from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
 pytestmark = pytest.mark.anyio
 
 SAID = "No, I never asked for the platform of a train connection."
-HELD = {1: Ground(sayings([Line(1, 1, "user", SAID, 1.0, None, "user")], use)), 2: Ground(())}
+HELD = {1: Ground(list_sayings([Line(1, 1, "user", SAID, 1.0, None, "user")], use)), 2: Ground(())}
 
 
 def guideline(number: int, advice: str, **changed: Any) -> Kept:
@@ -74,19 +74,19 @@ def asked(do: str, ids: list[str], text: str = "", sessions: tuple[int, ...] = (
     ],
 )
 def test_what_a_model_may_not_do_is_refused_with_its_reason(operation: Operation, why: str) -> None:
-    found = judged([operation], KNOWN, HELD, use)
+    found = judge_operations([operation], KNOWN, HELD, use)
     assert (found.fit, [one["why"] for one in found.refused]) == ([], [why])
 
 
 def test_a_model_that_retires_everything_retires_little() -> None:
     many = [guideline(number, f"Name the platform of train connection {number}.") for number in range(1, 11)]
-    found = judged([asked("retire", [one.key]) for one in many], many, HELD, use)
+    found = judge_operations([asked("retire", [one.key]) for one in many], many, HELD, use)
     assert len(found.fit) == 3
 
 
 def test_two_that_say_the_same_become_one_with_the_support_of_both() -> None:
     merge = asked("merge", ["g1", "g2"], "Give the platform of every train connection.")
-    changes, standing = applied(judged([merge], KNOWN, HELD, use).fit, KNOWN)
+    changes, standing = apply_operations(judge_operations([merge], KNOWN, HELD, use).fit, KNOWN)
     assert changes == [
         Reworded("g1", "Give the platform of every train connection.", "a reflection: merge"),
         Retired("g2", "night", "a reflection: merge", "g1"),
@@ -125,8 +125,8 @@ async def test_the_model_reads_what_stands_and_the_corrections_and_what_it_retir
     assert not report.failed
     assert '{"id": "gold", "text": "Always name the nine o\'clock train.", "sessions": 1}' in prompts[0]
     assert '"user": "No, that one is on Tuesdays."' in prompts[0]
-    assert (await curation.piece(store, "ana", "gold")).retired == "a reflection: retire"
+    assert (await curation.find_piece(store, "ana", "gold")).retired == "a reflection: retire"
     ledger = await store.sessions.read_ledger(await store.resolve_place("ana", "monday"), kinds=["meta:reflection"])
     assert [dict(one.data)["operations"] for one in ledger] == [1]
-    await curation.decide(store, "ana", None, "gold", "undo")
-    assert (await curation.piece(store, "ana", "gold")).retired == ""
+    await curation.decide_piece(store, "ana", None, "gold", "undo")
+    assert (await curation.find_piece(store, "ana", "gold")).retired == ""

@@ -14,8 +14,8 @@ from insula.memory.storage.rows import Line, Noticed
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
-from insula.night.outcomes import Own, forget, outcomes, own
-from insula.night.phases.calibration import calibrate
+from insula.night.outcomes import Own, find_outcomes, read_calibration, reset_calibration
+from insula.night.phases.calibration import calibrate_confidence
 from insula.types import Provenance
 
 FACT, ASKED, ANSWER = "My sister Ana lives in Lisbon.", "Where does Ana live?", "She lives in Porto."
@@ -67,7 +67,7 @@ def became(reaction: str, language: str = "en") -> bool | None:
     """What a reaction says of the answer in a talk."""
     asked, answer = TALKS[language]
     said = lines(("user", asked), ("assistant", answer), ("user", reaction))
-    found = list(outcomes(said, [turn(1)], EVIDENCE, name="Insula"))
+    found = list(find_outcomes(said, [turn(1)], EVIDENCE, name="Insula"))
     assert found in ([], [Outcome(0.8, True, True)], [Outcome(0.8, False, True)])
     return found[0].held if found else None
 
@@ -116,13 +116,13 @@ def test_thanks_with_anything_else_never_say_that_it_held(language: str) -> None
 
 def test_only_what_memory_had_a_say_in_counts() -> None:
     said = lines(("user", ASKED), ("assistant", ANSWER), ("user", "Thanks!"))
-    assert not list(outcomes(said, [turn(1, shown=False)], EVIDENCE)), "nothing was shown"
-    assert not list(outcomes(said, [turn(1)], frozenset({2}))), "what was shown is no evidence"
-    assert not list(outcomes(said, [turn(1, 0.0)], EVIDENCE)), "what was shown said nothing"
-    assert not list(outcomes(said, [], EVIDENCE)), "the turn was not recorded"
-    assert not list(outcomes(said, [turn(1)], EVIDENCE, after=3)), "it was counted in an earlier night"
+    assert not list(find_outcomes(said, [turn(1, shown=False)], EVIDENCE)), "nothing was shown"
+    assert not list(find_outcomes(said, [turn(1)], frozenset({2}))), "what was shown is no evidence"
+    assert not list(find_outcomes(said, [turn(1, 0.0)], EVIDENCE)), "what was shown said nothing"
+    assert not list(find_outcomes(said, [], EVIDENCE)), "the turn was not recorded"
+    assert not list(find_outcomes(said, [turn(1)], EVIDENCE, after=3)), "it was counted in an earlier night"
     told = lines(("user", FACT), ("assistant", "Noted."), ("user", "Thanks!"))
-    assert not list(outcomes(told, [turn(1)], EVIDENCE)), "nothing was asked"
+    assert not list(find_outcomes(told, [turn(1)], EVIDENCE)), "nothing was asked"
 
 
 BROKEN: list[dict[str, object]] = [
@@ -137,7 +137,7 @@ BROKEN: list[dict[str, object]] = [
 @pytest.mark.parametrize("data", BROKEN)
 def test_a_broken_record_is_no_outcome(data: dict[str, object]) -> None:
     said = lines(("user", ASKED), ("assistant", ANSWER), ("user", "Thanks!"))
-    assert not list(outcomes(said, [Noticed(1, 1, "meta:turn", data, 0.0)], EVIDENCE))
+    assert not list(find_outcomes(said, [Noticed(1, 1, "meta:turn", data, 0.0)], EVIDENCE))
 
 
 UNIT = st.floats(0, 1)
@@ -194,9 +194,9 @@ async def test_corrections_lower_how_sure_the_next_day_is_and_a_person_takes_it_
     assert after < before - 0.1
     user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    assert (await own(store, user_id, shipped())).calibration.high > shipped().high
-    await forget(store, user_id)
-    assert await own(store, user_id, shipped()) == Own(shipped(), ())
+    assert (await read_calibration(store, user_id, shipped())).calibration.high > shipped().high
+    await reset_calibration(store, user_id)
+    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
     back = await _asked(metacognition)
     assert back == pytest.approx(before, abs=0.05)
 
@@ -209,7 +209,7 @@ async def test_a_night_counts_an_outcome_once(store: Store) -> None:
         await metacognition.sleep("ana", force=True)
     user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    assert len((await own(store, user_id, shipped())).outcomes) == 3
+    assert len((await read_calibration(store, user_id, shipped())).outcomes) == 3
     assert len(await store.guidance.list_revisions(user_id, OWN)) == 1
 
 
@@ -229,9 +229,9 @@ async def test_what_was_said_before_a_person_began_anew_no_longer_counts(store: 
     await _days(store, "No, that's wrong.", 3)
     user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    await forget(store, user_id)
+    await reset_calibration(store, user_id)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
-    assert await own(store, user_id, shipped()) == Own(shipped(), ())
+    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
 
 
 @pytest_anyio
@@ -253,7 +253,7 @@ async def test_what_became_of_the_assistant_s_own_words_changes_nothing(store: S
     assert any(one["shown"] for one in turns[1].data["recalled"]), "the assistant's words were shown"
     report = await metacognition.sleep("ana", force=True)
     assert next(one.state for one in report.phases if one.name == "calibration") == "skipped"
-    assert await own(store, user_id, shipped()) == Own(shipped(), ())
+    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
 
 
 @pytest_anyio
@@ -263,9 +263,9 @@ async def test_an_outcome_without_a_score_that_an_earlier_version_kept_is_droppe
     assert user_id is not None
     kept = {"outcomes": [[0.0, True], [0.8, False], [1.5, True], ["x", True], [0.7]]}
     await store.guidance.add_revision(user_id, Revision(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
-    assert (await own(store, user_id, shipped())).outcomes == (Outcome(0.8, held=False),)
+    assert (await read_calibration(store, user_id, shipped())).outcomes == (Outcome(0.8, held=False),)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
-    found = await own(store, user_id, shipped())
+    found = await read_calibration(store, user_id, shipped())
     assert (len(found.outcomes), found.calibration.slope) == (2, pytest.approx(1.0, abs=0.1))
 
 
@@ -281,19 +281,19 @@ async def test_a_reset_while_the_night_is_at_work_stands(
 
     async def reset_first(self: NightRepository, *args: Any, **named: Any) -> Any:
         if moment == "list_session_signals" or "calibration" in args:
-            await forget(store, user_id)  # `insula memory calibration --reset`, in another process
+            await reset_calibration(store, user_id)  # `insula memory calibration --reset`, in another process
         return await former(self, *args, **named)
 
     monkeypatch.setattr(NightRepository, moment, reset_first)
-    phases = [(PhaseName.CALIBRATION, calibrate)]
+    phases = [(PhaseName.CALIBRATION, calibrate_confidence)]
     report = await sleep_cycle(store, "ana", phases, force=True)
-    assert await own(store, user_id, shipped()) == Own(shipped(), ())
+    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
     (failed,) = report.failed
     assert (failed.name, "in the meantime" in failed.why) == ("calibration", True)
     monkeypatch.undo()
     again = await sleep_cycle(store, "ana", phases, force=True)
     assert again.failed == (), "the same night, started again, begins with the reset"
-    assert await own(store, user_id, shipped()) == Own(shipped(), ())
+    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
 
 
 @pytest_anyio

@@ -163,7 +163,7 @@ async def guidance(store: Store) -> str:
     """All that was learned, in any state, and what a model is told of it in the morning."""
     user = await store.nights.find_user_id("ana")
     assert user is not None
-    pieces = [one.kept.advice for one in await curation.pieces(store, "ana")]
+    pieces = [one.kept.advice for one in await curation.list_pieces(store, "ana")]
     insights = [one.content for one in await store.nights.list_insights(user, 100)]
     soul = [one.content for one in await store.guidance.list_revisions(user, "soul", 10)]
     return "\n".join([*pieces, *insights, *soul])

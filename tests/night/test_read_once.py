@@ -25,7 +25,7 @@ async def test_lines_that_were_erased_while_a_model_was_asked_are_gone(store: St
     store.nights.lines_of = counted  # type: ignore[method-assign]  # pyright: ignore[reportAttributeAccessIssue]
 
     async def look(night: Night) -> None:
-        (session,) = await night.sessions()
+        (session,) = await night.list_sessions()
         lines = (await night.lines_of([session.id], 10))[session.id]
         assert (await night.lines_of([session.id], 2))[session.id] == lines[-2:]
         seen.append((len(reads), any("Lisbon" in one.content for one in lines)))

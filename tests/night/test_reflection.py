@@ -16,8 +16,8 @@ from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, sleep_cycle
 from insula.night.grounding import Proposal
 from insula.night.operations import Candidate
-from insula.night.phases.reflection import candidates, confidence, insights, reflect
-from insula.night.phases.summaries import summarise
+from insula.night.phases.reflection import confidence_from_sessions, merge_insights, merge_principles, reflect_on_days
+from insula.night.phases.summaries import summarise_sessions
 from insula.night.records import Records
 from insula.night.unsettled import Reading, still_open
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
@@ -84,7 +84,7 @@ def model(reflection: Reply) -> ScriptedModel:
 
 
 async def night(store: Store, model: ScriptedModel | None, date: str = "d") -> PhaseReport:
-    phases = [(PhaseName.SUMMARIES, summarise), (PhaseName.REFLECTION, reflect)]
+    phases = [(PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, reflect_on_days)]
     return (await sleep_cycle(store, "ana", phases, date=date, model=model, embed=use, force=True)).phases[1]
 
 
@@ -175,7 +175,7 @@ async def test_the_next_night_sees_earlier_summaries_and_no_insight(store: Store
     await sleep_cycle(
         store,
         "ana",
-        [(PhaseName.SUMMARIES, summarise), (PhaseName.REFLECTION, reflect)],
+        [(PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, reflect_on_days)],
         date="two",
         model=asked,
         force=True,
@@ -263,7 +263,7 @@ NO_RECORDS = Records((), (), {}, {})
 
 
 def test_the_opposite_is_no_duplicate() -> None:
-    kept = insights(
+    kept = merge_insights(
         [item("Use emojis in Postgres answers.", 1), item("Use no emojis in Postgres answers.", 2)], [], NO_RECORDS
     )
     assert len(kept.changes) == 2
@@ -271,17 +271,17 @@ def test_the_opposite_is_no_duplicate() -> None:
 
 def test_what_the_same_sessions_say_again_changes_nothing() -> None:
     known = [Understood(9, "Keep Postgres answers short.", (1, 2), 0.5, 0.5)]
-    kept = insights([item("Keep Postgres answers short.", 2)], known, NO_RECORDS)
+    kept = merge_insights([item("Keep Postgres answers short.", 2)], known, NO_RECORDS)
     assert (kept.changes, kept.added, kept.merged) == ((), (), 1)
 
 
 def test_confidence_comes_from_the_number_of_sessions() -> None:
-    assert [round(confidence(n), 2) for n in (1, 2, 5, 1_000)] == [0.5, 0.57, 0.7, CAP]
+    assert [round(confidence_from_sessions(n), 2) for n in (1, 2, 5, 1_000)] == [0.5, 0.57, 0.7, CAP]
 
 
 def test_an_insight_on_sessions_that_went_badly_matters_more() -> None:
-    calm = insights([item("Keep Postgres answers short.", 1)], [], NO_RECORDS)
-    badly = insights([item("Keep Postgres answers short.", 1)], [], NO_RECORDS._replace(trouble={1: 2}))
+    calm = merge_insights([item("Keep Postgres answers short.", 1)], [], NO_RECORDS)
+    badly = merge_insights([item("Keep Postgres answers short.", 1)], [], NO_RECORDS._replace(trouble={1: 2}))
     assert badly.changes[0].importance > calm.changes[0].importance
     assert badly.changes[0].confidence == calm.changes[0].confidence
 
@@ -291,7 +291,7 @@ def test_principles_that_say_the_same_are_one_candidate() -> None:
         item("Keep the answers on Postgres short.", 1, section="interaction"),
         item("Keep answers on Postgres short.", 3, section="interaction"),
     ]
-    assert candidates(same) == [
+    assert merge_principles(same) == [
         Candidate(section="interaction", advice="Keep the answers on Postgres short.", sessions=[1, 3])
     ]
 
@@ -427,14 +427,14 @@ async def test_what_nobody_could_answer_is_an_insight_until_it_is_told(store: St
 
 
 async def killed(night: Night) -> Result:
-    await reflect(night)
+    await reflect_on_days(night)
     raise RuntimeError("the process was killed before the phase was written")
 
 
 async def test_a_second_start_repeats_no_call_of_the_model(store: Store) -> None:
     await talk(store)
     first, second = model(REFLECTION), ScriptedModel([])
-    phases = [(PhaseName.SUMMARIES, summarise), (PhaseName.REFLECTION, killed)]
+    phases = [(PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, killed)]
     await sleep_cycle(store, "ana", phases, date="d", model=first, embed=use)
     assert not await stored(store)
     report = await night(store, second)

@@ -15,8 +15,8 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import transcript
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
-from insula.night.phases.summaries import summarise
-from insula.night.transcript import CHARS, LINE_CHARS, quoted
+from insula.night.phases.summaries import summarise_sessions
+from insula.night.transcript import CHARS, LINE_CHARS, quote_messages
 from insula.testing import Reply, Request, ScriptedModel
 from insula.types import Provenance
 
@@ -43,7 +43,7 @@ async def talk(store: Store, session: str, exchanges: Talk, user: str = "ana") -
 
 async def slept(store: Store, model: ScriptedModel | None = None, account: Account | None = None) -> PhaseReport:
     report = await sleep_cycle(
-        store, "ana", [(PhaseName.SUMMARIES, summarise)], date="d", model=model, account=account, force=True
+        store, "ana", [(PhaseName.SUMMARIES, summarise_sessions)], date="d", model=model, account=account, force=True
     )
     return report.phases[0]
 
@@ -113,8 +113,8 @@ def line(number: int, content: str, by: Provenance = "user") -> Line:
 
 def test_a_long_session_keeps_its_beginning_and_its_end_within_bounds() -> None:
     lines = [line(n, f"message {n} " + "x" * 2_000) for n in range(60)]
-    session = transcript.transcript(lines, 1_000_000)
-    rendered = list(quoted(session))
+    session = transcript.cut_transcript(lines, 1_000_000)
+    rendered = list(quote_messages(session))
     assert rendered[0] == {"earlier messages left out": 999_940}
     assert str(rendered[1]["user"]).startswith("message 0 ")
     assert str(rendered[-1]["user"]).startswith("message 59 ")
@@ -126,13 +126,13 @@ def test_a_long_session_keeps_its_beginning_and_its_end_within_bounds() -> None:
 
 @given(st.lists(st.text(max_size=900), max_size=60))
 def test_every_transcript_is_bounded_and_loses_no_count(contents: list[str]) -> None:
-    session = transcript.transcript([line(n, content) for n, content in enumerate(contents)], len(contents))
+    session = transcript.cut_transcript([line(n, content) for n, content in enumerate(contents)], len(contents))
     assert sum(len(said.text) for said in session.lines) <= CHARS
     assert len(session.beginning) + len(session.end) + session.between == len(contents)
 
 
 def test_what_was_derived_is_no_part_of_a_transcript() -> None:
-    session = transcript.transcript([line(1, "An insight.", "derived"), line(2, "A word.")], 2)
+    session = transcript.cut_transcript([line(1, "An insight.", "derived"), line(2, "A word.")], 2)
     assert [said.text for said in session.lines] == ["A word."]
 
 
@@ -217,7 +217,7 @@ async def test_without_a_model_nothing_is_summed_up(store: Store) -> None:
 
 
 async def night(store: Store, date: str, model: ScriptedModel) -> PhaseReport:
-    phases = [(PhaseName.SUMMARIES, summarise)]
+    phases = [(PhaseName.SUMMARIES, summarise_sessions)]
     return (await sleep_cycle(store, "ana", phases, date=date, model=model, force=True)).phases[0]
 
 
@@ -274,13 +274,13 @@ async def test_a_spent_budget_ends_the_asking_and_not_the_phase(store: Store) ->
 
 
 async def killed(night: Night) -> Result:
-    await summarise(night)
+    await summarise_sessions(night)
     raise RuntimeError("the process was killed before the phase was written")
 
 
 async def twice(store: Store, first: ScriptedModel, second: ScriptedModel) -> SleepReport:
     await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, killed)], date="d", model=first)
-    return await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, summarise)], date="d", model=second)
+    return await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, summarise_sessions)], date="d", model=second)
 
 
 async def test_a_second_start_repeats_no_call_of_the_model(store: Store) -> None:

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from insula.memory.storage.rows import Noticed
-from insula.night.phases.trends import NO_TREND, assessed, fit_trend
+from insula.night.phases.trends import NO_TREND, fit_trend, list_scores
 from insula.stats import slope
 
 
@@ -44,7 +44,7 @@ def test_turns_without_an_assessment_are_left_out() -> None:
         Noticed(1, 2, "meta:turn", {"hedged": False}, 86_400.0),
         Noticed(1, 3, "meta:turn", {"assessment": None}, 86_400.0),
     ]
-    assert assessed(turns) == [(1.0, 0.9)]
+    assert list_scores(turns) == [(1.0, 0.9)]
 
 
 def test_while_answers_pass_no_rise_or_fall_of_their_scores_is_news() -> None:
@@ -67,7 +67,7 @@ def test_one_poor_answer_among_many_makes_no_news() -> None:
 
 def test_what_could_not_be_told_of_an_answer_has_no_part_in_a_trend() -> None:
     turn = Noticed(1, 1, "meta:turn", {"assessment": {"score": 0.6, "unclear": True}}, 86_400.0)
-    assert assessed([turn]) == []
+    assert list_scores([turn]) == []
 
 
 def test_a_few_poor_answers_more_than_later_are_no_news_though_the_scores_rise() -> None:

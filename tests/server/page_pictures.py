@@ -131,13 +131,13 @@ def fill(running: Site) -> None:
         running.say("me", "tuesday", *(said[5:] + said[:5]))
     running.clock.ahead += DAY
     running.say("me", "wednesday", *itertools.islice(said, 3))
-    first = soul.revise(soul.Document(), add=[("Personality", "p1", "Be brief: the user works nights.")])
-    second = soul.revise(
+    first = soul.revise_document(soul.Document(), add=[("Personality", "p1", "Be brief: the user works nights.")])
+    second = soul.revise_document(
         first,
         reword={"p1": "Be calm and brief; the user's sister is a nurse who works nights."},
         add=[("Interaction principles", "p2", "When trains come up, name the platform without being asked.")],
     )
-    third = soul.revise(second, remove=["p2"])
+    third = soul.revise_document(second, remove=["p2"])
 
     async def write() -> None:
         user_id = await running.store.nights.find_user_id("me")
@@ -147,16 +147,20 @@ def fill(running: Site) -> None:
         for document, changes in ((first, 1), (second, 2)):
             running.clock.ahead += 3_600
             told: dict[str, list[object]] = {"changes": [{}] * changes}
-            await running.store.guidance.add_revision(user_id, Revision("soul", "night", soul.render(document), told))
+            await running.store.guidance.add_revision(
+                user_id, Revision("soul", "night", soul.render_document(document), told)
+            )
         why = {"reasons": ["it would take out a lesson that 2 conversations back."]}
-        await running.store.guidance.add_revision(user_id, Revision("soul:proposal", "night", soul.render(third), why))
+        await running.store.guidance.add_revision(
+            user_id, Revision("soul:proposal", "night", soul.render_document(third), why)
+        )
 
     running.run(weigh(running))
     running.run(write())
     path = running.service.soul_of("me")
     assert path is not None
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(soul.render(second))
+    path.write_text(soul.render_document(second))
 
 
 async def weigh(running: Site) -> None:

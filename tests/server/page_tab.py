@@ -96,9 +96,9 @@ def is_wide(page: Page) -> bool:
 def guide(running: Site, user: str = "me") -> None:
     """Two states of SOUL.md, and a change that waits."""
     running.say(user, "one", "I work at night.")
-    first = soul.revise(soul.Document(), add=[("Personality", "p1", "Be brief.")])
-    second = soul.revise(first, add=[("Interaction principles", "p2", "Name the platform.")])
-    third = soul.revise(second, remove=["p1"])
+    first = soul.revise_document(soul.Document(), add=[("Personality", "p1", "Be brief.")])
+    second = soul.revise_document(first, add=[("Interaction principles", "p2", "Name the platform.")])
+    third = soul.revise_document(second, remove=["p1"])
 
     async def write() -> None:
         user_id = await running.store.nights.find_user_id(user)
@@ -107,13 +107,15 @@ def guide(running: Site, user: str = "me") -> None:
         await running.store.run(guidelines, user_id, second, said.id)
         for document in (first, second):
             await running.store.guidance.add_revision(
-                user_id, Revision("soul", "night", soul.render(document), {"changes": [{}]})
+                user_id, Revision("soul", "night", soul.render_document(document), {"changes": [{}]})
             )
-        waits = Revision("soul:proposal", "night", soul.render(third), {"reasons": ["it drops a supported item."]})
+        waits = Revision(
+            "soul:proposal", "night", soul.render_document(third), {"reasons": ["it drops a supported item."]}
+        )
         await running.store.guidance.add_revision(user_id, waits)
 
     running.run(write())
     path = running.service.soul_of(user)
     assert path is not None
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(soul.render(second))
+    path.write_text(soul.render_document(second))

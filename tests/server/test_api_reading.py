@@ -169,8 +169,10 @@ async def test_soul_is_undone_and_the_undoing_too(
 async def test_one_line_of_soul_is_decided_on_and_the_model_is_told_so_at_once(
     here: httpx2.AsyncClient, metacognition: Metacognition, tmp_path: Path
 ) -> None:
-    document = soul.revise(soul.Document(), add=[("Personality", "p1", "Be brief."), ("Personality", "p2", "Be kind.")])
-    await _soul(metacognition, soul.render(document))
+    document = soul.revise_document(
+        soul.Document(), add=[("Personality", "p1", "Be brief."), ("Personality", "p2", "Be kind.")]
+    )
+    await _soul(metacognition, soul.render_document(document))
     user = await metacognition.store.nights.find_user_id("ana")
     assert user is not None
     for line in document.derived:

@@ -10,7 +10,7 @@ from insula.memory.storage.rows import Cited, Done, Entry, Kept, Revised, Spoken
 from insula.night import soul
 from insula.night.cycle import PhaseName, PhaseReport
 from insula.night.phases import PHASES
-from insula.night.telling import told
+from insula.night.telling import describe_phase
 from insula.operations import nights
 from insula.operations.adaptations import describe_adaptations
 from insula.operations.guidance import Guidance, describe_pieces
@@ -209,10 +209,10 @@ def test_a_wish_is_told_at_once_and_never_measured() -> None:
 
 
 def test_a_difference_shows_what_a_reader_sees_and_no_marks() -> None:
-    first = soul.revise(soul.Document(), add=[("Personality", "p1", "Be brief.")])
-    second = soul.revise(first, reword={"p1": "Be calm."}, add=[("Known patterns", "p2", "Asks at night.")])
-    past = [Revised(2, "person", soul.render(second), {"why": "back to 1"}, NOW)]
-    past.append(Revised(1, "night", soul.render(first), {"changes": [{}, {}]}, NOW))
+    first = soul.revise_document(soul.Document(), add=[("Personality", "p1", "Be brief.")])
+    second = soul.revise_document(first, reword={"p1": "Be calm."}, add=[("Known patterns", "p2", "Asks at night.")])
+    past = [Revised(2, "person", soul.render_document(second), {"why": "back to 1"}, NOW)]
+    past.append(Revised(1, "night", soul.render_document(first), {"changes": [{}, {}]}, NOW))
     newest, oldest = guidelines.history(past)
     assert (newest.author, newest.why, oldest.author, oldest.why) == ("you", "back to 1", "the night", "2 changes")
     assert newest.diff == (
@@ -223,9 +223,9 @@ def test_a_difference_shows_what_a_reader_sees_and_no_marks() -> None:
         ("added", "- Asks at night."),
     )
     assert oldest.diff == (("added", "## Personality"), ("added", "- Be brief."))
-    assert guidelines.difference(soul.render(first), soul.render(first)) == ()
+    assert guidelines.difference(soul.render_document(first), soul.render_document(first)) == ()
     assert guidelines.history([]) == []
-    assert [line.text for line in guidelines.document(soul.render(first))] == ["Personality", "Be brief."]
+    assert [line.text for line in guidelines.document(soul.render_document(first))] == ["Personality", "Be brief."]
 
 
 def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> None:
@@ -244,7 +244,7 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
     newest, oldest = nights.list_nights(reports)
     assert newest.changes == (nights.Change("A phase of another version of Insula."),)
     assert oldest.changes == (nights.Change("Added: Be brief."),)
-    assert told(PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")).failed
+    assert describe_phase(PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")).failed
 
 
 def test_a_night_that_has_not_ended_says_how_far_it_is() -> None:

@@ -97,11 +97,11 @@ async def test_a_persons_word_on_an_answer_counts_at_once_and_once(
     await say(here, "Where do I live?")
     user = await metacognition.store.nights.find_user_id("ana")
     assert user is not None
-    before = await outcomes.own(metacognition.store, user, shipped())
+    before = await outcomes.read_calibration(metacognition.store, user, shipped())
     word = {"session": "monday", "turn": 2, "right": False}
     heard = await here.post("/agent/answers/judge?user=ana", json=word)
     assert (heard.status_code, heard.json()["said"]) == (200, "It counts for how sure to be with you.")
-    after = await outcomes.own(metacognition.store, user, shipped())
+    after = await outcomes.read_calibration(metacognition.store, user, shipped())
     assert (len(before.outcomes), [one.held for one in after.outcomes]) == (0, [False])
     assert after.calibration != before.calibration
     assert (await here.post("/agent/answers/judge?user=ana", json=word)).status_code == 422

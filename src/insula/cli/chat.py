@@ -32,11 +32,11 @@ from insula.cli.soul import EMPTY, FOREIGN
 from insula.cli.status import describe_held, read_held
 from insula.errors import InputError, InsulaError
 from insula.metacognition.nights import run_night
-from insula.night.cycle import SleepReport, due
-from insula.night.guidelines import adopt, state
+from insula.night.cycle import SleepReport, is_due
+from insula.night.guidelines import adopt_edits, read_soul_state
 from insula.night.phases import PHASES, understanding_phases
 from insula.night.telling import OFF, TITLE, changed_last_night
-from insula.night.understanding import rest
+from insula.night.understanding import read_next_lines
 from insula.operations.facts import list_facts
 from insula.operations.guidance import list_guidance
 from insula.redaction import redact
@@ -148,7 +148,7 @@ def new_session() -> str:
 async def _adopt(chat: Chat, user: str) -> None:
     """Take in what a person wrote into SOUL.md since; a file that cannot be read is no reason not to talk."""
     try:
-        await adopt(chat.metacognition.store, user, soul_of(user))
+        await adopt_edits(chat.metacognition.store, user, soul_of(user))
     except InsulaError as error:
         print(f"insula: {error}", file=sys.stderr)
 
@@ -309,7 +309,7 @@ async def _guidance(talk: Conversation) -> RenderableType:
 async def _soul(talk: Conversation) -> str:
     """The document, with what a person wrote into it by now; that is told from the next message on."""
     path = soul_of(talk.user)
-    text, _, waiting, foreign = await state(talk.chat.metacognition.store, talk.user, path)
+    text, _, waiting, foreign = await read_soul_state(talk.chat.metacognition.store, talk.user, path)
     if foreign:
         return FOREIGN.format(path=str(path))
     return (text or EMPTY) + ("\nA change waits for you: insula guidance soul propose" if waiting else "")
@@ -346,7 +346,7 @@ def _read(talk: Conversation) -> None:
     with suppress(InsulaError, KeyboardInterrupt), Console(stderr=True).status("reading what you said; Ctrl-C leaves"):
         store, embed = chat.metacognition.store, chat.metacognition.engine.embed
         tokens = settings.understanding_tokens
-        talk.runner.run(rest(store, talk.user, chat.model, account=chat.account, embed=embed, tokens=tokens))
+        talk.runner.run(read_next_lines(store, talk.user, chat.model, account=chat.account, embed=embed, tokens=tokens))
 
 
 def _offer(talk: Conversation) -> None:
@@ -354,7 +354,7 @@ def _offer(talk: Conversation) -> None:
     if talk.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
     with suppress(InsulaError, EOFError, KeyboardInterrupt):
-        waits = talk.runner.run(due(talk.chat.metacognition.store, talk.user, talk.settings.zone_of(talk.user)))
+        waits = talk.runner.run(is_due(talk.chat.metacognition.store, talk.user, talk.settings.zone_of(talk.user)))
         if not waits:
             return
         print(OFFER)

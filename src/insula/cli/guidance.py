@@ -58,7 +58,7 @@ def _print(one: Guidance) -> None:
 def _record(one: Guidance, now: float) -> dict[str, Any]:
     if one.piece is None:
         return {"id": one.id, "kind": one.kind, "advice": one.text, "state": one.state, "about": one.about}
-    return _record_of(one.piece.kept, curation.state(one.piece, now))
+    return _record_of(one.piece.kept, curation.describe_state(one.piece, now))
 
 
 def _record_of(kept: Kept, state: str) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def why(name: Name, user: User = "me", json: Json = False) -> None:
     """The messages behind one of them, when it was used, and each decision on it."""
     if rules.rules_here().has(name):
         return rules.show(name, json)
-    found = with_store(lambda store: curation.show(store, user, name))
+    found = with_store(lambda store: curation.explain_piece(store, user, name))
     kept = found.piece.kept
     if json:
         reasons = {
@@ -95,7 +95,7 @@ def why(name: Name, user: User = "me", json: Json = False) -> None:
     for said in found.origins:
         print(f"  {day_of(said.at)}, {said.session}: “{said.content[:200]}” (insula memory show {said.memory})")
     for past in found.past:
-        print(f"  {day_of(past.at)}  {curation.event(past)}")
+        print(f"  {day_of(past.at)}  {curation.describe_event(past)}")
     return None
 
 
@@ -130,18 +130,18 @@ def edit(name: Name, text: Annotated[str, typer.Argument(help="The new words.")]
 def _decide(name: str, user: str, do: str, text: str = "") -> None:
     if do in rules.DECISIONS and rules.rules_here().has(name):
         return rules.decide(name, do)
-    return print(with_store(lambda store: curation.decide(store, user, soul_of(user), name, cast(Do, do), text)))
+    return print(with_store(lambda store: curation.decide_piece(store, user, soul_of(user), name, cast(Do, do), text)))
 
 
 @app.command()
 def erase(name: Name, user: User = "me", yes: Yes = False) -> int:
     """Erase it for good; the messages that it was learned from stay (`insula memory erase`)."""
-    kept = with_store(lambda store: curation.piece(store, user, name)).kept
+    kept = with_store(lambda store: curation.find_piece(store, user, name)).kept
     if not confirm(f"Erase for good: {kept.advice!r}?", yes, "erased"):
         return 1
 
     async def work(store: Store) -> str:
-        return await curation.unlearn(store, user, kept.name, soul_of(user))
+        return await curation.erase_piece(store, user, kept.name, soul_of(user))
 
     warn(with_store(work))
     print(f"{kept.name} is erased for good.")

@@ -331,8 +331,8 @@ def calibration(
         if (user_id := await store.nights.find_user_id(user)) is None:
             raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
         if reset:
-            await outcomes.forget(store, user_id)
-        return await outcomes.own(store, user_id, shipped())
+            await outcomes.reset_calibration(store, user_id)
+        return await outcomes.read_calibration(store, user_id, shipped())
 
     found = with_store(work)
     if json:

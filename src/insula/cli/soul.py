@@ -10,7 +10,7 @@ from insula.cli.common import soul_of, with_store
 from insula.cli.lines import print_json, warn
 from insula.cli.options import Json, User, numbered
 from insula.night import guidelines
-from insula.night.guidelines import State, difference
+from insula.night.guidelines import State, unified_diff
 from insula.operations.words import counted
 
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."
@@ -55,7 +55,7 @@ def diff(revision: Revision = None, user: User = "me") -> None:
     text, past, _, _ = _state(user)
     earlier = past[1].content if len(past) > 1 else ""
     before = earlier if revision is None else guidelines.of_number(past, revision).content
-    print(difference(before, text) or "Nothing changed.")
+    print(unified_diff(before, text) or "Nothing changed.")
 
 
 @app.command()
@@ -76,7 +76,7 @@ def history(user: User = "me", json: Json = False) -> None:
 @app.command()
 def undo(revision: Revision = None, user: User = "me") -> None:
     """Go back to the revision before, or to the one named."""
-    wanted = with_store(lambda store: guidelines.undo(store, user, soul_of(user), revision))
+    wanted = with_store(lambda store: guidelines.undo_revision(store, user, soul_of(user), revision))
     print(f"SOUL.md is as it was in revision {wanted.id}; undo that with: insula guidance soul undo")
 
 
@@ -88,7 +88,7 @@ def propose(user: User = "me") -> None:
         return print("No change waits.")
     for reason in waiting.evidence.get("reasons", []):
         print(f"It waits because {reason}", file=sys.stderr)
-    print(difference(text, waiting.content) or "Nothing changed.")
+    print(unified_diff(text, waiting.content) or "Nothing changed.")
     return print("insula guidance soul accept · insula guidance soul reject", file=sys.stderr)
 
 
@@ -107,8 +107,8 @@ def reject(user: User = "me") -> None:
 
 
 def _decide(user: str, accepted: bool) -> None:
-    with_store(lambda store: guidelines.decide(store, user, soul_of(user), accepted))
+    with_store(lambda store: guidelines.decide_proposal(store, user, soul_of(user), accepted))
 
 
 def _state(user: str) -> State:
-    return with_store(lambda store: guidelines.state(store, user, soul_of(user)))
+    return with_store(lambda store: guidelines.read_soul_state(store, user, soul_of(user)))

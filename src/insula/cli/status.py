@@ -24,7 +24,7 @@ from insula.memory.storage import unread
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
-from insula.night.cycle import END, due
+from insula.night.cycle import END, is_due
 from insula.operations.adaptations import describe_adaptations, describe_duration
 from insula.operations.facts import facts_of
 from insula.operations.memories import count_memories
@@ -300,7 +300,7 @@ async def read_held(store: Store, user: str, settings: Settings) -> Held | None:
         facts=await count_memories(store, user, facts_of()),
         signals=counts["signals"],
         last_night=last[1] if last else None,
-        night_due=await due(store, user, settings.zone_of(user)),
+        night_due=await is_due(store, user, settings.zone_of(user)),
         understanding=settings.understanding if understands(settings.model) else "off",
         understanding_tokens=await store.read(unread.tokens_spent, user_id, store.now()),
     )

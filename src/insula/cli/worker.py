@@ -64,13 +64,13 @@ def worker(  # noqa: PLR0913, PLR0917 an option for each limit
 
 
 async def _worked(settings: Settings, model: str | None, name: str | None, limits: "Limits") -> int:
-    from insula.night.durable import working
+    from insula.night.durable import run_worker
 
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):  # Windows
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with _house(settings, model, name, limits) as house, working(house):
+    async with _house(settings, model, name, limits) as house, run_worker(house):
         print(f"insula · worker {house.executor} on {house.store.path} · Ctrl-C stops it", flush=True)
         await stopped.wait()
     return 0
@@ -84,14 +84,14 @@ def run_all(*, model: str | None, json: bool) -> int:
 
 
 async def _all(settings: Settings, model: str | None, json: bool) -> int:
-    from insula.night.durable import Limits, working
+    from insula.night.durable import Limits, run_worker
 
     began = time.monotonic()
-    async with _house(settings, model, None, Limits()) as house, working(house) as worker:
-        before = await worker.progress()
-        called = await worker.evening()
+    async with _house(settings, model, None, Limits()) as house, run_worker(house) as worker:
+        before = await worker.read_progress()
+        called = await worker.enqueue_due()
         now = await _over(worker, quiet=json)
-        spent = await house.store.run(spending.sum_spending, worker.date())
+        spent = await house.store.run(spending.sum_spending, worker.current_date())
     failed = now.failed - before.failed
     found = {
         "called": called,
@@ -109,7 +109,7 @@ async def _all(settings: Settings, model: str | None, json: bool) -> int:
 
 async def _over(worker: "Worker", quiet: bool) -> "Progress":
     """How all stands once nothing waits any more."""
-    while (now := await worker.progress()).waiting or now.running:
+    while (now := await worker.read_progress()).waiting or now.running:
         if not quiet and sys.stderr.isatty():
             print(f"\r{now.waiting} wait, {now.running} sleep, {now.done} done ", end="", file=sys.stderr, flush=True)
         await asyncio.sleep(SHOW_SECONDS)

@@ -269,12 +269,12 @@ class Engine:
 
     def _guidelines(self, text: str, kept: Sequence[Kept], standing: Sequence[wishes.ActivePreference]) -> Guidelines:
         parts = {one.part for one in standing if not one.trigger}
-        return read_guidelines(soul.parse(text), kept, parts, self.embed)
+        return read_guidelines(soul.parse_document(text), kept, parts, self.embed)
 
     def choose_guidelines(self, session: tuple[str, str], known: Guidelines, message: Collection[Vector]) -> str:
         """What of SOUL.md a message is told."""
         applying = known.choose_applying(message, self._applied.get(session, ()))
-        return known.told(_kept(self._applied, session, applying))
+        return known.render_applying(_kept(self._applied, session, applying))
 
     def notice(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""

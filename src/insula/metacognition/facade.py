@@ -346,11 +346,11 @@ class Metacognition:
             ModelError: the model was not reached, or not in time; what was not read is read another time.
             StoreError: the store cannot be used, or a line changed meanwhile.
         """
-        from insula.night.understanding import rest
+        from insula.night.understanding import read_next_lines
 
         check_types(user=user)
         check_model(model)
-        return await rest(self.store, user, model, embed=self.engine.embed, tokens=tokens) is not None
+        return await read_next_lines(self.store, user, model, embed=self.engine.embed, tokens=tokens) is not None
 
     async def add(
         self,

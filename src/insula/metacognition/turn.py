@@ -377,7 +377,7 @@ class Turn:
         if offer is None or not forgetting.is_assent(self.message):
             return
         with self.kept_from_host("forget"):
-            await curation.erase(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
+            await curation.erase_memories(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
             self.forgetting = forgetting.ForgetOutcome(offer.language, erased=len(offer.lines))
             self.engine.backlog.again(self.user)
 

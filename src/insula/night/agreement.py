@@ -54,7 +54,7 @@ class _Polarity(NamedTuple):
 
 @clear_on_erasure
 @lru_cache(maxsize=8_192)
-def claim(text: str, default: str = "en") -> Claim:
+def read_claim(text: str, default: str = "en") -> Claim:
     """What `text` says, read in its own language or in `default` where that cannot be told."""
     told = detect(text, "", least=_SURE)
     told = told if told in LANGUAGES else ""
@@ -62,12 +62,12 @@ def claim(text: str, default: str = "en") -> Claim:
     signed: list[tuple[str, bool]] = []
     found: list[Sentence] = []
     turns = 0
-    for clause, affirmed, negations in _clauses(text, language):
+    for clause, affirmed, negations in _split_clauses(text, language):
         part = sentence(clause, language)
         found.append(part)
         turns += negations
         for term in part.terms:
-            base, side = _polarity(language).opposites.get(term, (term, True))
+            base, side = _load_polarity(language).opposites.get(term, (term, True))
             turns += not side
             signed.append((base, affirmed == side))
     terms = frozenset(term for term, _ in signed)
@@ -76,10 +76,10 @@ def claim(text: str, default: str = "en") -> Claim:
     return Claim(terms, frozenset(signed), turns % 2 == 1, names | numbers, told)
 
 
-def _clauses(text: str, language: str) -> Iterable[tuple[str, bool, int]]:
+def _split_clauses(text: str, language: str) -> Iterable[tuple[str, bool, int]]:
     """The parts of a text, whether each is affirmed, and the negations right before it."""
     start, affirmed = 0, True
-    for match in _polarity(language).negation.finditer(text):
+    for match in _load_polarity(language).negation.finditer(text):
         turns = match["not"] is not None or (match["again"] is not None and affirmed)
         yield text[start : match.start()], affirmed, turns
         affirmed = affirmed != turns or match["end"] is not None
@@ -88,8 +88,8 @@ def _clauses(text: str, language: str) -> Iterable[tuple[str, bool, int]]:
 
 
 @cache
-def _polarity(language: str) -> _Polarity:
-    data = _data()[language]
+def _load_polarity(language: str) -> _Polarity:
+    data = _load_data()[language]
     edge = "" if language in UNSPACED else r"\b"
     after = "" if language == "fr" else edge  # "n'oublie" is two words
     pattern = (
@@ -104,40 +104,44 @@ def _polarity(language: str) -> _Polarity:
 
 
 @cache
-def _data() -> dict[str, dict[str, str]]:
+def _load_data() -> dict[str, dict[str, str]]:
     return json.loads((files("insula.night") / "polarity.json").read_text("utf-8"))
 
 
-def _pair(one: str, other: str) -> tuple[Claim, Claim]:
+def _read_pair(one: str, other: str) -> tuple[Claim, Claim]:
     """Two claims in one language: a text too short to tell its own is read in that of the other."""
-    a, b = claim(one), claim(other)
-    return (a, b) if a.language == b.language else (claim(one, b.language or "en"), claim(other, a.language or "en"))
+    a, b = read_claim(one), read_claim(other)
+    return (
+        (a, b)
+        if a.language == b.language
+        else (read_claim(one, b.language or "en"), read_claim(other, a.language or "en"))
+    )
 
 
-def same(one: str, other: str) -> bool:
+def says_same(one: str, other: str) -> bool:
     """Whether two pieces of advice say the same."""
-    a, b = _pair(one, other)
+    a, b = _read_pair(one, other)
     if not a.terms or not b.terms:
         return one.casefold() == other.casefold()
     shared = a.terms & b.terms
     agreed = frozenset(term for term, _ in a.signed & b.signed)
     if a.negative != b.negative or a.marks != b.marks or shared != agreed:
         return False
-    return _overlap(a, b) >= (WITHIN if shared in (a.terms, b.terms) else SAME)
+    return _term_overlap(a, b) >= (WITHIN if shared in (a.terms, b.terms) else SAME)
 
 
-def opposite(one: str, other: str) -> bool:
+def says_opposite(one: str, other: str) -> bool:
     """Whether one piece of advice says the opposite of the other."""
-    a, b = _pair(one, other)
-    overlap = _overlap(a, b)
+    a, b = _read_pair(one, other)
+    overlap = _term_overlap(a, b)
     if overlap < OPPOSITE or min(len(a.terms), len(b.terms)) < 2:
         return False
-    if not _compatible(a, b):
+    if not _is_compatible(a, b):
         return _only_numbers_differ(a, b)
-    return a.negative != b.negative or (overlap >= SWAPPED and _swapped(a, b))
+    return a.negative != b.negative or (overlap >= SWAPPED and _is_swapped(a, b))
 
 
-def _compatible(a: Claim, b: Claim) -> bool:
+def _is_compatible(a: Claim, b: Claim) -> bool:
     return a.marks <= b.terms and b.marks <= a.terms
 
 
@@ -147,20 +151,20 @@ def _only_numbers_differ(a: Claim, b: Claim) -> bool:
     return len(differ) == 2 and differ <= a.marks | b.marks and all(any(map(str.isdigit, term)) for term in differ)
 
 
-def _swapped(a: Claim, b: Claim) -> bool:
+def _is_swapped(a: Claim, b: Claim) -> bool:
     """Whether one affirms what the other denies, and the other way round."""
     ours, theirs = a.signed - b.signed, b.signed - a.signed
     turned = {affirmed for term, affirmed in ours if (term, not affirmed) in theirs}
     return len(turned) == 2
 
 
-def _overlap(a: Claim, b: Claim) -> float:
+def _term_overlap(a: Claim, b: Claim) -> float:
     return len(a.terms & b.terms) / max(1, len(a.terms | b.terms))
 
 
-def keeps(wording: str, advice: str) -> bool:
+def keeps_advice(wording: str, advice: str) -> bool:
     """Whether a wording still says `advice`: half of its content words, its names and numbers, the sense of each."""
-    new, old = _pair(wording, advice)
+    new, old = _read_pair(wording, advice)
     if new.negative != old.negative or not new.marks >= old.marks:
         return False
     turned = {term for term, _ in new.signed ^ old.signed} & new.terms & old.terms

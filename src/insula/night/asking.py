@@ -19,7 +19,7 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 
-async def ask(
+async def ask_model(
     night: Night,
     model: "Model",
     name: str,
@@ -46,7 +46,7 @@ async def ask(
             raised, and the question is asked anew at the next start.
     """
 
-    async def work() -> Json:
+    async def request_answer() -> Json:
         before = night.account.by_purpose.get(purpose, Usage())
         value, failed = cast("Json | None", None), ""
         try:
@@ -59,15 +59,15 @@ async def ask(
                 temperature=temperature,
                 schema=schema,
             )
-            value = cast(Json, redacted(answer.value.model_dump(mode="json")))
+            value = cast(Json, redact_json(answer.value.model_dump(mode="json")))
         except final as error:
             failed = type(error).__name__
-        return {"value": value, "failed": failed, "usage": used(night.account, purpose, before)}
+        return {"value": value, "failed": failed, "usage": usage_since(night.account, purpose, before)}
 
-    return await night.once(name, work)
+    return await night.once(name, request_answer)
 
 
-def used(account: Account, purpose: str, before: Usage) -> dict[str, int]:
+def usage_since(account: Account, purpose: str, before: Usage) -> dict[str, int]:
     """What was spent on a purpose since a moment."""
     now = account.by_purpose.get(purpose, Usage())
     return {
@@ -77,20 +77,20 @@ def used(account: Account, purpose: str, before: Usage) -> dict[str, int]:
     }
 
 
-def total(usages: Iterable[dict[str, int]]) -> dict[str, int]:
+def total_usage(usages: Iterable[dict[str, int]]) -> dict[str, int]:
     """Some usages together."""
     every = list(usages)
     return {key: sum(usage[key] for usage in every) for key in ("calls", "input_tokens", "output_tokens")}
 
 
-def redacted(value: object) -> object:
+def redact_json(value: object) -> object:
     """A value of JSON with every secret in it replaced: an answer is journalled, and the disk holds no secret."""
     match value:
         case str():
             return redact(value)
         case list():
-            return [redacted(item) for item in cast(list[object], value)]
+            return [redact_json(item) for item in cast(list[object], value)]
         case dict():
-            return {key: redacted(item) for key, item in cast("dict[str, object]", value).items()}
+            return {key: redact_json(item) for key, item in cast("dict[str, object]", value).items()}
         case _:
             return value

@@ -87,7 +87,7 @@ class Heard(NamedTuple):
     tools: str
     """All that tools had said by then, in small letters."""
 
-    def refused(self, wanted: str) -> str:
+    def explain_refusal(self, wanted: str) -> str:
         """Why nothing may be learned from it, however harmless the clause that says what is wanted; empty: it may."""
         if not self.judged.kind:
             return PASTED
@@ -95,12 +95,12 @@ class Heard(NamedTuple):
             return ", ".join(reasons)
         if without_markers(wanted) != wanted:
             return "secret"
-        if len(wanted.split()) >= ECHO_WORDS and _flat(wanted) in self.tools:
+        if len(wanted.split()) >= ECHO_WORDS and _flatten_text(wanted) in self.tools:
             return "it repeats what a tool said"
         return ""
 
 
-def heard(lines: Iterable[Line]) -> Iterator[Heard]:
+def find_corrections(lines: Iterable[Line]) -> Iterator[Heard]:
     """The corrections and wishes in one session, oldest first."""
     asked: Line | None = None
     previous, response, tools = "", "", ""
@@ -108,7 +108,7 @@ def heard(lines: Iterable[Line]) -> Iterator[Heard]:
         if line.provenance == "assistant":
             response = line.content
         elif line.provenance == "tool":
-            tools += "\n" + _flat(line.content)
+            tools += "\n" + _flatten_text(line.content)
         elif is_users(line):
             kind = correction(line.content, previous, response).kind
             plain = own_words(line.content)
@@ -140,21 +140,25 @@ def is_question(sentence: Sentence, language: str) -> bool:
 
 def corrected_in(session_id: int, lines: Sequence[Line]) -> tuple[Corrected, ...]:
     """What the user put right in a session, oldest first."""
-    found = (_corrected(session_id, one) for one in heard(lines))
+    found = (_make_correction(session_id, one) for one in find_corrections(lines))
     return tuple(one for one in found if one is not None)
 
 
 def asked_in(lines: Sequence[Line]) -> tuple[str, ...]:
     """What the user asked for or put right in a session, in their own words."""
-    return tuple(wanted for one in heard(lines) if (wanted := one.judged.wanted) and not one.refused(wanted))
+    return tuple(
+        wanted for one in find_corrections(lines) if (wanted := one.judged.wanted) and not one.explain_refusal(wanted)
+    )
 
 
 def refused_in(lines: Sequence[Line]) -> tuple[tuple[int, str], ...]:
     """The messages of a session that ask for or correct something and from which nothing is learned, each with why."""
-    return tuple((one.line.id, why) for one in heard(lines) if (why := one.refused(one.judged.wanted)))
+    return tuple(
+        (one.line.id, why) for one in find_corrections(lines) if (why := one.explain_refusal(one.judged.wanted))
+    )
 
 
-def _corrected(session_id: int, one: Heard) -> Corrected | None:
+def _make_correction(session_id: int, one: Heard) -> Corrected | None:
     wanted = one.judged.wanted[:WORDS_CHARS]
     if one.judged.kind == "instruction" or not wanted:
         return None
@@ -164,7 +168,7 @@ def _corrected(session_id: int, one: Heard) -> Corrected | None:
     asked = analyse(own_words(one.asked.content), default=own.language).terms if one.asked else ()
     about = tuple(dict.fromkeys(asked or analyse(wanted, default=own.language).terms))[:TRIGGER_TERMS]
     cited = (one.line.id,) if one.asked is None else (one.asked.id, one.line.id)
-    return Corrected(session_id, wanted, about, cited, one.refused(wanted))
+    return Corrected(session_id, wanted, about, cited, one.explain_refusal(wanted))
 
 
 def _says_what(wanted: Analysis) -> bool:
@@ -185,10 +189,10 @@ def stuck_in(session_id: int, lines: Sequence[Line], impasses: Iterable[Noticed]
     """What the user asked in a session and no answer was found to, as the signals of its impasses say (K5)."""
     turns = {one.turn for one in impasses if one.session_id == session_id}
     asked = (line for line in lines if is_users(line) and line.turn in turns)
-    return tuple(_stuck(session_id, line, own) for line in asked if (own := own_words(line.content)))
+    return tuple(_make_stuck(session_id, line, own) for line in asked if (own := own_words(line.content)))
 
 
-def _stuck(session_id: int, line: Line, own: str) -> Corrected:
+def _make_stuck(session_id: int, line: Line, own: str) -> Corrected:
     about = tuple(dict.fromkeys(analyse(own).terms))[:TRIGGER_TERMS]
     why = ", ".join(screen(line.content, WORDS_CHARS).reasons)
     return Corrected(session_id, own[:WORDS_CHARS], about, (line.id,), why, "stuck")
@@ -204,10 +208,10 @@ def is_again(one: Corrected, wanted: str, trigger: Sequence[str]) -> bool:
 
 def is_again_lesson(kept: Kept) -> bool:
     """Whether a lesson was made of what came up in a second session."""
-    return not kept.section and bool(quoted(kept))
+    return not kept.section and bool(quote_user(kept))
 
 
-def quoted(kept: Kept) -> str:
+def quote_user(kept: Kept) -> str:
     """The user's words in a lesson that was made of what came up again; empty in any other."""
     for kind, advice in ADVICE.items():
         before, _, after = advice.partition("{wanted}")
@@ -234,24 +238,24 @@ def lessons_of(new: Sequence[Corrected], before: Sequence[Corrected], kept: Iter
         alike_ones = [each for each in like if is_again(each, one.wanted, one.about)]
         cited = tuple(sorted({message for each in alike_ones for message in each.citations}))
         mine = (each for each in known if each.key.startswith(f"{one.kind}/"))
-        lesson = next((each for each in mine if is_again(one, quoted(each), each.trigger)), None)
+        lesson = next((each for each in mine if is_again(one, quote_user(each), each.trigger)), None)
         if lesson is not None:
             yield Lesson(lesson.key, lesson.advice, lesson.trigger, "", lesson.author, cited)
-        elif len({each.session_id for each in alike_ones}) > 1 and (trigger := _shared(alike_ones)):
+        elif len({each.session_id for each in alike_ones}) > 1 and (trigger := _shared_terms(alike_ones)):
             wanted = max((each.wanted for each in alike_ones), key=len).strip(" .。")  # the fullest of their wordings
-            key = sha256(f"{' '.join(sorted(trigger))}|{_flat(one.wanted)}".encode()).hexdigest()[:16]
+            key = sha256(f"{' '.join(sorted(trigger))}|{_flatten_text(one.wanted)}".encode()).hexdigest()[:16]
             advice = ADVICE[one.kind].format(wanted=wanted)
             if not screen(advice, len(advice)).reasons:
                 yield Lesson(f"{one.kind}/again/{key}", advice, trigger, "", "derived", cited)
 
 
-def _shared(several: Sequence[Corrected]) -> tuple[str, ...]:
+def _shared_terms(several: Sequence[Corrected]) -> tuple[str, ...]:
     """The terms that all of them are about, where these say what that is."""
     shared = tuple(term for term in several[0].about if all(term in each.about for each in several))
     return shared if triggers.tells(shared) else ()
 
 
-def _flat(text: str) -> str:
+def _flatten_text(text: str) -> str:
     return " ".join(text.lower().split())
 
 

@@ -64,7 +64,7 @@ class Shown(NamedTuple):
     """When it was last told."""
 
 
-def state(piece: GuidancePiece, now: float) -> str:
+def describe_state(piece: GuidancePiece, now: float) -> str:
     """Where it stands, in a word or two."""
     one = piece.kept
     if piece.retired:
@@ -79,7 +79,7 @@ def state(piece: GuidancePiece, now: float) -> str:
     return "guideline" if one.section else live(held, now).state
 
 
-def event(one: Revised) -> str:
+def describe_event(one: Revised) -> str:
     """What became of a piece once, and who did it, in words."""
     why = str(one.evidence.get("why", ""))
     return f"{_WHO.get(one.author, one.author)}: {_DID.get(why, _to_user(why))}"
@@ -90,19 +90,19 @@ def _to_user(why: str) -> str:
     return why.replace("the user", "you")
 
 
-async def pieces(store: Store, user: str) -> list[GuidancePiece]:
+async def list_pieces(store: Store, user: str) -> list[GuidancePiece]:
     """All that was learned of a user, what was retired included."""
     user_id = await store.nights.find_user_id(user)
     return await store.run(ledger.list_pieces, user_id) if user_id is not None else []
 
 
-async def piece(store: Store, user: str, name: str) -> GuidancePiece:
+async def find_piece(store: Store, user: str, name: str) -> GuidancePiece:
     """The piece of an id, or of the beginning of one.
 
     Raises:
         InputError: there is none, or several begin so.
     """
-    every = await pieces(store, user)
+    every = await list_pieces(store, user)
     exact = [one for one in every if name in (one.kept.name, str(one.kept.id))]
     found = exact or [one for one in every if len(name) >= FEWEST and one.kept.name.startswith(name)]
     if len(found) != 1:
@@ -111,79 +111,79 @@ async def piece(store: Store, user: str, name: str) -> GuidancePiece:
     return found[0]
 
 
-async def show(store: Store, user: str, name: str) -> Shown:
+async def explain_piece(store: Store, user: str, name: str) -> Shown:
     """A piece with its reasons.
 
     Raises:
         InputError: there is none such.
     """
-    one = await piece(store, user, name)
+    one = await find_piece(store, user, name)
     user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     return Shown(
         one,
-        state(one, store.now()),
+        describe_state(one, store.now()),
         await store.guidance.read_cited(user_id, one.kept.citations),
         await store.guidance.list_revisions(user_id, f"lesson:{one.kept.key}", ledger.PAST),
         await store.run(ledger.last_told, user_id, one.kept.id),
     )
 
 
-async def decide(store: Store, user: str, path: Path | None, name: str, do: Do, text: str = "") -> str:
+async def decide_piece(store: Store, user: str, path: Path | None, name: str, do: Do, text: str = "") -> str:
     """Do what a person wants with a piece; returns a sentence on how it stands.
 
     Raises:
         InputError: there is none such, or that cannot be done with it, with the reason.
     """
-    one = await piece(store, user, name)
+    one = await find_piece(store, user, name)
     text = " ".join(redact(text).split())
-    if why := _refused(one, do, text):
+    if why := _explain_refusal(one, do, text):
         raise InputError(f"The guidance {one.kept.name!r} stays as it is: {why}")
     user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     if not await store.run(ledger.record_decision, user_id, one.kept, do, store.now(), text):
         raise InputError(f"Nothing was decided on the guidance {one.kept.name!r} that could be undone.")
-    await _follow(store, user, user_id, path, one.kept, do)
+    await _update_soul(store, user, user_id, path, one.kept, do)
     return f"{one.kept.name} {DONE[do]}"
 
 
-def _refused(one: GuidancePiece, do: Do, text: str) -> str:
+def _explain_refusal(one: GuidancePiece, do: Do, text: str) -> str:
     """Why something cannot be done; empty where it can."""
     if one.retired and do != "undo":
         return f"it was retired ({_to_user(one.retired)}); `insula guidance undo {one.kept.name}` brings it back."
     if do == "edit":
-        return _unfit(text)
+        return _explain_unfit(text)
     return ""
 
 
-def _unfit(text: str) -> str:
+def _explain_unfit(text: str) -> str:
     why = find_flaw(text) if text else "It says nothing"
     return f"{why[0].lower()}{why[1:]}." if why else ""
 
 
-async def _follow(store: Store, user: str, user_id: int, path: Path | None, one: Kept, do: Do) -> None:
+async def _update_soul(store: Store, user: str, user_id: int, path: Path | None, one: Kept, do: Do) -> None:
     """Let SOUL.md show the decision at once, where there is one."""
     past = await store.guidance.list_revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     if not past:
         return
-    document, kept = soul.parse(past[0].content), await store.guidance.list_lessons(user_id)
+    document, kept = soul.parse_document(past[0].content), await store.guidance.list_lessons(user_id)
     standing = {each.key: each for each in kept if each.section and each.mode != MUTED}
     gone = [line.id for line in document.derived if line.id == one.key and line.id not in standing]
     words = {one.key: standing[one.key].advice} if one.key in standing and do in ("edit", "undo") else {}
-    new = soul.revise(document, remove=gone, reword=words)
+    new = soul.revise_document(document, remove=gone, reword=words)
     back = standing.get(one.key)
     if back and do in ("undo", "unmute") and one.key not in {line.id for line in document.derived}:
-        new = soul.revise(new, add=[(guidelines.section_of(back), back.key, back.advice)])
+        new = soul.revise_document(new, add=[(guidelines.section_of(back), back.key, back.advice)])
     new = with_wishes(without_wishes(new), new, kept)
-    if soul.render(new) != past[0].content:
-        await guidelines.put(store, user, path, soul.render(new), WHY)
+    if soul.render_document(new) != past[0].content:
+        await guidelines.replace_document(store, user, path, soul.render_document(new), WHY)
 
 
 REQUESTS = "requests.jsonl"
 """Beside a user's SOUL.md: what the model was told, turn by turn."""
 
 
-async def erase(store: Store, user: str, path: Path | None, *numbers: int) -> str | None:
+async def erase_memories(store: Store, user: str, path: Path | None, *numbers: int) -> str | None:
     """Erase memories with the lines that they came from and what was derived of their sessions, all or none of them.
 
     Args:
@@ -200,24 +200,26 @@ async def erase(store: Store, user: str, path: Path | None, *numbers: int) -> st
         return None
     with suppress(InputError):
         if path:
-            await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
+            await guidelines.adopt_edits(
+                store, user, path
+            )  # what a person edited is theirs; what it repeats of ours is not
     if not await store.memories.erase_memories(user_id, *numbers):
         return None
     return await _from_files(store, user, user_id, path)
 
 
-async def unlearn(store: Store, user: str, name: str, path: Path | None) -> str:
-    """Erase a lesson, a wish or a guideline; the messages that it was learned from stay. Returns as `erase` does.
+async def erase_piece(store: Store, user: str, name: str, path: Path | None) -> str:
+    """Erase a lesson, a preference or a guideline; what it was learned from stays. Returns what `erase_memories` does.
 
     Raises:
         InputError: there is none such.
     """
-    one = await piece(store, user, name)
+    one = await find_piece(store, user, name)
     user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     with suppress(InputError):
         if path:
-            await guidelines.adopt(store, user, path)
+            await guidelines.adopt_edits(store, user, path)
     await store.guidance.erase_lesson(user_id, one.kept.id)
     return await _from_files(store, user, user_id, path)
 
@@ -229,7 +231,9 @@ async def _from_files(store: Store, user: str, user_id: int, path: Path | None) 
         await _renew_backups(store, user, path)
     past = await store.guidance.list_revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     try:
-        left = guidelines.put_down(path, past)[1] if path and past and not guidelines.holds(path, past[0]) else ""
+        left = (
+            guidelines.put_down(path, past)[1] if path and past and not guidelines.holds_revision(path, past[0]) else ""
+        )
     except InputError as error:
         left = str(error)
     return f"{left} {store.residue}".strip()

@@ -41,7 +41,7 @@ __all__ = [
     "Result",
     "SleepReport",
     "State",
-    "due",
+    "is_due",
     "sleep_cycle",
 ]
 
@@ -88,13 +88,13 @@ class Effect(NamedTuple):
     low: float
     high: float
 
-    def figures(self) -> str:
+    def format_figures(self) -> str:
         """The effect and its interval, in points of a hundred."""
         return f"{100 * self.estimate:+.0f} points, between {100 * self.low:+.0f} and {100 * self.high:+.0f} (95 %)"
 
-    def line(self) -> str:
+    def format_line(self) -> str:
         """All of it, in a line."""
-        return f"{self.what}: {self.verdict}, {self.figures()}"
+        return f"{self.what}: {self.verdict}, {self.format_figures()}"
 
 
 class Result(NamedTuple):
@@ -114,7 +114,7 @@ class Result(NamedTuple):
     effects: Sequence[Effect] = ()
     """Effects that came to be known."""
 
-    def journal(self) -> dict[str, object]:
+    def to_journal(self) -> dict[str, object]:
         """All of it as it stands in the journal."""
         effects = [effect._asdict() for effect in self.effects]
         told = {"says": [*self.says], "news": [*self.news], "effects": effects}
@@ -147,12 +147,12 @@ class Night:
     last: Json = field(default_factory=dict[str, Any])
     """What this phase reported when it was last done, in an earlier night."""
     known: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
-    """What was read since a model was last asked: see `kept`."""
+    """What was read since a model was last asked: see `read_once`."""
     made: dict[Hashable, tuple[object, Any]] = field(default_factory=dict[Hashable, "tuple[object, Any]"])
     """What was made of what was read: see `made_of`."""
 
     @property
-    def seen(self) -> int:
+    def last_seen(self) -> int:
         """The last message that this phase had seen by then: by its place on the ledger, since clocks are put back."""
         found = self.last.get(UP_TO, 0)
         return found if isinstance(found, int) else 0
@@ -162,20 +162,20 @@ class Night:
 
         For what costs: a call of a model is made once, and at most the one in flight is repeated.
         """
-        known = self.done.get(name) or await self._noted(name)
+        known = self.done.get(name) or await self._read_note(name)
         if "result" in known:
             return cast(T, known["result"])
         result = json.loads(json.dumps(await work()))  # what is read after a stop is what was read before it
         self.known.clear()
         if await self.store.nights.note_answer(self.user_id, self.date, name, {"result": result}):
             return result
-        return cast(T, (await self._noted(name)).get("result", result))
+        return cast(T, (await self._read_note(name)).get("result", result))
 
-    async def _noted(self, name: str) -> Json:
+    async def _read_note(self, name: str) -> Json:
         """What stands in the journal by now: somebody else may be at this night, who thought that we were gone."""
         return (await self.store.nights.read_journal(self.user_id, self.date)).get(name, {})
 
-    async def kept(self, what: Hashable, read: Callable[[], Awaitable[T]]) -> T:
+    async def read_once(self, what: Hashable, read: Callable[[], Awaitable[T]]) -> T:
         """What was read before, else what `read` gives; not beyond a question to a model, which takes its time: what
         was read before it may have been erased since.
         """
@@ -190,9 +190,9 @@ class Night:
             known = self.made[what] = of, make()
         return cast(T, known[1])
 
-    async def sessions(self) -> list[Session]:
+    async def list_sessions(self) -> list[Session]:
         """The user's sessions, oldest first."""
-        return await self.kept("sessions", lambda: self.store.nights.sessions_to_sleep_on(self.user_id))
+        return await self.read_once("sessions", lambda: self.store.nights.sessions_to_sleep_on(self.user_id))
 
     async def lines_of(self, sessions: Sequence[int], limit: int) -> dict[int, list[Line]]:
         """The last lines of some sessions, each oldest first."""
@@ -202,10 +202,10 @@ class Night:
             self.known.update({("lines", one): (limit, lines) for one, lines in found.items()})
         return {one: cast("list[Line]", self.known["lines", one][1])[-limit:] for one in sessions}
 
-    async def noticed(self, kind: str, days: float) -> list[Noticed]:
+    async def list_signals(self, kind: str, days: float) -> list[Noticed]:
         """The signals of a kind in the last days, oldest first."""
         since = self.now - days * _DAY
-        return await self.kept((kind, days), lambda: self.store.nights.list_signals(self.user_id, [kind], since))
+        return await self.read_once((kind, days), lambda: self.store.nights.list_signals(self.user_id, [kind], since))
 
 
 Phase = Callable[[Night], Awaitable[Result]]
@@ -286,17 +286,19 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     user_id = await store.nights.find_user_id(user)
     if user_id is None:
         why = f"Nothing is stored of {user!r}."
-        return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
+        return SleepReport(user=user, date=date or _date_today(store, zone), phases=(), skipped=why)
     async with store.nights.hold_night(user_id) as alone:
-        found = await store.run(check_preconditions, user_id, _day(store, zone), store.now(), night=date, force=force)
-        _check(found.done)
+        found = await store.run(
+            check_preconditions, user_id, _date_today(store, zone), store.now(), night=date, force=force
+        )
+        _check_journal(found.done)
         if why := found.why if alone else "Another process is at this night now.":
             return SleepReport(user=user, date=found.night, phases=(), skipped=why, gated=alone)
         account = account or Account()
-        given = await _granted(store, found.night, user_id, account, cap)
+        given = await _take_grant(store, found.night, user_id, account, cap)
         if given.is_nothing:
             return SleepReport(user=user, date=found.night, phases=(), skipped=CAPPED, capped=True)
-        account, before = _within(account, given), account.spent
+        account, before = _limit_account(account, given), account.spent
         night = Night(
             store=store,
             user=user,
@@ -314,16 +316,18 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
             known={"sessions": found.sessions},
         )
         with on_behalf_of(user), span(NIGHT) as traced:
-            report = SleepReport(user=user, date=night.date, phases=await _through(night, phases, found.last, on_phase))
+            report = SleepReport(
+                user=user, date=night.date, phases=await _run_phases(night, phases, found.last, on_phase)
+            )
             traced.set(state="failed" if report.failed else "done")
-        await _settle(night, report, given, _spent_since(before, account))
+        await _settle_grant(night, report, given, _spent_since(before, account))
         return report
 
 
-async def _granted(store: Store, night: str, user_id: int, account: Account, cap: Sum) -> Sum:
+async def _take_grant(store: Store, night: str, user_id: int, account: Account, cap: Sum) -> Sum:
     """What the night may spend; where nothing is capped, it goes on though that it began cannot be written down."""
     try:
-        return await store.run(spending.take_grant, night, user_id, _needed(account), cap, store.now())
+        return await store.run(spending.take_grant, night, user_id, _needed_amount(account), cap, store.now())
     except StoreError as error:
         if not cap.is_endless:
             raise
@@ -331,7 +335,7 @@ async def _granted(store: Store, night: str, user_id: int, account: Account, cap
         return cap
 
 
-async def _settle(night: Night, report: SleepReport, given: Sum, spent: Sum) -> None:
+async def _settle_grant(night: Night, report: SleepReport, given: Sum, spent: Sum) -> None:
     """Note how a night ended; where that fails, its grant stays spent, and the night is as it is."""
     why = ", ".join(f"{one.name}: {one.error}" for one in report.failed)
     state: spending.State = "failed" if why else "done"
@@ -343,7 +347,7 @@ async def _settle(night: Night, report: SleepReport, given: Sum, spent: Sum) -> 
         log.warning("How the night of %s ended was not noted: %s", night.date, error)
 
 
-def _needed(account: Account) -> Sum:
+def _needed_amount(account: Account) -> Sum:
     """What a night asks for of a common cap: the user's own caps, or what a night seldom needs."""
     budget = account.budget
     tokens = float(FRESH_TOKENS if budget.tokens is None else budget.tokens)
@@ -353,12 +357,12 @@ def _needed(account: Account) -> Sum:
     return Sum(float(FRESH_CALLS if budget.calls is None else budget.calls), tokens, cost)
 
 
-def _within(account: Account, given: Sum) -> Account:
+def _limit_account(account: Account, given: Sum) -> Account:
     """An account with its own caps within what was granted; as it is where nothing is capped."""
-    return account if given.is_endless else replace(account, budget=_budget(account.budget, given))
+    return account if given.is_endless else replace(account, budget=_limit_budget(account.budget, given))
 
 
-def _budget(own: Budget, given: Sum) -> Budget:
+def _limit_budget(own: Budget, given: Sum) -> Budget:
     calls, tokens = (None if cap is None else int(cap) for cap in given[:2])
     return replace(own, calls=calls or own.calls, tokens=tokens or own.tokens, cost=given.cost or own.cost)
 
@@ -369,7 +373,7 @@ def _spent_since(before: Usage, account: Account) -> Sum:
     return Sum(now.calls - before.calls, tokens, now.cost - before.cost)
 
 
-def _check(done: Mapping[str, Json]) -> None:
+def _check_journal(done: Mapping[str, Json]) -> None:
     """Hold that every phase in the journal is one of ours; an answer that was asked for has a colon in its name."""
     for name in done:
         if ":" not in name and name not in [*PhaseName]:
@@ -379,63 +383,63 @@ def _check(done: Mapping[str, Json]) -> None:
             )
 
 
-async def due(store: Store, user: str, zone: tzinfo | None = None) -> bool:
+async def is_due(store: Store, user: str, zone: tzinfo | None = None) -> bool:
     """Whether a night of a user would find something to do now; `zone` as for `sleep_cycle`."""
     user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return False
-    return not (await store.run(check_preconditions, user_id, _day(store, zone), store.now())).why
+    return not (await store.run(check_preconditions, user_id, _date_today(store, zone), store.now())).why
 
 
-def _day(store: Store, zone: tzinfo | None) -> str:
+def _date_today(store: Store, zone: tzinfo | None) -> str:
     return datetime.fromtimestamp(store.now(), zone).strftime("%Y-%m-%d")
 
 
-async def _through(
+async def _run_phases(
     night: Night,
     phases: Sequence[tuple[PhaseName, Phase]],
     last: Mapping[str, Json],
     on_phase: Callable[[PhaseReport], None] | None,
 ) -> tuple[PhaseReport, ...]:
     reports: list[PhaseReport] = []
-    sessions = await night.sessions()
+    sessions = await night.list_sessions()
     for name, phase in phases:
-        reports.append(await _run(replace(night, last=last.get(name, {})), name, phase))
+        reports.append(await _run_phase(replace(night, last=last.get(name, {})), name, phase))
         if on_phase:
             on_phase(reports[-1])
     if not any(report.state == "failed" for report in reports):
-        seen = min([max((one.last for one in sessions), default=0), *_seen(reports)])
-        ended = await _run(night, END, lambda _: _ended(seen))
+        seen = min([max((one.last for one in sessions), default=0), *_list_seen(reports)])
+        ended = await _run_phase(night, END, lambda _: _end_result(seen))
         reports += [ended] if ended.state == "failed" else []
     return tuple(reports)
 
 
-def _seen(reports: Sequence[PhaseReport]) -> Iterator[int]:
+def _list_seen(reports: Sequence[PhaseReport]) -> Iterator[int]:
     """What the phases have seen: a message that one of them has not is left for the next night."""
     for report in reports:
         if isinstance(seen := report.found.get(UP_TO), int):
             yield seen
 
 
-async def _ended(seen: int) -> Result:
+async def _end_result(seen: int) -> Result:
     return Result({UP_TO: seen})
 
 
-async def _run(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
+async def _run_phase(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
     with span(PHASE, phase=name) as traced:
-        report = await _bounded(night, name, phase)
+        report = await _run_bounded(night, name, phase)
         traced.set(state=report.state)
     return report
 
 
-async def _bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
+async def _run_bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
     """One phase within its own boundary."""
     if name in night.done:
         return PhaseReport(name=name, state="before", found=night.done[name])
     try:
         result = await phase(night)
         if not result.waits:
-            await night.store.nights.record_phase(night.user_id, night.date, name, result.journal(), result.changes)
+            await night.store.nights.record_phase(night.user_id, night.date, name, result.to_journal(), result.changes)
     except InsulaError as error:
         log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)
         return PhaseReport(name=name, state="failed", why=str(error), error=type(error).__name__)
@@ -444,5 +448,5 @@ async def _bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
         kind = type(error).__name__
         return PhaseReport(name=name, state="failed", why=f"It failed ({kind}); the log says more.", error=kind)
     if result.skipped:
-        return PhaseReport(name=name, state="skipped", found=result.journal(), why=result.skipped)
-    return PhaseReport(name=name, state="done", found=result.journal())
+        return PhaseReport(name=name, state="skipped", found=result.to_journal(), why=result.skipped)
+    return PhaseReport(name=name, state="done", found=result.to_journal())

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PINNED
-from insula.night.agreement import keeps, opposite, same
-from insula.night.soul import Change, Document, Section, diff, revise, taken_out
-from insula.night.soul.render import WORDS, fixed, load, weigh
+from insula.night.agreement import keeps_advice, says_opposite, says_same
+from insula.night.soul import Change, Document, Section, diff_documents, revise_document, taken_out
+from insula.night.soul.render import WORDS, count_heading_words, count_told_words, count_words
 from insula.screening import screen
 from insula.text.analysis import analyse
 
@@ -85,7 +85,7 @@ class Outcome:
     """What a person took out or rewrote since the last night; the caller keeps them muted."""
 
 
-def distil(
+def distil_document(
     old: Document, offered: Iterable[Guideline], *, last: Document | None = None, freely: bool = False
 ) -> Outcome:
     """Put the document together anew.
@@ -99,15 +99,15 @@ def distil(
     """
     rejected = taken_out(last, old) if last else frozenset[str]()
     choice = _Choice(old, tuple(offered), rejected)
-    whole = choice.whole()
-    document = whole if freely else choice.step()
+    whole = choice.whole_document()
+    document = whole if freely else choice.next_document()
     waits = document.lines != whole.lines
     return Outcome(
         document=document,
         proposal=whole if waits else None,
-        reasons=choice.reasons() if waits else (),
-        changes=diff(old, document, {gone.id: gone.why for gone in choice.dropped.values()}),
-        dropped=choice.absent(document),
+        reasons=choice.list_reasons() if waits else (),
+        changes=diff_documents(old, document, {gone.id: gone.why for gone in choice.dropped.values()}),
+        dropped=choice.list_absent(document),
         rejected=rejected,
     )
 
@@ -126,39 +126,39 @@ class _Choice:
         self._own = [part.text for line in old.own for part in analyse(line.text).sentences][:_MOST_STATEMENTS]
         unique = {one.id: one for one in reversed(offered)}.values()
         self._muted = [one.text for one in unique if one.state == MUTED or one.id in rejected]
-        self._pool = self._merged(sorted(unique, key=lambda one: (one.since, one.id)))
+        self._pool = self._merge_offered(sorted(unique, key=lambda one: (one.since, one.id)))
         self._wanted = self._without_rivals()
-        self._room = WORDS - fixed(old) - load(old.own)
+        self._room = WORDS - count_heading_words(old) - count_told_words(old.own)
         whole = _Room(self._room, WORDS, WORDS)
-        self._fitting = [one for one in self._wanted if whole.add(_cost(self._text(one)))]
+        self._fitting = [one for one in self._wanted if whole.add_words(_count_words(self._choose_words(one)))]
 
     # Which of them may be told.
 
-    def _merged(self, offered: Sequence[Guideline]) -> list[Guideline]:
+    def _merge_offered(self, offered: Sequence[Guideline]) -> list[Guideline]:
         """The fit ones, those that say the same made one: of two, the one in the document stays, else the older."""
         kept: list[Guideline] = []
         for each in sorted(offered, key=lambda one: one.id not in self._here):
-            if why := self._flaw(each):
-                self._drop(each, why)
+            if why := self._find_flaw(each):
+                self._drop_guideline(each, why)
                 continue
-            fit = replace(each, text=_addressed(each.text))
+            fit = replace(each, text=_address_assistant(each.text))
             text = self._here.get(fit.id, fit.text)
-            at = next((i for i, other in enumerate(kept) if same(text, other.text)), None)
+            at = next((i for i, other in enumerate(kept) if says_same(text, other.text)), None)
             if at is None:
                 kept.append(fit)
             else:
-                kept[at] = _joined(kept[at], fit)
-                self._drop(fit, f"It says the same as “{kept[at].text}”", kept[at].id)
+                kept[at] = _join_guidelines(kept[at], fit)
+                self._drop_guideline(fit, f"It says the same as “{kept[at].text}”", kept[at].id)
         return [one for one in kept if self._is_backed(one)]
 
     def _is_backed(self, one: Guideline) -> bool:
         enough = one.support >= CORROBORATED or one.state == PINNED or one.said
         if not enough:
-            self._drop(one, f"Fewer than {CORROBORATED} sessions back it")
+            self._drop_guideline(one, f"Fewer than {CORROBORATED} sessions back it")
         return enough
 
-    def _flaw(self, one: Guideline) -> str:
-        if why := self._ruled_out(replace(one, text=_addressed(one.text))):
+    def _find_flaw(self, one: Guideline) -> str:
+        if why := self._ruled_out(replace(one, text=_address_assistant(one.text))):
             self._by_person.add(one.id)
             return why
         if one.state not in (ACTIVE, PINNED):
@@ -169,95 +169,97 @@ class _Choice:
         """Which word of a person's is against it; empty for none."""
         if one.state == MUTED or one.id in self._rejected:
             return "A person muted it, rewrote it or took it out"
-        if any(same(one.text, other) for other in self._muted):
+        if any(says_same(one.text, other) for other in self._muted):
             return "A person muted the like"
         for statement in self._own:
-            if same(one.text, statement):
+            if says_same(one.text, statement):
                 return "A person wrote the same"
-            if opposite(one.text, statement):
+            if says_opposite(one.text, statement):
                 return f"A person wrote the opposite: “{statement}”"
         return ""
 
     def _without_rivals(self) -> list[Guideline]:
         """Best first, without those whose opposite is better supported, or older where support is equal."""
         kept: list[Guideline] = []
-        for one in sorted(self._pool, key=self._rank):
-            other = next((each for each in kept if opposite(one.text, each.text)), None)
+        for one in sorted(self._pool, key=self._rank_guideline):
+            other = next((each for each in kept if says_opposite(one.text, each.text)), None)
             if other is None:
                 kept.append(one)
             else:
-                self._drop(one, f"{other.support} sessions to {one.support} back the opposite: “{other.text}”")
+                self._drop_guideline(
+                    one, f"{other.support} sessions to {one.support} back the opposite: “{other.text}”"
+                )
         return kept
 
-    def _rank(self, one: Guideline) -> tuple[bool, int, float, str]:
+    def _rank_guideline(self, one: Guideline) -> tuple[bool, int, float, str]:
         seniority = SENIORITY if one.id in self._here else 0
         return one.state != PINNED, -one.support - seniority, one.since, one.id
 
-    def _drop(self, one: Guideline, why: str, into: str = "") -> None:
+    def _drop_guideline(self, one: Guideline, why: str, into: str = "") -> None:
         self.dropped[one.id] = Dropped(one.id, one.text, f"{why}.", into)
 
     # What stands in the document.
 
-    def whole(self) -> Document:
+    def whole_document(self) -> Document:
         """All that the evidence asks for and there is room for."""
-        return self._document({one.id: self._text(one) for one in self._fitting})
+        return self._make_document({one.id: self._choose_words(one) for one in self._fitting})
 
-    def step(self) -> Document:
+    def next_document(self) -> Document:
         """What may be written tonight."""
-        size = load(line for line in self._old.derived)
+        size = count_told_words(line for line in self._old.derived)
         drift = DRIFT * max(size, YOUNG)
         room = _Room(self._room, drift, drift + max(0, YOUNG - size) if size else WORDS)
-        words = self._staying(room)
+        words = self._list_staying(room)
         for one in self._fitting:
-            text = self._text(one)
+            text = self._choose_words(one)
             if one.id in words:
-                if text != words[one.id] and room.swap(_cost(words[one.id]), _cost(text)):
+                if text != words[one.id] and room.swap_words(_count_words(words[one.id]), _count_words(text)):
                     words[one.id] = text
-            elif not any(opposite(text, other) for other in words.values()) and room.add(_cost(text)):
+            elif not any(says_opposite(text, other) for other in words.values()) and room.add_words(_count_words(text)):
                 words[one.id] = text
-        return self._document(words)
+        return self._make_document(words)
 
-    def _staying(self, room: "_Room") -> dict[str, str]:
+    def _list_staying(self, room: "_Room") -> dict[str, str]:
         """What is in the document and stays: all that is supported, for which only a person's own words can leave no
         room, and what has lost its support where that is more than one night may take away.
         """
-        supported = [one.id for one in sorted(self._pool, key=self._rank) if one.id in self._here]
+        supported = [one.id for one in sorted(self._pool, key=self._rank_guideline) if one.id in self._here]
         lost = [name for name in self._here if name not in supported and name not in self._by_person]
         words: dict[str, str] = {}
         for name in (*supported, *lost):
-            cost = _cost(self._here[name])
-            goes = name in self._unsafe or (name in lost and room.remove(cost))
-            if not goes and room.keep(cost):
+            cost = _count_words(self._here[name])
+            goes = name in self._unsafe or (name in lost and room.remove_words(cost))
+            if not goes and room.keep_words(cost):
                 words[name] = self._here[name]
         return words
 
-    def reasons(self) -> tuple[str, ...]:
+    def list_reasons(self) -> tuple[str, ...]:
         """Why the whole is not done at once."""
-        whole = {one.id: self._text(one) for one in self._fitting}
+        whole = {one.id: self._choose_words(one) for one in self._fitting}
         lost = [one.text for one in self._pool if one.id in self._here and one.id not in whole]
         found = [f"It would take out what conversations still back: {' / '.join(lost)}"] if lost else []
-        size = load(line for line in self._old.derived)
-        removed = sum(_cost(text) for name, text in self._here.items() if name not in whole)
-        added = sum(_cost(text) for name, text in whole.items() if name not in self._here)
+        size = count_told_words(line for line in self._old.derived)
+        removed = sum(_count_words(text) for name, text in self._here.items() if name not in whole)
+        added = sum(_count_words(text) for name, text in whole.items() if name not in self._here)
         share = max(removed, added - max(0, YOUNG - size)) / max(size, YOUNG)
         if share > DRIFT:
             found.append(f"It would change {share:.0%} of the words; one night changes at most {DRIFT:.0%}.")
         return tuple(found) or ("It changes more than one night may.",)
 
-    def absent(self, document: Document) -> tuple[Dropped, ...]:
+    def list_absent(self, document: Document) -> tuple[Dropped, ...]:
         """What was offered and does not stand in the document."""
         told = {line.id for line in document.derived}
         crowded = {one.id: Dropped(one.id, one.text, "There is no room, or it waits.") for one in self._pool}
         return tuple(each for name, each in (crowded | self.dropped).items() if name not in told)
 
-    def _text(self, one: Guideline) -> str:
+    def _choose_words(self, one: Guideline) -> str:
         """The words of a guideline: those in the document while they say what it says, else its own."""
         here = self._here.get(one.id)
-        stays = here is not None and one.id not in self._unsafe and (here == one.text or keeps(here, one.text))
+        stays = here is not None and one.id not in self._unsafe and (here == one.text or keeps_advice(here, one.text))
         return here if here is not None and stays else one.text
 
-    def _document(self, words: Mapping[str, str]) -> Document:
-        return revise(
+    def _make_document(self, words: Mapping[str, str]) -> Document:
+        return revise_document(
             self._old,
             remove=self._here.keys() - words.keys(),
             reword={name: text for name, text in words.items() if self._here.get(name, text) != text},
@@ -273,33 +275,33 @@ class _Room:
     removed: float
     added: float
 
-    def keep(self, words: int) -> bool:
+    def keep_words(self, words: int) -> bool:
         fits = words <= self.left
         self.left -= words if fits else 0
         return fits
 
-    def add(self, words: int) -> bool:
-        fits = words <= self.added and self.keep(words)
+    def add_words(self, words: int) -> bool:
+        fits = words <= self.added and self.keep_words(words)
         self.added -= words if fits else 0
         return fits
 
-    def remove(self, words: int) -> bool:
+    def remove_words(self, words: int) -> bool:
         fits = words <= self.removed
         self.removed -= words if fits else 0
         return fits
 
-    def swap(self, old: int, new: int) -> bool:
+    def swap_words(self, old: int, new: int) -> bool:
         fits = old <= self.removed and new <= self.added and new - old <= self.left
         if fits:
             self.left, self.removed, self.added = self.left + old - new, self.removed - old, self.added - new
         return fits
 
 
-def _cost(text: str) -> int:
-    return weigh(f"- {text}")
+def _count_words(text: str) -> int:
+    return count_words(f"- {text}")
 
 
-def _joined(one: Guideline, other: Guideline) -> Guideline:
+def _join_guidelines(one: Guideline, other: Guideline) -> Guideline:
     return replace(
         one,
         sessions=one.sessions | other.sessions,
@@ -314,7 +316,7 @@ def _joined(one: Guideline, other: Guideline) -> Guideline:
 
 @clear_on_erasure
 @lru_cache(maxsize=4_096)
-def _addressed(text: str) -> str:
+def _address_assistant(text: str) -> str:
     """The text as one visible line, written to the assistant."""
     return _SPEAKS_OF_ITSELF.sub(r"You \1", screen(text, len(text)).text)
 
@@ -323,7 +325,7 @@ def _addressed(text: str) -> str:
 @lru_cache(maxsize=4_096)
 def find_flaw(text: str) -> str:
     """Why a text is no guideline; empty where it is one."""
-    if len(line := _addressed(text)) > ADVICE:
+    if len(line := _address_assistant(text)) > ADVICE:
         return f"It has {len(line)} characters, and {ADVICE} are the most"
     if not any(map(str.isalnum, text)):
         return "It says nothing"

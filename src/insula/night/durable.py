@@ -128,7 +128,7 @@ def tenant_of(user: str) -> str:
 
 
 @asynccontextmanager
-async def working(house: House, *, works: bool = True) -> AsyncGenerator["Worker"]:
+async def run_worker(house: House, *, works: bool = True) -> AsyncGenerator["Worker"]:
     """A worker that runs nights as long as the block; without `works` it only puts them on the queue.
 
     Raises:
@@ -140,8 +140,8 @@ async def working(house: House, *, works: bool = True) -> AsyncGenerator["Worker
             "--durable out."
         )
     worker = Worker(house)
-    await worker.launch(works)
-    beat = asyncio.create_task(worker.beat()) if works else None
+    await worker.launch_engine(works)
+    beat = asyncio.create_task(worker.keep_alive()) if works else None
     try:
         yield worker
     finally:
@@ -149,7 +149,7 @@ async def working(house: House, *, works: bool = True) -> AsyncGenerator["Worker
             beat.cancel()
             with suppress(asyncio.CancelledError):
                 await beat
-        await worker.end()
+        await worker.end_engine()
 
 
 class Worker:
@@ -164,14 +164,14 @@ class Worker:
         """The engine is spoken to from these: in a thread that runs a loop, it would take that loop's threads along."""
         self._room = asyncio.Semaphore(house.limits.at_once)
 
-    async def _do(self, call: Callable[[], T]) -> T:
+    async def _call_engine(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
-    async def launch(self, works: bool) -> None:
+    async def launch_engine(self, works: bool) -> None:
         """Let the engine begin; it schedules and runs nights only where it `works`."""
-        await self._do(lambda: self._launch(works))
+        await self._call_engine(lambda: self._launch_engine(works))
 
-    def _launch(self, works: bool) -> None:
+    def _launch_engine(self, works: bool) -> None:
         house = self.house
         config: DBOSConfig = {
             "name": "insula",
@@ -185,10 +185,10 @@ class Worker:
             "log_level": "WARNING",
         }
         DBOS(config=config)
-        self._night, self._evening = _registered(self)
+        self._night, self._evening = _register_workflows(self)
         DBOS.listen_queues([self._queue] if works else [])
         DBOS.launch()
-        self._register()
+        self._register_queue()
         if works:
             DBOS.apply_schedules(
                 [
@@ -203,15 +203,15 @@ class Worker:
                 ]
             )
 
-    def _register(self) -> None:
+    def _register_queue(self) -> None:
         limits = self.house.limits
         DBOS.register_queue(
             self._queue,
-            worker_concurrency=_taken(limits),
+            worker_concurrency=_worker_concurrency(limits),
             global_concurrency=limits.everywhere,
-            limiter=_rate(limits.per_minute),
+            limiter=_rate_limit(limits.per_minute),
             partition_concurrency=limits.tenant_at_once,
-            partition_limiter=_rate(limits.tenant_per_minute),
+            partition_limiter=_rate_limit(limits.tenant_per_minute),
             polling_interval_sec=0.5,
             on_conflict="always_update",
         )
@@ -220,12 +220,12 @@ class Worker:
     def _by_tenant(self) -> bool:
         return self.house.limits.tenant_at_once is not None or self.house.limits.tenant_per_minute is not None
 
-    async def end(self) -> None:
+    async def end_engine(self) -> None:
         """Let the engine end; what it was at goes on elsewhere, or here at the next start."""
-        await self._do(lambda: DBOS.destroy(destroy_registry=True))
+        await self._call_engine(lambda: DBOS.destroy(destroy_registry=True))
         self._threads.shutdown(wait=False)
 
-    async def evening(self, zone: str | None = None, date: str | None = None) -> int:
+    async def enqueue_due(self, zone: str | None = None, date: str | None = None) -> int:
         """Put the users on the queue for whom a night may find something new; returns how many.
 
         Args:
@@ -238,20 +238,20 @@ class Worker:
             zones = [(number, user, self.house.zone_of(user)) for number, user in page]
             here = [one for one in zones if zone is None or zone == (one[2].key if one[2] else self.house.zones[0])]
             due = [
-                (number, user, date or (_day(store.now(), where) if where else self.date()))
+                (number, user, date or (_date_of(store.now(), where) if where else self.current_date()))
                 for number, user, where in here
             ]
-            await self._do(lambda due=due: self._enqueue(due))
+            await self._call_engine(lambda due=due: self._enqueue_nights(due))
             called += len(due)
         return called
 
-    def _enqueue(self, due: Sequence[tuple[int, str, str]]) -> None:
+    def _enqueue_nights(self, due: Sequence[tuple[int, str, str]]) -> None:
         for number, user, date in due:
             tenant = tenant_of(user) if self._by_tenant else None
             with SetWorkflowID(f"night-{number}-{date}"), SetEnqueueOptions(queue_partition_key=tenant):
                 DBOS.enqueue_workflow(self._queue, self._night, number, user, date)
 
-    async def slept(self, number: int, user: str, date: str) -> dict[str, Any]:
+    async def run_night(self, number: int, user: str, date: str) -> dict[str, Any]:
         """One user's night; returns what the engine notes down of it.
 
         Raises:
@@ -274,47 +274,49 @@ class Worker:
                 embed=house.embed,
                 cap=house.limits.cap,
             )
-        return _ended(report)
+        return _summarise_report(report)
 
-    async def beat(self) -> None:
+    async def keep_alive(self) -> None:
         """Say again and again that this worker is there, and take over from those who have not said so for long."""
         while True:
             try:
-                await self.house.store.run(postgres.take_lease, _alive(self.house.executor), self.house.executor)
-                await self.reclaim()
+                await self.house.store.run(postgres.take_lease, _lease_name(self.house.executor), self.house.executor)
+                await self.reclaim_runs()
             except StoreError as error:
                 log.warning("The workers cannot be looked after: %s", error)
             except Exception:
                 log.exception("Runs of dead workers could not be taken over; it is tried again.")
             await asyncio.sleep(_LOOK)
 
-    async def reclaim(self) -> int:
+    async def reclaim_runs(self) -> int:
         """Put the runs of workers that died back on the queue; one worker at a time looks. Returns how many."""
         store, mine = self.house.store, self.house.executor
         if not await store.run(postgres.take_lease, "reclaim", mine):
             return 0
-        alive = {mine, *await store.run(postgres.list_holders, _alive(""))}
-        running = await self._do(lambda: _listed(status="PENDING", queue_name=self._queue))
+        alive = {mine, *await store.run(postgres.list_holders, _lease_name(""))}
+        running = await self._call_engine(lambda: _list_runs(status="PENDING", queue_name=self._queue))
         dead = [one.workflow_id for one in running if one.executor_id not in alive]
         if dead:
             log.warning("%d nights of workers that died go to the others.", len(dead))
-            await self._do(lambda: DBOS.resume_workflows(dead, queue_name=self._queue))
-        await self._clean()
+            await self._call_engine(lambda: DBOS.resume_workflows(dead, queue_name=self._queue))
+        await self._clean_records()
         return len(dead)
 
-    async def _clean(self) -> None:
+    async def _clean_records(self) -> None:
         """Take what ended long ago off the engine's record, and off ours."""
         before = (datetime.now(UTC) - KEPT).isoformat()
-        old = await self._do(lambda: _listed(status=["SUCCESS", "ERROR"], completed_before=before, limit=PAGE))
+        old = await self._call_engine(
+            lambda: _list_runs(status=["SUCCESS", "ERROR"], completed_before=before, limit=PAGE)
+        )
         if old:
-            await self._do(lambda: DBOS.delete_workflows([one.workflow_id for one in old]))
+            await self._call_engine(lambda: DBOS.delete_workflows([one.workflow_id for one in old]))
         await self.house.store.run(progress.drop_older_dates)
 
-    def date(self) -> str:
+    def current_date(self) -> str:
         """The day, where users sleep who have no zone of their own."""
-        return _day(self.house.store.now(), ZoneInfo(self.house.zones[0]))
+        return _date_of(self.house.store.now(), ZoneInfo(self.house.zones[0]))
 
-    async def progress(self) -> Progress:
+    async def read_progress(self) -> Progress:
         """How many nights wait, are run, and have ended, of those on record."""
         found = await self.house.store.run(lambda connection: connection.execute(_COUNTED, {"name": NIGHT}).all())
         count: dict[str, int] = {one.status: one.nights for one in found}
@@ -323,7 +325,7 @@ class Worker:
         return Progress(waiting, count.get("PENDING", 0), count.get("SUCCESS", 0), failed)
 
 
-def _registered(worker: Worker) -> tuple[Any, Any]:
+def _register_workflows(worker: Worker) -> tuple[Any, Any]:
     """What the engine runs: one user's night, tried again where it fails, and the call to bed in a time zone."""
 
     async def night(number: int, user: str, date: str) -> dict[str, Any]:
@@ -334,39 +336,39 @@ def _registered(worker: Worker) -> tuple[Any, Any]:
             "interval_seconds": PAUSE,
             "backoff_rate": BACK_OFF,
         }
-        return await DBOS.run_step_async(options, worker.slept, number, user, date)
+        return await DBOS.run_step_async(options, worker.run_night, number, user, date)
 
     async def evening(_: datetime, context: Mapping[str, Any]) -> None:
-        await worker.evening(str(context["zone"]))
+        await worker.enqueue_due(str(context["zone"]))
 
     return DBOS.workflow(name=NIGHT)(night), DBOS.workflow(name=EVENING)(evening)
 
 
-def _listed(**which: Any) -> list[Any]:
+def _list_runs(**which: Any) -> list[Any]:
     """Runs on the engine's record, without what went in and came out."""
     return list(DBOS.list_workflows(load_input=False, load_output=False, **which))
 
 
-def _alive(executor: str) -> str:
+def _lease_name(executor: str) -> str:
     return f"{progress.WORKER}{executor}"
 
 
-def _taken(limits: Limits) -> int:
+def _worker_concurrency(limits: Limits) -> int:
     """Nights that a worker takes from the queue: none ahead of others where all together may be at so many alone."""
     if limits.everywhere is not None:
         return min(limits.at_once, limits.everywhere)
     return limits.at_once * (AHEAD if limits.tenant_at_once is None else 1)
 
 
-def _rate(per_minute: int | None) -> Any:
+def _rate_limit(per_minute: int | None) -> Any:
     return None if per_minute is None else {"limit": per_minute, "period": 60.0}
 
 
-def _day(now: float, zone: ZoneInfo | None) -> str:
+def _date_of(now: float, zone: ZoneInfo | None) -> str:
     return datetime.fromtimestamp(now, zone or UTC).strftime("%Y-%m-%d")
 
 
-def _ended(report: SleepReport) -> dict[str, Any]:
+def _summarise_report(report: SleepReport) -> dict[str, Any]:
     """What the engine notes down of a night.
 
     Raises:

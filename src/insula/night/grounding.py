@@ -22,8 +22,8 @@ from insula.language.units import units
 from insula.memory.retrieval.embedding import embedded_all, hands_of
 from insula.memory.storage.rows import Line
 from insula.memory.storage.vectors import Embed
-from insula.night.agreement import claim, keeps, opposite
-from insula.night.corrections import Corrected, heard, is_users, own_lines
+from insula.night.agreement import keeps_advice, read_claim, says_opposite
+from insula.night.corrections import Corrected, find_corrections, is_users, own_lines
 from insula.redaction import kinds
 from insula.screening import screen
 from insula.text.analysis import analyse, detect
@@ -104,11 +104,11 @@ class Saying(NamedTuple):
     @property
     def wanted(self) -> frozenset[str]:
         """What it wants of answers, such as "length.short"."""
-        return _wanted(self.vectors)
+        return _find_wanted(self.vectors)
 
-    def quotes(self, quote: str) -> bool:
+    def contains_quote(self, quote: str) -> bool:
         """Whether some words stand in it."""
-        return bool(_flat(quote)) and _flat(quote) in _flat(self.text)
+        return bool(_flatten_text(quote)) and _flatten_text(quote) in _flatten_text(self.text)
 
 
 class Text(NamedTuple):
@@ -125,7 +125,7 @@ class Text(NamedTuple):
     @property
     def wanted(self) -> frozenset[str]:
         """What it wants of answers, such as "length.short"."""
-        return _wanted([self.vector])
+        return _find_wanted([self.vector])
 
     @property
     def wards(self) -> bool:
@@ -144,7 +144,7 @@ class Text(NamedTuple):
         is_fact = is_fact or (self.put is not None and (chance("fact", *self.put) or 0.0) >= TOLD_OF)
         return is_fact or _names_people(named)
 
-    def nearness(self, saying: Saying) -> float:
+    def nearness_to_saying(self, saying: Saying) -> float:
         """How near it is in meaning to something said; without an embedding, the share of its words there."""
         if self.vector is None or not saying.vectors:
             return len(self.terms & saying.terms) / max(1, len(self.terms))
@@ -184,10 +184,10 @@ def about_no_answers(corrections: Sequence[Corrected], embed: Embed | None) -> l
     return [one for one, vector in zip(corrections, vectors, strict=True) if not part_of(vector)]
 
 
-def sayings(lines: Sequence[Line], embed: Embed | None) -> tuple[Saying, ...]:
+def list_sayings(lines: Sequence[Line], embed: Embed | None) -> tuple[Saying, ...]:
     """What the user said in a session."""
     lines = read_own(lines, embed)
-    asking = {one.line.id for one in heard(lines) if one.judged.kind}
+    asking = {one.line.id for one in find_corrections(lines) if one.judged.kind}
     own = [(line, words) for line in lines if is_users(line) and (words := own_words(line.content))][-SAYINGS:]
     found: list[Saying] = []
     previous = ""
@@ -259,7 +259,7 @@ class Ground(NamedTuple):
     """Passages of what a tool returned or the user pasted, and did not say."""
 
 
-def sift(
+def sift_proposals(
     items: Sequence[Proposal], ground: Mapping[int, Ground], preferences: Sequence[str], embed: Embed | None
 ) -> tuple[list[Proposal], list[Dropped]]:
     """The items that may be kept, each with only the sessions that bear it out, and those that may not."""
@@ -271,12 +271,12 @@ def sift(
             continue
         text = read_text(" ".join(item.text.split()), embed, bids=bool(item.section))
         said = {session: ground[session].said for session in item.sessions}
-        if reason := unsupported(text, item.quotes, said):
+        if reason := explain_unsupported(text, item.quotes, said):
             dropped.append(Dropped(item, reason))
-        elif item.section and contradicts(text, preferences, embed):
+        elif item.section and contradicts_preferences(text, preferences, embed):
             dropped.append(Dropped(item, "says the opposite of what the user wants"))
         else:
-            kept.append(item._replace(text=text.text, sessions=supporting(text, item.quotes, said)))
+            kept.append(item._replace(text=text.text, sessions=supporting_sessions(text, item.quotes, said)))
     return kept, dropped
 
 
@@ -293,16 +293,16 @@ def find_flaw(item: Proposal, ground: Mapping[int, Ground]) -> str:
     if not ground.keys() >= set(item.sessions):
         return "unknown session"
     foreign = frozenset[tuple[str, ...]]().union(*(ground[session].foreign for session in item.sessions))
-    return "foreign" if echoes(item.text, foreign) else ""
+    return "foreign" if repeats_foreign(item.text, foreign) else ""
 
 
-def echoes(text: str, foreign: frozenset[tuple[str, ...]]) -> bool:
+def repeats_foreign(text: str, foreign: frozenset[tuple[str, ...]]) -> bool:
     """Whether a text mostly repeats what a tool returned or the user pasted: that is nobody's experience."""
-    found = passages(text)
+    found = list_passages(text)
     return bool(found) and len(found & foreign) >= ECHOES * len(found)
 
 
-def passages(text: str) -> frozenset[tuple[str, ...]]:
+def list_passages(text: str) -> frozenset[tuple[str, ...]]:
     """The runs of `ECHO` words of a text; where words are not told apart, of characters."""
     parts = _PART.findall(text.lower())
     return frozenset(tuple(parts[i : i + ECHO]) for i in range(len(parts) - ECHO + 1))
@@ -321,7 +321,7 @@ def find_harm(text: str) -> str:
     return ""
 
 
-def unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> str:
+def explain_unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> str:
     """Why an item may not be kept, in a few words; empty where what the user said bears it out.
 
     Args:
@@ -332,33 +332,35 @@ def unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[S
     if text.is_about_people:
         return ABOUT_PEOPLE
     every = [one for each in said.values() for one in each]
-    if quotes and not any(one.quotes(quote) for quote in quotes for one in every):
+    if quotes and not any(one.contains_quote(quote) for quote in quotes for one in every):
         return "quotes what was not said"
-    return "" if supporting(text, quotes, said) else "not borne out"
+    return "" if supporting_sessions(text, quotes, said) else "not borne out"
 
 
-def supporting(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> tuple[int, ...]:
+def supporting_sessions(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> tuple[int, ...]:
     """The sessions that bear an item out; none where what it quotes does not."""
-    quoted = {session for session, each in said.items() if quotes and any(_bears(text, one, quotes) for one in each)}
-    near = {session for session, each in said.items() if any(_bears(text, one, ()) for one in each)}
+    quoted = {
+        session for session, each in said.items() if quotes and any(_bears_out(text, one, quotes) for one in each)
+    }
+    near = {session for session, each in said.items() if any(_bears_out(text, one, ()) for one in each)}
     return tuple(sorted(quoted | near))
 
 
 def words_behind(item: Proposal, ground: Mapping[int, Ground], embed: Embed | None) -> str:
     """The user's words that an item rests on: what it quotes, else what is nearest of what bears it out."""
     said = [one for session in item.sessions for one in ground[session].said]
-    if quoted := next((quote for quote in item.quotes if any(one.quotes(quote) for one in said)), ""):
+    if quoted := next((quote for quote in item.quotes if any(one.contains_quote(quote) for one in said)), ""):
         return quoted
     text = read_text(item.text, embed, bids=bool(item.section))
-    return max((one for one in said if _bears(text, one, ())), key=text.nearness).text
+    return max((one for one in said if _bears_out(text, one, ())), key=text.nearness_to_saying).text
 
 
-def _bears(text: Text, one: Saying, quotes: Sequence[str]) -> bool:
+def _bears_out(text: Text, one: Saying, quotes: Sequence[str]) -> bool:
     """Whether something said bears an item out; where quotations are given, whether one of them stands in it, too."""
-    if quotes and not any(map(one.quotes, quotes)):
+    if quotes and not any(map(one.contains_quote, quotes)):
         return False
-    near = text.nearness(one)
-    if opposite(text.text, one.text) and not text.wanted & one.wanted:
+    near = text.nearness_to_saying(one)
+    if says_opposite(text.text, one.text) and not text.wanted & one.wanted:
         return False
     if one.is_fact and text.wards and near >= FACT_NEAR:
         return True
@@ -375,7 +377,7 @@ def _wants_no_other(text: Text, one: Saying, near: float, close: float) -> bool:
     return not text.wanted or bool(text.wanted & one.wanted) or near >= close
 
 
-def _wanted(vectors: Iterable[Vector | None], least: float = PART) -> frozenset[str]:
+def _find_wanted(vectors: Iterable[Vector | None], least: float = PART) -> frozenset[str]:
     """What some texts want of answers, such as "length.short"."""
     return frozenset(part for each in vectors if (part := part_of(each, least)))
 
@@ -385,11 +387,11 @@ def _wants_otherwise(wanted: frozenset[str], asked: frozenset[str]) -> bool:
     return not wanted & asked and any(is_of_one_part(one, other) for one in wanted for other in asked)
 
 
-def contradicts(text: Text, preferences: Sequence[str], embed: Embed | None) -> bool:
+def contradicts_preferences(text: Text, preferences: Sequence[str], embed: Embed | None) -> bool:
     """Whether an item says the opposite of what the user wants of all answers."""
-    wanted = _wanted([text.vector], PART_SURELY)
+    wanted = _find_wanted([text.vector], PART_SURELY)
     vectors = embedded_all(embed, preferences) if embed and wanted else ()
-    return any(_wants_otherwise(wanted, _wanted([vector], PART_SURELY)) for vector in vectors)
+    return any(_wants_otherwise(wanted, _find_wanted([vector], PART_SURELY)) for vector in vectors)
 
 
 # Whether a wording keeps what it replaces.
@@ -397,20 +399,20 @@ def contradicts(text: Text, preferences: Sequence[str], embed: Embed | None) -> 
 
 def keeps_sense(wording: Text, piece: Text, embed: Embed | None) -> bool:
     """Whether a wording says what a guideline said, in its words or by its meaning, and wards off what it does."""
-    in_words = keeps(wording.text, piece.text)
+    in_words = keeps_advice(wording.text, piece.text)
     if embed is None or piece.vector is None:
         return in_words
     parts = [read_text(part, embed) for part in dict.fromkeys((wording.text, *units(analyse(wording.text))))]
     near, part = max(((each.nearness_to(piece), each) for each in parts), key=lambda one: one[0])
-    names = claim(wording.text).marks >= claim(piece.text).marks
+    names = read_claim(wording.text).marks >= read_claim(piece.text).marks
     manner = bool(piece.wanted) and piece.wanted == wording.wanted and near >= AGREED
     return part.wards == piece.wards and (in_words or (names and near >= SAME_SENSE) or manner)
 
 
 def speaks_against(piece: Text, said: Iterable[Saying]) -> bool:
     """Whether feedback of the user's is about a guideline, so that it may be the reason to retire it."""
-    return any(one.is_feedback and piece.nearness(one) >= AGAINST for one in said)
+    return any(one.is_feedback and piece.nearness_to_saying(one) >= AGAINST for one in said)
 
 
-def _flat(text: str) -> str:
+def _flatten_text(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .!?。！？")

@@ -17,7 +17,7 @@ from insula.memory.storage.store import Store
 from insula.night import soul
 from insula.night.soul import Document, Section
 from insula.night.soul import file as soul_file
-from insula.night.view import forgotten, is_view
+from insula.night.view import is_view, retire_removed
 
 SUBJECT, PROPOSAL = "soul", "soul:proposal"
 """Subjects of revisions: the document as it stood, and what waits for a person."""
@@ -26,13 +26,13 @@ PAST = 200
 """States of the document that are looked back on, the latest."""
 
 
-def holds(path: Path, state: Revised) -> bool:
+def holds_revision(path: Path, state: Revised) -> bool:
     """Whether the file holds a state of the document already, or there is no file.
 
     Raises:
         InputError: the file cannot be read.
     """
-    return soul_file.read(path, ()).digest in ("", soul.digest(state.content))
+    return soul_file.read_soul(path, ()).digest in ("", soul.file_digest(state.content))
 
 
 def put_down(path: Path, past: Sequence[Revised]) -> tuple[bool, str]:
@@ -41,19 +41,19 @@ def put_down(path: Path, past: Sequence[Revised]) -> tuple[bool, str]:
     Raises:
         InputError: the file cannot be read or written.
     """
-    found = soul_file.read(path, known(past))
+    found = soul_file.read_soul(path, known_digests(past))
     if found.foreign:
         return False, f"{str(path)!r} is not ours; look at it with: insula guidance soul show"
-    digest = None if found.edited else soul_file.write(path, soul.parse(past[0].content), found.digest)
+    digest = None if found.edited else soul_file.write_soul(path, soul.parse_document(past[0].content), found.digest)
     if digest is None:
         return False, f"A person has changed {str(path)!r} meanwhile; the next night takes that in."
     return digest != found.digest, "" if digest != found.digest else "The file holds it already."
 
 
-def known(past: Sequence[Revised]) -> frozenset[str]:
+def known_digests(past: Sequence[Revised]) -> frozenset[str]:
     """Digests of the documents that were written or accepted, also of those from which something was erased."""
     erased = (str(digest) for one in past for digest in one.evidence.get(DIGESTS, ()))
-    return frozenset((*(soul.digest(one.content) for one in past), *erased))
+    return frozenset((*(soul.file_digest(one.content) for one in past), *erased))
 
 
 def section_of(kept: Kept) -> Section:
@@ -61,19 +61,19 @@ def section_of(kept: Kept) -> Section:
     return cast(Section, kept.section)
 
 
-def removed(past: Sequence[Revised]) -> frozenset[str]:
+def removed_guidelines(past: Sequence[Revised]) -> frozenset[str]:
     """The ids of guidelines that a person took out of the document, and did not bring back: they stay out."""
     if not any(one.author == PERSON for one in past):
         return frozenset()
     gone: set[str] = set()
-    states = [(one.author, soul.parse(one.content)) for one in reversed(past)]
+    states = [(one.author, soul.parse_document(one.content)) for one in reversed(past)]
     for (_, before), (author, after) in pairwise(states):
         gone |= soul.taken_out(before, after) if author == PERSON else frozenset()
         gone -= {line.id for line in after.derived}
     return frozenset(gone)
 
 
-async def adopt(store: Store, user: str, path: Path) -> str:
+async def adopt_edits(store: Store, user: str, path: Path) -> str:
     """Take in what a person wrote since; returns the text that the model is told, and "" for a foreign file.
 
     Raises:
@@ -83,21 +83,21 @@ async def adopt(store: Store, user: str, path: Path) -> str:
     if user_id is None:
         return ""
     past = await store.guidance.list_revisions(user_id, SUBJECT, PAST)
-    found = soul_file.read(path, known(past))
+    found = soul_file.read_soul(path, known_digests(past))
     if found.edited and not found.foreign:
-        text = soul.render(found.document)
-        before = soul.parse(past[0].content) if past else Document()
+        text = soul.render_document(found.document)
+        before = soul.parse_document(past[0].content) if past else Document()
         await store.guidance.retire_guidance(
-            user_id, forgotten(before, found.document, await store.guidance.list_lessons(user_id))
+            user_id, retire_removed(before, found.document, await store.guidance.list_lessons(user_id))
         )
         await store.guidance.add_revision(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
     if not found.digest and past:
         return past[0].content  # written by a night without a file
-    return soul.render(found.usable)
+    return soul.render_document(found.usable)
 
 
-async def put(store: Store, user: str, path: Path | None, text: str, why: str) -> None:
-    """Make `text` the document: what `undo` and `accept` do.
+async def replace_document(store: Store, user: str, path: Path | None, text: str, why: str) -> None:
+    """Make `text` the document: what `undo_revision` and `decide_proposal` do.
 
     Raises:
         InputError: the file was changed meanwhile.
@@ -106,19 +106,19 @@ async def put(store: Store, user: str, path: Path | None, text: str, why: str) -
     if user_id is None:
         raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
     if path is not None:
-        found = soul_file.read(path, known(await store.guidance.list_revisions(user_id, SUBJECT, PAST)))
-        if soul_file.write(path, soul.parse(text), found.digest) is None:
+        found = soul_file.read_soul(path, known_digests(await store.guidance.list_revisions(user_id, SUBJECT, PAST)))
+        if soul_file.write_soul(path, soul.parse_document(text), found.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
     await store.guidance.add_revision(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
 
 
-async def reconcile(store: Store, user: str, before: str, after: str) -> None:
+async def reconcile_ledger(store: Store, user: str, before: str, after: str) -> None:
     """Let the ledger follow a person's choice of another state of the document: its wishes come and go with it."""
     user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return
-    old, new = soul.parse(before), soul.parse(after)
-    await store.guidance.retire_guidance(user_id, forgotten(old, new, await store.guidance.list_lessons(user_id)))
+    old, new = soul.parse_document(before), soul.parse_document(after)
+    await store.guidance.retire_guidance(user_id, retire_removed(old, new, await store.guidance.list_lessons(user_id)))
     shown = frozenset(line.id for line in new.derived if is_view(line.id))
     await store.run(ledger.bring_back, user_id, shown, store.now())
 
@@ -140,7 +140,7 @@ class State(NamedTuple):
     """Whether the file was not written by Insula, so that it is told to nobody and left alone."""
 
 
-async def state(store: Store, user: str, path: Path | None) -> State:
+async def read_soul_state(store: Store, user: str, path: Path | None) -> State:
     """How the document stands, with a person's edits taken in.
 
     Args:
@@ -151,47 +151,47 @@ async def state(store: Store, user: str, path: Path | None) -> State:
     Raises:
         InputError: the file cannot be read.
     """
-    text = await adopt(store, user, path) if path else ""
+    text = await adopt_edits(store, user, path) if path else ""
     user_id = await store.nights.find_user_id(user)
     past = await store.guidance.list_revisions(user_id, SUBJECT, PAST) if user_id is not None else []
     waiting = await store.guidance.list_revisions(user_id, PROPOSAL, 1) if user_id is not None else []
-    foreign = bool(path and soul_file.read(path, known(past)).foreign)
+    foreign = bool(path and soul_file.read_soul(path, known_digests(past)).foreign)
     if path is None and past:
         text = past[0].content
     return State(text, past, waiting[0] if waiting and waiting[0].content else None, foreign)
 
 
-async def decide(store: Store, user: str, path: Path | None, accepted: bool) -> None:
+async def decide_proposal(store: Store, user: str, path: Path | None, accepted: bool) -> None:
     """Accept or reject the change that waits.
 
     Raises:
         InputError: none waits, or the file was changed meanwhile.
     """
-    now = await state(store, user, path)
+    now = await read_soul_state(store, user, path)
     waiting = now.waiting
     user_id = await store.nights.find_user_id(user)
     if waiting is None or user_id is None:
         raise InputError(f"No change waits to be accepted or rejected; {HISTORY} shows what was changed.")
     if accepted:
-        await put(store, user, path, waiting.content, f"accepted {waiting.id}")
-        await reconcile(store, user, now.text, waiting.content)
+        await replace_document(store, user, path, waiting.content, f"accepted {waiting.id}")
+        await reconcile_ledger(store, user, now.text, waiting.content)
     await store.guidance.add_revision(
         user_id, Revision(PROPOSAL, PERSON, "", {"why": "accepted" if accepted else "rejected"})
     )
 
 
-async def undo(store: Store, user: str, path: Path | None, revision: int | None) -> Revised:
+async def undo_revision(store: Store, user: str, path: Path | None, revision: int | None) -> Revised:
     """Go back to the state before, or to a revision; returns the state that is in force now.
 
     Raises:
         InputError: there is none such, or the file was changed meanwhile.
     """
-    text, past, _, _ = await state(store, user, path)
+    text, past, _, _ = await read_soul_state(store, user, path)
     if revision is None and len(past) < 2:
         raise InputError(f"There is no earlier state to go back to; {HISTORY} lists them.")
     wanted = past[1] if revision is None else of_number(past, revision)
-    await put(store, user, path, wanted.content, f"back to {wanted.id}")
-    await reconcile(store, user, text, wanted.content)
+    await replace_document(store, user, path, wanted.content, f"back to {wanted.id}")
+    await reconcile_ledger(store, user, text, wanted.content)
     return wanted
 
 
@@ -207,7 +207,7 @@ def of_number(past: list[Revised], number: int) -> Revised:
     return found
 
 
-def difference(before: str, after: str) -> str:
+def unified_diff(before: str, after: str) -> str:
     """What changed, as a unified diff; empty where nothing did."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="")
     return "\n".join(lines)

@@ -14,7 +14,7 @@ from insula.memory.storage.changes import Change, Retired, Reworded
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.vectors import Embed
 from insula.night import distil, grounding
-from insula.night.agreement import opposite
+from insula.night.agreement import says_opposite
 from insula.night.grounding import ABOUT_PEOPLE, Ground, Proposal, keeps_sense, read_text, speaks_against
 
 MOST = 12
@@ -54,24 +54,24 @@ class Handover(BaseModel):
     operations: list[Operation] = []
 
 
-def room(known: int) -> int:
+def retirement_limit(known: int) -> int:
     """How many of so many pieces one night may retire."""
     return max(1, int(RETIRED * known))
 
 
-def forms(ids: Sequence[str], sessions: Sequence[int]) -> list[dict[str, Any]]:
+def operation_forms(ids: Sequence[str], sessions: Sequence[int]) -> list[dict[str, Any]]:
     """Each kind of operation as a schema in JSON, with what it can be done with and may cite."""
     named, cited = {"type": "string", "enum": [*ids]}, {"type": "integer", "enum": [*sessions]}
     text = {"type": "string", "minLength": FEWEST, "maxLength": TEXT}
     return [
-        _form("keep", named, (1, len(ids)), cited),
-        _form("retire", named, (1, room(len(ids))), cited),
-        _form("reword", named, (1, 1), cited, text),
-        *([_form("merge", named, (2, min(MERGED, len(ids))), cited, text)] if len(ids) > 1 else []),
+        _make_form("keep", named, (1, len(ids)), cited),
+        _make_form("retire", named, (1, retirement_limit(len(ids))), cited),
+        _make_form("reword", named, (1, 1), cited, text),
+        *([_make_form("merge", named, (2, min(MERGED, len(ids))), cited, text)] if len(ids) > 1 else []),
     ]
 
 
-def _form(
+def _make_form(
     do: str,
     named: Mapping[str, Any],
     some: tuple[int, int],
@@ -94,7 +94,7 @@ class Judged(NamedTuple):
     refused: list[dict[str, Any]]
 
 
-def judged(
+def judge_operations(
     asked: Sequence[Operation], known: Sequence[Kept], ground: Mapping[int, Ground], embed: Embed | None = None
 ) -> Judged:
     """Check what a model asked for.
@@ -105,13 +105,13 @@ def judged(
         ground: what each session holds.
         embed: makes vectors; without one meaning is told by words alone.
     """
-    of, left = {one.name: one for one in known}, room(len(known))
+    of, left = {one.name: one for one in known}, retirement_limit(len(known))
     fit: list[Operation] = []
     refused: list[dict[str, Any]] = []
     touched: set[str] = set()
     for one in asked[:MOST]:
         gone = len(one.ids) if one.do == "retire" else len(one.ids) - 1 if one.do == "merge" else 0
-        why = _flaw(one, of, ground, embed) or ("touched already" if touched & {*one.ids} else "")
+        why = _find_flaw(one, of, ground, embed) or ("touched already" if touched & {*one.ids} else "")
         why = why or ("more than one night may retire" if gone > left else "")
         if why:
             refused.append({"do": one.do, "why": why})
@@ -123,7 +123,7 @@ def judged(
     return Judged(fit, refused)
 
 
-def _flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], embed: Embed | None) -> str:
+def _find_flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], embed: Embed | None) -> str:
     """Why an operation may not be done; empty where it may."""
     if not one.ids or not of.keys() >= {*one.ids}:
         return "unknown id"
@@ -140,9 +140,9 @@ def _flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], 
         return "" if spoken else "the user said nothing against it"
     if len(pieces) < 2 if one.do == "merge" else len(pieces) != 1:
         return "changes nothing"
-    if any(opposite(first.advice, second.advice) for first, second in combinations(pieces, 2)):
+    if any(says_opposite(first.advice, second.advice) for first, second in combinations(pieces, 2)):
         return "merges opposites"
-    if any(opposite(one.text, piece.advice) for piece in pieces):
+    if any(says_opposite(one.text, piece.advice) for piece in pieces):
         return "says the opposite"
     if distil.find_flaw(one.text) or grounding.find_flaw(Proposal(one.text, tuple(one.sessions)), ground):
         return "unfit"
@@ -153,7 +153,7 @@ def _flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], 
     return f"loses “{lost.advice}”" if lost else ""
 
 
-def applied(operations: Sequence[Operation], known: Sequence[Kept]) -> tuple[list[Change], list[Kept]]:
+def apply_operations(operations: Sequence[Operation], known: Sequence[Kept]) -> tuple[list[Change], list[Kept]]:
     """What some operations change, and the guidance that stands then; what stands no more by now is passed over."""
     standing = {one.name: one for one in known}
     changes: list[Change] = []

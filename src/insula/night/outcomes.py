@@ -40,7 +40,7 @@ _HARMLESS = frozenset({"emphasis", "similar"})
 """Cues of a correction that a new question may hold: it is loud, or put like the one before."""
 
 
-def outcomes(
+def find_outcomes(
     lines: Sequence[Line], turns: Sequence[Noticed], evidence: Collection[int], *, name: str = "", after: int = 0
 ) -> Iterator[Outcome]:
     """What became of the answers in one session.
@@ -61,13 +61,16 @@ def outcomes(
         elif is_users(line):
             if asked and response and line.id > after:
                 turn = stated.get(asked.turn, {})
-                score, held = _score(turn, evidence), _held(line.content, asked.content, response, name)
+                score, held = (
+                    _evidence_score(turn, evidence),
+                    _response_held(line.content, asked.content, response, name),
+                )
                 if score is not None and held is not None and asks(analyse(asked.content)):
-                    yield Outcome(score, held, level(turn) == "high")
+                    yield Outcome(score, held, confidence_level(turn) == "high")
             asked, response = line, ""
 
 
-def _held(message: str, question: str, response: str, name: str) -> bool | None:
+def _response_held(message: str, question: str, response: str, name: str) -> bool | None:
     """Whether the next message of the user's says that the response held; None where it says nothing of it."""
     if correction(message, question, response).kind in _FAILED or alike(message, question) >= AGAIN:
         return False
@@ -102,42 +105,46 @@ def _goes_on(sentence: Sentence, language: str, asked: Collection[str]) -> bool:
     )
 
 
-def _score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
+def _evidence_score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
     """The confidence of a turn before it was adjusted, where memory had evidence to show."""
     score = turn.get("unadjusted")
-    return float(score) if is_number(score) and _says(score) and not shown(turn).isdisjoint(evidence) else None
+    return (
+        float(score)
+        if is_number(score) and _is_evident(score) and not shown_memories(turn).isdisjoint(evidence)
+        else None
+    )
 
 
 async def score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
     """The confidence of one turn before it was adjusted, where memory had evidence to show."""
-    held = await store.read(find_memories, user, sorted(shown(turn)))
+    held = await store.read(find_memories, user, sorted(shown_memories(turn)))
     asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
-    return _score(turn, frozenset(one.id for one in asserted))
+    return _evidence_score(turn, frozenset(one.id for one in asserted))
 
 
-def _says(score: float) -> bool:
+def _is_evident(score: float) -> bool:
     """Whether a score is one of evidence: without any it is 0, and its log-odds know no end."""
     return 0.0 < score <= 1.0
 
 
-def shown(turn: Mapping[str, Any]) -> frozenset[int]:
+def shown_memories(turn: Mapping[str, Any]) -> frozenset[int]:
     """The ids of the memories that a turn showed to the model."""
     brought = turn.get("recalled")
     entries = (one for one in brought if is_object(one) and one.get("shown")) if is_list(brought) else ()
     return frozenset(number for one in entries if isinstance(number := one.get("id"), int))
 
 
-def level(turn: Mapping[str, Any]) -> object:
+def confidence_level(turn: Mapping[str, Any]) -> object:
     """What the user was told of it."""
     stated = turn.get("confidence")
     return stated.get("level") if is_object(stated) else None
 
 
-def _known(past: Sequence[Revised]) -> list[Outcome]:
+def _known_outcomes(past: Sequence[Revised]) -> list[Outcome]:
     """The outcomes that the last calibration rests on; none after a person began anew."""
     pairs = past[0].evidence.get("outcomes") if past else None
     whole = (pair for pair in pairs if is_list(pair) and len(pair) == 2) if is_list(pairs) else ()
-    return [Outcome(float(score), bool(held)) for score, held in whole if is_number(score) and _says(score)]
+    return [Outcome(float(score), bool(held)) for score, held in whole if is_number(score) and _is_evident(score)]
 
 
 class Own(NamedTuple):
@@ -152,17 +159,17 @@ class Own(NamedTuple):
         return {**json.loads(written(self.calibration)), "outcomes": len(self.outcomes), "held": held}
 
 
-async def own(store: Store, user_id: int, base: Calibration) -> Own:
+async def read_calibration(store: Store, user_id: int, base: Calibration) -> Own:
     """How the confidence of a user is calibrated now, beginning with `base`."""
-    return standing(await store.guidance.list_revisions(user_id, OWN, 1), base)
+    return latest_calibration(await store.guidance.list_revisions(user_id, OWN, 1), base)
 
 
-def standing(past: Sequence[Revised], base: Calibration) -> Own:
+def latest_calibration(past: Sequence[Revised], base: Calibration) -> Own:
     """The calibration that the latest revision holds; `base` where there is none."""
-    return Own(calibrated(base, past[0].content) if past else base, tuple(_known(past)))
+    return Own(calibrated(base, past[0].content) if past else base, tuple(_known_outcomes(past)))
 
 
-async def forget(store: Store, user_id: int) -> None:
+async def reset_calibration(store: Store, user_id: int) -> None:
     """Go back to the calibration that everybody begins with, and count outcomes anew."""
     await store.guidance.add_revision(user_id, Revision(OWN, PERSON, "{}", {}))
 
@@ -172,7 +179,7 @@ COUNTED = "It counts for how sure to be with you."
 NOT_COUNTED = "It is kept; what you asked was nothing that memory had to answer, so it says nothing of how sure to be."
 
 
-async def judge(store: Store, user: str, session: str, turn: int, right: bool, base: Calibration) -> str:
+async def judge_answer(store: Store, user: str, session: str, turn: int, right: bool, base: Calibration) -> str:
     """Take a person's word on the answer of a turn; returns what comes of it, in a sentence.
 
     Args:
@@ -207,12 +214,12 @@ async def judge(store: Store, user: str, session: str, turn: int, right: bool, b
     await store.run(statements.append_signals, place, [said])
     if score is None:
         return NOT_COUNTED
-    await _count(store, place, Outcome(score, right, level(over.data) == "high"), base)
+    await _count_outcome(store, place, Outcome(score, right, confidence_level(over.data) == "high"), base)
     return COUNTED
 
 
-async def _count(store: Store, place: Place, outcome: Outcome, base: Calibration) -> None:
-    before = await own(store, place.user_id, base)
+async def _count_outcome(store: Store, place: Place, outcome: Outcome, base: Calibration) -> None:
+    before = await read_calibration(store, place.user_id, base)
     known = (*before.outcomes, outcome)[-KEPT:]
     after = replace(refit(base, known), high=settle(before.calibration, [outcome]).high)
     evidence = {"outcomes": [[one.score, one.held] for one in known]}

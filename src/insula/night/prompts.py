@@ -76,12 +76,12 @@ FORMS = (ASKED,)
 """How insights begin that say what is there, and not what to make of it."""
 
 
-def summary(messages: Iterable[Mapping[str, object]]) -> Prompt:
+def summary_prompt(messages: Iterable[Mapping[str, object]]) -> Prompt:
     """Asks for the summary of a conversation."""
-    return Prompt(instructions=SUMMARY, prompt=SUMMARY_ASKS.format(lines=_lines(messages)))
+    return Prompt(instructions=SUMMARY, prompt=SUMMARY_ASKS.format(lines=_format_records(messages)))
 
 
-def reflection(
+def reflection_prompt(
     new: Iterable[Mapping[str, object]],
     earlier: Iterable[Mapping[str, object]],
     guidance: Iterable[Mapping[str, object]] = (),
@@ -92,30 +92,30 @@ def reflection(
 ) -> Prompt:
     """Asks for what there is to learn from some sessions, and what becomes of what was learned before."""
     parts = {
-        "new": _lines(new),
-        "earlier": _part(EARLIER, earlier),
-        "guidance": _part(GUIDANCE, guidance),
-        "stated": _part(STATED, stated),
-        "corrected": _part(CORRECTIONS, corrections),
-        "unanswered": _part(UNANSWERED, unanswered),
+        "new": _format_records(new),
+        "earlier": _format_part(EARLIER, earlier),
+        "guidance": _format_part(GUIDANCE, guidance),
+        "stated": _format_part(STATED, stated),
+        "corrected": _format_part(CORRECTIONS, corrections),
+        "unanswered": _format_part(UNANSWERED, unanswered),
     }
     return Prompt(instructions=REFLECTION.format(room=room), prompt=REFLECTION_ASKS.format(**parts))
 
 
 def second_look(pairs: Iterable[Mapping[str, object]]) -> Prompt:
     """Asks which notes follow from the words that they rest on."""
-    return Prompt(instructions=SECOND_LOOK, prompt=SECOND_LOOK_ASKS.format(lines=_lines(pairs)))
+    return Prompt(instructions=SECOND_LOOK, prompt=SECOND_LOOK_ASKS.format(lines=_format_records(pairs)))
 
 
-def _part(title: str, records: Iterable[Mapping[str, object]]) -> str:
-    lines = _lines(records)
+def _format_part(title: str, records: Iterable[Mapping[str, object]]) -> str:
+    lines = _format_records(records)
     return title.format(lines=lines) if lines else ""
 
 
-def line(record: Mapping[str, object]) -> str:
+def format_record(record: Mapping[str, object]) -> str:
     """A record as a prompt quotes it."""
     return json.dumps(record, ensure_ascii=False)
 
 
-def _lines(records: Iterable[Mapping[str, object]]) -> str:
-    return "\n".join(map(line, records))
+def _format_records(records: Iterable[Mapping[str, object]]) -> str:
+    return "\n".join(map(format_record, records))

@@ -8,10 +8,10 @@ from insula.memory.storage.nights import MIN_MESSAGES
 from insula.memory.storage.rows import Kept, Noticed, Session, Summarised
 from insula.memory.wishes import is_told, is_wish, preference_words
 from insula.night import prompts
-from insula.night.corrections import heard
+from insula.night.corrections import find_corrections
 from insula.night.cycle import Night
 from insula.night.grounding import find_harm
-from insula.night.transcript import READ, quoted, transcript
+from insula.night.transcript import READ, cut_transcript, quote_messages
 from insula.night.unsettled import Reading, still_open
 from insula.screening import screen
 from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
@@ -65,9 +65,9 @@ class Shown(NamedTuple):
 
 async def read_records(night: Night) -> Records:
     """The sessions of three messages or more, with what is known of each."""
-    sessions = [one for one in await night.sessions() if one.messages >= MIN_MESSAGES]
-    new = tuple([one for one in sessions if one.last > night.seen][-LATEST:])
-    earlier = tuple([one for one in sessions if one.last <= night.seen][-CONTEXT:])
+    sessions = [one for one in await night.list_sessions() if one.messages >= MIN_MESSAGES]
+    new = tuple([one for one in sessions if one.last > night.last_seen][-LATEST:])
+    earlier = tuple([one for one in sessions if one.last <= night.last_seen][-CONTEXT:])
     summaries = await night.store.nights.list_summaries(night.user_id, LATEST + CONTEXT)
     signals = await night.store.nights.list_session_signals(night.user_id, TROUBLE, [one.id for one in new])
     trouble = Counter(session for session, _ in {(signal.session_id, signal.turn) for signal in signals})
@@ -86,19 +86,19 @@ async def choose_records(night: Night, found: Records, room: int) -> Shown:
     Telling is a session in which the user corrected or asked for something of answers, or that went badly.
     """
     lines = await night.lines_of([one.id for one in found.new], READ)
-    tells = {number: len(list(heard(said))) + found.trouble.get(number, 0) for number, said in lines.items()}
+    tells = {number: len(list(find_corrections(said))) + found.trouble.get(number, 0) for number, said in lines.items()}
     days, earlier = list[Json](), list[Json]()
     for one in sorted(found.new, key=lambda one: (-tells[one.id], -one.last)):
         weak: Json = {"weak": found.trouble[one.id]} if found.trouble.get(one.id) else {}
-        turns = list(quoted(transcript(lines[one.id], one.messages)))
+        turns = list(quote_messages(cut_transcript(lines[one.id], one.messages)))
         forms = [{"session": one.id, **weak, "turns": turns}, *_in_short(found, one, weak)]
-        fits = next((form for form in forms if len(prompts.line(form)) <= room), None)
+        fits = next((form for form in forms if len(prompts.format_record(form)) <= room), None)
         if chosen := fits or (None if days else forms[-1]):  # one at least
             days.append(chosen)
-            room -= len(prompts.line(chosen))
+            room -= len(prompts.format_record(chosen))
     for one in reversed(found.earlier):
         for form in _in_short(found, one, {}):
-            room -= len(prompts.line(form))
+            room -= len(prompts.format_record(form))
             earlier += [form] if room >= 0 else []
     return Shown(days, earlier[::-1])
 
@@ -110,49 +110,49 @@ def _in_short(found: Records, one: Session, weak: Json) -> list[Json]:
     return [{"session": one.id, "topics": list(summary.topics), **weak, "summary": summary.content}]
 
 
-async def preferences(night: Night) -> list[str]:
+async def list_preferences(night: Night) -> list[str]:
     """What the user wants of all answers, in their own words, the latest."""
     kept = await night.store.guidance.list_lessons(night.user_id)
     return [preference_words(one) for one in kept if is_wish(one) and is_told(one)][-PREFERENCES:]
 
 
-async def stated(night: Night) -> list[Json]:
+async def list_stated(night: Night) -> list[Json]:
     """What nothing that is learned may contradict: the user's preferences and the latest facts that they told."""
     wanted: list[Json] = [
-        {"wants": text.text} for one in await preferences(night) if not (text := screen(one, LINE_CHARS)).reasons
+        {"wants": text.text} for one in await list_preferences(night) if not (text := screen(one, LINE_CHARS)).reasons
     ]
     latest = await night.store.memories.list_latest_memories(night.user, FACTS)
     facts = [one for one, is_kept in latest if is_kept and one.provenance == "user" and one.kind == "semantic"]
     return [*wanted, *({"said": one.line[:LINE_CHARS]} for one in facts[::-1] if one.line and not one.withheld)]
 
 
-async def guidelines(night: Night) -> list[Kept]:
+async def list_guidelines(night: Night) -> list[Kept]:
     """The guidelines that stand."""
     return [one for one in await night.store.guidance.list_lessons(night.user_id) if one.section][-GUIDANCE:]
 
 
-async def standing(night: Night) -> list[Json]:
+async def list_standing(night: Night) -> list[Json]:
     """The guidelines that stand, as the model reads them: screened again, each with its id and support."""
-    known = [one for one in await guidelines(night) if not find_harm(one.advice)]
+    known = [one for one in await list_guidelines(night) if not find_harm(one.advice)]
     return [{"id": one.name, "text": one.advice, "sessions": len(set(one.citations))} for one in known]
 
 
-async def corrected(night: Night, days: Iterable[Json]) -> list[Json]:
+async def list_corrections(night: Night, days: Iterable[Json]) -> list[Json]:
     """What the user corrected in the days that are shown, in their own plain words."""
     latest = sorted(int(str(one["session"])) for one in days)[-CORRECTED:]
     lines = await night.lines_of(latest, LOOKED_THROUGH)
     said: list[Json] = [
         {"session": number, "user": text.text}
         for number in latest
-        for each in heard(lines[number])
+        for each in find_corrections(lines[number])
         if each.judged.kind
-        and not each.refused(each.judged.wanted)
+        and not each.explain_refusal(each.judged.wanted)
         and not (text := screen(each.own, CORRECTION_CHARS)).reasons
     ]
     return said[-CORRECTED:]
 
 
-async def unanswered(night: Night, sessions: Sequence[int]) -> list[Json]:
+async def list_unanswered(night: Night, sessions: Sequence[int]) -> list[Json]:
     """The questions that some sessions left open, in the user's own words, screened."""
     read, turns = await read_through(night, sessions)
     said = ((one, screen(one.about, CORRECTION_CHARS)) for one in still_open(read, turns)[-OPEN_QUESTIONS:])

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from insula.errors import ModelMalformed, ModelRefused
 from insula.night import prompts
-from insula.night.asking import ask
+from insula.night.asking import ask_model
 from insula.night.cycle import Night
 from insula.text.analysis import detect
 
@@ -86,8 +86,8 @@ async def look_again(night: Night, model: "Model", pairs: Sequence[Pair]) -> Loo
         ModelError: the model was not reached, or not in time.
     """
     known = known_pairs(find_language(pairs))
-    mixed = _mixed(pairs, list(known))
-    answer = await ask(
+    mixed = _mix_pairs(pairs, list(known))
+    answer = await ask_model(
         night,
         model,
         ANSWER,
@@ -109,17 +109,17 @@ async def look_again(night: Night, model: "Model", pairs: Sequence[Pair]) -> Loo
 
 def known_pairs(language: str) -> Mapping[Pair, Says]:
     """The pairs whose answer is known, in a language."""
-    every = _known()
+    every = _load_known_pairs()
     return every.get(language, every[DEFAULT])
 
 
 def known_answer(pair: Pair) -> Says | None:
     """The answer to a known pair of any language; None to any other."""
-    return next((known[pair] for known in _known().values() if pair in known), None)
+    return next((known[pair] for known in _load_known_pairs().values() if pair in known), None)
 
 
 @cache
-def _known() -> Mapping[str, Mapping[Pair, Says]]:
+def _load_known_pairs() -> Mapping[str, Mapping[Pair, Says]]:
     read = json.loads((files("insula.night") / "known_pairs.json").read_text("utf-8"))
     return {language: {Pair(*pair): says for *pair, says in rows} for language, rows in read.items()}
 
@@ -130,7 +130,7 @@ def find_language(pairs: Sequence[Pair]) -> str:
     return max(found, key=lambda language: found[language], default=DEFAULT)
 
 
-def _mixed(pairs: Sequence[Pair], known: Sequence[Pair]) -> list[Pair]:
+def _mix_pairs(pairs: Sequence[Pair], known: Sequence[Pair]) -> list[Pair]:
     """Some pairs with the known ones spread among them."""
     each = -(-len(pairs) // len(known))
     return [one for at, right in enumerate(known) for one in (right, *pairs[at * each : (at + 1) * each])]

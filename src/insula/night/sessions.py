@@ -49,13 +49,13 @@ async def since_last_night(night: Night) -> tuple[list[Heard], list[Noticed]]:
 
     A session that goes on is heard anew as a whole; what there are too many of is heard by the next night.
     """
-    return await night.kept(("heard", night.seen), lambda: _heard(night))
+    return await night.read_once(("heard", night.last_seen), lambda: _read_sessions(night))
 
 
 async def corrected_before(night: Night, heard: Sequence[Heard]) -> list[Corrected]:
     """What the user corrected, or found no answer to, in the sessions before these."""
     new = {one.session.id for one in heard}
-    earlier = [one.id for one in await night.sessions() if one.id not in new][-LOOKED_BACK:]
+    earlier = [one.id for one in await night.list_sessions() if one.id not in new][-LOOKED_BACK:]
     lines = await night.lines_of(earlier, LOOKED_THROUGH)
     stuck = await night.store.nights.list_session_signals(night.user_id, [IMPASSE], earlier)
     hands = hands_of(night.embed)
@@ -67,22 +67,24 @@ async def corrected_before(night: Night, heard: Sequence[Heard]) -> list[Correct
     ]
 
 
-async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
-    fresh = [session for session in await night.sessions() if session.last > night.seen][:SESSIONS]
+async def _read_sessions(night: Night) -> tuple[list[Heard], list[Noticed]]:
+    fresh = [session for session in await night.list_sessions() if session.last > night.last_seen][:SESSIONS]
     within = [session.id for session in fresh]
     noticed = await night.store.nights.list_session_signals(night.user_id, [TURN, IMPASSE], within)
     stuck = [one for one in noticed if one.kind == IMPASSE]
     said = await night.lines_of(within, LINES)
     read = [(one, said[one.id]) for one in fresh]
-    heard = night.made_of("heard", (read, stuck), lambda: _understood(read, stuck, hands_of(night.embed)))
+    heard = night.made_of("heard", (read, stuck), lambda: _find_corrections(read, stuck, hands_of(night.embed)))
     return heard, [one for one in noticed if one.kind == TURN]
 
 
-def _understood(read: Sequence[tuple[Session, list[Line]]], stuck: Sequence[Noticed], hands: Hands) -> list[Heard]:
-    return [_read(one, lines, stuck, hands) for one, lines in read]
+def _find_corrections(
+    read: Sequence[tuple[Session, list[Line]]], stuck: Sequence[Noticed], hands: Hands
+) -> list[Heard]:
+    return [_read_session(one, lines, stuck, hands) for one, lines in read]
 
 
-def _read(session: Session, lines: Sequence[Line], stuck: Sequence[Noticed], hands: Hands) -> Heard:
+def _read_session(session: Session, lines: Sequence[Line], stuck: Sequence[Noticed], hands: Hands) -> Heard:
     own = own_lines(lines, hands)
     return Heard(
         session=session,

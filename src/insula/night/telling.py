@@ -57,36 +57,36 @@ class Told(NamedTuple):
         return not self.failed and (skipped or (self.said == DONE and not (self.found or self.effects)))
 
 
-def told(phase: PhaseReport) -> Told:
+def describe_phase(phase: PhaseReport) -> Told:
     """How a phase went; of a report that another version wrote, as much as is understood."""
     why = BEFORE if phase.state == "before" else phase.why
     if why:
         return Told(phase.name, TITLES[phase.name], phase.state, why)
-    said, *more = _lines(phase.name, phase.found, "says") or [DONE]
-    return Told(phase.name, TITLES[phase.name], phase.state, said, tuple(more), _effects(phase.found))
+    said, *more = _claim_lines(phase.name, phase.found, "says") or [DONE]
+    return Told(phase.name, TITLES[phase.name], phase.state, said, tuple(more), _read_effects(phase.found))
 
 
-def _lines(name: str, found: Json, key: str) -> list[str]:
+def _claim_lines(name: str, found: Json, key: str) -> list[str]:
     """What a phase says, each line a claim of the register."""
     lines = found.get(key)
     return [quote(f"night.{name}", str(line)).text for line in lines] if is_list(lines) else []
 
 
-def _effects(found: Json) -> tuple[Effect, ...]:
+def _read_effects(found: Json) -> tuple[Effect, ...]:
     try:
         return tuple(Effect(**one) for one in cast("list[Json]", found.get("effects", ())))
     except TypeError:
         return ()  # of another version
 
 
-def journalled(name: str, found: Json) -> Told:
+def describe_journalled(name: str, found: Json) -> Told:
     """A phase as the journal holds it; one that this version does not have is named, and said to be another's."""
     if name not in TITLES:
         return Told(name, name, "done", ELSEWHERE)
-    return told(PhaseReport(name=PhaseName(name), state="done", found=found))
+    return describe_phase(PhaseReport(name=PhaseName(name), state="done", found=found))
 
 
-def ordered(phases: Iterable[Told]) -> list[Told]:
+def order_phases(phases: Iterable[Told]) -> list[Told]:
     """Phases in the order of a night, those of another version last; its end is none."""
     order = list(TITLES)
     shown = (one for one in phases if one.name != END)
@@ -102,6 +102,6 @@ async def changed_last_night(store: Store, user: str) -> tuple[str, ...]:
     sessions = await store.nights.sessions_to_sleep_on(user_id)
     if any(one.ended_at > done[-1].at for one in sessions):
         return ()
-    lines = [line for one in done for line in _lines(one.phase, one.report, "news")]
+    lines = [line for one in done for line in _claim_lines(one.phase, one.report, "news")]
     more = len(lines) - NEWS + 1
     return tuple(lines) if len(lines) <= NEWS else (*lines[: NEWS - 1], f"… and {more} more: insula guidance soul diff")

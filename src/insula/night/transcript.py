@@ -54,32 +54,32 @@ class Transcript(NamedTuple):
         return Counter(line.withheld for line in self.beginning + self.end if line.withheld)
 
 
-async def read(night: Night, session_id: int, messages: int) -> Transcript:
+async def read_transcript(night: Night, session_id: int, messages: int) -> Transcript:
     """The transcript of a session of so many messages."""
-    return transcript((await night.lines_of([session_id], READ))[session_id], messages)
+    return cut_transcript((await night.lines_of([session_id], READ))[session_id], messages)
 
 
-def transcript(lines: Sequence[Line], messages: int) -> Transcript:
+def cut_transcript(lines: Sequence[Line], messages: int) -> Transcript:
     """The beginning and the end of `lines`, without what was derived (law 2)."""
     said = [line for line in lines if line.provenance != "derived"]
-    first, last = _kept(said)
+    first, last = _choose_ends(said)
     return Transcript(
-        tuple(map(spoken, said[:first])),
-        tuple(map(spoken, said[last:])),
+        tuple(map(quote_line, said[:first])),
+        tuple(map(quote_line, said[last:])),
         before=max(0, messages - len(lines)),
         between=last - first,
     )
 
 
-def _kept(lines: Sequence[Line]) -> tuple[int, int]:
+def _choose_ends(lines: Sequence[Line]) -> tuple[int, int]:
     """How many lines of the beginning, and from which on those of the end, go into `CHARS`."""
     costs = [min(len(line.content), LINE_CHARS) + LINE_COST for line in lines]
     if sum(costs) <= CHARS:
         return len(lines), len(lines)
-    return _fitting(costs), len(costs) - _fitting(costs[::-1])
+    return _count_fitting(costs), len(costs) - _count_fitting(costs[::-1])
 
 
-def _fitting(costs: Sequence[int]) -> int:
+def _count_fitting(costs: Sequence[int]) -> int:
     """How many of these go into half of the room; since all of them do not go into it, no line is counted twice."""
     spent = 0
     for count, cost in enumerate(costs):
@@ -89,7 +89,7 @@ def _fitting(costs: Sequence[int]) -> int:
     return len(costs)
 
 
-def spoken(line: Line) -> Spoken:
+def quote_line(line: Line) -> Spoken:
     """A line, screened. What stands far behind its end is never shown, and not looked at."""
     raw = line.content[: 2 * LINE_CHARS]
     safe = screen(raw, LINE_CHARS)
@@ -97,15 +97,15 @@ def spoken(line: Line) -> Spoken:
     return Spoken(line.provenance, safe.text, raw[:LINE_CHARS], why)
 
 
-def quoted(session: Transcript) -> Iterator[dict[str, object]]:
+def quote_messages(session: Transcript) -> Iterator[dict[str, object]]:
     """The messages as objects for JSON, in which no message can pass for another."""
     if session.before:
         yield {"earlier messages left out": session.before}
-    yield from map(_quoted, session.beginning)
+    yield from map(_message_record, session.beginning)
     if session.between:
         yield {"messages left out here": session.between}
-    yield from map(_quoted, session.end)
+    yield from map(_message_record, session.end)
 
 
-def _quoted(line: Spoken) -> dict[str, object]:
+def _message_record(line: Spoken) -> dict[str, object]:
     return {"withheld": line.withheld} if line.withheld else {line.by: line.text}

@@ -37,7 +37,7 @@ from insula.memory.storage.understood import Found, LineRead, Wished, keep_extra
 from insula.memory.storage.unread import TOKENS_A_DAY, Remembered, Unread
 from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import is_all, is_told, is_wish, learnable_preferences, preference_words
-from insula.night.asking import used
+from insula.night.asking import usage_since
 from insula.text.analysis import analyse
 from insula.types import Usage
 
@@ -117,13 +117,13 @@ async def read_lines(reader: Reader) -> Report | None:
     after, lines = await store.read(unread.next_lines, reader.user_id, store.now(), LINES)
     if not any(one.is_new for one in lines):
         return None
-    batch = await _batch(reader, after, lines)
+    batch = await _make_batch(reader, after, lines)
     before = reader.account.by_purpose.get(PURPOSE, Usage())
     found, refused = Found(), Counter[str]()
     if batch.asked.lines:
         try:
-            checked = await _asked(reader, batch)
-            found, refused = await _found(reader, batch, checked), Counter(checked.refused)
+            checked = await _ask_extraction(reader, batch)
+            found, refused = await _collect_lines(reader, batch, checked), Counter(checked.refused)
         except (ModelMalformed, ModelRefused) as error:
             refused[type(error).__name__] += 1
     report: Report = {
@@ -132,7 +132,7 @@ async def read_lines(reader: Reader) -> Report | None:
         "ended": sorted([old, new] for old, new in found.ends),
         "wishes": len(found.wishes) + len(found.lifted),
         "refused": dict(refused),
-        "usage": used(reader.account, PURPOSE, before),
+        "usage": usage_since(reader.account, PURPOSE, before),
         "read": max(one.message for one in lines),
     }
     shown = {one.memory: one.content for one in (*lines, *batch.facts.values()) if one.content}
@@ -141,25 +141,25 @@ async def read_lines(reader: Reader) -> Report | None:
     return report if is_ours else None
 
 
-async def _batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Batch:
+async def _make_batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Batch:
     """What one call is about: the lines, and what is known that they could concern."""
     here = {one.memory for one in lines}
     new = [one for one in lines if one.is_new and one.by == USER and one.content]
-    near = [number for one in new for number in await _near(reader, one) if number not in here]
+    near = [number for one in new for number in await _find_near(reader, one) if number not in here]
     rows = await reader.store.read(unread.read_known_facts, reader.user_id, list(dict.fromkeys(near))[:MOST_KNOWN])
     stand = [one for one in await reader.store.guidance.list_lessons(reader.user_id) if is_wish(one) and is_told(one)]
     facts = {f"f{number}": one for number, one in enumerate((one for one in rows if one.line), 1)}
     wishes = {f"p{number}": one for number, one in enumerate(stand[-MOST_WISHES:], 1)}
     known = [
-        *(Known(name, one.line, _day(one.said_at)) for name, one in facts.items()),
+        *(Known(name, one.line, _format_day(one.said_at)) for name, one in facts.items()),
         *(Known(name, preference_words(one)) for name, one in wishes.items()),
     ]
-    own = await asyncio.to_thread(_own, lines, hands_of(reader.embed))
-    said = [_line(one, own[one.message].text if one.by == USER else one.content) for one in lines]
+    own = await asyncio.to_thread(_own_words, lines, hands_of(reader.embed))
+    said = [_extraction_line(one, own[one.message].text if one.by == USER else one.content) for one in lines]
     return Batch(after, lines, facts, wishes, own, said, known, request(said, known))
 
 
-def _own(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
+def _own_words(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
     """What of some lines the user said themselves."""
     found: dict[int, UsersWords] = {}
     for session in dict.fromkeys(one.session for one in lines):
@@ -168,11 +168,11 @@ def _own(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
     return found
 
 
-def _line(one: Unread, content: str) -> Line:
-    return Line(one.message, one.session, one.by, content, _day(one.said_at), one.is_new)
+def _extraction_line(one: Unread, content: str) -> Line:
+    return Line(one.message, one.session, one.by, content, _format_day(one.said_at), one.is_new)
 
 
-async def _near(reader: Reader, line: Unread) -> list[int]:
+async def _find_near(reader: Reader, line: Unread) -> list[int]:
     """The memories that a line could concern."""
     analysis = analyse(line.content, default=line.language or "en")
     vectors = [] if reader.embed is None else await asyncio.to_thread(embedded_all, reader.embed, [line.content])
@@ -183,11 +183,11 @@ async def _near(reader: Reader, line: Unread) -> list[int]:
     return [number for number in told if number != line.memory][:KNOWN_EACH]
 
 
-def _day(at: float) -> str:
+def _format_day(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
 
 
-async def _asked(reader: Reader, batch: Batch) -> Checked:
+async def _ask_extraction(reader: Reader, batch: Batch) -> Checked:
     """What of the model's answer the user's own words bear out."""
     instructions, prompt, numbered = batch.asked
     spent = await reader.store.read(unread.tokens_spent, reader.user_id, reader.store.now())
@@ -206,10 +206,13 @@ async def _asked(reader: Reader, batch: Batch) -> Checked:
     return await asyncio.to_thread(check, answer.value, numbered, batch.said, batch.known)
 
 
-async def _found(reader: Reader, batch: Batch, checked: Checked) -> Found:
+async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Found:
     """What is to be written of an answer."""
     lines = {one.message: one for one in batch.lines}
-    read = {line: await asyncio.to_thread(_read, lines[line], checked.facts, batch) for line in _of(checked.facts)}
+    read = {
+        line: await asyncio.to_thread(_read_facts, lines[line], checked.facts, batch)
+        for line in _cited_lines(checked.facts)
+    }
     made = [LineRead(lines[line].memory, one.line, await _with_vectors(reader, one)) for line, one in read.items()]
     stored = await reader.store.read(unread.read_known_facts, reader.user_id, [one.memory for one in batch.lines])
     stated = {one.memory: one.statements for one in stored} | {one.memory: one.statements for one in made}
@@ -222,12 +225,12 @@ async def _found(reader: Reader, batch: Batch, checked: Checked) -> Found:
         old = batch.facts.get(one.known)
         number = old.memory if old else lines[one.earlier].memory
         says = old.statements if old else stated.get(number, ())
-        near = await _nearness(reader, one.words, says)
+        near = await _nearness_to(reader, one.words, says)
         if extraction.is_over(one, line.language, says, stated.get(line.memory, ()), near):
             ends.append((number, line.memory))
-    read_as = [(one, await _vector(reader, one.span)) for one in checked.preferences]
-    wanted = [(one.line, _wish(one, vector)) for one, vector in read_as if not _is_fact(one.span, vector)]
-    wishes = [each for line, one in wanted for each in _wished(one, lines[line], batch.own[line])]
+    read_as = [(one, await _embed_words(reader, one.span)) for one in checked.preferences]
+    wanted = [(one.line, _make_wanted(one, vector)) for one, vector in read_as if not _is_fact(one.span, vector)]
+    wishes = [each for line, one in wanted for each in _list_wanted(one, lines[line], batch.own[line])]
     made = [one for one in made if one.statements]
     told = {one.memory for one in made}
     alone = [line for line, one in wanted if is_all([one], lines[line].content)]
@@ -236,11 +239,11 @@ async def _found(reader: Reader, batch: Batch, checked: Checked) -> Found:
     return Found(made, ends, wishes, lifted)
 
 
-def _of(found: Iterable[Fact]) -> list[int]:
+def _cited_lines(found: Iterable[Fact]) -> list[int]:
     return list(dict.fromkeys(one.line for one in found))
 
 
-def _read(line: Unread, found: Iterable[Fact], batch: Batch) -> Read:
+def _read_facts(line: Unread, found: Iterable[Fact], batch: Batch) -> Read:
     before = [one for one in batch.lines if one.session == line.session and one.message < line.message]
     said = [Utterance(one.content, one.by == USER) for one in before if one.content]
     return extraction.read_line(line.content, line.language, [one for one in found if one.line == line.message], said)
@@ -253,7 +256,7 @@ async def _with_vectors(reader: Reader, read: Read) -> tuple[Statement, ...]:
     return tuple(one._replace(vector=vector) for one, vector in zip(read.statements, vectors, strict=True))
 
 
-async def _nearness(reader: Reader, words: str, says: Sequence[Statement]) -> float:
+async def _nearness_to(reader: Reader, words: str, says: Sequence[Statement]) -> float:
     """How near some words are to the nearest of some statements, as a cosine; 0 without vectors."""
     if reader.embed is None or not says:
         return 0.0
@@ -261,7 +264,7 @@ async def _nearness(reader: Reader, words: str, says: Sequence[Statement]) -> fl
     return max(float(first @ other) for other in others)
 
 
-async def _vector(reader: Reader, words: str) -> Vector | None:
+async def _embed_words(reader: Reader, words: str) -> Vector | None:
     if reader.embed is None:
         return None
     (vector,) = await asyncio.to_thread(embedded_all, reader.embed, [words])
@@ -274,11 +277,11 @@ def _is_fact(words: str, vector: Vector | None) -> bool:
     return bool(meant) and (chance("fact", words, vector) or 0.0) > max(TELLS, meant["standing"])
 
 
-def _wished(one: Wanted, line: Unread, said: UsersWords) -> list[Wished]:
+def _list_wanted(one: Wanted, line: Unread, said: UsersWords) -> list[Wished]:
     return [Wished(line.session, line.turn, line.message, each) for each in learnable_preferences([one], said, ())]
 
 
-def _wish(one: Preference, vector: Vector | None) -> Wanted:
+def _make_wanted(one: Preference, vector: Vector | None) -> Wanted:
     return Wanted(one.span[:LONGEST], "standing", part_of(vector), one.scope)
 
 
@@ -286,7 +289,7 @@ REST_SECONDS = 60.0
 """How long nothing was said before a user rests."""
 
 
-async def rest(
+async def read_next_lines(
     store: Store,
     user: str,
     model: "Model",

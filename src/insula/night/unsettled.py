@@ -70,9 +70,9 @@ def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Prop
     """Questions that were asked in two sessions or more, on which memory held nothing, that the responses declined, and
     that nobody has answered since.
     """
-    turns = [_turn(signal) for signal in signals[-MOST_TURNS:]]
-    asked, told = _asked(read), list(_told(read))
-    answered = [turn for turn in turns if _answers(turn, asked)]
+    turns = [_read_turn(signal) for signal in signals[-MOST_TURNS:]]
+    asked, told = _list_asked(read), list(_list_told(read))
+    answered = [turn for turn in turns if _answers_question(turn, asked)]
     groups: list[tuple[_Turn, set[int]]] = []
     for turn in turns:
         if not (turn.low and turn.topic) or (one := asked.get(turn.key)) is None or turn.hedged or not one.declined:
@@ -80,23 +80,26 @@ def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Prop
         since = (terms for line, terms in told if line > one.line)
         if _is_answered(turn.topic, [later for later in answered if later.key > turn.key], since):
             continue
-        same = next((sessions for first, sessions in groups if _likeness(first.topic, turn.topic) >= SAME), None)
+        same = next((sessions for first, sessions in groups if _term_likeness(first.topic, turn.topic) >= SAME), None)
         if same is None:
             groups.append((turn, {turn.session_id}))
         else:
             same.add(turn.session_id)
     often = [(first, sessions) for first, sessions in groups if len(sessions) >= ASKED_AGAIN]
-    return [_open(asked[first.key].text, sessions) for first, sessions in sorted(often, key=lambda one: -len(one[1]))]
+    return [
+        _open_question(asked[first.key].text, sessions)
+        for first, sessions in sorted(often, key=lambda one: -len(one[1]))
+    ]
 
 
-def outdated(
+def find_outdated(
     known: Iterable[Understood], read: Sequence[Reading], recent: frozenset[int], signals: Sequence[Noticed]
 ) -> list[Forget]:
     """What was understood and is no insight any more: a question that the sessions since have answered."""
-    asked = _asked(read)
-    lately = (turn for turn in map(_turn, signals[-MOST_TURNS:]) if turn.session_id in recent)
-    turns = [turn for turn in lately if _answers(turn, asked)]
-    told = [terms for _, terms in _told([one for one in read if one.session_id in recent])]
+    asked = _list_asked(read)
+    lately = (turn for turn in map(_read_turn, signals[-MOST_TURNS:]) if turn.session_id in recent)
+    turns = [turn for turn in lately if _answers_question(turn, asked)]
+    told = [terms for _, terms in _list_told([one for one in read if one.session_id in recent])]
     gone: list[Forget] = []
     for one in known:
         if one.content.startswith(prompts.ASKED):
@@ -106,11 +109,11 @@ def outdated(
     return gone
 
 
-def _open(question: str, sessions: set[int]) -> Proposal:
+def _open_question(question: str, sessions: set[int]) -> Proposal:
     return Proposal(prompts.OPEN.format(question=question), tuple(sorted(sessions)), about=question)
 
 
-def _turn(signal: Noticed) -> _Turn:
+def _read_turn(signal: Noticed) -> _Turn:
     data: Mapping[str, dict[str, object]] = signal.data
     judged = data.get("assessment", {})
     score = judged.get("score", 1.0)
@@ -124,49 +127,49 @@ def _turn(signal: Noticed) -> _Turn:
     )
 
 
-def _answers(turn: _Turn, asked: Mapping[tuple[int, int], _Asked]) -> bool:
+def _answers_question(turn: _Turn, asked: Mapping[tuple[int, int], _Asked]) -> bool:
     """Whether memory held something in a turn, and the response says it."""
     return not turn.low and turn.passed and not ((one := asked.get(turn.key)) and one.declined)
 
 
 def _is_answered(topic: frozenset[str], later: Iterable[_Turn], told: Iterable[frozenset[str]]) -> bool:
     """Whether a later turn answers something of a topic, or a later line tells it."""
-    known = any(_likeness(topic, one.topic) >= SAME_TOPIC for one in later)
+    known = any(_term_likeness(topic, one.topic) >= SAME_TOPIC for one in later)
     return known or any(len(topic & terms) >= TOLD * len(topic) for terms in told)
 
 
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def _term_likeness(one: frozenset[str], other: frozenset[str]) -> float:
     shared = len(one & other)
     return shared / len(one | other) if shared else 0.0
 
 
-def _told(read: Iterable[Reading]) -> Iterator[tuple[int, frozenset[str]]]:
+def _list_told(read: Iterable[Reading]) -> Iterator[tuple[int, frozenset[str]]]:
     """The lines in which the user asks nothing, each as its id and its terms."""
     for session in read:
         for line in session.lines:
-            if is_users(line) and not _question(line.content[:MAX_CHARS]):
+            if is_users(line) and not _extract_question(line.content[:MAX_CHARS]):
                 yield line.id, terms_of(line)
 
 
-def _asked(read: Sequence[Reading]) -> dict[tuple[int, int], _Asked]:
+def _list_asked(read: Sequence[Reading]) -> dict[tuple[int, int], _Asked]:
     """What the user asked in each turn (session and number), if anything, and whether it was declined."""
     found: dict[tuple[int, int], _Asked] = {}
     for session in read:
         for line in session.lines:
             key = session.session_id, line.turn
             if key in found and line.provenance == "assistant":
-                found[key] = found[key]._replace(declined=_declines(line.content[:MAX_CHARS], found[key].text))
-            elif line.provenance == "user" and (text := _question(line.content[:MAX_CHARS])):
+                found[key] = found[key]._replace(declined=_declines_answer(line.content[:MAX_CHARS], found[key].text))
+            elif line.provenance == "user" and (text := _extract_question(line.content[:MAX_CHARS])):
                 found[key] = _Asked(text, line.id, False)
     return found
 
 
-def _question(message: str) -> str:
+def _extract_question(message: str) -> str:
     asked = asks(analyse(message))
     return screen(asked[0].text, QUOTE_CHARS).text if asked else ""
 
 
-def _declines(response: str, question: str) -> bool:
+def _declines_answer(response: str, question: str) -> bool:
     """Whether a response says that one was never told, or no more than that it does not know or cannot tell.
 
     "It depends on the size", or a long answer that also says what it does not know, declines nothing.

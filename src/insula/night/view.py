@@ -17,9 +17,9 @@ from insula.memory.storage.changes import Retired
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import WISH, is_told, is_wish, preference_words
-from insula.night.agreement import same
+from insula.night.agreement import says_same
 from insula.night.distil import find_flaw
-from insula.night.soul import Document, Section, prompt_text, revise, taken_out
+from insula.night.soul import Document, Section, prompt_text, revise_document, taken_out
 
 SECTION: Section = "Interaction principles"
 MOST = 30
@@ -43,7 +43,7 @@ def is_view(name: str) -> bool:
 def without_wishes(document: Document) -> Document:
     """The document without the lines of wishes, as it is distilled."""
     gone = [line.id for line in document.derived if is_view(line.id)]
-    return revise(document, remove=gone) if gone else document
+    return revise_document(document, remove=gone) if gone else document
 
 
 def with_wishes(document: Document, old: Document, kept: Iterable[Kept]) -> Document:
@@ -57,7 +57,7 @@ def with_wishes(document: Document, old: Document, kept: Iterable[Kept]) -> Docu
     standing = {one.name: preference_words(one) for one in kept if is_wish(one) and is_told(one) and one.mode != MUTED}
     shown = {name: text for name, text in list(standing.items())[-MOST:] if not find_flaw(text)}
     own = [line.text for line in document.own]
-    wanted = {name: text for name, text in shown.items() if not any(map(partial(same, text), own))}
+    wanted = {name: text for name, text in shown.items() if not any(map(partial(says_same, text), own))}
     here = {line.id: line.text for line in old.derived if is_view(line.id)}
     if (
         {name: wanted.get(name) for name in here} == here
@@ -65,10 +65,10 @@ def with_wishes(document: Document, old: Document, kept: Iterable[Kept]) -> Docu
         and document == without_wishes(old)
     ):
         return old
-    return revise(document, add=[(SECTION, name, text) for name, text in wanted.items()])
+    return revise_document(document, add=[(SECTION, name, text) for name, text in wanted.items()])
 
 
-def forgotten(before: Document, after: Document, kept: Iterable[Kept]) -> list[Retired]:
+def retire_removed(before: Document, after: Document, kept: Iterable[Kept]) -> list[Retired]:
     """The wishes whose line a person took out of the document, or wrote anew."""
     gone = taken_out(before, after)
     return [Retired(one.key, "person", "taken out of SOUL.md") for one in kept if is_wish(one) and one.name in gone]
@@ -108,7 +108,7 @@ class Guidelines(NamedTuple):
         general = [name for name in order if name in self.everywhere]
         return tuple(dict.fromkeys([*fitting, *general, *known]))[:AT_ONCE]
 
-    def told(self, applying: Collection[str]) -> str:
+    def render_applying(self, applying: Collection[str]) -> str:
         """What a model is told, with these guidelines of the night alone."""
         return prompt_text(self.document, frozenset(line.id for line in self.document.derived) - {*applying})
 
@@ -131,7 +131,9 @@ def read_guidelines(
     known = dict(zip(texts, embedded_all(embed, texts), strict=True)) if embed and texts else {}
     read = {line.id: part_of(known.get(line.text)) for line in lines}
     out = {name for name, part in read.items() for one in parts if one != part and is_of_one_part(one, part)}
-    left = revise(document, remove=[line.id for line in document.derived if is_view(line.id) or line.id in out])
+    left = revise_document(
+        document, remove=[line.id for line in document.derived if is_view(line.id) or line.id in out]
+    )
     pinned = {name for name, one in ledger.items() if one.mode == PINNED}
     manner = {line.id for line in lines if "." in part_of(known.get(line.text), SURELY)}
     about = {

@@ -91,7 +91,7 @@ class Request(NamedTuple):
         """The chance that it asks something of answers."""
         return 1 - self.meant["none"]
 
-    def repeats(self, other: "Request") -> bool:
+    def repeats_request(self, other: "Request") -> bool:
         """Whether it asks what another one asked, in a session of its own."""
         return (
             self.session_id != other.session_id
@@ -113,7 +113,7 @@ class Request(NamedTuple):
         return near >= NEARER and surely >= AT_LEAST and is_meant and not is_otherwise
 
 
-def unheard(
+def find_unheard(
     kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[Noticed], now: float, embed: Embed | None = None
 ) -> list[Change]:
     """What the preferences change that were said where no turn listened.
@@ -126,7 +126,9 @@ def unheard(
         embed: makes vectors; without one nothing is heard.
     """
     turns = {(one.session_id, one.turn) for one in signals if one.kind == TURN}
-    said = sorted((each for one in sessions for each in _said(one, turns, embed)), key=lambda each: each[0])
+    said = sorted(
+        (each for one in sessions for each in _session_preferences(one, turns, embed)), key=lambda each: each[0]
+    )
     standing, changes = tuple(kept), list[Change]()
     for message, wishes, talk in said:
         made = apply_preferences(standing, wishes, message, now, session=talk)
@@ -134,7 +136,7 @@ def unheard(
     return changes
 
 
-def _said(
+def _session_preferences(
     one: Heard, turns: set[tuple[int, int]], embed: Embed | None
 ) -> Iterator[tuple[int, tuple[OwnWish, ...], frozenset[int]]]:
     """The preferences of a session, each with the id of its message and those of the session."""
@@ -168,7 +170,7 @@ def requests_in(
     """
     first = next((place for place, line in enumerate(lines) if line.provenance == "assistant"), len(lines))
     read = (line for line in lines[first:] if is_users(line) and (messages is None or line.id in messages))
-    texts = [(line.id, text) for line in read for text in _texts(said[line.id].text)]
+    texts = [(line.id, text) for line in read for text in _split_texts(said[line.id].text)]
     vectors = embedded_all(embed, [text for _, text in texts]) if texts else []
     found: list[Request] = []
     for (message, text), vector in zip(texts, vectors, strict=True):
@@ -178,7 +180,7 @@ def requests_in(
     return found
 
 
-def _texts(said: str) -> Iterator[str]:
+def _split_texts(said: str) -> Iterator[str]:
     """The sentences of a message that ask no question and say something by themselves; and all of it, if these are."""
     own = own_words(said)
     analysis = analyse(own[:PLAIN_CHARS])
@@ -196,7 +198,7 @@ async def requests_since(night: Night, heard: Sequence[Heard]) -> tuple[list[Req
         each
         for one in heard
         for each in requests_in(one.session.id, one.lines, one.said, night.embed)
-        if each.message > night.seen
+        if each.message > night.last_seen
     ]
     known: list[Place] = night.last.get(PLACES, [])
     lines = await night.lines_of(list(dict.fromkeys(session for session, _ in known)), LINES) if new else {}
@@ -222,7 +224,7 @@ def asked_again(
     """
     standing, changes = tuple(kept), list[Change]()
     for one in new:
-        like = [other for other in (*before, *new) if one.repeats(other)]
+        like = [other for other in (*before, *new) if one.repeats_request(other)]
         best = max((one, *like), key=lambda each: (round(each.asks, 1), len(each.text)))
         if not like or _is_known(best, standing, embed):
             continue
@@ -241,11 +243,11 @@ def asked_again(
                 for each in made.kept
                 if each not in parts
             )
-            changes += [_cite(change, best.text, cited) for change in made.changes]
+            changes += [_add_citations(change, best.text, cited) for change in made.changes]
     return changes
 
 
-def _cite(change: Change, advice: str, cited: tuple[int, ...]) -> Change:
+def _add_citations(change: Change, advice: str, cited: tuple[int, ...]) -> Change:
     return change._replace(citations=cited) if isinstance(change, Lesson) and change.advice == advice else change
 
 

@@ -85,7 +85,7 @@ def kind_of(kept: Kept) -> Kind:
 
 async def list_guidance(store: Store, user: str) -> list[Guidance]:
     """The preferences and lessons of a user, what is used no more among them: preferences first, what is used first."""
-    pieces = await curation.pieces(store, user)
+    pieces = await curation.list_pieces(store, user)
     user_id = await store.nights.find_user_id(user)
     named = sorted({each for one in pieces for each in one.kept.citations[-SOURCES:]})
     quoted = await store.guidance.read_cited(user_id, named) if user_id is not None else []

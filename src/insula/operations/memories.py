@@ -120,7 +120,7 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
     """
     user_id = await store.nights.find_user_id(user)
     others = await store.read(erasure.others_holding, user_id, number) if user_id is not None else []
-    left = await curation.erase(store, user, soul, number)
+    left = await curation.erase_memories(store, user, soul, number)
     if left is None:
         raise NotFound(MISSING.format(number=number, user=user))
     return Deleted(memories=(number,), left=left, others=tuple(one.id for one in others))
@@ -129,7 +129,7 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
 async def forget_memories(store: Store, user: str, wanted: Filter, soul: Path | None = None) -> Deleted:
     """Erase all of a user's memories that a filter wants, for good, as `delete_memory` does each of them."""
     numbers = await store.read(views.list_matching_ids, user, wanted)
-    left = await curation.erase(store, user, soul, *numbers) if numbers else ""
+    left = await curation.erase_memories(store, user, soul, *numbers) if numbers else ""
     return Deleted(memories=tuple(numbers), left=left or "")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from insula.memory.storage.rows import Done, name_of
 from insula.night.cycle import END, PhaseName, SleepReport
 from insula.night.phases import PHASES
-from insula.night.telling import DONE, Told, journalled, ordered, told
+from insula.night.telling import DONE, Told, describe_journalled, describe_phase, order_phases
 
 UNDER_WAY = 300.0
 """Seconds since its last phase after which a night that has not ended was stopped."""
@@ -64,7 +64,7 @@ def list_nights(reports: Iterable[Done], now: float = math.inf) -> list[Changes]
     return [
         Changes(
             night=night,
-            changes=_list((journalled(one.phase, one.report), one.report) for one in done),
+            changes=_list((describe_journalled(one.phase, one.report), one.report) for one in done),
             **(_describe_progress(done, now) if night == latest else {}),
         )
         for night, done in reversed(found.items())
@@ -75,8 +75,8 @@ def describe_report(report: SleepReport) -> Changes:
     """The night that was just run."""
     return Changes(
         night=report.date,
-        changes=_list((told(one), one.found) for one in report.phases if one.state != "failed"),
-        failed=tuple(f"{told(one).title}: {one.why}" for one in report.failed),
+        changes=_list((describe_phase(one), one.found) for one in report.phases if one.state != "failed"),
+        failed=tuple(f"{describe_phase(one).title}: {one.why}" for one in report.failed),
         skipped=report.skipped,
     )
 
@@ -94,7 +94,7 @@ def _list(steps: Iterable[tuple[Told, Mapping[str, Any]]]) -> tuple[Change, ...]
     known = list(steps)
     reports = {one.name: report for one, report in known}
     changes, seen = list[Change](), set[Undo | None]()
-    for one in ordered(one for one, _ in known):
+    for one in order_phases(one for one, _ in known):
         if one.is_quiet or one.name == PhaseName.FILE:  # which only writes down what the others changed
             continue
         texts = one.found or ((one.said,) if one.said != DONE else ())
@@ -102,7 +102,7 @@ def _list(steps: Iterable[tuple[Told, Mapping[str, Any]]]) -> tuple[Change, ...]
         made = (Change(f"{text[:1].upper()}{text[1:]}", undo) for text, undo in zip(texts, undos, strict=False))
         changes += [change for change in made if change.undo is None or change.undo not in seen]
         seen.update(change.undo for change in changes)
-        changes += [Change(each.line()) for each in one.effects]
+        changes += [Change(each.format_line()) for each in one.effects]
     return tuple(changes)
 
 

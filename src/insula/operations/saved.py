@@ -16,7 +16,7 @@ NOTHING = "Turn {turn} of the conversation {session!r} saved nothing that still 
 async def find_saved(store: Store, user: str, session: str, turn: int) -> list[GuidancePiece]:
     """The preferences that stand because of what was said in a turn, and did not stand before it."""
     said = set(await store.read(views.said_in, user, session, turn))
-    every = await curation.pieces(store, user) if said else []
+    every = await curation.list_pieces(store, user) if said else []
     return [one for one in every if _is_new(one, said, every)]
 
 
@@ -30,11 +30,11 @@ async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Pat
     if not found:
         raise NotFound(NOTHING.format(turn=turn, session=session))
     for one in found:
-        before = [each for each in await curation.pieces(store, user) if each.by == one.kept.key]
+        before = [each for each in await curation.list_pieces(store, user) if each.by == one.kept.key]
         for each in before:
-            await curation.decide(store, user, soul, each.kept.name, "undo")
+            await curation.decide_piece(store, user, soul, each.kept.name, "undo")
         if not before:  # what is brought back retires what took its place
-            await curation.decide(store, user, soul, one.kept.name, "forget")
+            await curation.decide_piece(store, user, soul, one.kept.name, "forget")
     return [one.kept.advice for one in found]
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from insula.errors import BudgetExceeded, InsulaError
 from insula.memory.storage import unread
-from insula.night.understanding import REST_SECONDS, rest
+from insula.night.understanding import REST_SECONDS, read_next_lines
 from insula.server.background import run_beside
 from insula.server.service import Service
 
@@ -65,7 +65,7 @@ class Rests:
         """Read the next lines of a user, within their own boundary."""
         chat, now = self._service.chat, self._store.now()
         try:
-            await rest(
+            await read_next_lines(
                 self._store,
                 user,
                 chat.model,

@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 
 from insula.coding.step.digests import hash_text
 from insula.metacognition.nights import run_night
-from insula.night.cycle import SleepReport, due
+from insula.night.cycle import SleepReport, is_due
 from insula.night.phases import PHASES, understanding_phases
 from insula.server.background import run_beside
 from insula.server.service import Service
@@ -83,7 +83,7 @@ class Timer:
 
     async def _slept(self, user: str) -> bool:
         """Whether nothing is left to do for a user tonight."""
-        if not await due(self._store, user, self._service.zone_of(user)):
+        if not await is_due(self._store, user, self._service.zone_of(user)):
             return True
         report = await night(self._service, user)
         for phase in report.failed:

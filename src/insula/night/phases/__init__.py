@@ -4,27 +4,27 @@ from collections.abc import Sequence
 from functools import partial
 
 from insula.night.cycle import Phase, PhaseName
-from insula.night.phases.calibration import calibrate
-from insula.night.phases.consolidation import consolidate
-from insula.night.phases.lessons import reinforce
-from insula.night.phases.mistakes import learn
-from insula.night.phases.reflection import reflect
-from insula.night.phases.soul import guide, lay_down
-from insula.night.phases.statements import understand, understand_within
-from insula.night.phases.summaries import summarise
-from insula.night.phases.trends import trend
+from insula.night.phases.calibration import calibrate_confidence
+from insula.night.phases.consolidation import consolidate_memories
+from insula.night.phases.lessons import reinforce_lessons
+from insula.night.phases.mistakes import learn_corrections
+from insula.night.phases.reflection import reflect_on_days
+from insula.night.phases.soul import lay_down, render_soul
+from insula.night.phases.statements import understand_lines, understand_within
+from insula.night.phases.summaries import summarise_sessions
+from insula.night.phases.trends import measure_trend
 
 PHASES: tuple[tuple[PhaseName, Phase], ...] = (
-    (PhaseName.SUMMARIES, summarise),
-    (PhaseName.CONSOLIDATION, consolidate),
-    (PhaseName.STATEMENTS, understand),
-    (PhaseName.MISTAKES, learn),
-    (PhaseName.REFLECTION, reflect),
-    (PhaseName.LESSONS, reinforce),
-    (PhaseName.SOUL, guide),
+    (PhaseName.SUMMARIES, summarise_sessions),
+    (PhaseName.CONSOLIDATION, consolidate_memories),
+    (PhaseName.STATEMENTS, understand_lines),
+    (PhaseName.MISTAKES, learn_corrections),
+    (PhaseName.REFLECTION, reflect_on_days),
+    (PhaseName.LESSONS, reinforce_lessons),
+    (PhaseName.SOUL, render_soul),
     (PhaseName.FILE, lay_down),
-    (PhaseName.CALIBRATION, calibrate),
-    (PhaseName.TRENDS, trend),
+    (PhaseName.CALIBRATION, calibrate_confidence),
+    (PhaseName.TRENDS, measure_trend),
 )
 
 
@@ -36,4 +36,4 @@ def understanding_phases(
     """
     within = partial(understand_within, tokens=tokens)
     kept = (one for one in phases if understanding != "off" or one[0] != PhaseName.STATEMENTS)
-    return tuple((name, within if phase is understand else phase) for name, phase in kept)
+    return tuple((name, within if phase is understand_lines else phase) for name, phase in kept)

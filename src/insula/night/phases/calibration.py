@@ -9,8 +9,8 @@ from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Line, Noticed, Revised
 from insula.memory.storage.views import find_memories
 from insula.night.cycle import Night, Result
-from insula.night.outcomes import KEPT, PERSON, outcomes, shown, standing
-from insula.night.wording import count
+from insula.night.outcomes import KEPT, PERSON, find_outcomes, latest_calibration, shown_memories
+from insula.night.wording import count_noun
 from insula.types import TURN
 
 SESSIONS, LINES = 500, 1_000
@@ -18,23 +18,23 @@ SESSIONS, LINES = 500, 1_000
 NIGHT = "night"
 
 
-async def calibrate(night: Night) -> Result:
+async def calibrate_confidence(night: Night) -> Result:
     """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
     past = await night.store.guidance.list_revisions(night.user_id, OWN, 1)
-    found, last = await _since(night, past)
+    found, last = await _outcomes_since(night, past)
     right = sum(one.held for one in found)
     report: dict[str, float] = {UP_TO: last, "right": right, "wrong": len(found) - right}
     if not found:
         return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
     base = night.calibration or shipped()
-    before = standing(past, base)
+    before = latest_calibration(past, base)
     known = (*before.outcomes, *found)[-KEPT:]
     after = replace(refit(base, known), high=settle(before.calibration, found).high)
     evidence = {"outcomes": [[one.score, one.held] for one in known]}
     made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
     fitted = {name: round(getattr(after, name), 4) for name in ("shift", "slope", "high")}
     report |= fitted | {"outcomes": len(known), "held": sum(one.held for one in known)}
-    said = f"What memory said held for {count(right, 'answer')}, and did not for {len(found) - right}."
+    said = f"What memory said held for {count_noun(right, 'answer')}, and did not for {len(found) - right}."
     return Result(
         report,
         [Revision(OWN, NIGHT, written(after), evidence, made_from)],
@@ -42,26 +42,26 @@ async def calibrate(night: Night) -> Result:
     )
 
 
-async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:
+async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:
     """The outcomes since the last night, oldest first, and the last message that was looked at."""
     since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
-    sessions = [one for one in await night.sessions() if one.last > night.seen]
+    sessions = [one for one in await night.list_sessions() if one.last > night.last_seen]
     within = [one.id for one in sessions[:SESSIONS]]
     lines = await night.lines_of(within, LINES)
     turns = await night.store.nights.list_session_signals(night.user_id, [TURN], within)
-    evidence = await _evidence(night, [line for said in lines.values() for line in said], turns)
+    evidence = await _asserted_memories(night, [line for said in lines.values() for line in said], turns)
     found: list[Outcome] = []
     for one in sessions[:SESSIONS]:
         # What is said while the night looks on is of the next one.
         new = [line for line in lines[one.id] if line.id <= one.last and line.at >= since]
         mine = [turn for turn in turns if turn.session_id == one.id]
-        found.extend(outcomes(new, mine, evidence, name=night.identity.name, after=night.seen))
-    return found, max((one.last for one in sessions[:SESSIONS]), default=night.seen)
+        found.extend(find_outcomes(new, mine, evidence, name=night.identity.name, after=night.last_seen))
+    return found, max((one.last for one in sessions[:SESSIONS]), default=night.last_seen)
 
 
-async def _evidence(night: Night, lines: Iterable[Line], turns: Iterable[Noticed]) -> frozenset[int]:
+async def _asserted_memories(night: Night, lines: Iterable[Line], turns: Iterable[Noticed]) -> frozenset[int]:
     """Of what the turns of some lines showed, the memories that a user or a tool asserted (law 2)."""
-    ids = frozenset[int]().union(*(shown(turn.data) for turn in turns))
+    ids = frozenset[int]().union(*(shown_memories(turn.data) for turn in turns))
     held = await night.store.run(find_memories, night.user, sorted(ids))
     asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
     return frozenset(one.id for one in asserted)

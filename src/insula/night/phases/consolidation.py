@@ -15,7 +15,7 @@ from insula.memory.storage import statements
 from insula.memory.storage.changes import Forget, Merge
 from insula.memory.storage.rows import Held
 from insula.night.cycle import Night, Result
-from insula.night.wording import count, undo_by
+from insula.night.wording import count_noun, undo_by
 
 LOOKED_AT = 20_000
 """Memories that one night looks at, the latest ones."""
@@ -30,13 +30,13 @@ YOUNGEST = 30 * _DAY
 """Nothing younger is forgotten, whatever its activation."""
 
 
-async def consolidate(night: Night) -> Result:
+async def consolidate_memories(night: Night) -> Result:
     """The phase: remember all that was asserted, merge near-duplicates, forget by activation."""
     await night.store.run(statements.promote_all, night.user_id, night.now)
     held = await night.store.nights.list_remembered(night.user_id, LOOKED_AT)
-    merges = list(merged(held))
+    merges = list(merge_duplicates(held))
     gone = {other for merge in merges for other in merge.others}
-    forgotten = [item for item in forgettable(held, night.now) if item.memory_id not in gone]
+    forgotten = [item for item in find_forgettable(held, night.now) if item.memory_id not in gone]
     report = {
         "looked_at": len(held),
         "merged": [{"kept": merge.kept, "others": list(merge.others)} for merge in merges],
@@ -46,7 +46,7 @@ async def consolidate(night: Night) -> Result:
         return Result(report, skipped="Nothing was said twice, and nothing is old and unused.")
     if not forgotten:
         return Result(report, merges)  # that the same was said twice is no news
-    gone_now = f"{count(len(forgotten), 'memory')}, old and never used again,"
+    gone_now = f"{count_noun(len(forgotten), 'memory')}, old and never used again,"
     return Result(
         report,
         (*merges, *forgotten),
@@ -55,26 +55,26 @@ async def consolidate(night: Night) -> Result:
     )
 
 
-def merged(held: Sequence[Held]) -> Iterator[Merge]:
+def merge_duplicates(held: Sequence[Held]) -> Iterator[Merge]:
     """The memories that say the same, by the same speaker: the most used of them is kept, and of those the latest."""
-    for group in _groups(held):
+    for group in _group_duplicates(held):
         best = max(group, key=lambda item: (item.uses, item.said_at, item.id))
         others = tuple(sorted(item.id for item in group if item is not best))
         yield Merge(kept=best.id, others=others, why="it says the same")
 
 
-def _groups(held: Sequence[Held]) -> Iterator[list[Held]]:
+def _group_duplicates(held: Sequence[Held]) -> Iterator[list[Held]]:
     """Groups of two or more: equal words first, then groups whose words differ by slips of the pen."""
     equal: dict[tuple[str, str, tuple[str, ...]], list[Held]] = defaultdict(list)
     for item in (item for item in held if not item.restored):  # a person's word
-        equal[item.speaker, item.provenance, words(item.content)].append(item)
+        equal[item.speaker, item.provenance, split_words(item.content)].append(item)
     by_frame: dict[tuple[str, str, int, str], list[list[Held]]] = defaultdict(list)
     for (speaker, provenance, said), group in equal.items():
         if not said:
             continue
-        near = by_frame[speaker, provenance, len(said), _frame(said)]
+        near = by_frame[speaker, provenance, len(said), _word_frame(said)]
         for other in near[-NEIGHBOURS:]:
-            if _is_slip(said, words(other[0].content)):
+            if _is_slip(said, split_words(other[0].content)):
                 other.extend(group)
                 break
         else:
@@ -83,12 +83,12 @@ def _groups(held: Sequence[Held]) -> Iterator[list[Held]]:
         yield from (group for group in groups if len(group) > 1)
 
 
-def words(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     """The words of a text, without case, punctuation and spacing."""
     return tuple(re.findall(r"[^\W_]+", text.lower()))
 
 
-def _frame(said: tuple[str, ...]) -> str:
+def _word_frame(said: tuple[str, ...]) -> str:
     """What two texts that differ by slips have in common for sure: short words, numbers, first and last letters."""
     return " ".join(word if len(word) < SLIP or not word.isalpha() else f"{word[0]}…{word[-1]}" for word in said)
 
@@ -102,7 +102,7 @@ def _is_slip(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return a[0] == b[0] and a[-1] == b[-1] and DamerauLevenshtein.distance(a, b) == 1
 
 
-def forgettable(held: Sequence[Held], now: float) -> Iterator[Forget]:
+def find_forgettable(held: Sequence[Held], now: float) -> Iterator[Forget]:
     """The memories that nobody came back to for so long that ACT-R would hardly find them; the important ones last."""
     for item in held:
         if item.restored or now - item.said_at < YOUNGEST:

@@ -8,10 +8,10 @@ from insula.memory.storage.changes import Lived
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Kept, Noticed
 from insula.memory.wishes import preference_words
-from insula.night.corrections import AGAIN, is_again, is_again_lesson, quoted
+from insula.night.corrections import AGAIN, is_again, is_again_lesson, quote_user
 from insula.night.cycle import Effect, Night, Result
 from insula.night.sessions import Heard, since_last_night
-from insula.night.wording import count
+from insula.night.wording import count_noun
 from insula.text import triggers
 from insula.text.corrections import alike
 from insula.worth import UNKNOWN
@@ -19,44 +19,44 @@ from insula.worth import UNKNOWN
 ENDED = {RETIRED: "Retired, since it does not help", PRUNED: "Forgotten"}
 
 
-async def reinforce(night: Night) -> Result:
+async def reinforce_lessons(night: Night) -> Result:
     """Count what each session since the last night says of the lessons whose trigger appeared in it."""
     heard, signals = await since_last_night(night)
     kept = [one for one in await night.store.guidance.list_lessons(night.user_id) if not one.section]
-    seen = heard[-1].session.last if heard else night.seen
+    seen = heard[-1].session.last if heard else night.last_seen
     if not kept:
         return Result({UP_TO: seen}, skipped="There are no lessons yet.")
-    arms = _arms(signals)
-    lived = [outcome for one in heard for lesson in kept if (outcome := _lived(lesson, one, arms))]
+    arms = _read_arms(signals)
+    lived = [outcome for one in heard for lesson in kept if (outcome := _judge_session(lesson, one, arms))]
     known = {one.id: {session for session, *_ in one.evidence} for one in kept}
     new = [one for one in lived if str(one.session_id) not in known[one.lesson_id]]
-    lives = [(lesson, live(_evidence(lesson, new, night.now), night.now, mode=lesson.mode)) for lesson in kept]
+    lives = [(lesson, live(_list_evidence(lesson, new, night.now), night.now, mode=lesson.mode)) for lesson in kept]
     verdicts = {lesson.key: life.verdict for lesson, life in lives}
     states, known_effects = night.last.get("states", {}), night.last.get("effects_known", {})
-    ended = [each for each in lives if each[1].state in ENDED and _was(each, states) != each[1].state]
+    ended = [each for each in lives if each[1].state in ENDED and _previous_state(each, states) != each[1].state]
     news = {key for key, verdict in verdicts.items() if verdict not in (UNKNOWN, known_effects.get(key))}
     report = {
         "sessions": len(heard),
-        "counted": dict(Counter(_kind(outcome) for outcome in new)),
+        "counted": dict(Counter(_evidence_kind(outcome) for outcome in new)),
         "states": {lesson.key: life.state for lesson, life in lives},
         "effects_known": {key: verdict for key, verdict in verdicts.items() if verdict != UNKNOWN},
         UP_TO: seen,
     }
-    said = f"{count(len(ended), 'lesson')} {'is' if len(ended) == 1 else 'are'} used no more."
+    said = f"{count_noun(len(ended), 'lesson')} {'is' if len(ended) == 1 else 'are'} used no more."
     return Result(
         report,
         new,
         says=[said, *(f"{ENDED[life.state]}: {lesson.advice}" for lesson, life in ended)] if ended else (),
-        effects=[_effect(*each) for each in lives if each[0].key in news],
+        effects=[_measure_effect(*each) for each in lives if each[0].key in news],
     )
 
 
-def _was(each: tuple[Kept, Life], states: Mapping[str, str]) -> str:
+def _previous_state(each: tuple[Kept, Life], states: Mapping[str, str]) -> str:
     """The state of a lesson after the night before; its state now where it was not known."""
     return states.get(each[0].key, each[1].state)
 
 
-def _arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:
+def _read_arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:
     """(session, lesson) -> whether it was shown or withheld in it, as the turns recorded it."""
     arms: dict[tuple[int, int], str] = {}
     for signal in signals:
@@ -67,7 +67,7 @@ def _arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:
     return arms
 
 
-def _lived(lesson: Kept, one: Heard, arms: Mapping[tuple[int, int], str]) -> Lived | None:
+def _judge_session(lesson: Kept, one: Heard, arms: Mapping[tuple[int, int], str]) -> Lived | None:
     """What a session says of a lesson; None where it had no opportunity."""
     arm = arms.get((one.session.id, lesson.id))
     happened = _is_asked_again(lesson, one)
@@ -80,21 +80,21 @@ def _is_asked_again(lesson: Kept, one: Heard) -> bool:
     """Whether the user said in a session what a lesson says, though it may have been told."""
     if is_again_lesson(lesson):
         mine = (each for each in one.corrections if lesson.key.startswith(f"{each.kind}/"))
-        return any(is_again(each, quoted(lesson), lesson.trigger) for each in mine)
+        return any(is_again(each, quote_user(lesson), lesson.trigger) for each in mine)
     return any(alike(each, preference_words(lesson)) >= AGAIN for each in one.asked)
 
 
-def _evidence(lesson: Kept, new: Iterable[Lived], now: float) -> list[Evidence]:
+def _list_evidence(lesson: Kept, new: Iterable[Lived], now: float) -> list[Evidence]:
     old = [Evidence(session=s, at=at, arm=arm, happened=happened) for s, arm, happened, at in lesson.evidence]
     mine = [one for one in new if one.lesson_id == lesson.id]
     return old + [Evidence(session=str(one.session_id), at=now, arm=one.arm, happened=one.happened) for one in mine]
 
 
-def _kind(outcome: Lived) -> str:
+def _evidence_kind(outcome: Lived) -> str:
     return Evidence(session="", at=0.0, arm=outcome.arm, happened=outcome.happened).kind
 
 
-def _effect(lesson: Kept, life: Life) -> Effect:
+def _measure_effect(lesson: Kept, life: Life) -> Effect:
     found = life.effect
     assert found is not None  # noqa: S101 its verdict is known
     return Effect(lesson.advice, life.verdict, found.estimate, found.low, found.high)

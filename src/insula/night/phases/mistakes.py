@@ -13,8 +13,8 @@ from insula.night.corrections import Corrected, lessons_of
 from insula.night.cycle import Night, Result
 from insula.night.grounding import ABOUT_PEOPLE, about_no_answers, without_people
 from insula.night.sessions import Heard, corrected_before, since_last_night
-from insula.night.wanted import PLACES, asked_again, find_doubtful, requests_since, unheard
-from insula.night.wording import count, join_parts, undo_by
+from insula.night.wanted import PLACES, asked_again, find_doubtful, find_unheard, requests_since
+from insula.night.wording import count_noun, join_parts, undo_by
 
 MOST = 20
 """Lessons that one night makes or bears out."""
@@ -26,13 +26,13 @@ Refused = Mapping[str, str | int]
 """Where a text stands from which nothing is learned (`session`, `message`), and `why`: never the text."""
 
 
-async def learn(night: Night) -> Result:
+async def learn_corrections(night: Night) -> Result:
     """Hear the preferences that no turn heard, and make lessons of what was corrected again."""
     heard, signals = await since_last_night(night)
     if not heard:
-        return Result({UP_TO: night.seen}, skipped="No session since the last night.")
+        return Result({UP_TO: night.last_seen}, skipped="No session since the last night.")
     kept = await night.store.guidance.list_lessons(night.user_id)
-    said = unheard(kept, heard, signals, night.now, night.embed)
+    said = find_unheard(kept, heard, signals, night.now, night.embed)
     new, earlier, places = await requests_since(night, heard)
     again = asked_again(new, earlier, kept, night.now, night.embed)
     corrected = [
@@ -49,7 +49,7 @@ async def learn(night: Night) -> Result:
         *((one.name, one.advice, one.citations) for one in fresh if one.name not in told_before),
         *((name_of(one.key, ""), one.advice, one.citations) for one in twice),
     ]
-    refused = [*_refused(heard), *_private(corrected, heard)]
+    refused = [*_list_refused(heard), *_list_private(corrected, heard)]
     known = {one.key for one in kept}
     cited = [each for one in lessons for each in one.citations] + [each for *_, cites in wishes for each in cites]
     memories = {one.id: one.memory for one in await night.store.guidance.read_cited(night.user_id, cited)}
@@ -68,25 +68,25 @@ async def learn(night: Night) -> Result:
     }
     quiet = not (wishes or lessons or said or again or refused)
     parts = (
-        f"{count(len(lessons), 'lesson')} from now on" if lessons else "",
-        f"{count(len(wishes), 'new preference')} of yours" if wishes else "",
-        f"from {count(len(refused), 'text')} nothing is learned, since they give orders" if refused else "",
+        f"{count_noun(len(lessons), 'lesson')} from now on" if lessons else "",
+        f"{count_noun(len(wishes), 'new preference')} of yours" if wishes else "",
+        f"from {count_noun(len(refused), 'text')} nothing is learned, since they give orders" if refused else "",
     )
-    asks = [_ask(*doubtful)] if doubtful else []
+    asks = [_conflict_question(*doubtful)] if doubtful else []
     told = (
-        *(f"From now on: {one.advice}{_source(one.citations, memories)}" for one in lessons),
-        *(f"You want: {advice}{_source(cites, memories)}" for _, advice, cites in wishes),
+        *(f"From now on: {one.advice}{_cite_memories(one.citations, memories)}" for one in lessons),
+        *(f"You want: {advice}{_cite_memories(cites, memories)}" for _, advice, cites in wishes),
     )
     return Result(
         report,
         [*said, *again, *lessons],
         "Nothing was corrected a second time, and nobody asked for anything." if quiet else "",
         says=[join_parts(parts), *told, *asks] if any(parts) else (),
-        news=[*asks, *(_news(one) for one in lessons if one.key not in known)],
+        news=[*asks, *(_describe_lesson(one) for one in lessons if one.key not in known)],
     )
 
 
-def _ask(older: Kept, newer: Kept) -> str:
+def _conflict_question(older: Kept, newer: Kept) -> str:
     """A question that is put once, on two preferences that may not both hold."""
     return (
         f"Do both hold, “{preference_words(older)}” and “{preference_words(newer)}”? "
@@ -95,11 +95,11 @@ def _ask(older: Kept, newer: Kept) -> str:
     )
 
 
-def _news(one: Lesson) -> str:
+def _describe_lesson(one: Lesson) -> str:
     return f"From now on: {one.advice} {undo_by('guidance forget', name_of(one.key, ''))}"
 
 
-def _source(citations: Iterable[int], memories: Mapping[int, int]) -> str:
+def _cite_memories(citations: Iterable[int], memories: Mapping[int, int]) -> str:
     """The memories that somebody who wants it gone would erase, the latest where there are many."""
     numbers = [memories[each] for each in citations if each in memories]
     more = f" and {len(numbers) - SOURCES} more" if len(numbers) > SOURCES else ""
@@ -107,13 +107,13 @@ def _source(citations: Iterable[int], memories: Mapping[int, int]) -> str:
     return f" (from {'memory' if len(numbers) == 1 else 'memories'} {shown}{more})" if numbers else ""
 
 
-def _refused(heard: Iterable[Heard]) -> Iterator[Refused]:
+def _list_refused(heard: Iterable[Heard]) -> Iterator[Refused]:
     for one in heard:
         for message, why in one.refused:
             yield {"why": why, "session": one.session.name, "message": message}
 
 
-def _private(corrected: Iterable[Corrected], heard: Iterable[Heard]) -> Iterator[Refused]:
+def _list_private(corrected: Iterable[Corrected], heard: Iterable[Heard]) -> Iterator[Refused]:
     """Where corrections stand that tell of somebody."""
     names = {one.session.id: one.session.name for one in heard}
     for one in corrected:

@@ -19,8 +19,8 @@ from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Line, Understood
 from insula.memory.storage.vectors import Embed
 from insula.night import prompts
-from insula.night.agreement import same
-from insula.night.asking import ask, total
+from insula.night.agreement import says_same
+from insula.night.asking import ask_model, total_usage
 from insula.night.cycle import Night, Result
 from insula.night.grounding import (
     ITEM_CHARS,
@@ -29,32 +29,40 @@ from insula.night.grounding import (
     Ground,
     Proposal,
     find_harm,
-    passages,
+    list_passages,
+    list_sayings,
     read_own,
     read_text,
-    sayings,
-    sift,
+    sift_proposals,
     words_behind,
 )
-from insula.night.operations import MOST, Candidate, Judged, Operation, forms, judged, room
+from insula.night.operations import (
+    MOST,
+    Candidate,
+    Judged,
+    Operation,
+    judge_operations,
+    operation_forms,
+    retirement_limit,
+)
 from insula.night.records import (
     CONTEXT,
     LATEST,
     Records,
     choose_records,
-    corrected,
-    guidelines,
-    preferences,
+    list_corrections,
+    list_guidelines,
+    list_preferences,
+    list_standing,
+    list_stated,
+    list_unanswered,
     read_records,
     read_through,
-    standing,
-    stated,
-    unanswered,
 )
 from insula.night.second_look import DOES_WITHOUT, WORDS, Pair, look_again
 from insula.night.transcript import READ
-from insula.night.unsettled import outdated, still_open
-from insula.night.wording import count, join_parts
+from insula.night.unsettled import find_outdated, still_open
+from insula.night.wording import count_noun, join_parts
 from insula.screening import screen
 from insula.text.analysis import analyse
 from insula.text.pasted import own_words
@@ -115,7 +123,7 @@ class Reflection(BaseModel):
     operations: Annotated[list[Operation], Field(max_length=MOST)] = []
 
 
-def answering(sessions: Sequence[int], ids: Sequence[str]) -> type[Reflection]:
+def answer_form(sessions: Sequence[int], ids: Sequence[str]) -> type[Reflection]:
     """The form of an answer that names no other sessions and guidance than there are.
 
     A model that keeps to a form cannot cite what is not there; of one that does not, each item is judged by itself.
@@ -128,7 +136,7 @@ def answering(sessions: Sequence[int], ids: Sequence[str]) -> type[Reflection]:
             cited = {"items": {"type": "integer", "enum": [*sessions]}, "minItems": 1}
             for name in ("Point", "Principle"):
                 schema["$defs"][name]["properties"]["sessions"] |= cited
-            asked = {"items": {"anyOf": forms(ids, sessions)}} if ids else {"items": {"type": "object"}}
+            asked = {"items": {"anyOf": operation_forms(ids, sessions)}} if ids else {"items": {"type": "object"}}
             schema["properties"]["operations"] = {"type": "array", "maxItems": min(MOST, len(ids)), **asked}
             schema["$defs"].pop("Operation")
             return schema
@@ -157,7 +165,7 @@ class Kept(NamedTuple):
     """Said the same as another of this night, or as one that was there."""
 
 
-async def reflect(night: Night) -> Result:
+async def reflect_on_days(night: Night) -> Result:
     """The phase: look back, keep what is grounded, propose principles.
 
     Raises:
@@ -167,33 +175,37 @@ async def reflect(night: Night) -> Result:
     found = await read_records(night)
     counts = {"new": len(found.new), "earlier": len(found.earlier)}
     if not found.new:
-        return Result({"sessions": counts, UP_TO: night.seen}, skipped="No session is new.")
-    proposed = Proposed(still_open(*await read_through(night, found.sessions)), total(()))
+        return Result({"sessions": counts, UP_TO: night.last_seen}, skipped="No session is new.")
+    proposed = Proposed(still_open(*await read_through(night, found.sessions)), total_usage(()))
     if night.model:
         asked = await _by_model(night, night.model, found)
         proposed = asked._replace(items=[*proposed.items, *asked.items])
     cited = {session for one in (*proposed.items, *proposed.operations) for session in one.sessions}
-    ground = await _ground(night, found, cited)
-    own = [item for item in proposed.items if item.about and not find_harm(item.text) and not _tells(night, item)]
+    ground = await _read_ground(night, found, cited)
+    own = [
+        item
+        for item in proposed.items
+        if item.about and not find_harm(item.text) and not _tells_of_somebody(night, item)
+    ]
     others = [item for item in proposed.items if not item.about]
-    sifted, dropped = sift(others, ground, await preferences(night), night.embed)
-    revised = judged(proposed.operations, await guidelines(night), ground, night.embed)
+    sifted, dropped = sift_proposals(others, ground, await list_preferences(night), night.embed)
+    revised = judge_operations(proposed.operations, await list_guidelines(night), ground, night.embed)
     unfit = ""
     if night.model and (sifted or revised.fit):
         sifted, revised, refused, unfit = await _look_again(night, night.model, sifted, revised, ground)
         dropped += refused
     items = [*own, *sifted]
     known = await night.store.nights.list_insights(night.user_id, KNOWN)
-    gone = await _outdated(night, found, known)
+    gone = await _forget_outdated(night, found, known)
     known = [one for one in known if one.id not in {each.memory_id for each in gone}]
-    kept = insights([item for item in items if not item.section], known, found)
-    principles = candidates([item for item in items if item.section])
+    kept = merge_insights([item for item in items if not item.section], known, found)
+    principles = merge_principles([item for item in items if item.section])
     learned = items or revised.fit
     report = {
         "proposed": len(proposed.items),
         "grounded": len(items),
         "dropped": dict(Counter(one.reason for one in dropped)),
-        "quarantined": [_shown(one) for one in dropped],
+        "quarantined": [_dropped_record(one) for one in dropped],
         "operations": [one.model_dump(mode="json") for one in revised.fit],
         "refused_operations": revised.refused,
         "by": "model" if night.model else "without a model",
@@ -214,7 +226,7 @@ async def reflect(night: Night) -> Result:
         report,
         [*gone, *kept.changes, *([done] if learned else [])],
         "" if learned or unfit else "There was nothing to learn that its sessions bear out.",
-        says=[*_says(kept, principles, len(revised.fit), night.model is not None), *_says_unfit(unfit)],
+        says=[*_describe_result(kept, principles, len(revised.fit), night.model is not None), *_says_unfit(unfit)],
     )
 
 
@@ -223,7 +235,7 @@ async def _look_again(
 ) -> tuple[list[Proposal], Judged, list[Dropped], str]:
     """What is left of a reflection when the model has read it again beside the words that it rests on: the user's, and
     those of the guidance that it puts otherwise; and why nothing of this model is kept, if that is so."""
-    standing = {one.name: one.advice for one in await guidelines(night)}
+    standing = {one.name: one.advice for one in await list_guidelines(night)}
     pairs = [Pair(words_behind(one, ground, night.embed)[:WORDS], one.text) for one in items]
     worded = [one for one in revised.fit if one.text]
     pairs += [Pair(" ".join(standing[name] for name in one.ids)[:WORDS], one.text) for one in worded]
@@ -243,19 +255,19 @@ def _says_unfit(unfit: str) -> Iterator[str]:
         yield DOES_WITHOUT.format(why=f"{unfit[0].upper()}{unfit[1:]}")
 
 
-def _says(kept: Kept, principles: Sequence[Candidate], revised: int, by_model: bool) -> Iterator[str]:
+def _describe_result(kept: Kept, principles: Sequence[Candidate], revised: int, by_model: bool) -> Iterator[str]:
     parts = [
-        f"understood {count(len(kept.added), 'new thing')}" if kept.added else "",
-        f"has {count(len(principles), 'lesson')} to propose for SOUL.md" if principles else "",
-        f"reworded or took out {count(revised, 'lesson')} of SOUL.md" if revised else "",
+        f"understood {count_noun(len(kept.added), 'new thing')}" if kept.added else "",
+        f"has {count_noun(len(principles), 'lesson')} to propose for SOUL.md" if principles else "",
+        f"reworded or took out {count_noun(revised, 'lesson')} of SOUL.md" if revised else "",
     ]
     if said := join_parts(parts):
         yield f"{said[:-1]}, with the model." if by_model else said
         yield from kept.added
-        yield from (f"{one.advice} (from {count(len(one.sessions), 'conversation')})" for one in principles)
+        yield from (f"{one.advice} (from {count_noun(len(one.sessions), 'conversation')})" for one in principles)
 
 
-def _tells(night: Night, item: Proposal) -> bool:
+def _tells_of_somebody(night: Night, item: Proposal) -> bool:
     """Whether a question of the user's tells something of somebody, too: that is remembered, and guides nothing."""
     text = read_text(item.about, night.embed, bids=False)
     return (chance("fact", text.text, text.vector) or 0.0) >= TELLS
@@ -264,23 +276,23 @@ def _tells(night: Night, item: Proposal) -> bool:
 # What bears it out
 
 
-async def _ground(night: Night, found: Records, cited: Collection[int]) -> dict[int, Ground]:
+async def _read_ground(night: Night, found: Records, cited: Collection[int]) -> dict[int, Ground]:
     """What the cited sessions hold: the user's own words, and what is nobody's; no other session is read."""
     lines = await night.lines_of([session for session in found.sessions if session in cited], READ)
     ground = {session: Ground(()) for session in found.sessions}
     for session, said in lines.items():
-        ground[session] = Ground(sayings(said, night.embed), _foreign(said, night.embed))
+        ground[session] = Ground(list_sayings(said, night.embed), _foreign_passages(said, night.embed))
     return ground
 
 
-def _foreign(lines: Sequence[Line], embed: Embed | None) -> frozenset[tuple[str, ...]]:
+def _foreign_passages(lines: Sequence[Line], embed: Embed | None) -> frozenset[tuple[str, ...]]:
     """Passages of what tools returned or the user pasted; the latest, up to `EVIDENCE_CHARS`."""
     left, found = EVIDENCE_CHARS, set[tuple[str, ...]]()
     for line, own in reversed([*zip(lines, read_own(lines, embed), strict=True)]):
         if line.provenance not in ("user", "tool") or left <= 0:
             continue
         if line.provenance == "tool" or own_words(own.content) != line.content:
-            found |= passages(line.content[:left])
+            found |= list_passages(line.content[:left])
         left -= len(line.content)
     return frozenset(found)
 
@@ -291,73 +303,73 @@ def _foreign(lines: Sequence[Line], embed: Embed | None) -> frozenset[tuple[str,
 async def _by_model(night: Night, model: "Model", found: Records) -> Proposed:
     """What the model proposes; it is asked again with fewer records where it refuses, as for a prompt too long."""
     try:
-        return await _asked(night, model, found, ROOMS[0])
+        return await _ask_reflection(night, model, found, ROOMS[0])
     except ModelRefused:
-        return await _asked(night, model, found, ROOMS[1])
+        return await _ask_reflection(night, model, found, ROOMS[1])
 
 
-async def _asked(night: Night, model: "Model", found: Records, room_for_turns: int) -> Proposed:
-    shown, stands = await choose_records(night, found, room_for_turns), await standing(night)
-    answer = await ask(
+async def _ask_reflection(night: Night, model: "Model", found: Records, room_for_turns: int) -> Proposed:
+    shown, stands = await choose_records(night, found, room_for_turns), await list_standing(night)
+    answer = await ask_model(
         night,
         model,
         ANSWER,
-        prompts.reflection(
+        prompts.reflection_prompt(
             shown.days,
             shown.earlier,
             stands,
-            await stated(night),
-            await corrected(night, shown.days),
-            await unanswered(night, shown.sessions),
-            room(len(stands)),
+            await list_stated(night),
+            await list_corrections(night, shown.days),
+            await list_unanswered(night, shown.sessions),
+            retirement_limit(len(stands)),
         ),
-        answering(shown.sessions, [str(one["id"]) for one in stands]),
+        answer_form(shown.sessions, [str(one["id"]) for one in stands]),
         purpose=PURPOSE,
         max_tokens=MAX_TOKENS,
         temperature=TEMPERATURE,
     )
     written = Reflection.model_validate(answer["value"])
     left_out = len(found.sessions) - len(shown.sessions)
-    return Proposed(tuple(_items(written)), answer["usage"], left_out, tuple(written.operations))
+    return Proposed(tuple(_list_proposals(written)), answer["usage"], left_out, tuple(written.operations))
 
 
-def _items(written: Reflection) -> Iterator[Proposal]:
+def _list_proposals(written: Reflection) -> Iterator[Proposal]:
     for point in (*written.explanation, *written.procedures, *written.advice):
         yield Proposal(point.text, tuple(point.sessions), quotes=tuple(filter(None, point.quotes)))
     for one in written.principles:
         yield Proposal(one.text, tuple(one.sessions), section=one.section, quotes=tuple(filter(None, one.quotes)))
 
 
-async def _outdated(night: Night, found: Records, known: Sequence[Understood]) -> list[Forget]:
+async def _forget_outdated(night: Night, found: Records, known: Sequence[Understood]) -> list[Forget]:
     read, turns = await read_through(night, found.sessions)
-    return outdated(known, read, frozenset(one.id for one in found.new), turns)
+    return find_outdated(known, read, frozenset(one.id for one in found.new), turns)
 
 
 # What is kept
 
 
-def confidence(sessions: int) -> float:
+def confidence_from_sessions(sessions: int) -> float:
     """How much is to be made of what so many sessions show: as of any guidance (`insula.guidance`)."""
     return min(CAP, (START * STRENGTH + sessions) / (STRENGTH + sessions))
 
 
-def insights(items: Iterable[Proposal], known: Sequence[Understood], found: Records) -> Kept:
+def merge_insights(items: Iterable[Proposal], known: Sequence[Understood], found: Records) -> Kept:
     """The insights to write: new ones, and known ones that more sessions now show."""
     support: dict[str, set[int]] = {one.content: set(one.sessions) for one in known}
     before = {one.content: set(one.sessions) for one in known}
     merged = 0
     for item in items:
-        same_as = next((content for content in support if same(content, item.text)), None)
+        same_as = next((content for content in support if says_same(content, item.text)), None)
         merged += same_as is not None
         support.setdefault(same_as or item.text, set()).update(item.sessions)
     changed = {content: sessions for content, sessions in support.items() if sessions != before.get(content, set())}
-    changes = tuple(_insight(content, sessions, found) for content, sessions in changed.items())
+    changes = tuple(_make_insight(content, sessions, found) for content, sessions in changed.items())
     return Kept(changes, tuple(content for content in changed if content not in before), merged)
 
 
-def _insight(content: str, sessions: set[int], found: Records) -> Insight:
+def _make_insight(content: str, sessions: set[int], found: Records) -> Insight:
     """An insight with what its evidence makes of it: one that explains trouble matters more."""
-    sure = confidence(len(sessions))
+    sure = confidence_from_sessions(len(sessions))
     troubled = any(found.trouble.get(session) for session in sessions)
     held = set(analyse(content).terms)
     summaries = [found.summaries[session] for session in sorted(sessions & found.summaries.keys())]
@@ -371,11 +383,11 @@ def _insight(content: str, sessions: set[int], found: Records) -> Insight:
     )
 
 
-def candidates(items: Iterable[Proposal]) -> list[Candidate]:
+def merge_principles(items: Iterable[Proposal]) -> list[Candidate]:
     """Principles for SOUL.md; those that say the same are one, with the sessions of both."""
     found: list[Candidate] = []
     for item in items:
-        before = next((one for one in found if same(one.advice, item.text)), None)
+        before = next((one for one in found if says_same(one.advice, item.text)), None)
         if before is None:
             found.append(Candidate(section=item.section, advice=item.text, sessions=list(item.sessions)))
         else:
@@ -383,7 +395,7 @@ def candidates(items: Iterable[Proposal]) -> list[Candidate]:
     return found
 
 
-def _shown(one: Dropped) -> dict[str, object]:
+def _dropped_record(one: Dropped) -> dict[str, object]:
     """What was dropped, for the eyes of a person."""
     shown = screen(one.item.text, SHOWN_CHARS).text
     return {"reason": one.reason, "text": shown, "sessions": list(one.item.sessions)}

@@ -10,13 +10,23 @@ from insula.memory.storage.changes import Change, Lesson, Revision
 from insula.memory.storage.rows import Kept, Revised
 from insula.night import soul
 from insula.night.cycle import Night, PhaseName, Result
-from insula.night.distil import Guideline, Outcome, distil
-from insula.night.guidelines import NIGHT, PAST, PERSON, PROPOSAL, SUBJECT, known, put_down, removed, section_of
-from insula.night.operations import Handover, applied
+from insula.night.distil import Guideline, Outcome, distil_document
+from insula.night.guidelines import (
+    NIGHT,
+    PAST,
+    PERSON,
+    PROPOSAL,
+    SUBJECT,
+    known_digests,
+    put_down,
+    removed_guidelines,
+    section_of,
+)
+from insula.night.operations import Handover, apply_operations
 from insula.night.soul import Document, Section
 from insula.night.soul import file as soul_file
-from insula.night.view import forgotten, with_wishes, without_wishes
-from insula.night.wording import count, undo_by
+from insula.night.view import retire_removed, with_wishes, without_wishes
+from insula.night.wording import count_noun, undo_by
 
 SECTIONS: Mapping[str, Section] = {
     "personality": "Personality",
@@ -30,43 +40,43 @@ WAITS = "A change of SOUL.md waits for your word: insula guidance soul propose"
 NOT_OURS = "{path!r} is not ours; look at it with: insula guidance soul show"
 
 
-async def guide(night: Night) -> Result:
+async def render_soul(night: Night) -> Result:
     """The phase: the document from what is supported by now, bounded, and with a person's word above all."""
     past = await night.store.guidance.list_revisions(night.user_id, SUBJECT, PAST)
-    found = soul_file.read(night.soul, known(past)) if night.soul else None
-    last = soul.parse(past[0].content) if past else None
+    found = soul_file.read_soul(night.soul, known_digests(past)) if night.soul else None
+    last = soul.parse_document(past[0].content) if past else None
     old = found.document if found and found.edited else last or Document()
     kept = await night.store.guidance.list_lessons(night.user_id)
-    gone = forgotten(last, old, kept) if last else []
+    gone = retire_removed(last, old, kept) if last else []
     standing = [one for one in kept if one.key not in {each.key for each in gone}]
     reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
     asked = [Handover.model_validate(report) for report in reports]
     operations = [operation for each in asked for operation in each.operations]
-    revised, guidelines = applied(operations, [lesson for lesson in kept if lesson.section])
-    new = await _principles(night, asked)
-    offered = [await _guideline(night, lesson, new) for lesson in guidelines]
+    revised, guidelines = apply_operations(operations, [lesson for lesson in kept if lesson.section])
+    new = await _read_principles(night, asked)
+    offered = [await _make_guideline(night, lesson, new) for lesson in guidelines]
     fresh = [one.guideline for key, one in new.items() if key not in {lesson.key for lesson in guidelines}]
-    out = removed(past)
+    out = removed_guidelines(past)
     offered = [replace(one, state=MUTED) if one.id in out else one for one in (*offered, *fresh)]
-    outcome = distil(without_wishes(old), offered, last=last and without_wishes(last))
+    outcome = distil_document(without_wishes(old), offered, last=last and without_wishes(last))
     outcome = _with_wishes(outcome, old, standing)
     waiting = await night.store.guidance.list_revisions(night.user_id, PROPOSAL, PAST)
     changes = [
         *gone,
         *revised,
-        *_learned(outcome, guidelines, new),
-        *_revisions(outcome, found, old, past),
-        *_proposals(outcome, waiting),
+        *_learn_guidelines(outcome, guidelines, new),
+        *_list_revisions(outcome, found, old, past),
+        *_list_proposals(outcome, waiting),
     ]
     report = {
         "new": len(fresh),
-        "changes": [_shown(change) for change in outcome.changes],
+        "changes": [_change_record(change) for change in outcome.changes],
         "waiting": list(outcome.reasons),
         "dropped": len(outcome.dropped),
         "edited_by_hand": bool(found and found.edited),
     }
     foreign = NOT_OURS.format(path=str(night.soul)) if found and found.foreign else ""
-    return Result(report, changes, foreign, says=[*_says(outcome)], news=[*_news(outcome)])
+    return Result(report, changes, foreign, says=[*_describe_result(outcome)], news=[*_describe_changes(outcome)])
 
 
 async def lay_down(night: Night) -> Result:
@@ -96,9 +106,9 @@ class Principle(NamedTuple):
     """Of these sessions, as their summaries name them: what they were about brings it up."""
 
 
-async def _principles(night: Night, asked: Sequence[Handover]) -> dict[str, Principle]:
+async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str, Principle]:
     """What reflections found since this phase was last done, by key; of the same words it is one."""
-    sessions = {session.id: session for session in await night.sessions()}
+    sessions = {session.id: session for session in await night.list_sessions()}
     summaries = await night.store.nights.list_summaries(night.user_id, SUMMARIES) if asked else []
     topics = {one.session_id: one.topics for one in summaries}
     found: dict[str, Principle] = {}
@@ -111,7 +121,7 @@ async def _principles(night: Night, asked: Sequence[Handover]) -> dict[str, Prin
         before = found.get(key)
         backed = frozenset(each.name for each in cited) | (before.guideline.sessions if before else frozenset[str]())
         guideline = Guideline(
-            id=key, section=section, text=one.advice, sessions=backed, since=night.now, state=_state(backed)
+            id=key, section=section, text=one.advice, sessions=backed, since=night.now, state=_support_state(backed)
         )
         citations = (*(before.citations if before else ()), *(each.last for each in cited))
         about = (*(before.topics if before else ()), *(each for one in cited for each in topics.get(one.id, ())))
@@ -124,12 +134,12 @@ def key_of(section: str, advice: str) -> str:
     return f"g{fingerprint(f'{section} {advice}'.lower(), 10)}"
 
 
-def _state(sessions: frozenset[str]) -> str:
+def _support_state(sessions: frozenset[str]) -> str:
     """One session is no pattern (R9)."""
     return ACTIVE if len(sessions) >= CORROBORATED else PROPOSED
 
 
-async def _guideline(night: Night, lesson: Kept, new: Mapping[str, Principle]) -> Guideline:
+async def _make_guideline(night: Night, lesson: Kept, new: Mapping[str, Principle]) -> Guideline:
     cited = await night.store.guidance.read_cited(night.user_id, lesson.citations)
     again = new[lesson.key].guideline.sessions if lesson.key in new else frozenset[str]()
     sessions = frozenset(one.session for one in cited) | again
@@ -139,7 +149,7 @@ async def _guideline(night: Night, lesson: Kept, new: Mapping[str, Principle]) -
         text=lesson.advice,
         sessions=sessions,
         since=lesson.created_at,
-        state=lesson.mode or _state(sessions),
+        state=lesson.mode or _support_state(sessions),
         said=lesson.author == PERSON,
     )
 
@@ -152,10 +162,10 @@ def _with_wishes(outcome: Outcome, old: Document, kept: Sequence[Kept]) -> Outco
     document = with_wishes(outcome.document, old, kept)
     proposal = outcome.proposal and with_wishes(outcome.proposal, old, kept)
     why = {change.id: change.why for change in outcome.changes}
-    return replace(outcome, document=document, proposal=proposal, changes=soul.diff(old, document, why))
+    return replace(outcome, document=document, proposal=proposal, changes=soul.diff_documents(old, document, why))
 
 
-def _learned(outcome: Outcome, known: Sequence[Kept], new: Mapping[str, Principle]) -> Iterator[Change]:
+def _learn_guidelines(outcome: Outcome, known: Sequence[Kept], new: Mapping[str, Principle]) -> Iterator[Change]:
     """The new guidelines, as records; what one repeats gains its support."""
     merged = {gone.id: gone.into for gone in outcome.dropped if gone.into}
     ledger = {lesson.key: lesson for lesson in known}
@@ -167,20 +177,20 @@ def _learned(outcome: Outcome, known: Sequence[Kept], new: Mapping[str, Principl
         yield Lesson(name, advice, topics, section, "derived", citations)
 
 
-def _revisions(
+def _list_revisions(
     outcome: Outcome, found: soul_file.Found | None, old: Document, past: Sequence[Revised]
 ) -> Iterator[Change]:
-    text, before = soul.render(outcome.document), past[0].content if past else ""
-    if found and found.edited and soul.render(old) != before:
-        before = soul.render(old)
+    text, before = soul.render_document(outcome.document), past[0].content if past else ""
+    if found and found.edited and soul.render_document(old) != before:
+        before = soul.render_document(old)
         yield Revision(SUBJECT, PERSON, before, {"why": "edited by hand"})
     if text != before and not (found and found.foreign):
-        yield Revision(SUBJECT, NIGHT, text, {"changes": [_shown(change) for change in outcome.changes]})
+        yield Revision(SUBJECT, NIGHT, text, {"changes": [_change_record(change) for change in outcome.changes]})
 
 
-def _proposals(outcome: Outcome, waiting: Sequence[Revised]) -> Iterator[Change]:
+def _list_proposals(outcome: Outcome, waiting: Sequence[Revised]) -> Iterator[Change]:
     """What a person is asked: each thing once, whatever they said of it, and no longer than it is a question."""
-    text = soul.render(outcome.proposal) if outcome.proposal else ""
+    text = soul.render_document(outcome.proposal) if outcome.proposal else ""
     asked = next((one.content for one in waiting if one.content), "")
     if text and text != asked:
         yield Revision(PROPOSAL, NIGHT, text, {"reasons": list(outcome.reasons)})
@@ -191,14 +201,14 @@ def _proposals(outcome: Outcome, waiting: Sequence[Revised]) -> Iterator[Change]
 # What is told of it.
 
 
-def _says(outcome: Outcome) -> Iterator[str]:
+def _describe_result(outcome: Outcome) -> Iterator[str]:
     changes, waits = outcome.changes, " One waits for your word." if outcome.reasons else ""
     if changes or waits:
-        yield f"{count(len(changes), 'change')}.{waits}"
+        yield f"{count_noun(len(changes), 'change')}.{waits}"
         yield from (f"{change.kind.capitalize()}: {change.text or change.before}" for change in changes)
 
 
-def _news(outcome: Outcome) -> Iterator[str]:
+def _describe_changes(outcome: Outcome) -> Iterator[str]:
     for change in outcome.changes:
         command = "guidance forget" if change.kind == "added" else "guidance undo"
         yield f"{change.kind.capitalize()}: {change.text or change.before} {undo_by(command, change.id)}"
@@ -206,6 +216,6 @@ def _news(outcome: Outcome) -> Iterator[str]:
         yield WAITS
 
 
-def _shown(change: soul.Change) -> dict[str, str]:
+def _change_record(change: soul.Change) -> dict[str, str]:
     """A change of the document as JSON holds it."""
     return {"kind": change.kind, "text": change.text, "before": change.before, "why": change.why, "id": change.id}

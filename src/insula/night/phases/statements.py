@@ -9,10 +9,10 @@ from collections import Counter
 from insula.errors import BudgetExceeded, ModelError
 from insula.memory.storage import unread
 from insula.memory.storage.unread import TOKENS_A_DAY
-from insula.night.asking import total
+from insula.night.asking import total_usage
 from insula.night.cycle import Night, Result
 from insula.night.understanding import Reader, Report, read_lines
-from insula.night.wording import count, join_parts
+from insula.night.wording import count_noun, join_parts
 
 CALLS = 8
 """Calls of one night; what is left over is for the next."""
@@ -20,7 +20,7 @@ NOBODY = "No model is there to read what was said."
 NOTHING = "All that was said was read before."
 
 
-async def understand(night: Night) -> Result:
+async def understand_lines(night: Night) -> Result:
     """The phase: what the model reads in the lines since the last, as far as the user's own words bear it out."""
     return await understand_within(night, TOKENS_A_DAY)
 
@@ -57,15 +57,15 @@ async def understand_within(night: Night, tokens: int) -> Result:
         "ended": ended,
         "wishes": wishes,
         "refused": dict(refused),
-        "spent": total(one["usage"] for one in reports),
+        "spent": total_usage(one["usage"] for one in reports),
         "read": read,
     }
     said = join_parts(
         (
-            f"in {count(len(understood), 'line')} of yours the model found facts" if understood else "",
-            f"{count(len(ended), 'fact')} {'is' if len(ended) == 1 else 'are'} over" if ended else "",
-            f"{count(wishes, 'preference')} of yours changed" if wishes else "",
-            f"{count(refused.total(), 'claim')} of the model refused" if refused else "",
+            f"in {count_noun(len(understood), 'line')} of yours the model found facts" if understood else "",
+            f"{count_noun(len(ended), 'fact')} {'is' if len(ended) == 1 else 'are'} over" if ended else "",
+            f"{count_noun(wishes, 'preference')} of yours changed" if wishes else "",
+            f"{count_noun(refused.total(), 'claim')} of the model refused" if refused else "",
         )
     )
     return Result(report, says=[said] if said else ())

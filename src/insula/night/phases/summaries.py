@@ -14,7 +14,7 @@ from insula.memory.storage.changes import Change, Summary
 from insula.memory.storage.nights import MIN_MESSAGES, UP_TO
 from insula.memory.storage.rows import Session
 from insula.night import prompts, transcript
-from insula.night.asking import ask, total
+from insula.night.asking import ask_model, total_usage
 from insula.night.cycle import Night, Result
 from insula.night.grounding import find_harm
 from insula.night.transcript import Transcript
@@ -45,18 +45,18 @@ class SessionSummary(BaseModel):
     topics: Annotated[list[Annotated[str, Field(max_length=60)]], Field(max_length=TOPICS)]
 
 
-async def summarise(night: Night) -> Result:
+async def summarise_sessions(night: Night) -> Result:
     """The phase: a summary for each session of three messages or more in which something was said since the last."""
-    sessions = await night.sessions()
-    new = [one for one in sessions if one.last > max(night.seen, one.summarised) and one.messages >= MIN_MESSAGES]
-    latest = max((one.last for one in sessions), default=night.seen)
+    sessions = await night.list_sessions()
+    new = [one for one in sessions if one.last > max(night.last_seen, one.summarised) and one.messages >= MIN_MESSAGES]
+    latest = max((one.last for one in sessions), default=night.last_seen)
     if night.model is None or not new:
         why = "Without a model, nothing is summed up." if new else "No session is new."
         return Result({"sessions": len(sessions), UP_TO: latest}, skipped=why)
     changes, failed, usages, asked = list[Change](), Counter[str](), list[dict[str, int]](), list[Session]()
     in_a_row = 0
     for session in new[:SESSIONS]:
-        written, why, usage = await _summarised(night, night.model, session)
+        written, why, usage = await _summarise_session(night, night.model, session)
         failed.update([why] if why else [])
         usages += [usage] if usage else []
         in_a_row = 0 if written else in_a_row + bool(why)
@@ -69,8 +69,8 @@ async def summarise(night: Night) -> Result:
         "summarised": len(changes),
         "failed": dict(failed),
         "left_for_next_night": [one.name for one in new if one not in asked],
-        "usage": total(usages),
-        UP_TO: latest if len(asked) == len(new) else max((one.last for one in asked), default=night.seen),
+        "usage": total_usage(usages),
+        UP_TO: latest if len(asked) == len(new) else max((one.last for one in asked), default=night.last_seen),
     }
     return Result(report, changes, "" if changes else "Nothing of use was written of what was said.")
 
@@ -78,19 +78,19 @@ async def summarise(night: Night) -> Result:
 _AT_ONCE = frozenset({ModelUnavailable.__name__, BudgetExceeded.__name__})
 
 
-async def _summarised(
+async def _summarise_session(
     night: Night, model: "Model", session: Session
 ) -> tuple[Summary | None, str, dict[str, int] | None]:
     """The summary of a session, why there is none, and what it took; no usage where the model did not answer."""
-    said = await transcript.read(night, session.id, session.messages)
+    said = await transcript.read_transcript(night, session.id, session.messages)
     if not said.lines:
         return None, "", None
     try:
-        answer = await ask(
+        answer = await ask_model(
             night,
             model,
             f"summary:{session.id}:{session.last}",
-            prompts.summary(transcript.quoted(said)),
+            prompts.summary_prompt(transcript.quote_messages(said)),
             SessionSummary,
             purpose=PURPOSE,
             max_tokens=MAX_TOKENS,
@@ -104,9 +104,9 @@ async def _summarised(
     written = SessionSummary.model_validate(answer["value"])
     text = " ".join(part.text for part in analyse(written.summary).sentences[:SENTENCES])
     held = _terms_of(said)
-    if why := find_harm(text) or ("" if _share(text, held) >= FOUND else "ungrounded"):
+    if why := find_harm(text) or ("" if _share_held(text, held) >= FOUND else "ungrounded"):
         return None, why, answer["usage"]
-    topics = tuple(_topics(written.topics, held))
+    topics = tuple(_held_topics(written.topics, held))
     content = screen(text, SUMMARY_CHARS).text
     return Summary(session.id, content, topics, session.messages, session.last), "", answer["usage"]
 
@@ -115,14 +115,14 @@ def _terms_of(said: Transcript) -> frozenset[str]:
     return frozenset(term for line in said.lines for term in analyse(line.text).terms)
 
 
-def _share(text: str, held: frozenset[str]) -> float:
+def _share_held(text: str, held: frozenset[str]) -> float:
     """The share of the content words of a text that a session holds; 0 where it has none."""
     terms = set(analyse(text).terms)
     return len(terms & held) / len(terms) if terms else 0.0
 
 
-def _topics(written: Iterable[str], held: frozenset[str]) -> list[str]:
+def _held_topics(written: Iterable[str], held: frozenset[str]) -> list[str]:
     """The model's topics as far as the session holds them."""
     named = (" ".join(topic.split())[:TOPIC_CHARS] for topic in written)
-    fit = {topic.casefold(): topic for topic in named if topic and not find_harm(topic) and _share(topic, held)}
+    fit = {topic.casefold(): topic for topic in named if topic and not find_harm(topic) and _share_held(topic, held)}
     return list(fit.values())[:TOPICS]

@@ -46,9 +46,9 @@ class Trend(NamedTuple):
         return fewer.low > 0 if self.verdict == "rising" else fewer.high < 0
 
 
-async def trend(night: Night) -> Result:
+async def measure_trend(night: Night) -> Result:
     """The phase: slope of the assessments per day, with its interval, and what the scores rest on."""
-    scores = assessed(await night.noticed(TURN, DAYS))[-TURNS:]
+    scores = list_scores(await night.list_signals(TURN, DAYS))[-TURNS:]
     if len(scores) < FEWEST:
         why = f"{len(scores)} assessments in {DAYS} days are too few for a trend ({FEWEST})."
         return Result({"assessments": len(scores)}, skipped=why)
@@ -65,7 +65,7 @@ async def trend(night: Night) -> Result:
     return Result(report, says=[said], effects=[effect] if is_month else ())
 
 
-def assessed(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
+def list_scores(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
     """Day and score of the responses of which something could be told."""
     found: list[tuple[float, float]] = []
     for turn in turns:

@@ -1,8 +1,17 @@
 """SOUL.md: what it holds (`document`), how it reads (`render`), how it changes (`edit`), and its file (`file`)."""
 
-from insula.night.soul.document import MOST_CHARS, SECTIONS, TEMPLATE, Document, Line, Section, digest, parse
-from insula.night.soul.edit import Change, diff, revise, taken_out
-from insula.night.soul.render import WORDS, prompt_text, render, told
+from insula.night.soul.document import (
+    MOST_CHARS,
+    SECTIONS,
+    TEMPLATE,
+    Document,
+    Line,
+    Section,
+    file_digest,
+    parse_document,
+)
+from insula.night.soul.edit import Change, diff_documents, revise_document, taken_out
+from insula.night.soul.render import WORDS, prompt_text, render_document, render_told
 
 __all__ = [
     "MOST_CHARS",
@@ -13,12 +22,12 @@ __all__ = [
     "Document",
     "Line",
     "Section",
-    "diff",
-    "digest",
-    "parse",
+    "diff_documents",
+    "file_digest",
+    "parse_document",
     "prompt_text",
-    "render",
-    "revise",
+    "render_document",
+    "render_told",
+    "revise_document",
     "taken_out",
-    "told",
 ]

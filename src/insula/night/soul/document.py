@@ -87,7 +87,7 @@ class Document:
         return frozenset(line.id for line in self.lines if line.id and not line.derived)
 
 
-def parse(text: str) -> Document:
+def parse_document(text: str) -> Document:
     """Read a text, whatever it is.
 
     Raises:
@@ -95,7 +95,7 @@ def parse(text: str) -> Document:
     """
     if len(text) > MOST_CHARS:
         raise InputError(f"SOUL.md has {len(text):,} characters and {MOST_CHARS:,} are the most; shorten it.")
-    return _Reader(text).read()
+    return _Reader(text).read_document()
 
 
 class _Reader:
@@ -109,13 +109,13 @@ class _Reader:
         self._locked = self._yours = self._fenced = False
         self._ids: set[str] = set()
 
-    def read(self) -> Document:
+    def read_document(self) -> Document:
         fences = [i for i, seen in enumerate(self._seen) if _FENCE.match(seen)]
         self._last_fence = fences[-1] if fences else -1
-        lines = tuple(self._line(i) for i in range(len(self._raws)))
+        lines = tuple(self._read_line(i) for i in range(len(self._raws)))
         return Document(lines=lines, problems=tuple(self._problems[:_MOST_PROBLEMS]))
 
-    def _line(self, i: int) -> Line:
+    def _read_line(self, i: int) -> Line:
         raw, seen = self._raws[i], self._seen[i]
         bare = END.sub("", raw).lstrip("\ufeff")
         lock = _LOCK.match(bare) if not self._fenced else None
@@ -126,26 +126,26 @@ class _Reader:
             return Line(raw=raw, kind="locked", section=self._section, text=seen.rstrip())
         if self._commented[i]:
             return Line(raw=raw, kind="locked" if self._yours else "comment", section=self._section, text=seen.strip())
-        return self._visible(i, raw, bare, seen)
+        return self._read_visible(i, raw, bare, seen)
 
-    def _visible(self, i: int, raw: str, bare: str, seen: str) -> Line:
+    def _read_visible(self, i: int, raw: str, bare: str, seen: str) -> Line:
         fence = bool(_FENCE.match(seen))
         if fence and not self._fenced and i == self._last_fence:
-            self._problem(i, "a block of code is not closed; it is taken for text")
+            self._note_problem(i, "a block of code is not closed; it is taken for text")
             fence = False
         if fence or self._fenced:
             self._fenced = self._fenced != fence
             return Line(raw=raw, kind="locked" if self._yours else "code", section=self._section, text=seen.rstrip())
         if heading := _HEADING.match(seen):
-            return self._heading(raw, len(heading[1]), heading[2].strip())
+            return self._read_heading(raw, len(heading[1]), heading[2].strip())
         if self._yours:
             return Line(raw=raw, kind="locked", text=seen.rstrip())
         if "<!--" in seen:
-            self._problem(i, "a comment is not closed; the agent is not told what follows in the line")
+            self._note_problem(i, "a comment is not closed; the agent is not told what follows in the line")
             seen = seen[: seen.index("<!--")]
-        return self._prose(i, raw, bare, seen)
+        return self._read_prose(i, raw, bare, seen)
 
-    def _heading(self, raw: str, level: int, title: str) -> Line:
+    def _read_heading(self, raw: str, level: int, title: str) -> Line:
         if level > 2:
             kind: Kind = "locked" if self._yours else "text"
             return Line(raw=raw, kind=kind, section=self._section, text=title, level=level)
@@ -155,21 +155,21 @@ class _Reader:
             return Line(raw=raw, kind="locked", level=level)
         return Line(raw=raw, kind="heading", section=self._section, text=title, level=level)
 
-    def _prose(self, i: int, raw: str, bare: str, seen: str) -> Line:
+    def _read_prose(self, i: int, raw: str, bare: str, seen: str) -> Line:
         item = _ITEM.match(seen.rstrip())
         text = item[1] if item else seen.strip()
         marks = _MARK.findall(bare)
         if "<!-- i:" in bare and len(marks) != 1:
-            self._problem(i, "its mark is broken; the line is taken for yours")
+            self._note_problem(i, "its mark is broken; the line is taken for yours")
         if not text and not marks:
             return Line(raw=raw, kind="blank" if not bare.strip() else "comment", section=self._section)
         name, seal = marks[0] if len(marks) == 1 else ("", "")
-        derived = bool(item and self._section and name and name not in self._ids) and seal == check(name, text)
+        derived = bool(item and self._section and name and name not in self._ids) and seal == line_checksum(name, text)
         self._ids.add(name)
         kind: Kind = "item" if item else "text"
         return Line(raw=raw, kind=kind, section=self._section, text=text, id=name, derived=derived)
 
-    def _problem(self, i: int, what: str) -> None:
+    def _note_problem(self, i: int, what: str) -> None:
         self._problems.append(f"Line {i + 1} of SOUL.md is not understood: {what}.")
 
 
@@ -196,11 +196,11 @@ def _without_comments(text: str, raws: Sequence[str]) -> tuple[list[str], list[b
     return seen, commented
 
 
-def check(name: str, text: str) -> str:
+def line_checksum(name: str, text: str) -> str:
     """What a mark says of the words of its line."""
     return sha256(f"{name}\0{text}".encode("utf-8", "replace")).hexdigest()[:4]
 
 
-def digest(text: str | bytes) -> str:
+def file_digest(text: str | bytes) -> str:
     """What a file is known by."""
     return sha256(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text).hexdigest()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from insula.night.soul.document import END, SECTIONS, TEMPLATE, Document, Line, Section, check, parse
+from insula.night.soul.document import END, SECTIONS, TEMPLATE, Document, Line, Section, line_checksum, parse_document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Change:
     why: str = ""
 
 
-def revise(
+def revise_document(
     document: Document,
     *,
     remove: Iterable[str] = (),
@@ -42,25 +42,25 @@ def revise(
     """
     gone, words, new = frozenset(remove), reword or {}, list(add)
     if not document.lines and new:
-        document = parse(TEMPLATE)
+        document = parse_document(TEMPLATE)
     end = next((match[0] for line in document.lines if (match := END.search(line.raw))), "\n")
-    lines = [_reworded(line, words, end) for line in document.lines if not (line.derived and line.id in gone)]
+    lines = [_reword_line(line, words, end) for line in document.lines if not (line.derived and line.id in gone)]
     for section in SECTIONS:
-        if items := [_item(section, name, text, end) for where, name, text in new if where == section]:
-            lines = _placed(lines, section, items, end)
-    return parse("".join(line.raw for line in lines))
+        if items := [_make_item(section, name, text, end) for where, name, text in new if where == section]:
+            lines = _place_items(lines, section, items, end)
+    return parse_document("".join(line.raw for line in lines))
 
 
-def _item(section: Section | None, name: str, text: str, end: str) -> Line:
-    raw = f"- {text} <!-- i:{name}.{check(name, text)} -->{end}"
+def _make_item(section: Section | None, name: str, text: str, end: str) -> Line:
+    raw = f"- {text} <!-- i:{name}.{line_checksum(name, text)} -->{end}"
     return Line(raw=raw, kind="item", section=section, text=text, id=name, derived=True)
 
 
-def _reworded(line: Line, words: Mapping[str, str], end: str) -> Line:
-    return _item(line.section, line.id, words[line.id], end) if line.derived and line.id in words else line
+def _reword_line(line: Line, words: Mapping[str, str], end: str) -> Line:
+    return _make_item(line.section, line.id, words[line.id], end) if line.derived and line.id in words else line
 
 
-def _placed(lines: list[Line], section: Section, items: list[Line], end: str) -> list[Line]:
+def _place_items(lines: list[Line], section: Section, items: list[Line], end: str) -> list[Line]:
     """The lines with items at the end of a section, which is made where it is missing."""
     blank = Line(raw=end, kind="blank")
     at = _end_of(lines, section)
@@ -76,10 +76,10 @@ def _placed(lines: list[Line], section: Section, items: list[Line], end: str) ->
             items = [blank, *items]
     if at < len(lines) and lines[at].kind != "blank":
         items = [*items, blank]
-    return [*_closed(lines[:at], end), *items, *lines[at:]]
+    return [*_close_lines(lines[:at], end), *items, *lines[at:]]
 
 
-def _closed(lines: list[Line], end: str) -> list[Line]:
+def _close_lines(lines: list[Line], end: str) -> list[Line]:
     """The lines, the last of which has an end."""
     return [*lines, Line(raw=end, kind="blank")] if lines and not END.search(lines[-1].raw) else lines
 
@@ -100,7 +100,7 @@ def _place_of(lines: Sequence[Line], section: Section) -> int:
     return next((i for i, line in enumerate(lines) if line.kind == "locked" or line.section in later), len(lines))
 
 
-def diff(old: Document, new: Document, why: Mapping[str, str] | None = None) -> tuple[Change, ...]:
+def diff_documents(old: Document, new: Document, why: Mapping[str, str] | None = None) -> tuple[Change, ...]:
     """What a reader sees changed between two documents: guidelines by their id, a person's lines as they stand.
 
     Args:
@@ -112,18 +112,18 @@ def diff(old: Document, new: Document, why: Mapping[str, str] | None = None) -> 
     rewritten = {line.id: line for line in new.own if line.id}
     reasons = why or {}
     changes = [
-        _change(before.get(name), after.get(name) or rewritten.get(name), reasons.get(name, ""))
+        _make_change(before.get(name), after.get(name) or rewritten.get(name), reasons.get(name, ""))
         for name in dict.fromkeys([*before, *after])
-        if _told(before.get(name)) != _told(after.get(name))
+        if _line_words(before.get(name)) != _line_words(after.get(name))
     ]
     return (*changes, *_own_changes(old, new, before.keys() - after.keys()))
 
 
-def _told(line: Line | None) -> tuple[str, Section | None] | None:
+def _line_words(line: Line | None) -> tuple[str, Section | None] | None:
     return (line.text, line.section) if line else None
 
 
-def _change(before: Line | None, after: Line | None, why: str) -> Change:
+def _make_change(before: Line | None, after: Line | None, why: str) -> Change:
     line = after or before
     assert line is not None  # noqa: S101 one of the two documents holds it
     return Change(
@@ -140,13 +140,13 @@ def _change(before: Line | None, after: Line | None, why: str) -> Change:
 def _own_changes(old: Document, new: Document, gone: Iterable[str]) -> Iterable[Change]:
     known = frozenset(gone)
     before, after = list(old.own), [line for line in new.own if line.id not in known]
-    for line in _missing(before, after):
+    for line in _missing_lines(before, after):
         yield Change(kind="removed", author="person", text=line.text, section=line.section)
-    for line in _missing(after, before):
+    for line in _missing_lines(after, before):
         yield Change(kind="added", author="person", text=line.text, section=line.section)
 
 
-def _missing(lines: Iterable[Line], others: Iterable[Line]) -> Iterable[Line]:
+def _missing_lines(lines: Iterable[Line], others: Iterable[Line]) -> Iterable[Line]:
     """The lines whose text the others do not hold, or not so often."""
     left = Counter(line.text for line in others)
     for line in lines:

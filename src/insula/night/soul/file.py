@@ -15,8 +15,8 @@ from pathlib import Path
 
 from insula import folders, foreign
 from insula.errors import InputError
-from insula.night.soul.document import MOST_CHARS, Document, digest, parse
-from insula.night.soul.render import render
+from insula.night.soul.document import MOST_CHARS, Document, file_digest, parse_document
+from insula.night.soul.render import render_document
 
 FILE = "SOUL.md"
 MOST_BYTES = 4 * MOST_CHARS
@@ -42,12 +42,12 @@ class Found:
         return Document() if self.foreign else self.document
 
 
-def place(workspace: Path | None, data: Path) -> Path:
+def soul_path(workspace: Path | None, data: Path) -> Path:
     """Where SOUL.md lives: in the workspace, else in the user's data folder."""
     return (workspace or data) / FILE
 
 
-def read(path: Path, known_digests: Collection[str]) -> Found:
+def read_soul(path: Path, known_digests: Collection[str]) -> Found:
     """Read the file, and say whose it is.
 
     Args:
@@ -57,24 +57,24 @@ def read(path: Path, known_digests: Collection[str]) -> Found:
     Raises:
         InputError: it is not a file, not a text, too large, cannot be read, or a link that leads out of its folder.
     """
-    data = _bytes(path)
+    data = _read_bytes(path)
     if data is None:
         return Found(document=Document())
-    document = parse(_text(data, path))
-    found = digest(data)
+    document = parse_document(_decode_text(data, path))
+    found = file_digest(data)
     if found in known_digests:
         return Found(document=document, digest=found)
-    ours = bool(known_digests) and (bool(document.derived) or _at_home(path)) and not _tracked(path)
+    ours = bool(known_digests) and (bool(document.derived) or _at_home(path)) and not _is_tracked(path)
     return Found(document=document, digest=found, edited=ours, foreign=not ours)
 
 
-def write(path: Path, document: Document, seen: str) -> str | None:
+def write_soul(path: Path, document: Document, seen: str) -> str | None:
     """Put a document in the place of the file that was read, if that is still the same.
 
     Args:
         path: the file.
         document: what it is to hold.
-        seen: the digest that `read` found; empty where there was no file.
+        seen: the digest that `read_soul` found; empty where there was no file.
 
     Returns:
         The digest to keep on record; None where somebody changed the file since it was read: it stays as it is, and
@@ -84,21 +84,21 @@ def write(path: Path, document: Document, seen: str) -> str | None:
     Raises:
         InputError: it cannot be written, or read; then it is as it was.
     """
-    data = render(document).encode("utf-8", "surrogateescape")
-    new = digest(data)
-    if _digest(path) != seen:
+    data = render_document(document).encode("utf-8", "surrogateescape")
+    new = file_digest(data)
+    if _digest_of(path) != seen:
         return None
     if new == seen:
         return new
-    return new if _replace(path, data, seen) else None
+    return new if _replace_file(path, data, seen) else None
 
 
-def _digest(path: Path) -> str:
-    data = _bytes(path)
-    return "" if data is None else digest(data)
+def _digest_of(path: Path) -> str:
+    data = _read_bytes(path)
+    return "" if data is None else file_digest(data)
 
 
-def _target(path: Path) -> Path:
+def _resolve_link(path: Path) -> Path:
     """The file behind the path; a link may lead elsewhere in its folder, and nowhere else."""
     target, folder = Path(os.path.realpath(path)), Path(os.path.realpath(path.parent))
     if not target.is_relative_to(folder):
@@ -108,9 +108,9 @@ def _target(path: Path) -> Path:
     return target
 
 
-def _bytes(path: Path) -> bytes | None:
+def _read_bytes(path: Path) -> bytes | None:
     """The bytes of the file; None where there is none."""
-    _target(path)
+    _resolve_link(path)
     try:
         return foreign.read(path, MOST_BYTES, path.parent)
     except FileNotFoundError:
@@ -120,7 +120,7 @@ def _bytes(path: Path) -> bytes | None:
         raise InputError(f"{str(path)!r} cannot be read ({why}); put a text file there.") from error
 
 
-def _text(data: bytes, path: Path) -> str:
+def _decode_text(data: bytes, path: Path) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -132,20 +132,20 @@ def _text(data: bytes, path: Path) -> str:
     return text
 
 
-def _replace(path: Path, data: bytes, seen: str) -> bool:
+def _replace_file(path: Path, data: bytes, seen: str) -> bool:
     """Replace the file in one step, if it still is what was seen; it keeps its mode, and a new one is private."""
-    target = _target(path)
+    target = _resolve_link(path)
     temporary = None
     try:
         foreign.private(target.parent)
-        mode = _writable(target)
+        mode = _writable_mode(target)
         handle, temporary = tempfile.mkstemp(prefix=f".{FILE}.", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(mode)
-        if _digest(path) != seen:
+        if _digest_of(path) != seen:
             return False
         Path(temporary).replace(target)
         temporary = None
@@ -160,7 +160,7 @@ def _replace(path: Path, data: bytes, seen: str) -> bool:
     return True
 
 
-def _writable(target: Path) -> int:
+def _writable_mode(target: Path) -> int:
     """The mode to write with; a person who took the right to write away meant it, also where we are root."""
     with contextlib.suppress(FileNotFoundError):
         mode = stat.S_IMODE(target.stat().st_mode)
@@ -172,10 +172,10 @@ def _writable(target: Path) -> int:
 
 def _at_home(path: Path) -> bool:
     """Whether the file lies where only its user and Insula write: there, even the last line of ours may be deleted."""
-    return _target(path).is_relative_to(os.path.realpath(folders.home()))
+    return _resolve_link(path).is_relative_to(os.path.realpath(folders.home()))
 
 
-def _tracked(path: Path) -> bool:
+def _is_tracked(path: Path) -> bool:
     """Whether a repository seems to track the file, so that others may change it: its name stands in the index."""
     folder = Path(os.path.realpath(path.parent))
     for root in (folder, *folder.parents):

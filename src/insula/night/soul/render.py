@@ -44,20 +44,20 @@ class Told(NamedTuple):
     withheld: tuple[Withheld, ...]
 
 
-def render(document: Document) -> str:
+def render_document(document: Document) -> str:
     """The text of a document: for a document that was read, the text that it was read from."""
     return "".join(line.raw for line in document.lines)
 
 
-def weigh(text: str) -> int:
+def count_words(text: str) -> int:
     """How many words a text counts for: two characters of an unspaced script are one, and so is any run of spaces'.
 
     Bullets and hashes count, so that no reader of the text counts more.
     """
-    return sum(_weight(word) for word in text.split())
+    return sum(_word_weight(word) for word in text.split())
 
 
-def _weight(word: str) -> int:
+def _word_weight(word: str) -> int:
     unspaced = 0 if word.isascii() else len(_UNSPACED.findall(word))
     return max(1, -(-unspaced // 2), len(word) // _LONG_WORD)
 
@@ -70,45 +70,45 @@ def prompt_text(document: Document, without: frozenset[str] = frozenset()) -> st
         without: ids of those that are told elsewhere, or no more.
     """
     left = tuple(line for line in document.lines if not (line.derived and line.id in without))
-    return told(replace(document, lines=left) if without else document).text
+    return render_told(replace(document, lines=left) if without else document).text
 
 
 @clear_on_erasure
 @lru_cache(maxsize=16)
-def told(document: Document) -> Told:
+def render_told(document: Document) -> Told:
     """What the agent is told of a document, and which lines were withheld.
 
     Lines are told whole or not at all: a person's first, then the guidelines of the night in their order, as long as
     there is room. Text that must not stand in a prompt is left out, wherever it came from.
     """
     withheld: dict[int, Withheld] = {}
-    room = WORDS - fixed(document)
+    room = WORDS - count_heading_words(document)
     chosen: dict[int, str] = {}
     for i, line in sorted(enumerate(document.lines), key=lambda pair: pair[1].derived):
         if not line.text or line.kind == "heading":
             continue
-        weight = size(line)
-        reasons = _screened(line.text).reasons if weight <= room else ()
+        weight = line_words(line)
+        reasons = _screen_line(line.text).reasons if weight <= room else ()
         if reasons or weight > room:
             withheld[i] = Withheld(line.text, reasons)
             continue
         room -= weight
-        chosen[i] = _shape(line)
-    for i, reasons in _together(document.lines, chosen):
+        chosen[i] = _format_line(line)
+    for i, reasons in _screen_together(document.lines, chosen):
         del chosen[i]
         withheld[i] = Withheld(document.lines[i].text, reasons)
     text = _GAP.sub("\n\n", "\n".join(_laid_out(document.lines, chosen))).strip("\n")
     return Told(text, tuple(withheld[i] for i in sorted(withheld)))
 
 
-def size(line: Line) -> int:
+def line_words(line: Line) -> int:
     """The words that a line counts for when it is told, its bullet or hashes included."""
-    return weigh(line.text) + (line.kind == "item" or line.level > 0)
+    return count_words(line.text) + (line.kind == "item" or line.level > 0)
 
 
-def _shape(line: Line) -> str:
+def _format_line(line: Line) -> str:
     """One line as the agent reads it."""
-    safe = _screened(line.text).text
+    safe = _screen_line(line.text).text
     if line.kind in ("locked", "code") and not line.level:
         indent = _INDENT.match(line.text)
         return (indent[0] if indent else "") + safe
@@ -119,18 +119,18 @@ def _shape(line: Line) -> str:
 
 @clear_on_erasure
 @lru_cache(maxsize=2_048)
-def _screened(text: str) -> Screened:
+def _screen_line(text: str) -> Screened:
     return screen(text, len(text))
 
 
-def _together(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[tuple[int, tuple[Reason, ...]]]:
+def _screen_together(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[tuple[int, tuple[Reason, ...]]]:
     """Lines that are harmless alone and an order together: a person's, or else the last."""
     order = sorted(chosen)
     found: dict[int, tuple[Reason, ...]] = {}
     for start in range(max(0, len(order) - 1)):
         window = [i for i in order[start : start + _WINDOW] if i not in found]
         whole = "\n".join(lines[i].text for i in window)
-        if reasons := _screened(whole).reasons:
+        if reasons := _screen_line(whole).reasons:
             own = [i for i in window if not lines[i].derived]
             found.update((i, reasons) for i in own or window[-1:])
     return iter(found.items())
@@ -141,7 +141,7 @@ def _laid_out(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[str]:
     heading: str | None = None
     for i, line in enumerate(lines):
         if line.kind == "heading":
-            heading = screen(line.text, _LONG_HEADING).text if line.section or _fit(line.text) else None
+            heading = screen(line.text, _LONG_HEADING).text if line.section or _is_fit(line.text) else None
         elif line.kind == "locked" and line.level and not line.text:
             heading = OWN
         elif i in chosen:
@@ -153,23 +153,23 @@ def _laid_out(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[str]:
             yield ""
 
 
-def _fit(heading: str) -> bool:
+def _is_fit(heading: str) -> bool:
     return len(heading) <= _LONG_HEADING and not screen(heading, _LONG_HEADING).reasons
 
 
-def load(lines: Iterable[Line]) -> int:
+def count_told_words(lines: Iterable[Line]) -> int:
     """The words that lines count for when they are told."""
-    return sum(size(line) for line in lines if line.text)
+    return sum(line_words(line) for line in lines if line.text)
 
 
-def fixed(document: Document) -> int:
+def count_heading_words(document: Document) -> int:
     """The words that headings take, whatever stands under them: those of the sections, and a person's."""
     seen: set[str] = set()
     more = 0
     for line in document.lines:
         if line.kind == "heading" or (line.kind == "locked" and line.level and not line.text):
             title = line.section or line.text or OWN
-            more += weigh(f"# {title}") if title in seen or not (line.section or title == OWN) else 0
+            more += count_words(f"# {title}") if title in seen or not (line.section or title == OWN) else 0
             seen.add(title)
     return HEADINGS + more
 

@@ -79,5 +79,5 @@ async def judge(request: Request, user: CurrentUser, word: Annotated[Word, Body(
     """Say that an answer was right, or wrong: it counts for how sure to be with this user, at once."""
     metacognition = service_of(request).chat.metacognition
     base = metacognition.engine.calibration or shipped()
-    said = await outcomes.judge(metacognition.store, user, word.session, word.turn, word.right, base)
+    said = await outcomes.judge_answer(metacognition.store, user, word.session, word.turn, word.right, base)
     return Heard(said=said)

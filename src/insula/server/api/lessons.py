@@ -106,7 +106,10 @@ async def lessons(request: Request, user: CurrentUser) -> Lessons:
     """All that was learned of the user, and how each stands."""
     store = service_of(request).chat.metacognition.store
     return Lessons(
-        lessons=[Lesson(**_common(one, curation.state(one, store.now()))) for one in await curation.pieces(store, user)]
+        lessons=[
+            Lesson(**_common(one, curation.describe_state(one, store.now())))
+            for one in await curation.list_pieces(store, user)
+        ]
     )
 
 
@@ -120,7 +123,7 @@ async def lesson(request: Request, user: CurrentUser, name: Name) -> Reasons:
 async def decide(request: Request, user: CurrentUser, name: Name, word: Annotated[Decision, Body()]) -> Reasons:
     """Accept, mute, unmute, pin, unpin, edit, forget it, or undo the last decision on it."""
     service = service_of(request)
-    await curation.decide(service.chat.metacognition.store, user, service.soul_of(user), name, word.do, word.text)
+    await curation.decide_piece(service.chat.metacognition.store, user, service.soul_of(user), name, word.do, word.text)
     return await _reasons(request, user, name)
 
 
@@ -138,12 +141,12 @@ class Erased(BaseModel):
 async def erase(request: Request, user: CurrentUser, name: Name) -> Erased:
     """Erase it for good; the messages that it was learned from stay, and are erased as memories are."""
     service = service_of(request)
-    left = await curation.unlearn(service.chat.metacognition.store, user, name, service.soul_of(user))
+    left = await curation.erase_piece(service.chat.metacognition.store, user, name, service.soul_of(user))
     return Erased(erased=name, left=service.told(left) or None)
 
 
 async def _reasons(request: Request, user: str, name: str) -> Reasons:
-    found = await curation.show(service_of(request).chat.metacognition.store, user, name)
+    found = await curation.explain_piece(service_of(request).chat.metacognition.store, user, name)
     return Reasons(
         **_common(found.piece, found.state),
         told=_at(found.told) if found.told else None,

@@ -152,8 +152,8 @@ async def rules(request: Request, user: CurrentUser) -> Rules:
 async def _in_force(store: Store, user_id: int) -> tuple[frozenset[str], frozenset[str]]:
     """The keys of the guidelines that stand in SOUL.md, and of those that a person took out of it."""
     past = await store.guidance.list_revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
-    document = soul.parse(past[0].content) if past else soul.Document()
-    return frozenset(line.id for line in document.derived), guidelines.removed(past)
+    document = soul.parse_document(past[0].content) if past else soul.Document()
+    return frozenset(line.id for line in document.derived), guidelines.removed_guidelines(past)
 
 
 def _lesson(lesson: Kept, told: bool, cited: Mapping[int, Cited], now: float) -> Rule:

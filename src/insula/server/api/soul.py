@@ -152,7 +152,7 @@ async def diff(
     old = await _found(request, user, before) if before is not None else past[1] if len(past) > 1 else None
     new = await _found(request, user, after) if after is not None else None
     number = new.id if new else past[0].id if past else None
-    lines = guidelines.difference(old.content if old else "", new.content if new else text)
+    lines = guidelines.unified_diff(old.content if old else "", new.content if new else text)
     return Diff(before=old.id if old else None, after=number, diff=lines)
 
 
@@ -162,7 +162,7 @@ async def undo(request: Request, user: CurrentUser, back: Annotated[Back, Body()
     service = service_of(request)
     if back.revision is not None:
         await _found(request, user, back.revision)
-    await guidelines.undo(service.chat.metacognition.store, user, service.soul_of(user), back.revision)
+    await guidelines.undo_revision(service.chat.metacognition.store, user, service.soul_of(user), back.revision)
     return _soul(await _state(request, user))
 
 
@@ -171,13 +171,13 @@ async def proposal(request: Request, user: CurrentUser, word: Annotated[Word, Bo
     """Accept or reject the change that waits."""
     service = service_of(request)
     accepted = word.decision == "accept"
-    await guidelines.decide(service.chat.metacognition.store, user, service.soul_of(user), accepted)
+    await guidelines.decide_proposal(service.chat.metacognition.store, user, service.soul_of(user), accepted)
     return _soul(await _state(request, user))
 
 
 async def _state(request: Request, user: str) -> State:
     service = service_of(request)
-    return await guidelines.state(service.chat.metacognition.store, user, service.soul_of(user))
+    return await guidelines.read_soul_state(service.chat.metacognition.store, user, service.soul_of(user))
 
 
 async def _found(request: Request, user: str, number: int) -> Revised:
@@ -203,7 +203,7 @@ def _proposal(waiting: Revised, text: str) -> Proposal:
         at=_at(waiting),
         reasons=[str(reason) for reason in waiting.evidence.get("reasons", [])],
         text=waiting.content,
-        diff=guidelines.difference(text, waiting.content),
+        diff=guidelines.unified_diff(text, waiting.content),
     )
 
 

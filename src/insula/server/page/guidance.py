@@ -91,9 +91,9 @@ async def decide(request: Request, who: Visitor) -> Response:
     if kind == RULED:
         await asyncio.to_thread(decide_everywhere, str(places.find_home()), name, do)
     elif do == "erase":
-        await curation.unlearn(store, who.name, name, soul)
+        await curation.erase_piece(store, who.name, name, soul)
     elif do in known:
-        await curation.decide(store, who.name, soul, name, known[do], text[: WORDS + 1])
+        await curation.decide_piece(store, who.name, soul, name, known[do], text[: WORDS + 1])
     else:
         raise InputError("The form names nothing that can be done with it; go back and choose a button.")
     place = {"soul": "/soul", "nights": "/nights"}.get(back, "/guidance")
@@ -106,7 +106,7 @@ async def soul(request: Request, who: Visitor, said: Word = "") -> Response:
     """SOUL.md as it stands, what waits, and its history."""
     service = service_of(request)
     store, path = service.chat.metacognition.store, service.soul_of(who.name)
-    found = await guidelines.state(store, who.name, path)
+    found = await guidelines.read_soul_state(store, who.name, path)
     known = {one.id: one for one in await list_guidance(store, who.name)}
     return page(
         "soul.html",
@@ -130,7 +130,7 @@ async def go_back(request: Request, who: Visitor) -> Response:
     service, number = service_of(request), await field(request, "revision")
     if not (number.isascii() and number.isdigit() and len(number) <= DIGITS):
         raise InputError(f"There is no state {number[:20]!r} of SOUL.md; go back and choose one of the list.")
-    await guidelines.undo(service.chat.metacognition.store, who.name, service.soul_of(who.name), int(number))
+    await guidelines.undo_revision(service.chat.metacognition.store, who.name, service.soul_of(who.name), int(number))
     return RedirectResponse(address("/soul", who.link, said="back"), 303)
 
 
@@ -141,5 +141,5 @@ async def decide_change(request: Request, who: Visitor) -> Response:
     if word not in ("accepted", "rejected"):
         raise InputError("The form says neither to accept nor to reject; go back and choose one of the two.")
     store = service.chat.metacognition.store
-    await guidelines.decide(store, who.name, service.soul_of(who.name), word == "accepted")
+    await guidelines.decide_proposal(store, who.name, service.soul_of(who.name), word == "accepted")
     return RedirectResponse(address("/soul", who.link, said=word), 303)

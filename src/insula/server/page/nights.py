@@ -8,7 +8,7 @@ from fastapi.responses import Response
 
 from insula.memory.storage import unread
 from insula.memory.storage import views as store_views
-from insula.night.cycle import due
+from insula.night.cycle import is_due
 from insula.operations.nights import describe_report, list_nights
 from insula.server.page.guidance import SAID, Word
 from insula.server.page.rendering import page
@@ -43,7 +43,7 @@ async def nights(request: Request, who: Visitor, said: Word = "") -> Response:
         here="nights",
         nights=[one for one in found if one.changes or one.progress],
         slept=bool(found),
-        due=await due(store, who.name),
+        due=await is_due(store, who.name),
         reading=READING[service.understanding if service.understands else "off"],
         spent=0 if user_id is None else await store.read(unread.tokens_spent, user_id, store.now()),
         most=service.understanding_tokens,

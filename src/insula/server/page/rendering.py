@@ -77,7 +77,7 @@ def _filters() -> Mapping[str, Any]:
         "felt": telling.name_feeling,
         "rung": telling.name_rung,
         "markdown": as_html,
-        "harmless": Markup,  # of data that `telling.told` has escaped
+        "harmless": Markup,  # of data that `telling.describe_phase` has escaped
     }
 
 

@@ -193,7 +193,7 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
     ids = sorted({one.id for facts in known for one in facts.recalled})
     memories = await metacognition.store.read(store_views.find_memories, user, ids)
     told = any(facts.lessons for facts in known)
-    lessons = {one.kept.id: one.kept for one in await curation.pieces(metacognition.store, user)} if told else {}
+    lessons = {one.kept.id: one.kept for one in await curation.list_pieces(metacognition.store, user)} if told else {}
     shown = [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
     return [
         replace(one, can_undo=bool(await find_saved(metacognition.store, user, one.facts.session, one.facts.turn)))

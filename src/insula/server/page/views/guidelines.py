@@ -50,7 +50,7 @@ def document(text: str, cards: Mapping[str, Guidance] | None = None) -> list[Lin
         cards: what was learned, by its id.
     """
     known = cards or {}
-    lines = [line for line in soul.parse(text).lines if line.text and line.kind not in ("blank", "comment")]
+    lines = [line for line in soul.parse_document(text).lines if line.text and line.kind not in ("blank", "comment")]
     return [
         Line(
             kind=_kind(line),
