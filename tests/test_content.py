@@ -9,7 +9,7 @@ from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
 
-from insula.content import Content, taken
+from insula.content import Content, read_content
 
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -70,10 +70,10 @@ HANDED: list[tuple[object, Content]] = [
 
 @pytest.mark.parametrize(("value", "content"), HANDED)
 def test_a_value_is_taken_for_what_it_is(value: object, content: Content) -> None:
-    assert taken(value) == content
+    assert read_content(value) == content
 
 
 def test_what_holds_itself_ends() -> None:
     circle: list[object] = []
     circle.append(circle)
-    assert taken(circle).structured
+    assert read_content(circle).structured

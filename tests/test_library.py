@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from insula.calibration import shipped
+from insula.calibration import load_shipped
 from insula.errors import InputError
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -180,7 +180,7 @@ def test_a_tool_that_raises_does_not_leave_the_turn_open(tmp_path: Path) -> None
 async def test_a_calibration_with_a_feature_that_there_is_not_is_refused(store: Store, name: str) -> None:
     odd: Any = {name: {"famliarity": 1.0}}
     with pytest.raises(InputError, match="weighs 'famliarity', which is no feature; there are"):
-        Metacognition(store, calibration=replace(shipped(), **odd))
+        Metacognition(store, calibration=replace(load_shipped(), **odd))
 
 
 # The provider's cache.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from insula.calibration import Case, fit, shipped
+from insula.calibration import Case, fit_calibration, load_shipped
 from insula.errors import InputError
 from insula.memory.retrieval import embedding
 from insula.metacognition import warm_up
@@ -146,7 +146,7 @@ def measure(suite: Suite, answers: Sequence[Answer]) -> dict[str, Any]:
     return report | {
         **figures.evidence(answers, scores, start, suite.fold),
         "by_overlap": figures.by_overlap(answers, scores) if ANOTHER in suite.kinds else {},
-        "when_high": figures.when_high(whole, scores, suite.kinds, shipped()),
+        "when_high": figures.when_high(whole, scores, suite.kinds, load_shipped()),
         "baselines": figures.baselines(whole, suite.kinds, suite.fold),
         "shipped": figures.told_apart(whole, as_shipped, suite.kinds, suite.fold)
         | ({"fitted_on_these": True} if suite.name in FREE else {}),
@@ -186,15 +186,15 @@ def refitted(answers: dict[str, list[Answer]]) -> Calibration:
     Two sets, since what tells a person's fact from another's is noise where a page is asked, and the other way round:
     fitted together, people blur.
     """
-    start = shipped()
+    start = load_shipped()
     talked = [case for name in ("talks", "assistant") for case in figures.cases(answers[name], FREE[name])]
     pages = figures.cases(answers["mtrag"], FREE["mtrag"])
     return replace(_fitted(start, talked, PEOPLE), documents=_fitted(taught("mtrag"), pages, PAGES))
 
 
 def _fitted(start: Calibration, cases: Sequence[Case], on: str) -> Calibration:
-    found = fit(cases, _without(start, BY_HAND))
-    by_hand = {name: shipped().weights[name] for name in BY_HAND}
+    found = fit_calibration(cases, _without(start, BY_HAND))
+    by_hand = {name: load_shipped().weights[name] for name in BY_HAND}
     return replace(
         start,
         intercept=round(found.intercept, 3),
@@ -208,8 +208,8 @@ def _fitted(start: Calibration, cases: Sequence[Case], on: str) -> Calibration:
 def taught(suite: str) -> Calibration:
     """The form of what is fitted on one set alone: the shipped calibration without what the set cannot teach."""
     if suite == "mtrag":
-        return replace(_without(shipped(), TALKS_ALONE), whose_intercept=0.0, whose_weights={}, documents=None)
-    return shipped()
+        return replace(_without(load_shipped(), TALKS_ALONE), whose_intercept=0.0, whose_weights={}, documents=None)
+    return load_shipped()
 
 
 def _without(calibration: Calibration, names: Sequence[str]) -> Calibration:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from insula.calibration import Case, Outcome, fit, probability, settle
+from insula.calibration import Case, Outcome, fit_calibration, move_threshold, raw_probability
 from insula.types import Calibration
 from insula_bench.confidence_ask import Answer
 from insula_bench.confidence_probes import ANOTHER, ANSWERABLE, WRONG_DETAIL
@@ -48,7 +48,7 @@ def cases(answers: Sequence[Answer], made: Sequence[str]) -> list[Case]:
 
 def left_out(answers: Sequence[Answer], start: Calibration, made: Sequence[str], fold: Of) -> list[float]:
     """The score of each answer by a fit on the folds that it is not in."""
-    return _by_fold(answers, fold, lambda rest: fit(cases(rest, made), start))
+    return _by_fold(answers, fold, lambda rest: fit_calibration(cases(rest, made), start))
 
 
 def _by_fold(answers: Sequence[Answer], fold: Of, fitted: Callable[[list[Answer]], Calibration]) -> list[float]:
@@ -57,7 +57,7 @@ def _by_fold(answers: Sequence[Answer], fold: Of, fitted: Callable[[list[Answer]
     models: dict[int, Calibration] = {}
     for number in sorted(set(place.values())):
         models[number] = fitted([one for one in answers if place[fold(one)] != number])
-    return [probability(models[place[fold(one)]], one.values, one.whose) for one in answers]
+    return [raw_probability(models[place[fold(one)]], one.values, one.whose) for one in answers]
 
 
 def told_apart(answers: Sequence[Answer], scores: Scores, kinds: Sequence[str], fold: Of) -> dict[str, Any]:
@@ -166,7 +166,9 @@ def evidence(answers: Sequence[Answer], scores: Scores, start: Calibration, fold
         return {}
     asked = [one for one, _ in own]
     hit = np.array([one.recall > 0 for one in asked])
-    fitted = _by_fold(asked, fold, lambda rest: fit([Case(o.values, o.whose, o.recall > 0) for o in rest], start))
+    fitted = _by_fold(
+        asked, fold, lambda rest: fit_calibration([Case(o.values, o.whose, o.recall > 0) for o in rest], start)
+    )
     return {
         "recall_at_5": round(statistics.fmean(one.recall for one in asked), 3),
         "hit_at_5": round(float(hit.mean()), 3),
@@ -261,7 +263,7 @@ def _stream(stream: Sequence[Outcome], calibration: Calibration) -> tuple[int, i
     for one in stream:
         high = one.score >= calibration.high
         said, right = said + high, right + (high and one.held)
-        calibration = settle(calibration, [one._replace(said_high=high)])
+        calibration = move_threshold(calibration, [one._replace(said_high=high)])
     return said, right, sum(one.held for one in stream)
 
 

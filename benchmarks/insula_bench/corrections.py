@@ -16,7 +16,7 @@ from rich.table import Table
 from insula.errors import InputError
 from insula.stats import wilson
 from insula.text.analysis import warm_up
-from insula.text.corrections import THRESHOLD, Correction, correction
+from insula.text.corrections import THRESHOLD, Correction, judge_correction
 from insula_bench.progress import steps
 from insula_bench.statistics import auroc
 
@@ -134,7 +134,9 @@ def _dialogues(lines: Iterable[str], name: str) -> Iterator[Pair]:
 def judged(found: Sequence[Pair]) -> Figures:
     """The figures of one set: ours and those of the baselines."""
     began = time.process_time()
-    ours = [correction(pair.message, pair.previous, pair.response) for pair in steps(found, f"reading {found[0].set}")]
+    ours = [
+        judge_correction(pair.message, pair.previous, pair.response) for pair in steps(found, f"reading {found[0].set}")
+    ]
     taken = 1000 * (time.process_time() - began) / len(found)
     truth = [pair.corrects for pair in found]
     return {

@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from insula.calibration import shipped
+from insula.calibration import load_shipped
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
 from insula.memory.retrieval.encoding import encode_claims
@@ -122,7 +122,7 @@ def _foreign(talk: Conversation, talks: list[Conversation]) -> list[str]:
 
 
 def _confidence(sure: dict[str, list[float]]) -> dict[str, Any]:
-    high = shipped().high
+    high = load_shipped().high
     kinds = {
         kind: {"n": len(scores), "high": round(statistics.fmean(score >= high for score in scores), 3)}
         for kind, scores in sure.items()

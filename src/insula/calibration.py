@@ -59,30 +59,30 @@ OWN = "calibration"
 
 
 @cache
-def shipped() -> Calibration:
+def load_shipped() -> Calibration:
     """The calibration that Insula ships, with a word on what it was fitted on."""
     raw = json.loads((files("insula") / "calibration.json").read_text("utf-8"))
     return Calibration(**raw | {"documents": Calibration(**raw["documents"])})
 
 
-def checked(calibration: Calibration) -> Calibration:
+def check_features(calibration: Calibration) -> Calibration:
     """A calibration whose features there are; a misspelt one would lower confidence without a word.
 
     Raises:
         InputError: it names another one.
     """
-    known = shipped()
+    known = load_shipped()
     for given, own in ((calibration.weights, known.weights), (calibration.whose_weights, known.whose_weights)):
         if odd := sorted(given.keys() - own.keys()):
             features = ", ".join(sorted(own))
             raise InputError(f"The calibration weighs {odd[0]!r}, which is no feature; there are {features}.")
     if calibration.documents:
-        checked(calibration.documents)
+        check_features(calibration.documents)
     return calibration
 
 
-def calibrated(base: Calibration, own: str) -> Calibration:
-    """A calibration with what is a user's own in it, as `written` gives it; what cannot be is left out."""
+def apply_own(base: Calibration, own: str) -> Calibration:
+    """A calibration with what is a user's own in it, as `dump_own` gives it; what cannot be is left out."""
     try:
         raw: object = json.loads(own)
     except ValueError:
@@ -96,7 +96,7 @@ def calibrated(base: Calibration, own: str) -> Calibration:
     return replace(base, **own_values)
 
 
-def written(calibration: Calibration) -> str:
+def dump_own(calibration: Calibration) -> str:
     """What is a user's own in a calibration, as JSON."""
     return json.dumps({name: round(getattr(calibration, name), 4) for name in ADJUSTED})
 
@@ -111,22 +111,22 @@ class Case(NamedTuple):
     weight: float = 1.0
 
 
-def probability(calibration: Calibration, values: Mapping[str, float], whose: Mapping[str, float]) -> float:
+def raw_probability(calibration: Calibration, values: Mapping[str, float], whose: Mapping[str, float]) -> float:
     """The chance in [0, 1] that memory holds what is asked, from the features of both halves, before it is adjusted."""
-    stored = _logistic(calibration.intercept, calibration.weights, values)
+    stored = _logistic_model(calibration.intercept, calibration.weights, values)
     if whose and calibration.whose_weights:
-        stored *= _logistic(calibration.whose_intercept, calibration.whose_weights, whose)
+        stored *= _logistic_model(calibration.whose_intercept, calibration.whose_weights, whose)
     return stored
 
 
-def adjusted(calibration: Calibration, p: float) -> float:
+def adjust_probability(calibration: Calibration, p: float) -> float:
     """A chance in [0, 1] as a user's outcomes adjust it."""
     if (calibration.shift, calibration.slope) == (0.0, 1.0):
         return p
     return _of_odds(calibration.shift + calibration.slope * log_odds(p))
 
 
-def _logistic(intercept: float, weights: Mapping[str, float], values: Mapping[str, float]) -> float:
+def _logistic_model(intercept: float, weights: Mapping[str, float], values: Mapping[str, float]) -> float:
     return _of_odds(intercept + sum(weight * values.get(name, 0.0) for name, weight in weights.items()))
 
 
@@ -140,7 +140,7 @@ def log_odds(p: float) -> float:
     return math.log(p / (1 - p))
 
 
-def fit(cases: Sequence[Case], start: Calibration) -> Calibration:
+def fit_calibration(cases: Sequence[Case], start: Calibration) -> Calibration:
     """The calibration that fits some cases best, with the features that `start` names.
 
     Args:
@@ -151,11 +151,14 @@ def fit(cases: Sequence[Case], start: Calibration) -> Calibration:
     truth = np.array([case.known for case in cases], float)
     share = np.array([case.weight for case in cases], float)
     asked = np.array([bool(case.whose) and bool(start.whose_weights) for case in cases])
-    first = sides[0].inward(start.intercept, start.weights), sides[1].inward(start.whose_intercept, start.whose_weights)
-    found = _descend(np.concatenate(first), sides, truth, share / share.sum(), asked)
+    first = (
+        sides[0].to_vector(start.intercept, start.weights),
+        sides[1].to_vector(start.whose_intercept, start.whose_weights),
+    )
+    found = _minimise_loss(np.concatenate(first), sides, truth, share / share.sum(), asked)
     cut = len(first[0])
-    intercept, weights = sides[0].outward(found[:cut])
-    whose_intercept, whose_weights = sides[1].outward(found[cut:])
+    intercept, weights = sides[0].from_vector(found[:cut])
+    whose_intercept, whose_weights = sides[1].from_vector(found[cut:])
     return replace(
         start, intercept=intercept, weights=weights, whose_intercept=whose_intercept, whose_weights=whose_weights
     )
@@ -174,24 +177,24 @@ class _Side:
         self._spread = np.where(spread > _TINY, spread, np.inf)
         self.x = np.column_stack([np.ones(len(cases)), (raw - self._mean) / self._spread])
 
-    def inward(self, intercept: float, weights: Mapping[str, float]) -> "Array":
+    def to_vector(self, intercept: float, weights: Mapping[str, float]) -> "Array":
         raw = np.array([weights[name] for name in self.names], float)
         scaled = np.where(np.isinf(self._spread), 0.0, raw * np.where(np.isinf(self._spread), 0.0, self._spread))
         return np.concatenate([[intercept + float(raw @ self._mean)], scaled])
 
-    def outward(self, found: "Array") -> tuple[float, dict[str, float]]:
+    def from_vector(self, found: "Array") -> tuple[float, dict[str, float]]:
         raw = found[1:] / self._spread
         return float(found[0] - raw @ self._mean), dict(zip(self.names, raw.tolist(), strict=True))
 
 
-def _descend(at: "Array", sides: tuple[_Side, _Side], truth: "Array", share: "Array", asked: "Array") -> "Array":
+def _minimise_loss(at: "Array", sides: tuple[_Side, _Side], truth: "Array", share: "Array", asked: "Array") -> "Array":
     """Minimise the weighted log loss of the product (Adam, with the weights projected to what is not negative)."""
     cut = sides[0].x.shape[1]
     slopes = np.ones(len(at), bool)
     slopes[[0, cut]] = False
     mean, square = np.zeros(len(at)), np.zeros(len(at))
     for step in range(1, STEPS + 1):
-        gradient = _gradient(at, cut, sides, truth, share, asked) + RIDGE * at * slopes
+        gradient = _loss_gradient(at, cut, sides, truth, share, asked) + RIDGE * at * slopes
         mean = _BETAS[0] * mean + (1 - _BETAS[0]) * gradient
         square = _BETAS[1] * square + (1 - _BETAS[1]) * gradient**2
         at = at - RATE * mean / (1 - _BETAS[0] ** step) / (np.sqrt(square / (1 - _BETAS[1] ** step)) + _TINY)
@@ -199,7 +202,7 @@ def _descend(at: "Array", sides: tuple[_Side, _Side], truth: "Array", share: "Ar
     return at
 
 
-def _gradient(
+def _loss_gradient(
     at: "Array", cut: int, sides: tuple[_Side, _Side], truth: "Array", share: "Array", asked: "Array"
 ) -> "Array":
     stored = sigmoid(sides[0].x @ at[:cut])
@@ -220,7 +223,7 @@ class Outcome(NamedTuple):
     """Whether it went out as "high"."""
 
 
-def refit(base: Calibration, outcomes: Sequence[Outcome]) -> Calibration:
+def refit_user(base: Calibration, outcomes: Sequence[Outcome]) -> Calibration:
     """The calibration of one user: `shift` and `slope` of the log-odds, drawn to those of `base` by few outcomes.
 
     The weights stay: a month of thanks and corrections says how sure to be, not what to look at.
@@ -233,7 +236,7 @@ def refit(base: Calibration, outcomes: Sequence[Outcome]) -> Calibration:
     prior = np.array([base.shift, base.slope])
     drawn = PRIOR_OUTCOMES * CURVE * np.diag([1.0, SPREAD])
 
-    def loss(at: "Array") -> float:
+    def log_loss(at: "Array") -> float:
         z = x @ at
         return float(np.logaddexp(0.0, z).sum() - held @ z + (at - prior) @ drawn @ (at - prior) / 2)
 
@@ -248,18 +251,18 @@ def refit(base: Calibration, outcomes: Sequence[Outcome]) -> Calibration:
         else:
             move[:] = np.linalg.solve(curve, gradient)
         step = 1.0
-        while step > _TINY and loss(_lifted(at - step * move)) > loss(at):
+        while step > _TINY and log_loss(_clip_slope(at - step * move)) > log_loss(at):
             step /= 2
-        at = _lifted(at - step * move)
+        at = _clip_slope(at - step * move)
     return replace(base, shift=float(at[0]), slope=float(at[1]))
 
 
-def _lifted(at: "Array") -> "Array":
+def _clip_slope(at: "Array") -> "Array":
     """With a slope that is not negative: more confidence never means less."""
     return np.array([at[0], max(at[1], 0.0)])
 
 
-def settle(calibration: Calibration, outcomes: Iterable[Outcome]) -> Calibration:
+def move_threshold(calibration: Calibration, outcomes: Iterable[Outcome]) -> Calibration:
     """The calibration with its threshold of "high" moved by what became of each "high", in their order.
 
     Adaptive conformal inference (Gibbs and Candès 2021): one that did not hold raises the threshold by

@@ -27,7 +27,7 @@ class Content(NamedTuple):
     """Whether tools are asked for: the answer is still to come."""
 
 
-def taken(value: object, depth: int = 0) -> Content:
+def read_content(value: object, depth: int = 0) -> Content:
     """What a value says, by its fields; data as JSON.
 
     Args:
@@ -42,18 +42,18 @@ def taken(value: object, depth: int = 0) -> Content:
         return Content(value.decode("utf-8", "replace"))
     if isinstance(value, list | tuple):
         return _of_parts(list(value), depth)  # pyright: ignore[reportUnknownArgumentType]
-    inner = _inside(value)
+    inner = _unwrap_result(value)
     if inner is not value:
-        return taken(inner, depth + 1)
-    return _of_part(value, depth) if _kind(value) else Content(written(value), structured=True)
+        return read_content(inner, depth + 1)
+    return _of_part(value, depth) if _kind_of(value) else Content(dump_json(value), structured=True)
 
 
-def plain(value: object) -> str:
-    """The text of a value; see `taken`."""
-    return taken(value).text
+def plain_text(value: object) -> str:
+    """The text of a value; see `read_content`."""
+    return read_content(value).text
 
 
-def field(value: object, name: str) -> Any:
+def read_field(value: object, name: str) -> Any:
     """A field of an object or of a mapping; None where there is none."""
     if isinstance(value, Mapping):
         return value.get(name)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
@@ -61,20 +61,20 @@ def field(value: object, name: str) -> Any:
     return None if callable(found) and not isinstance(found, str) else found
 
 
-def items(value: object) -> list[Any]:
+def list_items(value: object) -> list[Any]:
     """The members of a list; none of anything else."""
     return list(value) if isinstance(value, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]
 
 
-def written(value: object) -> str:
+def dump_json(value: object) -> str:
     """A value as JSON; as Python writes it, where JSON cannot hold it."""
     try:
-        return json.dumps(_data(value), ensure_ascii=False, default=str)
+        return json.dumps(_to_data(value), ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
         return repr(value)
 
 
-def _data(value: Any) -> Any:
+def _to_data(value: Any) -> Any:
     for name in ("model_dump", "_asdict"):
         if callable(dump := getattr(value, name, None)) and not isinstance(value, type):
             return dump()
@@ -83,62 +83,67 @@ def _data(value: Any) -> Any:
     return cast(Any, value)
 
 
-def _kind(value: object) -> str:
+def _kind_of(value: object) -> str:
     """What a part or a message says it is; empty for data."""
-    if isinstance(named := next((field(value, mark) for mark in _MARKS if field(value, mark)), ""), str) and named:
+    if (
+        isinstance(named := next((read_field(value, mark) for mark in _MARKS if read_field(value, mark)), ""), str)
+        and named
+    ):
         return named
-    if isinstance(field(value, "content"), list) and field(value, "model"):  # the Claude Agent SDK's message
+    if isinstance(read_field(value, "content"), list) and read_field(value, "model"):  # the Claude Agent SDK's message
         return "message"
     return "text" if type(value).__name__ == "TextBlock" else ""
 
 
-def _inside(value: object) -> object:
+def _unwrap_result(value: object) -> object:
     """What a completion or an agent's result is about; the value itself where it is neither."""
-    if choices := items(field(value, "choices")):
-        return field(choices[0], "message") or field(choices[0], "delta")
-    if field(value, "final_output") is not None:  # the OpenAI Agents SDK
-        return field(value, "final_output")
-    if isinstance(field(value, "output_text"), str) and field(value, "output") is not None:  # OpenAI's responses
-        return field(value, "output_text") or field(value, "output")
+    if choices := list_items(read_field(value, "choices")):
+        return read_field(choices[0], "message") or read_field(choices[0], "delta")
+    if read_field(value, "final_output") is not None:  # the OpenAI Agents SDK
+        return read_field(value, "final_output")
+    if (
+        isinstance(read_field(value, "output_text"), str) and read_field(value, "output") is not None
+    ):  # OpenAI's responses
+        return read_field(value, "output_text") or read_field(value, "output")
     if hasattr(value, "all_messages") and hasattr(value, "output"):  # Pydantic AI
-        return field(value, "output")
-    if field(value, "subtype") and hasattr(value, "result"):  # the Claude Agent SDK's result
-        return field(value, "structured_output") or field(value, "result")
+        return read_field(value, "output")
+    if read_field(value, "subtype") and hasattr(value, "result"):  # the Claude Agent SDK's result
+        return read_field(value, "structured_output") or read_field(value, "result")
     return value
 
 
 def _of_parts(parts: list[Any], depth: int) -> Content:
-    if any(isinstance(field(part, "role"), str) for part in parts):  # messages: the last one is meant
-        return taken(parts[-1], depth + 1)
-    if parts and not any(isinstance(part, str) or _kind(part) for part in parts):
-        return Content(written([_data(part) for part in parts]), structured=True)
-    return _joined(taken(part, depth + 1) for part in parts)
+    if any(isinstance(read_field(part, "role"), str) for part in parts):  # messages: the last one is meant
+        return read_content(parts[-1], depth + 1)
+    if parts and not any(isinstance(part, str) or _kind_of(part) for part in parts):
+        return Content(dump_json([_to_data(part) for part in parts]), structured=True)
+    return _join_contents(read_content(part, depth + 1) for part in parts)
 
 
-def _joined(each: Iterable[Content]) -> Content:
+def _join_contents(each: Iterable[Content]) -> Content:
     known = list(each)
     text = "\n".join(one.text for one in known if one.text and not one.structured)
     return Content(text, calls=any(one.calls for one in known))
 
 
 def _of_part(value: object, depth: int) -> Content:
-    kind = _kind(value)
+    kind = _kind_of(value)
     if kind in _CALLS:
         return Content(calls=True)
-    if isinstance(refusal := field(value, "refusal"), str) and refusal:
+    if isinstance(refusal := read_field(value, "refusal"), str) and refusal:
         return Content(refusal)
-    calls = bool(field(value, "tool_calls") or field(value, "function_call"))
-    inner = field(value, "content") if field(value, "content") is not None else field(value, "parts")
-    if isinstance(inner, str) and field(value, "part_kind") not in {None, "text", "user-prompt"}:
+    calls = bool(read_field(value, "tool_calls") or read_field(value, "function_call"))
+    inner = read_field(value, "content") if read_field(value, "content") is not None else read_field(value, "parts")
+    if isinstance(inner, str) and read_field(value, "part_kind") not in {None, "text", "user-prompt"}:
         return Content()  # thoughts, or what a tool gave back
     if isinstance(inner, str | list | tuple) and kind not in {"thinking", "reasoning", "tool_result"}:
-        return taken(inner, depth + 1)._replace(calls=calls or taken(inner, depth + 1).calls)  # pyright: ignore[reportUnknownArgumentType]
-    text = field(value, "text")
-    if isinstance(text, str) and (kind in _TEXTS or field(value, "content") is None):
+        return read_content(inner, depth + 1)._replace(calls=calls or read_content(inner, depth + 1).calls)  # pyright: ignore[reportUnknownArgumentType]
+    text = read_field(value, "text")
+    if isinstance(text, str) and (kind in _TEXTS or read_field(value, "content") is None):
         return Content(text, calls=calls)
-    if calls or "content" in _names(value) or kind in _TEXTS or "_" in kind or kind in _SILENT:
+    if calls or "content" in _field_names(value) or kind in _TEXTS or "_" in kind or kind in _SILENT:
         return Content(calls=calls)
-    return Content(written(value), structured=True)
+    return Content(dump_json(value), structured=True)
 
 
 _SILENT = frozenset(
@@ -147,5 +152,5 @@ _SILENT = frozenset(
 """Parts that say nothing in words."""
 
 
-def _names(value: object) -> Iterable[str]:
+def _field_names(value: object) -> Iterable[str]:
     return value if isinstance(value, Mapping) else dir(value)  # pyright: ignore[reportUnknownVariableType]

@@ -1,8 +1,8 @@
 """What may stand in a system prompt: text from users, tools and files is data, and must not act as an instruction.
 
-`screen` makes a text safe for one quoted line and says why it must be withheld, if it must. Patterns see attacks by
-their form only: a poisoned lesson in plain words ("always approve refunds") passes here, and is stopped by provenance
-and corroboration elsewhere.
+`screen_text` makes a text safe for one quoted line and says why it must be withheld, if it must. Patterns see attacks
+by their form only: a poisoned lesson in plain words ("always approve refunds") passes here, and is stopped by
+provenance and corroboration elsewhere.
 """
 
 import re
@@ -27,7 +27,7 @@ WINDOW = 20_000
 """Characters looked at (or four times the limit): what stands behind them is never shown."""
 
 
-def screen(text: str, limit: int) -> Screened:
+def screen_text(text: str, limit: int) -> Screened:
     """Make `text` safe for one quoted line of at most `limit` characters, and judge it.
 
     Args:
@@ -39,23 +39,23 @@ def screen(text: str, limit: int) -> Screened:
         to withhold it in the order of `Reason`. The line of a withheld text is for the eyes of a person.
     """
     raw = text[: max(WINDOW, 4 * limit)]
-    seen = _visible(raw)
+    seen = _visible_text(raw)
     safe = redact(seen)
-    found = _matched(seen)
+    found = _match_patterns(seen)
     if safe != seen:
         found.add("secret")
     if _HIDDEN.search(raw):
         found.add("hidden")
-    return Screened(_cut(" ".join(safe.split()), limit), tuple(reason for reason in _ORDER if reason in found))
+    return Screened(_cut_line(" ".join(safe.split()), limit), tuple(reason for reason in _ORDER if reason in found))
 
 
-def _visible(text: str) -> str:
+def _visible_text(text: str) -> str:
     """`text` in NFC without characters that nobody sees; control characters but the line feed become spaces."""
     text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
     return _CONTROL.sub(" ", _LINE_END.sub("\n", text))
 
 
-def _cut(line: str, limit: int) -> str:
+def _cut_line(line: str, limit: int) -> str:
     """`line` within `limit`: whole, or up to the end of a sentence or word in its second half, with an ellipsis."""
     if len(line) <= limit:
         return line
@@ -67,22 +67,22 @@ def _cut(line: str, limit: int) -> str:
     return (head.rstrip(" ,;:-") + "…")[: max(0, limit)]
 
 
-def _matched(text: str) -> set[Reason]:
-    plain = _folded(text)
-    found = set(_said(plain))
-    for view in _uncovered(text) - {plain}:
-        if disguised := _said(view) - found:
+def _match_patterns(text: str) -> set[Reason]:
+    plain = _fold_text(text)
+    found = set(_match_reading(plain))
+    for view in _uncover_disguise(text) - {plain}:
+        if disguised := _match_reading(view) - found:
             found.update(disguised, _DISGUISED)
     return found
 
 
-def _said(text: str) -> frozenset[Reason]:
+def _match_reading(text: str) -> frozenset[Reason]:
     return _said_briefly(text) if len(text) <= _BRIEF else _said_briefly.__wrapped__(text)
 
 
 @lru_cache(maxsize=512)
 def _said_briefly(text: str) -> frozenset[Reason]:
-    return frozenset(reason for reason, _, pattern in _patterns() if pattern.search(text))
+    return frozenset(reason for reason, _, pattern in _load_patterns() if pattern.search(text))
 
 
 clear_cache = _said_briefly.cache_clear
@@ -120,21 +120,21 @@ _LEET_WORD = re.compile(r"(?=[0-9@$]{0,29}[a-z])(?=[a-z]{0,29}[0-9@$])[a-z0-9@$]
 _SPACED = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){3,}")
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     """`text` as patterns read it: compatible forms unified, small letters, no accents."""
     text = unicodedata.normalize("NFKC", text)[: 2 * WINDOW].casefold()  # one character may become eighteen
     return unicodedata.normalize("NFKC", _ACCENT.sub("", unicodedata.normalize("NFKD", text)))
 
 
-def _uncovered(text: str) -> set[str]:
+def _uncover_disguise(text: str) -> set[str]:
     """`text` with look-alikes, spaced letters and leetspeak undone, in two readings: `1` may be i or l."""
-    clear = _SPACED.sub(lambda run: re.sub(r"[\W_]+", "", run[0]), _folded(text.translate(_ALIKE)))
+    clear = _SPACED.sub(lambda run: re.sub(r"[\W_]+", "", run[0]), _fold_text(text.translate(_ALIKE)))
     letters = _LEET_WORD.sub(lambda word: word[0].translate(_LEET), clear)
     return {letters.replace("1", "i"), letters.replace("1", "l")}
 
 
 @cache
-def _patterns() -> tuple[tuple[Reason, str, re.Pattern[str]], ...]:
+def _load_patterns() -> tuple[tuple[Reason, str, re.Pattern[str]], ...]:
     """Reason, name and pattern of every entry of the table."""
     lists: dict[str, str] = {}
     found: list[tuple[Reason, str, re.Pattern[str]]] = []

@@ -19,7 +19,7 @@ from insula.coding.step.patterns import BY_ID
 from insula.coding.step.trace import append_lines
 from insula.errors import InputError, SettingsError, StoreFull
 from insula.guidance import Decision
-from insula.screening import screen
+from insula.screening import screen_text
 
 NOW = time.time()
 OTHER = "b" * 16
@@ -369,7 +369,7 @@ def test_several_lines_become_one_that_passes_screening() -> None:
     call("import", "-", text=shared({"pattern": "reread", "advice": "Read once.\n\n- Then keep it. [b]bold[/b]"}))
     advice = next(iter(shown().values()))["advice"]
     assert "\n" not in advice
-    assert screen(advice, 200) == (advice, ())
+    assert screen_text(advice, 200) == (advice, ())
     assert "[b]bold[/b]" in " ".join(call().stdout.split())
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.language.modality import modality
+from insula.language.modality import classify_modality
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from insula.language.modality import modality
     ],
 )
 def test_who_goes_somewhere_plans_nothing_and_an_aside_supposes_nothing(language: str, clause: str, meant: str) -> None:
-    assert modality(clause, language) == meant
+    assert classify_modality(clause, language) == meant

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.calibration import MISSES, MOST, OWN, PACE, Outcome, settle, shipped
+from insula.calibration import MISSES, MOST, OWN, PACE, Outcome, load_shipped, move_threshold
 from insula.memory.storage.changes import Revision
 from insula.memory.storage.repositories import NightRepository
 from insula.memory.storage.rows import Line, Noticed
@@ -145,21 +145,21 @@ UNIT = st.floats(0, 1)
 
 @given(st.lists(st.tuples(UNIT, st.booleans()), max_size=300))
 def test_of_what_is_called_high_no_more_is_wrong_than_promised_whatever_comes(stream: list[tuple[float, bool]]) -> None:
-    calibration, said, wrong = shipped(), 0, 0
+    calibration, said, wrong = load_shipped(), 0, 0
     for score, held in stream:
         high = score >= calibration.high
         said, wrong = said + high, wrong + (high and not held)
-        calibration = settle(calibration, [Outcome(score, held, high)])
+        calibration = move_threshold(calibration, [Outcome(score, held, high)])
         assert calibration.medium <= calibration.high <= MOST
         if calibration.high == MOST:  # from there on nothing is promised
             return
-    assert wrong <= MISSES * said + (MOST - shipped().high) / PACE + 1e-6
+    assert wrong <= MISSES * said + (MOST - load_shipped().high) / PACE + 1e-6
 
 
 def test_high_comes_back_where_answers_hold_again() -> None:
-    strict = settle(shipped(), [Outcome(0.99, held=False, said_high=True)] * 40)
+    strict = move_threshold(load_shipped(), [Outcome(0.99, held=False, said_high=True)] * 40)
     assert strict.high == MOST
-    assert settle(strict, [Outcome(0.99, held=True, said_high=True)] * 30).high < 0.85
+    assert move_threshold(strict, [Outcome(0.99, held=True, said_high=True)] * 30).high < 0.85
 
 
 pytest_anyio = pytest.mark.anyio
@@ -194,9 +194,9 @@ async def test_corrections_lower_how_sure_the_next_day_is_and_a_person_takes_it_
     assert after < before - 0.1
     user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    assert (await read_calibration(store, user_id, shipped())).calibration.high > shipped().high
+    assert (await read_calibration(store, user_id, load_shipped())).calibration.high > load_shipped().high
     await reset_calibration(store, user_id)
-    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
+    assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
     back = await _asked(metacognition)
     assert back == pytest.approx(before, abs=0.05)
 
@@ -209,14 +209,14 @@ async def test_a_night_counts_an_outcome_once(store: Store) -> None:
         await metacognition.sleep("ana", force=True)
     user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    assert len((await read_calibration(store, user_id, shipped())).outcomes) == 3
+    assert len((await read_calibration(store, user_id, load_shipped())).outcomes) == 3
     assert len(await store.guidance.list_revisions(user_id, OWN)) == 1
 
 
 @pytest_anyio
 async def test_the_night_begins_with_the_calibration_that_the_host_gave(store: Store) -> None:
     await _days(store, "Thanks!", 3)
-    strict = replace(shipped(), high=0.9, shift=-0.5)
+    strict = replace(load_shipped(), high=0.9, shift=-0.5)
     metacognition = Metacognition(store, calibration=strict, holdout=0.0)
     await metacognition.sleep("ana", force=True)
     found = (await metacognition.engine.learned(await store.resolve_place("ana", "later"))).calibration
@@ -231,7 +231,7 @@ async def test_what_was_said_before_a_person_began_anew_no_longer_counts(store: 
     assert user_id is not None
     await reset_calibration(store, user_id)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
-    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
+    assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
 
 
 @pytest_anyio
@@ -253,7 +253,7 @@ async def test_what_became_of_the_assistant_s_own_words_changes_nothing(store: S
     assert any(one["shown"] for one in turns[1].data["recalled"]), "the assistant's words were shown"
     report = await metacognition.sleep("ana", force=True)
     assert next(one.state for one in report.phases if one.name == "calibration") == "skipped"
-    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
+    assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
 
 
 @pytest_anyio
@@ -263,9 +263,9 @@ async def test_an_outcome_without_a_score_that_an_earlier_version_kept_is_droppe
     assert user_id is not None
     kept = {"outcomes": [[0.0, True], [0.8, False], [1.5, True], ["x", True], [0.7]]}
     await store.guidance.add_revision(user_id, Revision(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
-    assert (await read_calibration(store, user_id, shipped())).outcomes == (Outcome(0.8, held=False),)
+    assert (await read_calibration(store, user_id, load_shipped())).outcomes == (Outcome(0.8, held=False),)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
-    found = await read_calibration(store, user_id, shipped())
+    found = await read_calibration(store, user_id, load_shipped())
     assert (len(found.outcomes), found.calibration.slope) == (2, pytest.approx(1.0, abs=0.1))
 
 
@@ -287,13 +287,13 @@ async def test_a_reset_while_the_night_is_at_work_stands(
     monkeypatch.setattr(NightRepository, moment, reset_first)
     phases = [(PhaseName.CALIBRATION, calibrate_confidence)]
     report = await sleep_cycle(store, "ana", phases, force=True)
-    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
+    assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
     (failed,) = report.failed
     assert (failed.name, "in the meantime" in failed.why) == ("calibration", True)
     monkeypatch.undo()
     again = await sleep_cycle(store, "ana", phases, force=True)
     assert again.failed == (), "the same night, started again, begins with the reset"
-    assert await read_calibration(store, user_id, shipped()) == Own(shipped(), ())
+    assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
 
 
 @pytest_anyio
@@ -301,6 +301,6 @@ async def test_one_user_s_outcomes_change_nobody_else_s_confidence(store: Store)
     await _days(store, "No, that's wrong.", 3)
     metacognition = Metacognition(store, holdout=0.0)
     await metacognition.sleep("ana", force=True)
-    assert (await metacognition.engine.learned(await store.resolve_place("ana", "later"))).calibration != shipped()
+    assert (await metacognition.engine.learned(await store.resolve_place("ana", "later"))).calibration != load_shipped()
     place = await store.resolve_place("bo", "first")
-    assert (await metacognition.engine.learned(place)).calibration == shipped()
+    assert (await metacognition.engine.learned(place)).calibration == load_shipped()

@@ -11,7 +11,7 @@ from api_service import Client, MakeService
 from insula.errors import InputError
 from insula.memory.storage.store import check_names
 from insula.redaction import redact
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 
 pytestmark = pytest.mark.anyio
 
@@ -78,12 +78,12 @@ async def test_as_messages_they_are_kept_and_shown_as_text(make_service: MakeSer
         body = json.dumps({"user": "ana", "session": f"s{number % 4}", "message": message})
         found = await here.post("/agent/chat", content=body, headers={"Content-Type": "application/json"})
         assert (found.status_code, found.json()["troubles"]) == (200, []), message
-        assert found.json()["message"] == clean(message)
+        assert found.json()["message"] == clean_text(message)
     kept: list[str] = []
     for number in range(4):
         turns = (await here.get(f"/agent/sessions/s{number}", params={"user": "ana", "limit": 200})).json()["turns"]
         kept += [turn["lines"][0]["content"] for turn in turns]
-    wanted = [redact(clean("\n".join(texts[at : at + together]))) for at in range(0, len(texts), together)]
+    wanted = [redact(clean_text("\n".join(texts[at : at + together]))) for at in range(0, len(texts), together)]
     assert sorted(kept) == sorted(wanted)
     await _shown(here)
 

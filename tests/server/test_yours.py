@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from api_service import TOKENS, Client, MakeService, answer, say
 
-from insula.calibration import shipped
+from insula.calibration import load_shipped
 from insula.memory.privacy import custody
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -97,11 +97,11 @@ async def test_a_persons_word_on_an_answer_counts_at_once_and_once(
     await say(here, "Where do I live?")
     user = await metacognition.store.nights.find_user_id("ana")
     assert user is not None
-    before = await outcomes.read_calibration(metacognition.store, user, shipped())
+    before = await outcomes.read_calibration(metacognition.store, user, load_shipped())
     word = {"session": "monday", "turn": 2, "right": False}
     heard = await here.post("/agent/answers/judge?user=ana", json=word)
     assert (heard.status_code, heard.json()["said"]) == (200, "It counts for how sure to be with you.")
-    after = await outcomes.read_calibration(metacognition.store, user, shipped())
+    after = await outcomes.read_calibration(metacognition.store, user, load_shipped())
     assert (len(before.outcomes), [one.held for one in after.outcomes]) == (0, [False])
     assert after.calibration != before.calibration
     assert (await here.post("/agent/answers/judge?user=ana", json=word)).status_code == 422

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from insula.coding.step.action import EDIT, EXECUTE, OTHER, READ, Action
 from insula.coding.step.patterns import BY_ID, PATTERNS, judge_patterns
-from insula.screening import screen
+from insula.screening import screen_text
 
 _numbers = count()
 
@@ -150,7 +150,7 @@ def test_advice_is_short_distinct_and_passes_our_own_screening() -> None:
     assert len(set(texts)) == len(texts) == len(BY_ID)
     for text in texts:
         assert len(text) <= 160
-        assert screen(text, 200) == (text, ())
+        assert screen_text(text, 200) == (text, ())
 
 
 actions = st.lists(

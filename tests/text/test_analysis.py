@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from insula.errors import StoreFull
 from insula.text import analysis
-from insula.text.analysis import analyse, clean, content_words, detect, stem, term_of, words
+from insula.text.analysis import analyse, clean_text, content_words, detect_language, split_words, stem_word, term_of
 
 SENTENCES = {
     "en": "What is the capital of the country where you live?",
@@ -27,16 +27,16 @@ SENTENCES = {
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_a_short_question_is_told_by_its_language(language: str) -> None:
-    assert detect(SENTENCES[language]) == language
+    assert detect_language(SENTENCES[language]) == language
 
 
 @pytest.mark.parametrize("text", ["ok", "Lisbon Porto", "", "42", "```python\nprint(1)\nprint(2)\n``` yes it is so"])
 def test_no_language_is_guessed_from_almost_nothing_or_from_code(text: str) -> None:
-    assert detect(text) == "unknown"
+    assert detect_language(text) == "unknown"
 
 
 def test_chinese_with_an_ornamental_kana_stays_chinese() -> None:
-    assert detect("我最喜欢的饮料是鲜の每日牛奶，它很好喝，也很健康") == "zh"
+    assert detect_language("我最喜欢的饮料是鲜の每日牛奶，它很好喝，也很健康") == "zh"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_sentences_end_where_sentences_end(text: str, pieces: list[str]) -> None
 
 
 def test_terms_are_stems_without_function_words_or_accents() -> None:
-    assert analyse("The cafés are running").terms == (stem("cafés", "en"), "run")
+    assert analyse("The cafés are running").terms == (stem_word("cafés", "en"), "run")
 
 
 def test_korean_words_are_terms() -> None:
@@ -81,11 +81,11 @@ def test_sentences_are_verbatim_and_in_order(text: str) -> None:
 @given(st.text(max_size=200))
 def test_content_words_have_the_terms_of_the_analysis(text: str) -> None:
     terms = {term_of(word, "en") for word in content_words(text, "en")} - {""}
-    assert terms >= {word.term for word in words(text, "en") if word.term and word.text.isascii()}
+    assert terms >= {word.term for word in split_words(text, "en") if word.term and word.text.isascii()}
 
 
 def test_what_a_terminal_obeys_is_taken_out_of_a_text() -> None:
-    assert clean("a\x1b[2Jb\x9b2Jc\x07\u202ed\x85e\nf\tg") == "a[2Jb2Jcd\x85e\nf\tg"
+    assert clean_text("a\x1b[2Jb\x9b2Jc\x07\u202ed\x85e\nf\tg") == "a[2Jb2Jcd\x85e\nf\tg"
 
 
 def test_where_temporary_files_have_no_room_the_sentence_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,10 +93,10 @@ def test_where_temporary_files_have_no_room_the_sentence_names_them(monkeypatch:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("tempfile.TemporaryFile", full)
-    analysis._identifier.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    analysis._load_identifier.cache_clear()  # pyright: ignore[reportPrivateUsage]
     try:
         with pytest.raises(StoreFull, match=r"No space left on device.*TMPDIR"):
             analysis.warm_up()
     finally:
         monkeypatch.undo()
-        analysis._identifier.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        analysis._load_identifier.cache_clear()  # pyright: ignore[reportPrivateUsage]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.text.answers import AskKind, affirms, carries
+from insula.text.answers import AskKind, carries_answer, opens_with_verdict
 
 KINDS: tuple[AskKind, ...] = (
     "yes_no", "number", "person", "place", "time", "choice", "list", "how_to", "why", "code", "name", "open", "request",
@@ -53,7 +53,7 @@ KINDS: tuple[AskKind, ...] = (
     ],
 )
 def test_what_answers_carries(kind: AskKind, text: str, language: str) -> None:
-    assert carries(kind, text, language)
+    assert carries_answer(kind, text, language)
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ def test_what_answers_carries(kind: AskKind, text: str, language: str) -> None:
     ],
 )
 def test_what_does_not_answer_does_not_carry(kind: AskKind, text: str, language: str) -> None:
-    assert not carries(kind, text, language)
+    assert not carries_answer(kind, text, language)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"number", "code", "time"}])
 def test_outside_the_known_languages_everything_is_let_pass(kind: AskKind) -> None:
-    assert carries(kind, "Это просто текст", "ru")
+    assert carries_answer(kind, "Это просто текст", "ru")
 
 
 @pytest.mark.parametrize(
@@ -93,21 +93,21 @@ def test_outside_the_known_languages_everything_is_let_pass(kind: AskKind) -> No
     [("Yes.", "en"), ("It rains. And no, thanks.", "en"), ("Claro que sí", "es"), ("Non, merci", "fr"), ("是的", "zh")],
 )
 def test_yes_and_no_at_the_head_of_a_clause_affirm(text: str, language: str) -> None:
-    assert affirms(text, language)
+    assert opens_with_verdict(text, language)
 
 
 def test_a_plain_statement_affirms_nothing() -> None:
-    assert not affirms("It is sunny and warm today.", "en")
+    assert not opens_with_verdict("It is sunny and warm today.", "en")
 
 
 @given(st.sampled_from(KINDS), st.text(max_size=300), st.sampled_from(["en", "de", "zh", "ja", "ru", "unknown"]))
 def test_carrying_never_raises(kind: AskKind, text: str, language: str) -> None:
-    assert carries(kind, text, language) in {True, False}
+    assert carries_answer(kind, text, language) in {True, False}
 
 
 @pytest.mark.parametrize("text", ["on monday", "on Monday", "ON MONDAY"])
 def test_a_word_that_answers_is_found_however_it_is_written(text: str) -> None:
-    assert carries("time", f"We shall all of us meet there {text}", "en")
-    assert not carries(
+    assert carries_answer("time", f"We shall all of us meet there {text}", "en")
+    assert not carries_answer(
         "time", f"We shall all of us meet there {text.replace('ay', 'ayish').replace('AY', 'AYISH')}", "en"
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula.text.analysis import warm_up
-from insula.text.corrections import MAX_WANTED, THRESHOLD, Correction, alike, correction
+from insula.text.corrections import MAX_WANTED, THRESHOLD, Correction, correction_likeness, judge_correction
 
 CASES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("corrections.json").read_text("utf-8"))
 """Per language: what corrects and what does not after the response `stated`, and what answers the question `asked`."""
@@ -26,8 +26,8 @@ def test_corrections_are_told_from_other_messages_in_eight_languages(language: s
     positive: list[str] = cases["corrections"]
     negative = [(line, cases["stated"]) for line in cases["others"]]
     negative += [(line, cases["asked"]) for line in cases["answers"]]
-    missed = [line for line in positive if not correction(line, "", cases["stated"]).kind]
-    false = [line for line, response in negative if correction(line, "", response).kind]
+    missed = [line for line in positive if not judge_correction(line, "", cases["stated"]).kind]
+    false = [line for line, response in negative if judge_correction(line, "", response).kind]
     hits = len(positive) - len(missed)
     assert min(len(positive), len(negative)) >= 15
     assert hits / len(positive) >= LEAST_RECALL, missed
@@ -38,7 +38,7 @@ def test_most_of_a_second_set_of_rarer_phrases_is_told_as_well() -> None:
     counts = {"hits": 0, "corrections": 0, "false": 0}
     for cases in CASES.values():
         for name, line in ((name, line) for name, lines in cases["harder"].items() for line in lines):
-            spoke = bool(correction(line, "", cases["stated"]).kind)
+            spoke = bool(judge_correction(line, "", cases["stated"]).kind)
             counts["corrections"] += name == "corrections"
             counts["hits" if name == "corrections" else "false"] += spoke
     assert counts["hits"] / counts["corrections"] >= LEAST_RECALL_OF_HARDER
@@ -65,31 +65,33 @@ def test_most_of_a_second_set_of_rarer_phrases_is_told_as_well() -> None:
 def test_it_says_of_which_kind_a_correction_is_and_what_is_wanted_verbatim(
     message: str, kind: str, wanted: str
 ) -> None:
-    found = correction(message, "", STATED["en"])
+    found = judge_correction(message, "", STATED["en"])
     assert (found.kind, found.wanted) == (kind, wanted)
     assert found.wanted in message
 
 
 def test_the_same_request_in_other_words_after_an_apology_is_a_repair() -> None:
-    found = correction("set the subject to hello there", "set the subjects to hello there", "Sorry, I don't know.")
+    found = judge_correction(
+        "set the subject to hello there", "set the subjects to hello there", "Sorry, I don't know."
+    )
     assert found.kind == "repair"
     assert found.cues == ("failed", "similar", "retried")
     assert not found.wanted
 
 
 def test_the_next_question_of_the_same_form_is_no_repair() -> None:
-    assert not correction("What is the capital of Spain?", "What is the capital of France?", "It is Paris.").kind
-    assert not correction("next email", "next email", "Here is the next email.").kind
+    assert not judge_correction("What is the capital of Spain?", "What is the capital of France?", "It is Paris.").kind
+    assert not judge_correction("next email", "next email", "Here is the next email.").kind
 
 
 def test_an_apology_alone_corrects_nothing() -> None:
-    assert not correction("Write a poem about rain.", "Book a table", "Sorry, I can't book tables.").kind
+    assert not judge_correction("Write a poem about rain.", "Book a table", "Sorry, I can't book tables.").kind
 
 
 def test_what_answers_the_assistants_own_question_corrects_nothing() -> None:
-    assert not correction("No, coffee.", "", "Do you want tea?").kind
-    assert correction("No, coffee.", "", "Here is a cup of tea.").kind
-    assert correction("That's wrong, I asked for coffee.", "", "Here is your tea. Do you want milk?").kind
+    assert not judge_correction("No, coffee.", "", "Do you want tea?").kind
+    assert judge_correction("No, coffee.", "", "Here is a cup of tea.").kind
+    assert judge_correction("That's wrong, I asked for coffee.", "", "Here is your tea. Do you want milk?").kind
 
 
 @pytest.mark.parametrize(
@@ -108,21 +110,21 @@ def test_what_answers_the_assistants_own_question_corrects_nothing() -> None:
     ],
 )
 def test_news_quotations_and_courtesies_correct_nothing(message: str) -> None:
-    assert not correction(message, "", STATED["en"]).kind
+    assert not judge_correction(message, "", STATED["en"]).kind
 
 
 def test_before_the_assistant_said_anything_only_a_standing_wish_counts() -> None:
-    assert not correction("No, that's wrong. I meant the other one.", "", "").kind
-    assert correction("From now on answer in Spanish.", "", "").kind == "instruction"
+    assert not judge_correction("No, that's wrong. I meant the other one.", "", "").kind
+    assert judge_correction("From now on answer in Spanish.", "", "").kind == "instruction"
 
 
 def test_a_message_too_short_to_tell_its_language_is_read_in_that_of_the_conversation() -> None:
-    assert correction("Falsch!", "", STATED["de"]).kind == "rejection"
-    assert correction("No, rojo", "", STATED["es"]).wanted == "rojo"
+    assert judge_correction("Falsch!", "", STATED["de"]).kind == "rejection"
+    assert judge_correction("No, rojo", "", STATED["es"]).wanted == "rojo"
 
 
 def test_the_assistants_words_are_no_evidence_of_what_is_wanted() -> None:
-    found = correction("no", "", "From now on I will use metric units. That's wrong.")
+    found = judge_correction("no", "", "From now on I will use metric units. That's wrong.")
     assert found.kind == "rejection"
     assert not found.wanted
 
@@ -132,7 +134,7 @@ TEXTS = st.text(max_size=300) | st.sampled_from([line for cases in CASES.values(
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_a_score_is_a_share_and_everything_else_follows_from_it(message: str, previous: str, response: str) -> None:
-    found = correction(message, previous, response)
+    found = judge_correction(message, previous, response)
     assert 0 <= found.score <= 1
     assert bool(found.kind) == (found.score >= THRESHOLD)
     assert found.wanted in message
@@ -141,12 +143,12 @@ def test_a_score_is_a_share_and_everything_else_follows_from_it(message: str, pr
 
 @given(TEXTS, TEXTS)
 def test_alike_is_symmetric_and_a_share(one: str, other: str) -> None:
-    assert alike(one, other) == pytest.approx(alike(other, one))
-    assert 0 <= alike(one, other) <= 1
+    assert correction_likeness(one, other) == pytest.approx(correction_likeness(other, one))
+    assert 0 <= correction_likeness(one, other) <= 1
 
 
 def test_nothing_said_corrects_nothing() -> None:
-    assert correction("", "", "") == Correction(0.0, "", "", ())
+    assert judge_correction("", "", "") == Correction(0.0, "", "", ())
 
 
 @pytest.mark.parametrize(
@@ -155,12 +157,12 @@ def test_nothing_said_corrects_nothing() -> None:
 )
 def test_long_messages_are_read_in_bounded_time(piece: str) -> None:
     def read(text: str) -> None:
-        correction(text, text, text)
-        alike(text, text)
+        judge_correction(text, text, text)
+        correction_likeness(text, text)
 
     warm_up()
     for stated in STATED.values():
-        correction("No.", "", stated)
+        judge_correction("No.", "", stated)
     assert growth(read, lambda size: piece * (size // len(piece)), 200_000) <= LINEAR
 
 
@@ -178,7 +180,7 @@ def test_long_messages_are_read_in_bounded_time(piece: str) -> None:
     ],
 )
 def test_the_same_wish_in_other_words_is_alike(one: str, other: str) -> None:
-    assert alike(one, other) >= 0.5
+    assert correction_likeness(one, other) >= 0.5
 
 
 @pytest.mark.parametrize(
@@ -195,12 +197,12 @@ def test_the_same_wish_in_other_words_is_alike(one: str, other: str) -> None:
     ],
 )
 def test_opposite_or_other_wishes_are_not_alike(one: str, other: str) -> None:
-    assert alike(one, other) <= 0.3
+    assert correction_likeness(one, other) <= 0.3
 
 
 def test_two_corrections_are_compared_by_what_they_want() -> None:
-    first = correction("No, use metric units.", "", STATED["en"])
-    again = correction("From now on, please use metric units!", "", STATED["en"])
-    rejection = correction("That's wrong.", "", STATED["en"])
-    assert alike(first, again) == pytest.approx(1.0)
-    assert alike(rejection, first) == 0
+    first = judge_correction("No, use metric units.", "", STATED["en"])
+    again = judge_correction("From now on, please use metric units!", "", STATED["en"])
+    rejection = judge_correction("That's wrong.", "", STATED["en"])
+    assert correction_likeness(first, again) == pytest.approx(1.0)
+    assert correction_likeness(rejection, first) == 0

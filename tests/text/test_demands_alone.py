@@ -3,7 +3,7 @@
 import pytest
 
 from insula.text.analysis import analyse
-from insula.text.constraints import constraints
+from insula.text.constraints import find_constraints
 from insula.turn.checks.constraints import breaks_constraint
 
 LIST = "- a\n- b\n- c\n- d\n- e"
@@ -21,7 +21,7 @@ LIST = "- a\n- b\n- c\n- d\n- e"
     ],
 )
 def test_a_clause_that_holds_nothing_else_demands(message: str, kept: str, not_kept: str) -> None:
-    found = constraints(analyse(message))
+    found = find_constraints(analyse(message))
     assert not any(breaks_constraint(one, kept) for one in found)
     assert any(breaks_constraint(one, not_kept) for one in found)
 
@@ -38,4 +38,4 @@ def test_a_clause_that_holds_nothing_else_demands(message: str, kept: str, not_k
     ],
 )
 def test_what_somebody_else_demanded_is_none(message: str) -> None:
-    assert constraints(analyse(message)) == ()
+    assert find_constraints(analyse(message)) == ()

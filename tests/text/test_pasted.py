@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.text.pasted import QUOTED, own_words, quotations, told_words
+from insula.text.pasted import QUOTED, find_quotations, own_words, told_words
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_what_a_user_is_told_to_have_said_is_their_own(message: str, told: str) 
 def test_the_quotations_that_were_taken_out_are_at_hand_in_their_order() -> None:
     message = 'It says "no room is left in here", my boss „das ist mir völlig egal“, and `x` is "Ana".'
     assert told_words(message) == f'It says {QUOTED}, my boss {QUOTED}, and `x` is "Ana".'
-    assert quotations(message) == ('"no room is left in here"', "„das ist mir völlig egal“")
+    assert find_quotations(message) == ('"no room is left in here"', "„das ist mir völlig egal“")
 
 
 def test_a_long_quotation_is_somebody_elses_in_a_language_without_spaces_too() -> None:

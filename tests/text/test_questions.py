@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula.text.analysis import Analysis, analyse
-from insula.text.questions import MAX_ASKS, asks, is_small_talk, statements
+from insula.text.questions import MAX_ASKS, find_asks, find_assertions, is_small_talk
 
 
 def kinds(message: str) -> list[str]:
-    return [ask.kind for ask in asks(analyse(message))]
+    return [ask.kind for ask in find_asks(analyse(message))]
 
 
 def texts(message: str) -> list[str]:
-    return [ask.text for ask in asks(analyse(message))]
+    return [ask.text for ask in find_asks(analyse(message))]
 
 
 @pytest.mark.parametrize(
@@ -145,13 +145,13 @@ def test_a_quoted_question_is_what_the_request_is_about() -> None:
 
 
 def test_one_question_with_two_verbs_or_two_pronouns_is_one() -> None:
-    assert len(asks(analyse("How do I download and install git?"))) == 1
-    assert len(asks(analyse("What is the difference between when and where?"))) == 1
-    assert len(asks(analyse("Tell me about Paris, which is the capital of France."))) == 1
+    assert len(find_asks(analyse("How do I download and install git?"))) == 1
+    assert len(find_asks(analyse("What is the difference between when and where?"))) == 1
+    assert len(find_asks(analyse("Tell me about Paris, which is the capital of France."))) == 1
 
 
 def test_the_form_that_is_wanted_is_not_what_is_asked_about() -> None:
-    (ask,) = asks(analyse("Write an essay of 500 words about volcanoes."))
+    (ask,) = find_asks(analyse("Write an essay of 500 words about volcanoes."))
     assert ask.terms == ("volcano",)
 
 
@@ -163,7 +163,9 @@ def test_outside_the_known_languages_a_marked_question_is_open(message: str) -> 
 
 
 def test_statements_leave_out_questions_greetings_and_backchannel() -> None:
-    found = statements(analyse("Hello! I live in Porto. ok cool\nwow! Thanks a lot! Do you remember where I work?"))
+    found = find_assertions(
+        analyse("Hello! I live in Porto. ok cool\nwow! Thanks a lot! Do you remember where I work?")
+    )
     assert [sentence.text for sentence in found] == ["I live in Porto."]
 
 
@@ -190,8 +192,8 @@ def test_small_talk_states_nothing(message: str) -> None:
 )
 def test_the_cost_stays_bounded(message: str) -> None:
     def read(analysis: Analysis) -> None:
-        assert len(asks(analysis)) <= MAX_ASKS
-        statements(analysis)
+        assert len(find_asks(analysis)) <= MAX_ASKS
+        find_assertions(analysis)
 
     assert growth(read, lambda size: analyse(message[:size]), len(message)) <= LINEAR
 
@@ -204,7 +206,7 @@ def test_marks_without_end_are_read_in_bounded_time(mark: str) -> None:
 @given(st.text(max_size=300))
 def test_asks_are_verbatim_and_in_order_whatever_is_written(message: str) -> None:
     analysis = analyse(message)
-    for ask in asks(analysis):
+    for ask in find_asks(analysis):
         assert ask.text in message
-    for sentence in statements(analysis):
+    for sentence in find_assertions(analysis):
         assert sentence.text in message

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.text.analysis import LANGUAGES
-from insula.text.relative_times import dated
+from insula.text.relative_times import find_date
 
 TOLD = date(2023, 8, 23)
 
@@ -81,7 +81,7 @@ UNSEEN = Path(__file__).parents[1] / "fixtures" / "relative_times_unseen.jsonl"
 
 @pytest.mark.parametrize(("language", "line", "when"), CASES)
 def test_a_time_counted_from_the_day_it_was_told_is_dated(language: str, line: str, when: str) -> None:
-    found = dated(line, TOLD, language)
+    found = find_date(line, TOLD, language)
     assert found is not None
     assert found.when == when
     assert found.said in line
@@ -89,18 +89,18 @@ def test_a_time_counted_from_the_day_it_was_told_is_dated(language: str, line: s
 
 @pytest.mark.parametrize(("language", "line"), LOOK_ALIKES)
 def test_what_names_no_single_day_or_may_mean_two_is_left_as_it_was_said(language: str, line: str) -> None:
-    assert dated(line, TOLD, language) is None
+    assert find_date(line, TOLD, language) is None
 
 
 def test_lines_of_somebody_who_knew_neither_words_nor_rules_are_dated_rightly_or_not_at_all() -> None:
     """Held out when they were first read: 37 of 40 dated, all of them rightly, and none of 24 look-alikes."""
     rows = [json.loads(line) for line in UNSEEN.read_text("utf-8").splitlines()]
-    read = [(row["when"], dated(row["line"], TOLD, row["lang"])) for row in rows]
+    read = [(row["when"], find_date(row["line"], TOLD, row["lang"])) for row in rows]
     assert [(when, found) for when, found in read if found and found.when != when] == []
     assert sum(found is not None for when, found in read if when) >= 39
 
 
 @given(st.text(max_size=80), st.dates(date(1970, 1, 1), date(2090, 1, 1)), st.sampled_from(sorted(LANGUAGES)))
 def test_any_line_of_any_day_is_read(line: str, told: date, language: str) -> None:
-    found = dated(line, told, language)
+    found = find_date(line, told, language)
     assert found is None or found.said in line

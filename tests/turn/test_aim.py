@@ -3,7 +3,7 @@
 import pytest
 
 from insula.text.analysis import analyse
-from insula.text.questions import asks
+from insula.text.questions import find_asks
 from insula.turn.aim import asks_only_user
 
 ONLY_THE_USER = (
@@ -72,7 +72,7 @@ EVERYDAY = (
 
 def _is_personal(message: str) -> bool:
     analysis = analyse(message)
-    return any(asks_only_user(one, analysis.language) for one in asks(analysis))
+    return any(asks_only_user(one, analysis.language) for one in find_asks(analysis))
 
 
 @pytest.mark.parametrize("message", ONLY_THE_USER)

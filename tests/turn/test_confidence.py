@@ -5,7 +5,7 @@ from importlib.resources import files
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.calibration import shipped
+from insula.calibration import load_shipped
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.retrieval.query import Statistics, build_cue
 from insula.memory.retrieval.scoring import Standing
@@ -86,7 +86,7 @@ def test_guidance_of_the_identity_counts_as_knowledge() -> None:
 
 def test_no_shipped_weight_is_negative_and_the_file_says_what_it_was_fitted_on() -> None:
     raw = json.loads((files("insula") / "calibration.json").read_text("utf-8"))
-    assert all(weight >= 0 for weight in shipped().weights.values())
+    assert all(weight >= 0 for weight in load_shipped().weights.values())
     assert raw["fitted_on"]
 
 
@@ -118,7 +118,7 @@ def test_documents_are_judged_by_what_was_fitted_on_documents() -> None:
 
 
 def test_both_sets_of_coefficients_are_shipped_each_fitted_on_its_own_kind() -> None:
-    people, pages = shipped(), shipped().documents
+    people, pages = load_shipped(), load_shipped().documents
     assert pages is not None
     assert pages.weights.keys() <= people.weights.keys()
     assert all(weight >= 0 for weight in pages.weights.values())
@@ -140,11 +140,11 @@ def test_guidance_counts_where_documents_are_asked_too() -> None:
 @given(st.floats(-9, 9), st.floats(-9, 9), UNIT)
 def test_the_likelier_a_line_answers_the_surer_memory_holds_it(one: float, other: float, stored: float) -> None:
     less, more = (
-        estimate_chance(stored, [replace(recalled(0.7), odds=odds)], shipped()) for odds in sorted((one, other))
+        estimate_chance(stored, [replace(recalled(0.7), odds=odds)], load_shipped()) for odds in sorted((one, other))
     )
     assert 0.0 <= less <= more <= 1.0
 
 
 def test_of_others_talk_what_is_not_likelier_than_not_is_low() -> None:
-    assert estimate_chance(0.4, [recalled(0.7)], shipped()) < shipped().medium
-    assert estimate_chance(0.6, [recalled(0.7)], shipped()) == 0.6
+    assert estimate_chance(0.4, [recalled(0.7)], load_shipped()) < load_shipped().medium
+    assert estimate_chance(0.6, [recalled(0.7)], load_shipped()) == 0.6

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.text.manner import breaks
+from insula.text.manner import count_breaks
 from insula.turn.monitor import assess
 from insula.turn.substance import measure_substance
 from insula.types import PASS_THRESHOLD
@@ -55,7 +55,7 @@ def test_taking_up_what_was_said_before_counts() -> None:
     ],
 )
 def test_what_is_broken_off_is_counted(text: str, language: str, times: int) -> None:
-    assert breaks(text, language) == times
+    assert count_breaks(text, language) == times
 
 
 @given(st.text(max_size=300), st.integers(0, 50))

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from insula.text.analysis import analyse, detect
+from insula.text.analysis import analyse, detect_language
 
 SHORT = 3
 """A value of so few characters must stand as a word of its own."""
@@ -167,7 +167,7 @@ _RULES: Mapping[str, Callable[[str, Any], bool]] = {
     "absent": lambda text, word: fold(word) not in fold(text),
     "absent_word": lambda text, word: fold(word) not in fold(text),
     "formal": _addresses,
-    "language": lambda text, language: detect(text) == language,
+    "language": lambda text, language: detect_language(text) == language,
     "celsius": lambda text, wanted: bool(_CELSIUS.search(text)) and not _FAHRENHEIT.search(text),
     "metric": lambda text, wanted: bool(_METRIC.search(text)) and not _IMPERIAL.search(text),
     "clock24": lambda text, wanted: bool(_TWENTY_FOUR.search(text)) and not _TWELVE.search(text),

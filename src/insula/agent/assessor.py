@@ -9,7 +9,7 @@ from insula.agent.chat import Assessor
 from insula.llm.budget import Account
 from insula.llm.client import Prompt, generate_reply
 from insula.text.analysis import analyse
-from insula.text.questions import asks
+from insula.text.questions import find_asks
 from insula.types import Assessment, Flag, Identity, Parts
 
 if TYPE_CHECKING:
@@ -83,5 +83,5 @@ def to_assessment(judged: Judgement, message: str) -> Assessment:
         ("incomplete", parts.completeness < LOW),
         ("repetition", parts.repetition),
     ]
-    unanswered = tuple(ask.text for ask in asks(analyse(message))) if parts.completeness < LOW else ()
+    unanswered = tuple(ask.text for ask in find_asks(analyse(message))) if parts.completeness < LOW else ()
     return Assessment(score=score, flags=tuple(flag for flag, on in named if on), parts=parts, unanswered=unanswered)

@@ -15,7 +15,7 @@ from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResu
 from insula.session.adaptation import Stage
 from insula.session.saved import Advisory, Saved
 from insula.session.snapshot import Snapshot
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 from insula.turn.guidance import UsedGuidance
 from insula.turn.verdict import Verdict
 from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
@@ -264,7 +264,7 @@ def _score(result: TurnResult) -> float:
 
 
 def _check(message: str, text: str) -> None:
-    if not clean(message).strip():
+    if not clean_text(message).strip():
         raise InputError("The message is empty; write something.")
     if (size := len(message) + len(text)) > MESSAGE_CHARS:
         raise InputError(

@@ -24,9 +24,9 @@ from insula.memory.storage.vectors import Array
 from insula.metacognition import Turn
 from insula.operations.facts import list_facts
 from insula.redaction import redact
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text.analysis import LANGUAGES, analyse
-from insula.text.questions import AskKind, asks, is_small_talk, statements
+from insula.text.questions import AskKind, find_asks, find_assertions, is_small_talk
 from insula.turn.remembered import is_about_user
 
 WHAT_CHARS = 160
@@ -54,13 +54,13 @@ async def guide(turn: Turn) -> Guide:
     """How the reply to a turn is made."""
     message = analyse(turn.message)
     language = message.language if message.language in LANGUAGES else "en"
-    asked = asks(message)
+    asked = find_asks(message)
     if turn.forgetting:  # what is found or erased stands under the reply
         return Guide(text="OK.")
     if meant := _find_meant(turn):
         return Guide(text=await _answer(turn, meant, language))
     if not asked:
-        told = " ".join(sentence.text for sentence in statements(message))
+        told = " ".join(sentence.text for sentence in find_assertions(message))
         if not told or is_small_talk(message):
             return Guide(text=template("guided.fine", "", language))
         left_out = [template("guided.unkept", "", language)] if redact(told) != told else []
@@ -84,7 +84,7 @@ async def _answer(turn: Turn, meant: Asked, language: str) -> str:
     if meant == "self":
         return template("guided.self", "", language).format(name=turn.engine.identity.name or OWN.name)
     facts = (await list_facts(turn.engine.store, turn.user, limit=LISTED)).facts
-    screened = [screen(redact(fact.text), WHAT_CHARS) for fact in facts if not fact.over]
+    screened = [screen_text(redact(fact.text), WHAT_CHARS) for fact in facts if not fact.over]
     lines = [f"- {one.text}" for one in screened if one.text and not one.reasons]
     if not lines:
         return template("guided.unknown", "", language)
@@ -110,7 +110,7 @@ def _sentences() -> Mapping[str, Array]:
 
 def _said(which: str, what: str, language: str) -> str:
     """What was told, said back; nothing where it reads like an order."""
-    screened = screen(redact(what), WHAT_CHARS)
+    screened = screen_text(redact(what), WHAT_CHARS)
     if screened.reasons or not screened.text:
         return ""
     return template(f"guided.{which}", "", language).format(what=screened.text)

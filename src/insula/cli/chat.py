@@ -41,7 +41,7 @@ from insula.operations.facts import list_facts
 from insula.operations.guidance import list_guidance
 from insula.redaction import redact
 from insula.settings import Settings
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 
 HISTORY_FILE = "history"
 HISTORY_LENGTH = 1_000
@@ -371,7 +371,7 @@ def _exchange(talk: Conversation, line: str, interactive: bool) -> None:
         print(jsonlib.dumps(reply.record(), ensure_ascii=False), flush=True)
         return
     if not interactive:
-        talk.console.print(Text(f"› {clean(line)}", style="bold"))
+        talk.console.print(Text(f"› {clean_text(line)}", style="bold"))
     if reply.error is not None:
         talk.console.print(Text(reply.error, style="red"))
     elif interactive:
@@ -397,7 +397,7 @@ def _streamed(talk: Conversation, line: str) -> Reply:
     with Live(console=talk.console, transient=True, refresh_per_second=12) as live:
 
         def show(delta: str) -> None:
-            pieces.append(clean(delta))
+            pieces.append(clean_text(delta))
             live.update(Text("".join(pieces), style="dim"))
 
         reply = talk.chat.reply(talk.user, talk.session, line, on_delta=show, on_kept=partial(_keep, talk))

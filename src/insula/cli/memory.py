@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress as ProgressBar
 
 from insula import settings
-from insula.calibration import adjusted, shipped
+from insula.calibration import adjust_probability, load_shipped
 from insula.cli import lines
 from insula.cli.common import soul_of, with_store
 from insula.cli.lines import confirm, print_folded, print_json, warn
@@ -332,7 +332,7 @@ def calibration(
             raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
         if reset:
             await outcomes.reset_calibration(store, user_id)
-        return await outcomes.read_calibration(store, user_id, shipped())
+        return await outcomes.read_calibration(store, user_id, load_shipped())
 
     found = with_store(work)
     if json:
@@ -344,5 +344,5 @@ def calibration(
     held = sum(one.held for one in found.outcomes)
     print(f"It rests on {counted(len(found.outcomes), 'answer')}, of which {held} held:")
     for before in (0.9, 0.7, 0.5, 0.3):
-        print(f"  what would be {before:.0%} for others is {adjusted(found.calibration, before):.0%} for you")
+        print(f"  what would be {before:.0%} for others is {adjust_probability(found.calibration, before):.0%} for you")
     return None

@@ -12,7 +12,7 @@ from functools import partial
 from inspect import iscoroutinefunction, signature
 from typing import Any, TypeVar, Unpack
 
-from insula.content import field
+from insula.content import read_field
 from insula.errors import InputError
 from insula.integrations.guest import Guest, Options, Told, Watch, joined, talking
 from insula.integrations.mappings import with_told
@@ -37,7 +37,7 @@ def wrap(client: Client, mind: Metacognition | Blocking, **options: Unpack[Optio
         InputError: it is none of these.
     """
     guest = Guest(mind, **options)
-    completions, messages = field(field(client, "chat"), "completions"), field(client, "messages")
+    completions, messages = read_field(read_field(client, "chat"), "completions"), read_field(client, "messages")
     resource, put = (completions, to_openai) if completions is not None else (messages, _to_anthropic)
     if isinstance(client, type) or not _takes_messages(create := getattr(resource, "create", None)):
         kind = f"The class {client.__name__}" if isinstance(client, type) else type(client).__name__
@@ -106,18 +106,18 @@ async def _alistening(guest: Guest, told: Told, watch: Watch, read: AsyncIterato
 
 def _whole(pieces: list[Any]) -> Any:
     """The message that the pieces of a stream make together; None where a tool is called."""
-    deltas = [field(choice, "delta") for piece in pieces for choice in field(piece, "choices") or ()]
-    deltas += [field(piece, "delta") for piece in pieces if field(piece, "type") == "content_block_delta"]
-    called = any(field(one, "tool_calls") or field(one, "partial_json") is not None for one in deltas)
-    return None if called else "".join(field(one, "content") or field(one, "text") or "" for one in deltas)
+    deltas = [read_field(choice, "delta") for piece in pieces for choice in read_field(piece, "choices") or ()]
+    deltas += [read_field(piece, "delta") for piece in pieces if read_field(piece, "type") == "content_block_delta"]
+    called = any(read_field(one, "tool_calls") or read_field(one, "partial_json") is not None for one in deltas)
+    return None if called else "".join(read_field(one, "content") or read_field(one, "text") or "" for one in deltas)
 
 
 def to_openai(asked: dict[str, Any], told: Told) -> dict[str, Any]:
     """The arguments of a chat completion with what belongs into them."""
     messages = with_told(asked.get("messages", ()), told)
     if told.system:
-        if messages and field(messages[0], "role") in SYSTEM:
-            messages[0] = {**messages[0], "content": joined(field(messages[0], "content"), told.system)}
+        if messages and read_field(messages[0], "role") in SYSTEM:
+            messages[0] = {**messages[0], "content": joined(read_field(messages[0], "content"), told.system)}
         else:
             messages.insert(0, {"role": "system", "content": told.system})
     return {**asked, "messages": messages}
@@ -135,10 +135,10 @@ def _hedged(response: Any, text: str | None) -> Any:
     """The response with another text in it."""
     if text is None:
         return response
-    if choices := field(response, "choices"):
+    if choices := read_field(response, "choices"):
         choices[0].message.content = text
         return response
-    said = [part for part in field(response, "content") or () if field(part, "type") == "text"]
+    said = [part for part in read_field(response, "content") or () if read_field(part, "type") == "text"]
     for part in said:
         part.text = text if part is said[0] else ""
     return response

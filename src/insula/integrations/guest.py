@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from insula import content
 from insula.coding.step.wording import SIGN
-from insula.content import field, items
+from insula.content import list_items, read_field
 from insula.errors import InputError
 from insula.memory.storage.store import check_types
 from insula.metacognition import Blocking, Metacognition
@@ -110,19 +110,19 @@ class Watch:
 
 def _read_usages(response: object) -> list[Any]:
     """What a response, or a message within it, says that it cost."""
-    within = [response, field(response, "message"), *items(field(response, "result"))]
-    found = [field(part, name) for part in within if part is not None for name in ("usage", "usage_metadata")]
+    within = [response, read_field(response, "message"), *list_items(read_field(response, "result"))]
+    found = [read_field(part, name) for part in within if part is not None for name in ("usage", "usage_metadata")]
     return [usage for usage in found if usage is not None]
 
 
 def _read_number(usage: object, *names: str) -> int:
-    return next((found for name in names if isinstance(found := field(usage, name), int)), 0)
+    return next((found for name in names if isinstance(found := read_field(usage, name), int)), 0)
 
 
 def _has_thought(usage: object) -> bool:
     """Whether tokens were made before those that were shown."""
     names = "details", "completion_tokens_details", "output_tokens_details", "output_token_details"
-    return any(_read_number(field(usage, name), "reasoning_tokens", "reasoning") for name in names)
+    return any(_read_number(read_field(usage, name), "reasoning_tokens", "reasoning") for name in names)
 
 
 class Options(TypedDict, total=False):
@@ -220,7 +220,7 @@ class Guest:
             usage: what it cost, as a `Watch` has it.
         """
         try:
-            given = content.taken(response)
+            given = content.read_content(response)
             if told.turn is None or told.turn.over or given.calls or not given.text.strip():
                 return None
             result = await self.mind.finish(told.turn, response, usage=usage)

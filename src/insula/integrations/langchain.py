@@ -10,7 +10,7 @@ The session is the thread, and the user `configurable["user_id"]`, where they ar
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from insula.content import field, items
+from insula.content import list_items, read_field
 from insula.integrations.extras import needed
 from insula.integrations.guest import Guest, Options, Told, Watch, joined, put_behind
 from insula.metacognition import Blocking, Metacognition
@@ -64,7 +64,7 @@ class InsulaMiddleware(Base):
     async def _ask(self, request: "Request") -> Told:
         known = _configurable(request)
         user, session = known.get("user_id"), known.get("thread_id")
-        model = field(request.model, "model_name") or field(request.model, "model") or ""
+        model = read_field(request.model, "model_name") or read_field(request.model, "model") or ""
         return await self.guest.ask(
             request.messages, str(user) if user else None, str(session) if session else None, str(model)
         )
@@ -95,13 +95,13 @@ def _put(message: Any, text: str, _: str) -> Any:
 
 def _answer(response: "Response") -> Any:
     """The model's message; a tool of structured output beside it says the same, and is no call to wait for."""
-    if field(response, "structured_response") is not None:
+    if read_field(response, "structured_response") is not None:
         return response.structured_response
-    return next(iter(items(field(response, "result"))), response)
+    return next(iter(list_items(read_field(response, "result"))), response)
 
 
 def _hedged(response: "Response", text: str | None) -> "Response":
-    if text is None or not items(field(response, "result")):
+    if text is None or not list_items(read_field(response, "result")):
         return response
     first, *rest = response.result
     response.result = [first.model_copy(update={"content": text}), *rest]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from insula.content import field, items
+from insula.content import list_items, read_field
 from insula.integrations.guest import Told, joined, put_behind
 
 
@@ -14,14 +14,14 @@ def with_told(messages: Sequence[Any], told: Told) -> list[Any]:
 
 def put(message: Any, text: str, call: str) -> Any:
     """A message with a text behind its content, or behind the result of one call in it."""
-    content: Any = field(message, "content")
-    parts = items(content)
+    content: Any = read_field(message, "content")
+    parts = list_items(content)
     if call and "output" in message:
         output = message["output"]
         return {**message, "output": joined(output, text) if isinstance(output, str) else [*output, _said(text)]}
     if call and parts:
         return {**message, "content": [_with_note(part, text, call) for part in parts]}
-    if any(field(part, "type") == "input_text" for part in parts):
+    if any(read_field(part, "type") == "input_text" for part in parts):
         return {**message, "content": [*parts, _said(text)]}
     return {**message, "content": joined(content if content is not None else "", text)}
 
@@ -31,6 +31,6 @@ def _said(text: str) -> dict[str, str]:
 
 
 def _with_note(part: Any, text: str, call: str) -> Any:
-    if field(part, "tool_use_id") != call:
+    if read_field(part, "tool_use_id") != call:
         return part
-    return {**part, "content": joined(field(part, "content") or "", text)}
+    return {**part, "content": joined(read_field(part, "content") or "", text)}

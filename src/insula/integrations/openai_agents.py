@@ -11,7 +11,7 @@ The session is what `talking` says, or the conversation that OpenAI keeps.
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Unpack
 
-from insula.content import field, items
+from insula.content import list_items, read_field
 from insula.integrations.extras import needed
 from insula.integrations.guest import Guest, Options, Told, Watch, talking
 from insula.integrations.mappings import with_told
@@ -66,9 +66,9 @@ class InsulaModel(Base):
         told, given = await self._asked(input, more)
         system, watch = _system(system_instructions, told), Watch()
         async for event in self.model.stream_response(system, given, *rest, **more):
-            if str(field(event, "type")).endswith(".delta"):
+            if str(read_field(event, "type")).endswith(".delta"):
                 watch.hear()
-            if field(event, "type") == "response.completed":
+            if read_field(event, "type") == "response.completed":
                 usage = watch.usage(event.response)
                 await self.guest.awaited(self.guest.answer(told, _answer(event.response.output), usage))
             yield event
@@ -84,7 +84,7 @@ class InsulaModel(Base):
     async def _asked(self, given: Any, more: dict[str, Any]) -> tuple[Told, Any]:
         messages = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
         session = more.get("conversation_id")
-        name = str(field(self.model, "model") or "")
+        name = str(read_field(self.model, "model") or "")
         told = await self.guest.awaited(self.guest.ask(messages, session=session, model=name))
         if told.stop:
             raise Impasse(told.stop)
@@ -103,12 +103,17 @@ def _answer(output: list[Any]) -> list[Any]:
     """What was said and called: the parts of the response's messages."""
     found: list[Any] = []
     for item in output:
-        found += items(field(item, "content")) if field(item, "type") == "message" else [item]
+        found += list_items(read_field(item, "content")) if read_field(item, "type") == "message" else [item]
     return found
 
 
 def _hedge(output: list[Any], text: str) -> None:
-    parts = [part for item in output if field(item, "type") == "message" for part in items(field(item, "content"))]
-    said = [part for part in parts if field(part, "type") == "output_text"]
+    parts = [
+        part
+        for item in output
+        if read_field(item, "type") == "message"
+        for part in list_items(read_field(item, "content"))
+    ]
+    said = [part for part in parts if read_field(part, "type") == "output_text"]
     for part in said:
         part.text = text if part is said[0] else ""

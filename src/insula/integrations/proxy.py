@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from insula.content import field, items
+from insula.content import list_items, read_field
 from insula.integrations.clients import to_openai
 from insula.integrations.guest import Guest, Told, Watch
 from insula.server.door.gate import Gate
@@ -77,13 +77,15 @@ async def _told(guest: Guest, request: Request, body: bytes) -> tuple[bytes, Tol
         asked: Any = json.loads(body)
     except ValueError:
         return body, Told()
-    messages = items(field(asked, "messages"))
+    messages = list_items(read_field(asked, "messages"))
     if not messages:
         return body, Told()
-    begun = json.dumps(next((one for one in messages if field(one, "role") == "user"), ""))
+    begun = json.dumps(next((one for one in messages if read_field(one, "role") == "user"), ""))
     session = request.headers.get(f"{OURS}session") or sha256(begun.encode()).hexdigest()[:16]
-    user = request.headers.get(f"{OURS}user") or field(asked, "user")
-    told = await guest.ask(messages, user if isinstance(user, str) else None, session, str(field(asked, "model") or ""))
+    user = request.headers.get(f"{OURS}user") or read_field(asked, "user")
+    told = await guest.ask(
+        messages, user if isinstance(user, str) else None, session, str(read_field(asked, "model") or "")
+    )
     return json.dumps(to_openai(asked, told), ensure_ascii=False).encode(), told
 
 
@@ -121,9 +123,9 @@ def _whole(stream: bytes) -> bytes:
             except ValueError:
                 continue
             usage = piece.get("usage") or usage
-            delta = field(next(iter(items(piece.get("choices"))), None), "delta")
-            said += field(delta, "content") or ""
-            called = called or bool(field(delta, "tool_calls"))
+            delta = read_field(next(iter(list_items(piece.get("choices"))), None), "delta")
+            said += read_field(delta, "content") or ""
+            called = called or bool(read_field(delta, "tool_calls"))
     message: dict[str, Any] = {
         "role": "assistant",
         "content": said,

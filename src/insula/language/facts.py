@@ -12,13 +12,13 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from insula.language.heads import Encoded, chance, personal_chance, point
-from insula.language.modality import marks, modality
+from insula.language.modality import classify_modality, find_marks
 from insula.language.owner import ASSISTANT, SOMEBODY, USER, find_owners
 from insula.language.statements import Utterance, find_answered_question, find_asides
 from insula.text.analysis import Analysis, analyse
 from insula.text.grammar import UNSPACED
-from insula.text.pasted import ELLIPSIS, QUOTED, quotations, told_words
-from insula.text.questions import asks_in, statements
+from insula.text.pasted import ELLIPSIS, QUOTED, find_quotations, told_words
+from insula.text.questions import asks_in, find_assertions
 
 WORDS, SIGNS = 3, 5
 """Words, or characters where words are not spaced, that a sentence has at least which answers nothing."""
@@ -56,33 +56,33 @@ def find_fact_candidates(analysis: Analysis, before: Sequence[Utterance] = ()) -
     if not told:
         return ()
     own = analysis if told == analysis.text.strip() else analyse(told, default=analysis.language)
-    return tuple(_units(own, quotations(analysis.text), before))[:MOST]
+    return tuple(_list_units(own, find_quotations(analysis.text), before))[:MOST]
 
 
-def _units(own: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> Iterator[FactCandidate]:
-    stating = {one.text for one in statements(own)}
+def _list_units(own: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> Iterator[FactCandidate]:
+    stating = {one.text for one in find_assertions(own)}
     for one in own.sentences:
         if one.text in stating:
-            yield _unit(one.text, own, quoted, before)
+            yield _make_unit(one.text, own, quoted, before)
         elif any(asks_in(one, own.language)):
-            parts = (_unit(part, own, quoted, before) for part in find_asides(one.text, own.language))
+            parts = (_make_unit(part, own, quoted, before) for part in find_asides(one.text, own.language))
             yield from (part for part in parts if part.own or own.language in UNSPACED)
 
 
-def _unit(text: str, whole: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> FactCandidate:
+def _make_unit(text: str, whole: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> FactCandidate:
     plain = text.replace(QUOTED, ELLIPSIS)
     own = speaks_of_user(plain, whole.language)
     asked = find_answered_question(plain, whole.language, before)
     first = whole.text.count(QUOTED, 0, max(whole.text.find(text), 0))
-    shown, follows = _unmarked(text, quoted[first:]), _follows(plain, whole.language, before)
+    shown, follows = _restore_quotations(text, quoted[first:]), _follows_on(plain, whole.language, before)
     return FactCandidate(text, shown, f"{asked} {plain}".strip(), own, asked, follows)
 
 
-def _follows(text: str, language: str, before: Sequence[Utterance]) -> bool:
+def _follows_on(text: str, language: str, before: Sequence[Utterance]) -> bool:
     said = next((one.text for one in reversed(before[-EXCHANGE:]) if one.own), "")
     if not said:
         return False
-    if "corrects" in marks(text, language):
+    if "corrects" in find_marks(text, language):
         return True
     subjects = find_owners(text, language, USER, ASSISTANT).subjects
     mentions = find_owners(said, analyse(said, default=language).language, USER, ASSISTANT).mentions
@@ -94,10 +94,10 @@ def speaks_of_user(text: str, language: str) -> bool:
     """Whether a sentence says "I" or "my", neither to "you" ("I want you to act as a guide") nor as a wish."""
     mentions = find_owners(text, language, USER, ASSISTANT).mentions
     said = ASSISTANT not in mentions and any(path.split("/")[0] == USER for path in mentions)
-    return said and modality(text, language) != "wish"
+    return said and classify_modality(text, language) != "wish"
 
 
-def _unmarked(text: str, quoted: Sequence[str]) -> str:
+def _restore_quotations(text: str, quoted: Sequence[str]) -> str:
     """A text with the quotations that were taken out of it."""
     parts = text.split(QUOTED)
     return "".join(chain.from_iterable(zip_longest(parts, quoted[: len(parts) - 1], fillvalue="")))

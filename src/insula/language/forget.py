@@ -43,20 +43,20 @@ def find_request(pieces: Mapping[str, Vector]) -> Request | None:
     """
     for text in sorted(pieces, key=len):
         if pieces[text].size == DIMENSIONS:
-            read = _network().chances(text, pieces[text], card()["weighs"])
+            read = _load_network().meaning_chances(text, pieces[text], load_card()["weighs"])
             chances = dict(zip(MEANINGS, map(float, read), strict=True))
-            if 1 - chances["none"] >= card()["points"]["offer"]:
+            if 1 - chances["none"] >= load_card()["points"]["offer"]:
                 return Request(max(get_args(Forget), key=lambda scope: chances[scope]), text)
     return None
 
 
 @cache
-def card() -> Card:
+def load_card() -> Card:
     """The card of the network."""
     return json.loads((files("insula.language") / "forget.json").read_text("utf-8"))
 
 
 @cache
-def _network() -> Meanings:
+def _load_network() -> Meanings:
     read = read_weights("forget.npz")
     return Meanings(Network(read["hidden"], read["out"]), read["spelled"])

@@ -26,13 +26,13 @@ def guiding_chance(head: GuidingHead, vector: Vector | None) -> float | None:
     """The chance in [0, 1] that a sentence means what a head decides; None without a vector that it can read."""
     if vector is None or vector.size != DIMENSIONS:
         return None
-    hidden, out = _weights()[head]
+    hidden, out = _load_weights()[head]
     felt = np.maximum(SCALE * vector @ hidden[:-1] + hidden[-1], 0.0)
     return float(1 / (1 + np.exp(-(felt @ out[:-1] + out[-1]))))
 
 
 @cache
-def _weights() -> Mapping[GuidingHead, tuple[Weights, Weights]]:
+def _load_weights() -> Mapping[GuidingHead, tuple[Weights, Weights]]:
     """Of each head the hidden layer and the last one; the last row of each is its bias."""
     with (files("insula.language") / "guiding.npz").open("rb") as file:
         raw = np.load(file, allow_pickle=False)

@@ -62,24 +62,26 @@ def users_words(
         content: the line.
         provenance: whose it is.
         before: the lines of the session before it, oldest first.
-        hands: the chance that words announce something, of those that `announcing` names.
+        hands: the chance that words announce something, of those that `announcing_words` names.
         waits: whether a short response only waits for a text.
     """
-    awaited = _is_awaited(before, hands, waits) and not _asks(content)
+    awaited = _is_awaited(before, hands, waits) and not _asks_something(content)
     return UsersWords("" if awaited or provenance != "user" else _without_body(content, hands))
 
 
 def _without_body(content: str, hands: Hands) -> str:
     lead = lead_of(content)
-    if lead and _hands_over(_last(lead), hands):
+    if lead and _hands_over(_last_sentence(lead), hands):
         return f"{lead}. {rest}" if (rest := behind_quotation(content[len(lead) :])) else lead
-    return "" if _counted(content) is not None else content
+    return "" if _count_remaining(content) is not None else content
 
 
-def announcing(content: str, before: Sequence[Spoken]) -> tuple[str, ...]:
+def announcing_words(content: str, before: Sequence[Spoken]) -> tuple[str, ...]:
     """The words that decide what of a message is the user's own, to be read by the head."""
     lead = lead_of(content)
-    return tuple(dict.fromkeys((*([_last(lead)] if lead else []), *(one.content for one in _may_announce(before)))))
+    return tuple(
+        dict.fromkeys((*([_last_sentence(lead)] if lead else []), *(one.content for one in _may_announce(before))))
+    )
 
 
 def users_lines(lines: Sequence[Spoken], hands: Hands, waits: Waits = may_wait) -> tuple[UsersWords, ...]:
@@ -101,9 +103,9 @@ def _is_short(words: str) -> bool:
     return len(words) <= SHORT_UNSPACED if wide else len(words.split()) <= SHORT
 
 
-def _announces(message: str, hands: Hands) -> bool:
+def _announces_text(message: str, hands: Hands) -> bool:
     """Whether a message surely announces a text that comes in the next ones."""
-    return not _asks(message) and (hands(message) or 0.0) >= point("handed", "announce")
+    return not _asks_something(message) and (hands(message) or 0.0) >= point("handed", "announce")
 
 
 def _is_awaited(before: Sequence[Spoken], hands: Hands, may_only_wait: Waits) -> bool:
@@ -113,11 +115,13 @@ def _is_awaited(before: Sequence[Spoken], hands: Hands, may_only_wait: Waits) ->
     for line in before:
         if line.provenance != "user":
             waits = waits and len(line.content) <= ANNOUNCING and may_only_wait(line.content)
-        elif (parts := _counted(line.content)) is not None:
+        elif (parts := _count_remaining(line.content)) is not None:
             due = parts
         else:
             due = max(0, due - 1)
-            waits = (waits and not _asks(line.content)) or (id(line) in announced and _announces(line.content, hands))
+            waits = (waits and not _asks_something(line.content)) or (
+                id(line) in announced and _announces_text(line.content, hands)
+            )
     return due > 0 or waits
 
 
@@ -128,14 +132,14 @@ def _may_announce(before: Sequence[Spoken]) -> list[Spoken]:
         if line.provenance == "user":
             if has_body(line.content) or len(line.content) > ANNOUNCING:
                 break
-            if not _asks(line.content) and not _is_short(line.content):
+            if not _asks_something(line.content) and not _is_short(line.content):
                 found.append(line)
         elif len(line.content) > ANNOUNCING:
             break
     return found[-LOOKED_BACK:]
 
 
-def _counted(message: str) -> int | None:
+def _count_remaining(message: str) -> int | None:
     """How many parts are still to come after one that says which it is ("part 1 of 3"); None where it says nothing."""
     found = _PARTS.search(message[:ANNOUNCING].partition("\n")[0])
     if found is None:
@@ -144,11 +148,11 @@ def _counted(message: str) -> int | None:
     return of - number if 1 <= number <= of and of > 1 else None
 
 
-def _last(lead: str) -> str:
+def _last_sentence(lead: str) -> str:
     """The sentence of a lead that stands before the text."""
     sentences = analyse(lead).sentences
     return sentences[-1].text.strip() if sentences else lead
 
 
-def _asks(message: str) -> bool:
+def _asks_something(message: str) -> bool:
     return message.rstrip().endswith(("?", "？"))

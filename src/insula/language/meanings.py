@@ -17,7 +17,7 @@ class Network(NamedTuple):
     hidden: Weights
     out: Weights
 
-    def odds(self, vector: Vector) -> Weights:
+    def log_odds(self, vector: Vector) -> Weights:
         """The log-odds of each meaning, up to a constant."""
         felt = np.maximum(SCALE * vector @ self.hidden[:-1] + self.hidden[-1], 0.0)
         return felt @ self.out[:-1] + self.out[-1]
@@ -29,7 +29,7 @@ class Meanings(NamedTuple):
     network: Network
     spelled: Weights
 
-    def chances(self, text: str, vector: Vector, weighs: Mapping[str, float]) -> npt.NDArray[np.float32]:
+    def meaning_chances(self, text: str, vector: Vector, weighs: Mapping[str, float]) -> npt.NDArray[np.float32]:
         """The chance in [0, 1] of each meaning.
 
         Args:
@@ -39,7 +39,7 @@ class Meanings(NamedTuple):
         """
         grams = spelled(text)
         read = grams.shares @ self.spelled[grams.places] + self.spelled[-1]
-        return softmax(weighs["meant"] * self.network.odds(vector) + weighs["spelled"] * read)
+        return softmax(weighs["meant"] * self.network.log_odds(vector) + weighs["spelled"] * read)
 
 
 def softmax(odds: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -27,39 +27,41 @@ CONDITIONS = frozenset(
 MARKS: tuple[Mark, ...] = ("negated", "ended", "corrects", "changes")
 
 
-def modality(clause: str, language: str) -> Modality:
+def classify_modality(clause: str, language: str) -> Modality:
     """How a clause is meant, told from its own words."""
-    if supposes(clause, language):
+    if only_supposes(clause, language):
         return "hypothetical"
-    if says("wish", clause, language):
+    if uses_device("wish", clause, language):
         return "wish"
-    return "plan" if says("plan", clause, language) else "fact"
+    return "plan" if uses_device("plan", clause, language) else "fact"
 
 
-def supposes(clause: str, language: str) -> bool:
+def only_supposes(clause: str, language: str) -> bool:
     """Whether a clause only supposes something; what stands before a condition is said all the same.
 
     "My reference is QX-7719, ring if late" states a reference.
     """
-    found = _pattern("hypothetical", language if language in LANGUAGES else "en").search(clause.replace("’", "'"))
+    found = _compile_device("hypothetical", language if language in LANGUAGES else "en").search(
+        clause.replace("’", "'")
+    )
     return found is not None and not (found.group().lower() in CONDITIONS and "," in clause[: found.start()])
 
 
-def marks(clause: str, language: str) -> frozenset[Mark]:
+def find_marks(clause: str, language: str) -> frozenset[Mark]:
     """What a clause says beside its matter."""
-    return frozenset(mark for mark in MARKS if says(mark, clause, language))
+    return frozenset(mark for mark in MARKS if uses_device(mark, clause, language))
 
 
-def says(device: str, text: str, language: str) -> bool:
+def uses_device(device: str, text: str, language: str) -> bool:
     """Whether a text uses a device of `modality.json`."""
-    return bool(_pattern(device, language if language in LANGUAGES else "en").search(text.replace("’", "'")))
+    return bool(_compile_device(device, language if language in LANGUAGES else "en").search(text.replace("’", "'")))
 
 
 @cache
-def _pattern(device: str, language: str) -> re.Pattern[str]:
-    words: str = _data()[language].get(device, "(?!)")
+def _compile_device(device: str, language: str) -> re.Pattern[str]:
+    words: str = _load_devices()[language].get(device, "(?!)")
     if device == "fiction":  # looked for in the words of all languages at once
-        words = _data()[device]
+        words = _load_devices()[device]
         unspaced = "|".join(word for word in words.split("|") if re.search("[\u3040-\u9fff]", word))
         return re.compile(rf"(?<!\w)(?:{words})(?!\w)|{unspaced}", re.IGNORECASE | re.MULTILINE)
     if language in UNSPACED:
@@ -69,5 +71,5 @@ def _pattern(device: str, language: str) -> re.Pattern[str]:
 
 
 @cache
-def _data() -> dict[str, Any]:
+def _load_devices() -> dict[str, Any]:
     return json.loads((files("insula.language") / "modality.json").read_text("utf-8"))

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
-from insula.text.analysis import LANGUAGES, fold, words_of
+from insula.text.analysis import LANGUAGES, fold_accents, words_of
 from insula.text.grammar import UNSPACED
 
 USER = "user"
@@ -64,14 +64,14 @@ class Lexicon(NamedTuple):
     pattern: re.Pattern[str] | None = None
     """Unspaced languages: what names a being."""
 
-    def being(self, word: str) -> str:
+    def find_being(self, word: str) -> str:
         """What being a word names, in the plural, too; empty for none."""
         known = self.beings.get(word) or (self.beings.get(word[:-1], "") if word.endswith("s") else "")
         if known or "-" not in word:
             return known
         prefix, _, rest = word.partition("-")
         kind = {"ex": "ex", "great": "greatparent"}.get(prefix)
-        return kind if kind and self.being(rest) else self.being(word.replace("-", ""))
+        return kind if kind and self.find_being(rest) else self.find_being(word.replace("-", ""))
 
 
 class Owners(NamedTuple):
@@ -106,7 +106,7 @@ class _Talk(NamedTuple):
 
 @clear_on_erasure
 @lru_cache(maxsize=1_024)
-def called(name: str) -> str:
+def short_name(name: str) -> str:
     """The word by which a person is spoken of, lower-case: of "Dr. Bea Ray" the first name. Families share the last."""
     words = name.lower().split()
     return next((word for word in words if not word.endswith(".")), words[-1] if words else "")
@@ -122,10 +122,10 @@ def find_owners(text: str, language: str, speaker: str, listener: str, before: S
         listener: to whom: "you".
         before: the subjects of the clause before, whom "he" and "she" stand for.
     """
-    me = called(speaker)
-    talk = _Talk(me, called(listener), next((path for path in before if path != me), SOMEBODY))
+    me = short_name(speaker)
+    talk = _Talk(me, short_name(listener), next((path for path in before if path != me), SOMEBODY))
     text = _INVERTED.sub(r" \1", text) if language == "fr" else text
-    mentions, subjects = (_read_unspaced if language in UNSPACED else _read_spaced)(text, lexicon(language), talk)
+    mentions, subjects = (_read_unspaced if language in UNSPACED else _read_spaced)(text, load_lexicon(language), talk)
     return Owners(frozenset(subjects), frozenset(path for one in mentions for path in (one.path, one.named) if path))
 
 
@@ -158,19 +158,19 @@ def _is_kind(word: str, other: str) -> bool:
 
 
 @cache
-def lexicon(language: str) -> Lexicon:
+def load_lexicon(language: str) -> Lexicon:
     """The words for beings in a language; those of English where it has none."""
     raw = json.loads((files("insula.language") / "owner.json").read_text("utf-8"))
     data = raw[language if language in LANGUAGES else "en"]
-    plain = str if language in UNSPACED else fold  # "ど" is another sign than "と"
+    plain = str if language in UNSPACED else fold_accents  # "ど" is another sign than "と"
     beings = {plain(word): being for being, line in data["beings"].items() for word in line.split()}
     words = {name: frozenset(plain(line).split()) for name, line in data.items() if name not in {"beings", "name"}}
     words["joints"] = frozenset(data.get("joints", "").split())  # as they are written
     words["callings"] = frozenset(raw["callings"].split())
     if language not in UNSPACED:
-        words["names"] = frozenset(map(fold, raw["names"].split()))
+        words["names"] = frozenset(map(fold_accents, raw["names"].split()))
         words["titles"] = frozenset(raw["titles"].split())
-        return Lexicon(words, beings, frozenset(map(fold, words_of("function", language))))
+        return Lexicon(words, beings, frozenset(map(fold_accents, words_of("function", language))))
     kinds = {"being": beings.keys(), "first": words["first"], "third": words["third"], "second": words["second"]}
     groups = (
         f"(?P<{kind}>{'|'.join(sorted(map(re.escape, some), key=len, reverse=True))})" for kind, some in kinds.items()
@@ -180,7 +180,7 @@ def lexicon(language: str) -> Lexicon:
 
 def split_words(text: str) -> list[str]:
     """The words of a text without accents, in lower case."""
-    return [fold(word) for word in re.findall(r"\w+", text.lower())]
+    return [fold_accents(word) for word in re.findall(r"\w+", text.lower())]
 
 
 Token = tuple[str, str]
@@ -189,7 +189,7 @@ Token = tuple[str, str]
 
 def _read_spaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention], set[str]]:
     """The beings of a clause in order, and its subjects, in languages that write spaces; those of what it reports."""
-    tokens = [(fold(match.group().lower()), match.group()) for match in _TOKEN.finditer(text)]
+    tokens = [(fold_accents(match.group().lower()), match.group()) for match in _TOKEN.finditer(text)]
     lows, found = [low for low, _ in tokens], _find_mentions(tokens, known, talk)
     start = _reported_from(lows, found, known.words)
     told = [one.path for one in found if one.at < start]
@@ -197,8 +197,8 @@ def _read_spaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention]
         talk = talk._replace(they=next((path for path in told if path not in talk[:2]), talk.they))
         inner = _find_mentions(tokens[start:], known, talk)
         if inner or told:
-            return found, _subjects(lows[start:], inner, known.words, talk)
-    return found, _subjects(lows, found, known.words, talk)
+            return found, _find_subjects(lows[start:], inner, known.words, talk)
+    return found, _find_subjects(lows, found, known.words, talk)
 
 
 def _find_mentions(tokens: Sequence[Token], known: Lexicon, talk: _Talk) -> list[_Mention]:
@@ -207,7 +207,7 @@ def _find_mentions(tokens: Sequence[Token], known: Lexicon, talk: _Talk) -> list
     for at, (low, written) in enumerate(tokens):
         oblique = at > 0 and _is_preposition(lows, at - 1, words)
         they = next((one.named or one.path for one in reversed(found) if one.path not in talk[:2]), talk.they)
-        pronoun = _pronoun(lows, at, known, talk._replace(they=they))
+        pronoun = _resolve_pronoun(lows, at, known, talk._replace(they=they))
         if _is_being(lows, at, known):
             _add_being(found, lows, at, known, talk._replace(they=they))
         elif pronoun is not None:
@@ -217,7 +217,7 @@ def _find_mentions(tokens: Sequence[Token], known: Lexicon, talk: _Talk) -> list
         elif written == "Sie" and at and "ich" in words["first"]:
             found.append(_Mention(talk.you, at, oblique, pronoun=True))
         elif _is_name(tokens, at, known):
-            _add_name(found, lows, at, words, fold(written.lower()), oblique=oblique)
+            _add_name(found, lows, at, words, fold_accents(written.lower()), oblique=oblique)
     return found
 
 
@@ -239,12 +239,12 @@ def _is_preposition(lows: Sequence[str], at: int, words: Mapping[str, frozenset[
     return lows[at] in words["prepositions"] and not (at == 0 and lows[at] == "a")
 
 
-def _pronoun(lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> str | None:
+def _resolve_pronoun(lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> str | None:
     """Whom a pronoun, or a verb without one, stands for; empty for a possessive before a being, None for the rest."""
     words, low = known.words, lows[at]
     for person, path in (("first", talk.me), ("second", talk.you), ("third", talk.they)):
         owns = low in words.get(f"{person}_own", ())
-        if owns and any(known.being(word) for word in lows[at + 1 : at + 1 + REACH]):
+        if owns and any(known.find_being(word) for word in lows[at + 1 : at + 1 + REACH]):
             return ""
         if owns or (low in words[person] and not (person == "third" and low in words["determiners"])):
             return path
@@ -253,7 +253,7 @@ def _pronoun(lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> str |
 
 def _is_being(lows: Sequence[str], at: int, known: Lexicon) -> bool:
     """Whether a word names a being in particular: no calling that nobody is said to have ("a doctor's appointment")."""
-    words, being = known.words, known.being(lows[at])
+    words, being = known.words, known.find_being(lows[at])
     if not being or lows[at] in words["first_own"]:
         return False
     back, owners = lows[max(0, at - REACH) : at], words["first_own"] | words["second_own"] | words["third_own"]
@@ -264,13 +264,13 @@ def _is_being(lows: Sequence[str], at: int, known: Lexicon) -> bool:
     if being not in words["callings"] or not (owners | (words["determiners"] - _ARTICLES)).isdisjoint(back):
         return True
     after = lows[at + 1 : at + 3]
-    of = len(after) > 1 and after[0] in words["of"] and (after[1] in words["first_own"] or known.being(after[1]))
+    of = len(after) > 1 and after[0] in words["of"] and (after[1] in words["first_own"] or known.find_being(after[1]))
     return bool(of) or (at > 0 and (lows[at - 1] == "s" or lows[at - 1] in words["of"]))
 
 
 def _add_being(found: list[_Mention], lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> None:
     """Add the being at a word, at the end of the path of whom it belongs to."""
-    words, kind = known.words, known.being(lows[at])
+    words, kind = known.words, known.find_being(lows[at])
     root, begin = _owner_before(lows, at, known, talk)
     own = _Mention(f"{root}/{kind}", at, any(_is_preposition(lows, one, words) for one in range(max(0, at - 2), at)))
     previous = found[-1] if found else None
@@ -301,7 +301,7 @@ def _owner_before(lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> 
         for name, path in (("first_own", talk.me), ("second_own", talk.you), ("third_own", talk.they)):
             if lows[begin] in known.words[name]:
                 return path, begin
-        if known.being(lows[begin]):
+        if known.find_being(lows[begin]):
             break
     return talk.me, at
 
@@ -355,7 +355,7 @@ def _add_name(
     found.append(_Mention(name, at, oblique, genitive=oblique and lows[at - 1] in words["of"]))
 
 
-def _subjects(
+def _find_subjects(
     lows: Sequence[str], found: Sequence[_Mention], words: Mapping[str, frozenset[str]], talk: _Talk
 ) -> set[str]:
     """Those of the beings in a clause that are its subject."""

@@ -103,7 +103,7 @@ def find_preferences(
         characters: of the message; amid other things a preference must be surer.
     """
     amid = MOSTLY * characters
-    read = (_read(text, pieces, whole, language, is_amid=len(text) < amid) for text in pieces)
+    read = (_read_preference(text, pieces, whole, language, is_amid=len(text) < amid) for text in pieces)
     said = sorted(filter(None, read), key=lambda one: (one.force not in ("standing", "lifts"), -len(one.words)))
     found: list[Preference] = []
     for one in said:
@@ -113,13 +113,13 @@ def find_preferences(
     return tuple(sorted(found, key=lambda one: order.index(one.words)))
 
 
-def _read(
+def _read_preference(
     text: str, pieces: Mapping[str, Vector], whole: Vector | None, language: str, *, is_amid: bool
 ) -> Preference | None:
     chances = meaning_of(text, pieces[text], whole)
     if chances is None or len(text) > LONGEST:
         return None
-    at, force = cards()["points"], _force_of(chances, is_amid=is_amid)
+    at, force = load_card()["points"], _force_of(chances, is_amid=is_amid)
     if force == "lifts" and language not in UNSPACED and len(text.split()) < FEWEST_WORDS:
         return None
     within = (part_of(pieces[piece]) for piece in (text, *pieces) if piece in text)
@@ -137,7 +137,7 @@ def _read(
 
 
 def _force_of(chances: Mapping[Meaning, float], *, is_amid: bool) -> Force:
-    at = cards()["points"]
+    at = load_card()["points"]
     if chances["lifts"] >= max(at["lifts"], chances["standing"] / 2):
         return "lifts"
     if chances["standing"] >= at["amid" if is_amid else "standing"]:
@@ -149,7 +149,7 @@ def meaning_of(text: str, vector: Vector, whole: Vector | None) -> Mapping[Meani
     """The chance of each thing that a sentence may say of how answers are to be; None without the vectors it needs."""
     if whole is None or vector.size != DIMENSIONS or whole.size != DIMENSIONS:
         return None
-    chances = _networks().meaning.chances(text, np.concatenate([vector, whole]), cards()["weighs"])
+    chances = _load_networks().meaning.meaning_chances(text, np.concatenate([vector, whole]), load_card()["weighs"])
     return dict(zip(MEANINGS, map(float, chances), strict=True))
 
 
@@ -162,9 +162,11 @@ def part_of(vector: Vector | None, least: float = 0.0) -> str:
     """
     if vector is None or vector.size != DIMENSIONS:
         return ""
-    parts, chances = cards()["parts"], softmax(_networks().part.odds(vector))
+    parts, chances = load_card()["parts"], softmax(_load_networks().part.log_odds(vector))
     best = int(np.argmax(chances))
-    return parts[best] if parts[best] not in NO_PART and chances[best] >= max(least, cards()["points"]["part"]) else ""
+    return (
+        parts[best] if parts[best] not in NO_PART and chances[best] >= max(least, load_card()["points"]["part"]) else ""
+    )
 
 
 def is_of_one_part(one: str, other: str) -> bool:
@@ -175,19 +177,19 @@ def is_of_one_part(one: str, other: str) -> bool:
 
 def scope_of(text: str, language: str) -> str:
     """The topic that a sentence says it holds for; empty where it says none."""
-    pattern = _scopes().get(language)
+    pattern = _scope_patterns().get(language)
     match = pattern.search(text.replace("’", "'")) if pattern else None
     return next((word for word in match.groups() if word), "").strip() if match else ""
 
 
 @cache
-def cards() -> Card:
+def load_card() -> Card:
     """The card of the networks."""
     return json.loads((files("insula.language") / "preferences.json").read_text("utf-8"))
 
 
 @cache
-def _scopes() -> Mapping[str, re.Pattern[str]]:
+def _scope_patterns() -> Mapping[str, re.Pattern[str]]:
     raw: dict[str, str] = json.loads((files("insula.language") / "scope.json").read_text("utf-8"))
     return {
         language: re.compile(form if language in UNSPACED else rf"(?<!\w)(?:{form})(?!\w)", re.IGNORECASE)
@@ -196,7 +198,7 @@ def _scopes() -> Mapping[str, re.Pattern[str]]:
 
 
 @cache
-def _networks() -> _Networks:
+def _load_networks() -> _Networks:
     read = read_weights("preferences.npz")
     meaning = Meanings(Network(read["meaning_hidden"], read["meaning_out"]), read["spelled"])
     return _Networks(meaning, Network(read["part_hidden"], read["part_out"]))

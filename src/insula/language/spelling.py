@@ -43,15 +43,15 @@ def spelled(text: str) -> Spelled:
     phrases = {" ".join(words[at : at + size]) for size in WORDS for at in range(len(words) - size + 1)}
     framed = [f" {word} " for word in words]
     parts = {word[at : at + size] for word in framed for size in CHARACTERS for at in range(len(word) - size + 1)}
-    shares = np.array([_share(phrases), _share(parts)], np.float32)
-    places = (_places(phrases), _HALF + _places(parts))
+    shares = np.array([_ngram_share(phrases), _ngram_share(parts)], np.float32)
+    places = (_ngram_places(phrases), _HALF + _ngram_places(parts))
     return Spelled(np.concatenate(places), np.repeat(shares, [len(phrases), len(parts)]))
 
 
-def _places(grams: set[str]) -> npt.NDArray[np.int64]:
+def _ngram_places(grams: set[str]) -> npt.NDArray[np.int64]:
     hashed = (crc32(gram.encode("utf-8", "replace")) % _HALF for gram in grams)
     return np.sort(np.fromiter(hashed, np.int64, len(grams)))
 
 
-def _share(grams: set[str]) -> float:
+def _ngram_share(grams: set[str]) -> float:
     return 1 / max(len(grams), 1) ** 0.5

@@ -10,21 +10,21 @@ from functools import cache
 from typing import NamedTuple
 
 from insula.language.heads import Vector
-from insula.language.modality import Mark, Modality, marks, modality, says, supposes
+from insula.language.modality import Mark, Modality, classify_modality, find_marks, only_supposes, uses_device
 from insula.language.owner import (
     ASSISTANT,
     NOBODY,
     SOMEBODY,
     USER,
     Owners,
-    called,
     find_owners,
-    lexicon,
+    load_lexicon,
+    short_name,
     split_words,
 )
-from insula.text.analysis import Analysis, analyse, fold, sentence
+from insula.text.analysis import Analysis, analyse, analyse_sentence, fold_accents
 from insula.text.grammar import UNSPACED
-from insula.text.pasted import ELLIPSIS, QUOTED, spoken
+from insula.text.pasted import ELLIPSIS, QUOTED, own_speech
 from insula.text.questions import Ask, asks_in
 
 BRIEF = 10
@@ -115,22 +115,24 @@ def extract_statements(
         only: the sentences, and what requests say beside what they ask for, that are taken for statements; by default
             all. The others still say what those leave out.
     """
-    return _extract(analysis, speaker, listener, _read_context(before, analysis.language, speaker, listener), only)
+    return _extract_statements(
+        analysis, speaker, listener, _read_context(before, analysis.language, speaker, listener), only
+    )
 
 
-def _extract(
+def _extract_statements(
     analysis: Analysis, speaker: str, listener: str, context: _Context, only: Collection[str] | None = None
 ) -> tuple[Statement, ...]:
-    language, own = analysis.language, spoken(analysis.text)
-    played = says("fiction", own, language)
+    language, own = analysis.language, own_speech(analysis.text)
+    played = uses_device("fiction", own, language)
     found: list[Statement] = []
     for piece in analyse(own, default=language).sentences if own != analysis.text else analysis.sentences:
         if any(asks_in(piece, language)):
             asides = (part for part in find_asides(piece.text, language) if only is None or part in only)
-            found += (_state(part, part, language, speaker, listener, context) for part in asides)
+            found += (_make_statement(part, part, language, speaker, listener, context) for part in asides)
             continue
         for clause in _split_clauses(piece.text, language, speaker, listener):
-            made = _state(clause, piece.text, language, speaker, listener, context)
+            made = _make_statement(clause, piece.text, language, speaker, listener, context)
             found += [made] if only is None or piece.text in only else []
             context = context._replace(said=made)
     plain = (one._replace(text=one.text.replace(QUOTED, ELLIPSIS)) for one in found[:MAX_STATEMENTS])
@@ -139,9 +141,9 @@ def _extract(
 
 def find_asides(text: str, language: str) -> Iterator[str]:
     """What a question or request says beside what it asks for: "…, since we are back from Guiana it doesn't fit"."""
-    parts = [part.strip() for part in _joints(language, asking=True).split(text) if part.strip()]
+    parts = [part.strip() for part in _joint_pattern(language, asking=True).split(text) if part.strip()]
     for part in parts if len(parts) > 1 else ():
-        known = sentence(part, language)
+        known = analyse_sentence(part, language)
         if len(known.terms) > 1 and not any(asks_in(known, language)) and not text.startswith(part):
             yield part
 
@@ -152,7 +154,7 @@ def _read_context(before: Sequence[Utterance], language: str, speaker: str, list
     for line in before[-CONTEXT_LINES:]:
         analysis = analyse(line.text[-CONTEXT_CHARS:], default=language)
         if line.own:
-            said = _extract(analysis, speaker, listener, context)
+            said = _extract_statements(analysis, speaker, listener, context)
             context = _Context(said[-1] if said else None)
         else:
             context = context._replace(asked=_read_asked(analysis, speaker, listener, context.said))
@@ -175,7 +177,7 @@ def _read_asked(analysis: Analysis, speaker: str, listener: str, said: Statement
     question = asked[-1]
     # Asked by the assistant, "su hija" and "お子さん" are the user's.
     theirs = rf"^(?:{re.escape(SOMEBODY)}|{ASSISTANT})(?=/)"
-    about = frozenset(re.sub(theirs, called(speaker), path) for path in question.subjects)
+    about = frozenset(re.sub(theirs, short_name(speaker), path) for path in question.subjects)
     about = about or (said.subjects if said else frozenset[str]())
     return Statement(question.text, question.language, about, about, "question", frozenset(), question.terms)
 
@@ -188,19 +190,21 @@ def find_answered_question(text: str, language: str, before: Sequence[Utterance]
     return asked.text if asked is not None and _is_bare(find_owners(text, language, USER, ASSISTANT)) else ""
 
 
-def _state(clause: str, whole: str, language: str, speaker: str, listener: str, context: _Context) -> Statement:
+def _make_statement(
+    clause: str, whole: str, language: str, speaker: str, listener: str, context: _Context
+) -> Statement:
     """A clause of a sentence as a statement, with the question before it where it only answers that."""
     said, asked = context
-    clause = _leads(language).sub("", clause)
+    clause = _lead_pattern(language).sub("", clause)
     about = find_owners(clause, language, speaker, listener, sorted(said.subjects) if said else ())
-    text, subjects, terms = clause, about.subjects, frozenset(sentence(clause, language).terms)
+    text, subjects, terms = clause, about.subjects, frozenset(analyse_sentence(clause, language).terms)
     answers = asked is not None and _is_brief(clause, language) and _is_bare(about)
     if asked is not None and answers:
         text, subjects, terms = f"{asked.text} {clause}", asked.subjects, terms | asked.terms
-    how = modality(clause, language)
-    if how == "fact" and supposes(whole[: whole.find(clause) + len(clause)], language):
+    how = classify_modality(clause, language)
+    if how == "fact" and only_supposes(whole[: whole.find(clause) + len(clause)], language):
         how = "hypothetical"
-    return Statement(text, language, subjects, about.mentions | subjects, how, marks(clause, language), terms)
+    return Statement(text, language, subjects, about.mentions | subjects, how, find_marks(clause, language), terms)
 
 
 def _is_bare(about: Owners) -> bool:
@@ -215,15 +219,15 @@ def _is_brief(clause: str, language: str) -> bool:
 def _split_clauses(text: str, language: str, speaker: str, listener: str) -> Iterator[str]:
     """The clauses of a sentence: it is parted where somebody is the subject of what follows."""
     start = 0
-    for joint in _joints(language).finditer(text):
-        rest = _leads(language).sub("", text[joint.end() :].strip())
+    for joint in _joint_pattern(language).finditer(text):
+        rest = _lead_pattern(language).sub("", text[joint.end() :].strip())
         head = _MARKS_UNSPACED.split(rest)[0] if language in UNSPACED else " ".join(rest.split()[:4])
         about = find_owners(head, language, speaker, listener)
         parted = joint.group().strip() == ";" or (about.mentions and about.subjects != _OF_NOBODY)
         left = text[start : joint.start()].strip()
         joined = not joint.group().strip() and len(left.split()) <= NAME_WORDS  # "Raj and I broke up"
         parted = parted and not joined and not _is_list(rest, language) and not _is_named(left, head, language)
-        if parted and sentence(left, language).terms:
+        if parted and analyse_sentence(left, language).terms:
             yield left
             start = joint.end()
     if rest := text[start:].strip():
@@ -232,39 +236,39 @@ def _split_clauses(text: str, language: str, speaker: str, listener: str) -> Ite
 
 def _is_list(rest: str, language: str) -> bool:
     """Whether what follows is nothing but names, which say who is meant: "I have two boys, Ben and Max"."""
-    words = [word for word in re.findall(r"[\w'-]+", rest) if not _leads(language).match(f"{word} ")]
+    words = [word for word in re.findall(r"[\w'-]+", rest) if not _lead_pattern(language).match(f"{word} ")]
     return language not in UNSPACED and len(words) <= NAMES and all(word[:1].isupper() for word in words)
 
 
 def _is_named(text: str, after: str, language: str) -> bool:
     """Whether a piece is a being alone, of whom the rest says something: "Pablo, my boss, is left-handed"."""
-    known = lexicon(language)
+    known = load_lexicon(language)
     if language in UNSPACED:
-        return known.being(text.rstrip(TOPIC)) != ""  # "友人が、猫をもらった"
+        return known.find_being(text.rstrip(TOPIC)) != ""  # "友人が、猫をもらった"
     words = text.split()
     if not words or len(words) > NAME_WORDS:
         return False
     names = all(word[:1].isupper() for word in words)
     named = names and after.split(" ", maxsplit=1)[0].lower() in known.words["first_own"]
-    return named or known.being(fold(words[-1].lower())) != ""  # "Mi abuelo, en cambio, era de Soria"
+    return named or known.find_being(fold_accents(words[-1].lower())) != ""  # "Mi abuelo, en cambio, era de Soria"
 
 
 @cache
-def _joints(language: str, *, asking: bool = False) -> re.Pattern[str]:
+def _joint_pattern(language: str, *, asking: bool = False) -> re.Pattern[str]:
     """Where a sentence may come apart: at marks, and before what joins clauses."""
     if language in UNSPACED:
         return _MARKS_UNSPACED
     marked = rf"{_MARKS.pattern}|[?!]\s+" if asking else _MARKS.pattern
-    return re.compile(rf"{marked}|\s+(?=(?:{_joining(language)})\s)", re.IGNORECASE)
+    return re.compile(rf"{marked}|\s+(?=(?:{_joining_words(language)})\s)", re.IGNORECASE)
 
 
 @cache
-def _leads(language: str) -> re.Pattern[str]:
-    return re.compile(rf"^(?:{_joining(language) or '(?!)'})\s+", re.IGNORECASE)
+def _lead_pattern(language: str) -> re.Pattern[str]:
+    return re.compile(rf"^(?:{_joining_words(language) or '(?!)'})\s+", re.IGNORECASE)
 
 
-def _joining(language: str) -> str:
-    words = sorted(lexicon(language).words.get("joints", ()))
+def _joining_words(language: str) -> str:
+    words = sorted(load_lexicon(language).words.get("joints", ()))
     return "|".join(re.escape(word).replace("_", " ") for word in words)
 
 
@@ -276,30 +280,30 @@ def extract_questions(analysis: Analysis, speaker: str, listener: str) -> tuple[
         alone = len(asked) == 1  # then what stands before the ask may say whom it is about
         for ask in asked:
             text = piece.text if alone else ask.text
-            found.append(_question(ask, text, piece.text, analysis.language, speaker, listener))
+            found.append(_make_question(ask, text, piece.text, analysis.language, speaker, listener))
     return tuple(found[:MAX_STATEMENTS])
 
 
 def extract_question(text: str, language: str, speaker: str, listener: str) -> tuple[Question, ...]:
     """Extract what a sentence asks, whether or not it is put as a question ("my dentist's name")."""
-    analysis = Analysis(text, language, (sentence(text, language),))
+    analysis = Analysis(text, language, (analyse_sentence(text, language),))
     if found := extract_questions(analysis, speaker, listener):
         return found
-    ask = Ask(text, "open", tuple(sentence(text, language).terms))
-    return (_question(ask, text, text, language, speaker, listener),)
+    ask = Ask(text, "open", tuple(analyse_sentence(text, language).terms))
+    return (_make_question(ask, text, text, language, speaker, listener),)
 
 
-def _question(ask: Ask, text: str, whole: str, language: str, speaker: str, listener: str) -> Question:
+def _make_question(ask: Ask, text: str, whole: str, language: str, speaker: str, listener: str) -> Question:
     subjects = _asked_about(find_owners(text, language, speaker, listener), ask, language)
-    terms = frozenset(sentence(text, language).terms)
-    return Question(text, language, subjects, modality(whole, language), terms, ask)
+    terms = frozenset(analyse_sentence(text, language).terms)
+    return Question(text, language, subjects, classify_modality(whole, language), terms, ask)
 
 
 def _asked_about(about: Owners, ask: Ask, language: str) -> frozenset[str]:
     """Whom a question asks about: of "do you remember my car" it is not who is asked to remember."""
     away = {NOBODY, SOMEBODY, ASSISTANT}
     if ask.kind == "person" and language not in UNSPACED:
-        words, known = split_words(ask.text), lexicon(language).words
+        words, known = split_words(ask.text), load_lexicon(language).words
         if words and words[0] in _WHO and (known["first"] | known["first_own"]).isdisjoint(words):
             return about.mentions - away - {USER}  # "chi cerca lavoro" is not "I work"
     if not about.mentions and (ask.kind == "person" or language not in DROP_PRONOUNS):

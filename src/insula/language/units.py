@@ -28,11 +28,11 @@ def units(analysis: Analysis) -> tuple[str, ...]:
     said = [one.text for one in own.sentences if any(map(str.isalpha, one.text))]
     half = MOST // 2
     kept = said if len(said) <= MOST else [*said[:half], *said[-half:]]
-    clauses = (clause for text in kept for clause in _clauses(text, own.language))
+    clauses = (clause for text in kept for clause in _split_clauses(text, own.language))
     return tuple(dict.fromkeys((*kept, *clauses)))[:MOST]
 
 
-def _clauses(text: str, language: str) -> Iterator[str]:
+def _split_clauses(text: str, language: str) -> Iterator[str]:
     unspaced = language in UNSPACED
     if len(text) <= (LONG_UNSPACED if unspaced else LONG):
         return

@@ -15,7 +15,7 @@ from insula.llm.failures import quote_provider, translate_errors
 from insula.llm.structured import parse_object
 from insula.llm.wire import Prompt
 from insula.telemetry import call
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -247,9 +247,9 @@ class _Call:
 
     def _make_generation(self, reply: _ModelReply, text: str, value: T) -> Generation[T]:
         return Generation(
-            text=clean(text),
+            text=clean_text(text),
             value=value,
-            thinking=clean(wire.thinking_of(reply.response)),
+            thinking=clean_text(wire.thinking_of(reply.response)),
             usage=reply.usage,
             logprobs=None if self.schema else wire.logprobs_of(reply.response),
             first_token_seconds=reply.first_token_seconds,

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from insula.llm.budget import bound_tokens
 from insula.llm.structured import schema_of
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -47,11 +47,13 @@ def messages_of(prompt: Prompt) -> "list[ModelMessage]":
     from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 
     earlier: list[ModelMessage] = [
-        ModelRequest.user_text_prompt(clean(text)) if role == "user" else ModelResponse(parts=[TextPart(clean(text))])
+        ModelRequest.user_text_prompt(clean_text(text))
+        if role == "user"
+        else ModelResponse(parts=[TextPart(clean_text(text))])
         for role, text in prompt.history
     ]
-    instructions = clean(prompt.instructions) or None
-    return [*earlier, ModelRequest.user_text_prompt(clean(prompt.prompt), instructions=instructions)]
+    instructions = clean_text(prompt.instructions) or None
+    return [*earlier, ModelRequest.user_text_prompt(clean_text(prompt.prompt), instructions=instructions)]
 
 
 def with_correction(messages: "list[ModelMessage]", said: str, correction: str) -> "list[ModelMessage]":

@@ -11,9 +11,9 @@ from insula.language.owner import ASSISTANT, USER, find_owners
 from insula.language.statements import Statement
 from insula.memory.retrieval.encoding import Encoding
 from insula.memory.storage.vectors import Vector
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text.analysis import Analysis
-from insula.text.questions import Ask, carries, statements
+from insula.text.questions import Ask, carries_answer, find_assertions
 from insula.types import MemoryKind, Provenance, Recalled
 
 LINE_CHARS = 300
@@ -76,8 +76,8 @@ def new_item(
     own = provenance == "user" and speaker == USER
     if own and told is None:
         told = join_facts(select_facts(find_fact_candidates(analysis), {}), analysis.language)
-    shown = screen((told or "")[:SCREENED_CHARS] if own else analysis.text[:SCREENED_CHARS], LINE_CHARS)
-    if own and (why := screen(analysis.text[:SCREENED_CHARS], LINE_CHARS).reasons):
+    shown = screen_text((told or "")[:SCREENED_CHARS] if own else analysis.text[:SCREENED_CHARS], LINE_CHARS)
+    if own and (why := screen_text(analysis.text[:SCREENED_CHARS], LINE_CHARS).reasons):
         shown = shown._replace(reasons=why)
     kind: MemoryKind = "semantic" if stated else encoding.kind
     if own:
@@ -138,7 +138,7 @@ def estimate_importance(
     analysis: Analysis, encoding: Encoding, provenance: Provenance, asked: Sequence[Ask] = ()
 ) -> float:
     """How much a text says, in [0, 1]; `asked` are the questions that it replies to."""
-    answers = any(carries(ask.kind, analysis.text, analysis.language) for ask in asked if ask.kind != "yes_no")
+    answers = any(carries_answer(ask.kind, analysis.text, analysis.language) for ask in asked if ask.kind != "yes_no")
     pieces = len(encoding.terms) + len(encoding.names) + ANSWER * answers
     full = 1 - math.exp(-pieces / INFORMATION)
     if encoding.kind != "semantic" and not answers:
@@ -166,7 +166,7 @@ def states_change(stated: Sequence[Statement]) -> bool:
 
 def measure_personal(analysis: Analysis) -> float:
     """1 where a text states something of the one who speaks, or of somebody of theirs, else 0."""
-    owners = (find_owners(one.text, analysis.language, USER, ASSISTANT).mentions for one in statements(analysis))
+    owners = (find_owners(one.text, analysis.language, USER, ASSISTANT).mentions for one in find_assertions(analysis))
     return float(any(path.split("/")[0] == USER for mentions in owners for path in mentions))
 
 

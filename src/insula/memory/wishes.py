@@ -20,9 +20,9 @@ from insula.memory.storage.changes import Change, Lesson, Retired, Revision
 from insula.memory.storage.rows import Kept
 from insula.memory.storage.vectors import Embed
 from insula.redaction import without_markers
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text import triggers
-from insula.text.analysis import LANGUAGES, Analysis, analyse, sentence
+from insula.text.analysis import LANGUAGES, Analysis, analyse, analyse_sentence
 from insula.text.payload import is_payload
 
 WISH = "wish"
@@ -107,7 +107,7 @@ def heard_in(said: UsersWords, history: Sequence[Spoken], language: str, embed: 
 
 def learnable_preferences(found: Sequence[Preference], said: UsersWords, tools: Iterable[str]) -> tuple[OwnWish, ...]:
     """Of the preferences that what a user said may hold those that may be learned from."""
-    if not found or screen(said.text[:SCREENED], SCREENED).reasons:
+    if not found or screen_text(said.text[:SCREENED], SCREENED).reasons:
         return ()
     echoes = [_flatten_text(text) for text in tools]
     return tuple(OwnWish(one) for one in found if _is_plain(one.words, echoes))
@@ -195,8 +195,8 @@ def _word_overlap(new: str, standing: str) -> float:
     """The share of the shorter of two preferences that the other holds, in words read in the older one's language."""
     older = analyse(standing)
     known = older.language in LANGUAGES
-    terms = sentence(new, older.language).terms if known else analyse(new).terms
-    return triggers.overlap(terms, older.terms)
+    terms = analyse_sentence(new, older.language).terms if known else analyse(new).terms
+    return triggers.trigger_overlap(terms, older.terms)
 
 
 def is_of_one_topic(wish: Preference, trigger: Collection[str]) -> bool:
@@ -204,7 +204,7 @@ def is_of_one_topic(wish: Preference, trigger: Collection[str]) -> bool:
     about = _topic_terms(wish.about)
     if not about or not trigger:
         return (not about and not trigger) or (wish.lifts and not about)
-    return triggers.overlap(about, trigger) >= triggers.SAME
+    return triggers.trigger_overlap(about, trigger) >= triggers.SAME
 
 
 def apply_preferences(

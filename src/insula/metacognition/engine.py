@@ -9,7 +9,7 @@ from socket import gethostname
 from typing import NamedTuple, Protocol, TypedDict, TypeVar, cast
 
 from insula import claims as register
-from insula.calibration import OWN, calibrated, checked, shipped
+from insula.calibration import OWN, apply_own, check_features, load_shipped
 from insula.language.heads import Vector
 from insula.language.preferences import Preference
 from insula.memory.retrieval.embedding import resolve_embedding, use
@@ -135,7 +135,7 @@ class Engine:
         self.store = store
         self.identity = identity or Identity()
         self.regulator = regulator or Regulator(controls)
-        self.calibration = checked(calibration) if calibration else shipped()
+        self.calibration = check_features(calibration) if calibration else load_shipped()
         self.estimate = estimate
         self.assess = assess
         self.embed = resolve_embedding(embed)
@@ -263,7 +263,7 @@ class Engine:
                 standing,
                 guidance.find_insights(await self.store.nights.list_insights(place.user_id, INSIGHTS), FORMS),
                 await asyncio.to_thread(self._guidelines, latest[0].content if latest else "", kept, standing),
-                calibrated(self.calibration, own[0].content) if own else self.calibration,
+                apply_own(self.calibration, own[0].content) if own else self.calibration,
             )
         return _kept(self._learned, place.user_id, known)
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
 
-from insula.calibration import shipped
-from insula.content import plain
+from insula.calibration import load_shipped
+from insula.content import plain_text
 from insula.errors import InputError, InsulaError
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import find_preferences
@@ -40,8 +40,8 @@ from insula.metacognition.turn import Turn
 from insula.operations import memories
 from insula.operations.memories import PAGE, Deleted, MemoryPage
 from insula.redaction import redact
-from insula.screening import screen
-from insula.text.analysis import clean
+from insula.screening import screen_text
+from insula.text.analysis import clean_text
 from insula.turn import mending, monitor
 from insula.turn.hedging import hedge_response
 from insula.types import IMPASSE, Assessment, Controls, Identity, ImpasseRecord, Memory, Provenance, Signal, Usage
@@ -67,8 +67,8 @@ def warm_up(embed: Embed | None = use) -> None:
         find_preferences({text: vector}, vector, "en")
     assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
     hedge_response("Ana lives in Lisbon.", assessment, Identity())
-    screen(redact(text), len(text))
-    shipped()
+    screen_text(redact(text), len(text))
+    load_shipped()
 
 
 async def note_impasse(store: Store, user: str, session: str, solution: "Solution") -> Signal | None:
@@ -81,7 +81,7 @@ async def note_stuck(store: Store, user: str, session: str, problem: str, reason
 
     The problem is written down as what the user said, which a lesson can cite; it asserts nothing.
     """
-    content = redact(clean(problem))
+    content = redact(clean_text(problem))
     analysis = memorable(content, analysed(content))
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
     at = datetime.fromtimestamp(store.now(), UTC)
@@ -375,7 +375,7 @@ class Metacognition:
             StoreError: the store cannot be used.
         """
         check_names(user, session)
-        lines = [line for line in read_messages(messages, session) if plain(line.text).strip()]
+        lines = [line for line in read_messages(messages, session) if plain_text(line.text).strip()]
         return tuple(await remember(self.engine, user, session, lines, dump_metadata(metadata)))
 
     async def import_messages(self, user: str, file: str | Path) -> "AsyncGenerator[Progress]":

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple, cast, get_args
 
-from insula.content import plain
+from insula.content import plain_text
 from insula.errors import InputError
 from insula.language.facts import join_facts
 from insula.language.handed import users_words
@@ -31,9 +31,9 @@ from insula.metacognition.reading import analysed, memorable, memory_text
 from insula.operations.facts import Fact, get_fact
 from insula.operations.memories import change_memory
 from insula.redaction import redact
-from insula.screening import screen
-from insula.text.analysis import analyse, clean
-from insula.text.questions import asks
+from insula.screening import screen_text
+from insula.text.analysis import analyse, clean_text
+from insula.text.questions import find_asks
 from insula.types import Memory, Provenance
 from insula.value import is_object
 
@@ -81,8 +81,8 @@ def read_line(
         raise InputError("What was derived is no observation; give the provenance user, assistant or tool.")
     if provenance not in ASSERTING:
         raise InputError(f"{str(provenance)[:40]!r} is none who speaks; give user, assistant or tool.")
-    named = screen(speaker or SPEAKERS[provenance], SPEAKER_CHARS)
-    heard = screen(listener or (USER if provenance == "assistant" else ASSISTANT), SPEAKER_CHARS)
+    named = screen_text(speaker or SPEAKERS[provenance], SPEAKER_CHARS)
+    heard = screen_text(listener or (USER if provenance == "assistant" else ASSISTANT), SPEAKER_CHARS)
     if named.reasons or heard.reasons or not named.text or not heard.text:
         raise InputError(f"The speaker {named.text!r} or the listener {heard.text!r} cannot be used; give a name.")
     known = None if source is None else sha256(json.dumps(source, default=str).encode()).hexdigest()[:32]
@@ -142,7 +142,9 @@ async def remember(
         known = await engine.store.read(statements.taken_in, place.user_id, sources)
         for line in lines:
             if line.source_id in known or (read_along and line.provenance == "assistant"):
-                said = Said(0, line.provenance, line.speaker, redact(clean(plain(line.text))), datetime.now(UTC))
+                said = Said(
+                    0, line.provenance, line.speaker, redact(clean_text(plain_text(line.text))), datetime.now(UTC)
+                )
                 before[:] = [*before, said][-CONTEXT_LINES:]
                 continue
             item = await _item(engine, place, line, before)
@@ -157,7 +159,7 @@ async def remember(
 
 async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) -> NewItem:
     """A line as it is remembered; what was said `before` it is read where that is empty, and kept in step."""
-    content = redact(clean(plain(line.text)))
+    content = redact(clean_text(plain_text(line.text)))
     analysis = memorable(content, analysed(content))
     encoding = encode_claims(analysis, line.speaker, line.listener)
     found = await engine.store.memories.recall_memories(
@@ -165,7 +167,7 @@ async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) ->
     )
     said = before or found.said
     last = said[-1].content[:REMEMBERED_CHARS] if said else ""
-    replies_to = asks(analyse(last)) if last else ()
+    replies_to = find_asks(analyse(last)) if last else ()
     meaning = memory_text(last, content) if engine.embed else ""
     vector = await asyncio.to_thread(embed_normalised, engine.embed, meaning) if engine.embed and meaning else None
     told = line.provenance in {"user", "tool"}

@@ -12,8 +12,8 @@ from insula.memory.item import REMEMBERED_CHARS
 from insula.metacognition.reading import RECENT_RESPONSES, brought
 from insula.redaction import redact
 from insula.session.saved import Advisory
-from insula.text.analysis import LANGUAGES, detect
-from insula.text.questions import asks
+from insula.text.analysis import LANGUAGES, detect_language
+from insula.text.questions import find_asks
 from insula.turn import guidance, impasse, mending
 from insula.turn.instructions import may_show
 from insula.turn.source import AnswerSource, find_source
@@ -112,13 +112,13 @@ def usable_memory(turn: "Turn") -> list[Recalled | str]:
 
 def response_language(turn: "Turn", response: str) -> str:
     """The response's language; the message's where it is too short to tell, or none that can be hedged in."""
-    spoken = detect(response, turn.language)
+    spoken = detect_language(response, turn.language)
     return spoken if spoken in LANGUAGES else turn.language
 
 
 def judge_turn(turn: "Turn", judged: Assessment, response: str, claims: frozenset[str]) -> Verdict:
     """What a person is told of the turn."""
-    asked = bool(turn.analysis and asks(turn.analysis))
+    asked = bool(turn.analysis and find_asks(turn.analysis))
     sure: AnswerSource | None = None
     if asked and level_of(turn) not in {None, "low"}:
         sure = find_source(turn.message, response, turn.recalled, turn.shown, judged.flags, turn.language)

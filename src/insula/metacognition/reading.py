@@ -7,7 +7,7 @@ they say of themselves says "I".
 
 from collections.abc import Iterable, Sequence, Set
 
-from insula.language.owner import ASSISTANT, USER, called
+from insula.language.owner import ASSISTANT, USER, short_name
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.storage.rows import Said
 from insula.redaction import is_redacted, without_markers
@@ -53,7 +53,7 @@ def question_text(asked: Analysis, speakers: Iterable[str]) -> str:
         asked: the message.
         speakers: who talks in what is remembered.
     """
-    names = {called(one) for one in speakers} - {USER, ASSISTANT}
+    names = {short_name(one) for one in speakers} - {USER, ASSISTANT}
     text = " ".join(_put(one, names) for one in asked.sentences) if names else asked.text
     return text[:MEANT_CHARS].strip()
 
@@ -120,7 +120,7 @@ def named_talkers(asked: Analysis, speakers: Iterable[str]) -> frozenset[str]:
         asked: the message.
         speakers: who talks in what is remembered.
     """
-    talkers = frozenset(map(called, speakers)) - {USER, ASSISTANT}
+    talkers = frozenset(map(short_name, speakers)) - {USER, ASSISTANT}
     words = (word for sentence in asked.sentences for word in sentence.words)
     return frozenset(
         low

@@ -20,7 +20,7 @@ from insula.metacognition.reading import analysed, question_text
 from insula.operations.facts import FactPage, describe_facts, facts_of
 from insula.operations.memories import PAGE
 from insula.redaction import redact
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 from insula.turn.gate import most_personal
 from insula.types import Bearing, Confidence, Level, Memory
 
@@ -75,7 +75,7 @@ async def search_memories(engine: Engine, user: str, query: str, wanted: Filter,
         wanted: which memories may be found.
         limit: how many at most.
     """
-    text = redact(clean(query)).strip()
+    text = redact(clean_text(query)).strip()
     user_id = await engine.store.nights.find_user_id(user)
     if user_id is None or not text:
         return NOTHING

@@ -15,12 +15,12 @@ from typing import Any, Self, overload
 
 from insula import telemetry
 from insula.claims import quote, say
-from insula.content import Content, plain, taken
+from insula.content import Content, plain_text, read_content
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.forget import Request, find_request
-from insula.language.handed import UsersWords, announcing, users_words
+from insula.language.handed import UsersWords, announcing_words, users_words
 from insula.language.heads import Encoded, chance, personal_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
@@ -67,9 +67,9 @@ from insula.session.saved import Advisory, Lever, Saved, advisories
 from insula.session.snapshot import Snapshot
 from insula.session.stages import TurnStage
 from insula.telemetry import evaluated, span
-from insula.text.analysis import UNKNOWN, Analysis, analyse, clean
+from insula.text.analysis import UNKNOWN, Analysis, analyse, clean_text
 from insula.text.payload import is_payload
-from insula.text.questions import Ask, asks
+from insula.text.questions import Ask, find_asks
 from insula.text.structure import is_structured
 from insula.turn import confidence, forgetting, guidance, impasse, limits, mending, monitor, wishes
 from insula.turn.gate import MemoryGate, decide_gate, most_personal
@@ -166,7 +166,7 @@ class Turn:
         self.added, self._is_timed = 0.0, False
         self.message = self.metadata = self.told = ""
         with self.kept_from_host("message"):
-            self.message = clean(plain(message))
+            self.message = clean_text(plain_text(message))
         self.analysis: Analysis | None = None
         self.confidence = Confidence(level="low", score=0.0, reasons=(say("why.sure", "reason.unread").text,))
         self.recalled: tuple[Recalled, ...] = ()
@@ -303,7 +303,7 @@ class Turn:
         self.analysis = analysed(self._content, next(iter(self.identity.languages), likely))
         asked = build_cue(self.analysis, USER, ASSISTANT, spoken - {self.analysis.language})
         whole = question_text(self.analysis, speakers)
-        await self._read(announcing(self._content, ()))
+        await self._read(announcing_words(self._content, ()))
         pieces = units(self._read_own(()))
         await self._read([whole, *pieces])
         named = named_talkers(self.analysis, speakers)
@@ -339,7 +339,7 @@ class Turn:
         with self.kept_from_host("lessons"):
             self._learned = await engine.learned(place, stands.version)
         with self.kept_from_host("wishes"):
-            await self._read(announcing(self._content, self.history))
+            await self._read(announcing_words(self._content, self.history))
             own = self._read_own(self.history)
             if self._own and self._own.text:
                 await self._read(texts_of(own))
@@ -568,7 +568,7 @@ class Turn:
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
             return ()
-        return asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
+        return find_asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -618,8 +618,8 @@ class Turn:
         self._usage = usage or Usage()
         given, failed = Content(), len(self.troubles)
         with self.kept_from_host("response"):
-            given = taken(response)
-        text = clean(given.text)
+            given = read_content(response)
+        text = clean_text(given.text)
         result = TurnResult(response=text, assessment=assessment, hedged=False, signals=())
         is_unreadable = len(self.troubles) > failed
         if response is None or is_unreadable or (given.calls and not text.strip()):
@@ -712,7 +712,7 @@ class Turn:
             reason: why, in a sentence; what the senses say at the top of their ladder, for example.
         """
         check_types(reason=reason)
-        self._stuck = redact(clean(reason))[:REASON_CHARS]
+        self._stuck = redact(clean_text(reason))[:REASON_CHARS]
 
     def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""

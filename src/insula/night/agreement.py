@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
-from insula.text.analysis import LANGUAGES, Sentence, detect, sentence, term_of
+from insula.text.analysis import LANGUAGES, Sentence, analyse_sentence, detect_language, term_of
 from insula.text.grammar import UNSPACED
 
 SAME = 0.85
@@ -56,14 +56,14 @@ class _Polarity(NamedTuple):
 @lru_cache(maxsize=8_192)
 def read_claim(text: str, default: str = "en") -> Claim:
     """What `text` says, read in its own language or in `default` where that cannot be told."""
-    told = detect(text, "", least=_SURE)
+    told = detect_language(text, "", least=_SURE)
     told = told if told in LANGUAGES else ""
     language = told or default
     signed: list[tuple[str, bool]] = []
     found: list[Sentence] = []
     turns = 0
     for clause, affirmed, negations in _split_clauses(text, language):
-        part = sentence(clause, language)
+        part = analyse_sentence(clause, language)
         found.append(part)
         turns += negations
         for term in part.terms:
@@ -71,7 +71,7 @@ def read_claim(text: str, default: str = "en") -> Claim:
             turns += not side
             signed.append((base, affirmed == side))
     terms = frozenset(term for term, _ in signed)
-    names = sentence(text, language).names & frozenset(term for part in found for term in part.terms)
+    names = analyse_sentence(text, language).names & frozenset(term for part in found for term in part.terms)
     numbers = frozenset(term for term in terms if any(map(str.isdigit, term)))
     return Claim(terms, frozenset(signed), turns % 2 == 1, names | numbers, told)
 

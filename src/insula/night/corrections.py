@@ -13,10 +13,10 @@ from insula.language.handed import Hands, Waits, may_wait, users_lines
 from insula.memory.storage.changes import Lesson
 from insula.memory.storage.rows import Kept, Line, Noticed
 from insula.redaction import without_markers
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text import triggers
-from insula.text.analysis import Analysis, Sentence, analyse, detect, words, words_of
-from insula.text.corrections import Correction, alike, correction
+from insula.text.analysis import Analysis, Sentence, analyse, detect_language, split_words, words_of
+from insula.text.corrections import Correction, correction_likeness, judge_correction
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.text.questions import AskKind, asks_in
@@ -91,7 +91,7 @@ class Heard(NamedTuple):
         """Why nothing may be learned from it, however harmless the clause that says what is wanted; empty: it may."""
         if not self.judged.kind:
             return PASTED
-        if reasons := screen(self.line.content, WORDS_CHARS).reasons:
+        if reasons := screen_text(self.line.content, WORDS_CHARS).reasons:
             return ", ".join(reasons)
         if without_markers(wanted) != wanted:
             return "secret"
@@ -110,10 +110,10 @@ def find_corrections(lines: Iterable[Line]) -> Iterator[Heard]:
         elif line.provenance == "tool":
             tools += "\n" + _flatten_text(line.content)
         elif is_users(line):
-            kind = correction(line.content, previous, response).kind
+            kind = judge_correction(line.content, previous, response).kind
             plain = own_words(line.content)
             own = _without_questions(plain, previous)
-            judged = correction(own, previous, response)
+            judged = judge_correction(own, previous, response)
             if own != plain:
                 kind = judged.kind
             if kind:
@@ -125,7 +125,7 @@ def find_corrections(lines: Iterable[Line]) -> Iterator[Heard]:
 
 def _without_questions(own: str, previous: str) -> str:
     """The sentences of a text that ask nothing; "could you …?" asks for something to be done, and stays."""
-    analysis = analyse(own, default=detect(previous, "en"))
+    analysis = analyse(own, default=detect_language(previous, "en"))
     kept = [one.text for one in analysis.sentences if not is_question(one, analysis.language)]
     return own if len(kept) == len(analysis.sentences) else " ".join(kept)
 
@@ -162,7 +162,7 @@ def _make_correction(session_id: int, one: Heard) -> Corrected | None:
     wanted = one.judged.wanted[:WORDS_CHARS]
     if one.judged.kind == "instruction" or not wanted:
         return None
-    own = analyse(one.own, default=detect(one.previous, "en"))
+    own = analyse(one.own, default=detect_language(one.previous, "en"))
     if _tells_of_user(wanted, own.language) or not _says_what(analyse(wanted, default=own.language)):
         return None
     asked = analyse(own_words(one.asked.content), default=own.language).terms if one.asked else ()
@@ -182,7 +182,7 @@ def _tells_of_user(wanted: str, language: str) -> bool:
     first = words_of("first", language)
     if language in UNSPACED:
         return any(word in wanted for word in first)
-    return not first.isdisjoint(word.text.lower() for word in words(wanted, language))
+    return not first.isdisjoint(word.text.lower() for word in split_words(wanted, language))
 
 
 def stuck_in(session_id: int, lines: Sequence[Line], impasses: Iterable[Noticed]) -> tuple[Corrected, ...]:
@@ -194,13 +194,16 @@ def stuck_in(session_id: int, lines: Sequence[Line], impasses: Iterable[Noticed]
 
 def _make_stuck(session_id: int, line: Line, own: str) -> Corrected:
     about = tuple(dict.fromkeys(analyse(own).terms))[:TRIGGER_TERMS]
-    why = ", ".join(screen(line.content, WORDS_CHARS).reasons)
+    why = ", ".join(screen_text(line.content, WORDS_CHARS).reasons)
     return Corrected(session_id, own[:WORDS_CHARS], about, (line.id,), why, "stuck")
 
 
 def is_again(one: Corrected, wanted: str, trigger: Sequence[str]) -> bool:
     """Whether a correction says what another one said, of the same matter."""
-    return alike(one.wanted, wanted) >= AGAIN and triggers.overlap(one.about, trigger) >= triggers.SAME
+    return (
+        correction_likeness(one.wanted, wanted) >= AGAIN
+        and triggers.trigger_overlap(one.about, trigger) >= triggers.SAME
+    )
 
 
 # What was corrected again.
@@ -245,14 +248,14 @@ def lessons_of(new: Sequence[Corrected], before: Sequence[Corrected], kept: Iter
             wanted = max((each.wanted for each in alike_ones), key=len).strip(" .。")  # the fullest of their wordings
             key = sha256(f"{' '.join(sorted(trigger))}|{_flatten_text(one.wanted)}".encode()).hexdigest()[:16]
             advice = ADVICE[one.kind].format(wanted=wanted)
-            if not screen(advice, len(advice)).reasons:
+            if not screen_text(advice, len(advice)).reasons:
                 yield Lesson(f"{one.kind}/again/{key}", advice, trigger, "", "derived", cited)
 
 
 def _shared_terms(several: Sequence[Corrected]) -> tuple[str, ...]:
     """The terms that all of them are about, where these say what that is."""
     shared = tuple(term for term in several[0].about if all(term in each.about for each in several))
-    return shared if triggers.tells(shared) else ()
+    return shared if triggers.is_telling(shared) else ()
 
 
 def _flatten_text(text: str) -> str:

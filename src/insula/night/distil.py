@@ -15,7 +15,7 @@ from insula.guidance import ACTIVE, CORROBORATED, MUTED, PINNED
 from insula.night.agreement import keeps_advice, says_opposite, says_same
 from insula.night.soul import Change, Document, Section, diff_documents, revise_document, taken_out
 from insula.night.soul.render import WORDS, count_heading_words, count_told_words, count_words
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text.analysis import analyse
 
 DRIFT = 0.3
@@ -318,7 +318,7 @@ def _join_guidelines(one: Guideline, other: Guideline) -> Guideline:
 @lru_cache(maxsize=4_096)
 def _address_assistant(text: str) -> str:
     """The text as one visible line, written to the assistant."""
-    return _SPEAKS_OF_ITSELF.sub(r"You \1", screen(text, len(text)).text)
+    return _SPEAKS_OF_ITSELF.sub(r"You \1", screen_text(text, len(text)).text)
 
 
 @clear_on_erasure
@@ -340,7 +340,7 @@ def find_flaw(text: str) -> str:
 @lru_cache(maxsize=4_096)
 def find_harm(text: str) -> tuple[str, ...]:
     """Why a text must not stand among guidelines: what screening says, and what only an attack has use for here."""
-    found: list[str] = [*screen(text, ADVICE).reasons]
+    found: list[str] = [*screen_text(text, ADVICE).reasons]
     found += ["secret"] if "[REDACTED:" in text else []
     found += ["link"] if _LINK.search(text) else []
     found += ["markup"] if _MARKUP.search(text) else []

@@ -25,8 +25,8 @@ from insula.memory.storage.vectors import Embed
 from insula.night.agreement import keeps_advice, read_claim, says_opposite
 from insula.night.corrections import Corrected, find_corrections, is_users, own_lines
 from insula.redaction import kinds
-from insula.screening import screen
-from insula.text.analysis import analyse, detect
+from insula.screening import screen_text
+from insula.text.analysis import analyse, detect_language
 from insula.text.pasted import own_words
 
 QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
@@ -88,7 +88,7 @@ ITEM_CHARS = 300
 _LINK = re.compile(r"\w\w+://|\bwww\.\w|\]\(|\bmailto:|\bdata:\w+/", re.IGNORECASE)
 _PART = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _JOINERS = frozenset("\u200c\u200d")
-"""Two format characters that scripts and emoji need; `screen` sees where they are misused."""
+"""Two format characters that scripts and emoji need; `screen_text` sees where they are misused."""
 
 
 class Saying(NamedTuple):
@@ -135,7 +135,7 @@ class Text(NamedTuple):
     @property
     def is_about_people(self) -> bool:
         """Whether it tells of somebody, or names somebody's sister, friend or the like: such things are remembered."""
-        language = detect(self.text, "en")
+        language = detect_language(self.text, "en")
         named = find_owners(self.text, language, USER, ASSISTANT).mentions
         likely = chance("fact", self.text, self.vector)
         if likely is None:
@@ -312,7 +312,7 @@ def find_harm(text: str) -> str:
     """Why a text that a model wrote may not stand in any prompt; empty where it may (R9)."""
     if kinds(text):
         return "secret"
-    if reasons := screen(text, max(1, len(text))).reasons:
+    if reasons := screen_text(text, max(1, len(text))).reasons:
         return reasons[0]
     if _LINK.search(text):
         return "link"

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from insula.calibration import OWN, Outcome, calibrated, refit, settle, written
+from insula.calibration import OWN, Outcome, apply_own, dump_own, move_threshold, refit_user
 from insula.errors import InputError
 from insula.memory.storage import statements, views
 from insula.memory.storage.changes import Revision
@@ -21,10 +21,10 @@ from insula.memory.storage.store import Store
 from insula.memory.storage.views import find_memories
 from insula.night.corrections import is_users
 from insula.text.analysis import Sentence, analyse
-from insula.text.corrections import alike, correction
+from insula.text.corrections import correction_likeness, judge_correction
 from insula.text.pasted import PLAIN_CHARS
-from insula.text.questions import AskKind, asks, asks_in
-from insula.text.thanks import doubts, says_no_more, thanks
+from insula.text.questions import AskKind, asks_in, find_asks
+from insula.text.thanks import doubts_statement, gives_thanks, says_no_more
 from insula.types import JUDGED, TURN, Calibration, JudgedRecord, Signal
 from insula.value import is_list, is_number, is_object
 
@@ -65,14 +65,14 @@ def find_outcomes(
                     _evidence_score(turn, evidence),
                     _response_held(line.content, asked.content, response, name),
                 )
-                if score is not None and held is not None and asks(analyse(asked.content)):
+                if score is not None and held is not None and find_asks(analyse(asked.content)):
                     yield Outcome(score, held, confidence_level(turn) == "high")
             asked, response = line, ""
 
 
 def _response_held(message: str, question: str, response: str, name: str) -> bool | None:
     """Whether the next message of the user's says that the response held; None where it says nothing of it."""
-    if correction(message, question, response).kind in _FAILED or alike(message, question) >= AGAIN:
+    if judge_correction(message, question, response).kind in _FAILED or correction_likeness(message, question) >= AGAIN:
         return False
     return True if _is_content(message, question, response, name) else None
 
@@ -85,9 +85,9 @@ def _is_content(message: str, question: str, response: str, name: str) -> bool:
     heard = analyse(message, default=before.language)
     polite = list(takewhile(lambda one: says_no_more(one.text, name), heard.sentences))
     further = heard.sentences[len(polite) :]
-    return any(thanks(one.text) for one in polite) and all(
+    return any(gives_thanks(one.text) for one in polite) and all(
         _goes_on(one, heard.language, before.terms)
-        and _HARMLESS.issuperset(correction(one.text, question, response).cues)
+        and _HARMLESS.issuperset(judge_correction(one.text, question, response).cues)
         for one in further
     )
 
@@ -100,7 +100,7 @@ def _goes_on(sentence: Sentence, language: str, asked: Collection[str]) -> bool:
     found = list(asks_in(sentence, language))
     return (
         bool(found)
-        and not doubts(sentence.text)
+        and not doubts_statement(sentence.text)
         and all(one.kind in _FACTS and not set(asked).issuperset(one.terms) for one in found)
     )
 
@@ -156,7 +156,7 @@ class Own(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """What of it is the user's own, and what it rests on."""
         held = sum(one.held for one in self.outcomes)
-        return {**json.loads(written(self.calibration)), "outcomes": len(self.outcomes), "held": held}
+        return {**json.loads(dump_own(self.calibration)), "outcomes": len(self.outcomes), "held": held}
 
 
 async def read_calibration(store: Store, user_id: int, base: Calibration) -> Own:
@@ -166,7 +166,7 @@ async def read_calibration(store: Store, user_id: int, base: Calibration) -> Own
 
 def latest_calibration(past: Sequence[Revised], base: Calibration) -> Own:
     """The calibration that the latest revision holds; `base` where there is none."""
-    return Own(calibrated(base, past[0].content) if past else base, tuple(_known_outcomes(past)))
+    return Own(apply_own(base, past[0].content) if past else base, tuple(_known_outcomes(past)))
 
 
 async def reset_calibration(store: Store, user_id: int) -> None:
@@ -221,6 +221,6 @@ async def judge_answer(store: Store, user: str, session: str, turn: int, right: 
 async def _count_outcome(store: Store, place: Place, outcome: Outcome, base: Calibration) -> None:
     before = await read_calibration(store, place.user_id, base)
     known = (*before.outcomes, outcome)[-KEPT:]
-    after = replace(refit(base, known), high=settle(before.calibration, [outcome]).high)
+    after = replace(refit_user(base, known), high=move_threshold(before.calibration, [outcome]).high)
     evidence = {"outcomes": [[one.score, one.held] for one in known]}
-    await store.guidance.add_revision(place.user_id, Revision(OWN, NIGHT, written(after), evidence))
+    await store.guidance.add_revision(place.user_id, Revision(OWN, NIGHT, dump_own(after), evidence))

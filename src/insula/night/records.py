@@ -13,7 +13,7 @@ from insula.night.cycle import Night
 from insula.night.grounding import find_harm
 from insula.night.transcript import READ, cut_transcript, quote_messages
 from insula.night.unsettled import Reading, still_open
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
 
 LATEST, CONTEXT = 50, 50
@@ -77,7 +77,7 @@ async def read_records(night: Night) -> Records:
 def _is_safe(one: Summarised) -> bool:
     """Whether a summary may be quoted: it was screened when it was written, by the patterns of that day."""
     text = " ".join((one.content, *one.topics))
-    return not screen(text, max(1, len(text))).reasons
+    return not screen_text(text, max(1, len(text))).reasons
 
 
 async def choose_records(night: Night, found: Records, room: int) -> Shown:
@@ -119,7 +119,9 @@ async def list_preferences(night: Night) -> list[str]:
 async def list_stated(night: Night) -> list[Json]:
     """What nothing that is learned may contradict: the user's preferences and the latest facts that they told."""
     wanted: list[Json] = [
-        {"wants": text.text} for one in await list_preferences(night) if not (text := screen(one, LINE_CHARS)).reasons
+        {"wants": text.text}
+        for one in await list_preferences(night)
+        if not (text := screen_text(one, LINE_CHARS)).reasons
     ]
     latest = await night.store.memories.list_latest_memories(night.user, FACTS)
     facts = [one for one, is_kept in latest if is_kept and one.provenance == "user" and one.kind == "semantic"]
@@ -147,7 +149,7 @@ async def list_corrections(night: Night, days: Iterable[Json]) -> list[Json]:
         for each in find_corrections(lines[number])
         if each.judged.kind
         and not each.explain_refusal(each.judged.wanted)
-        and not (text := screen(each.own, CORRECTION_CHARS)).reasons
+        and not (text := screen_text(each.own, CORRECTION_CHARS)).reasons
     ]
     return said[-CORRECTED:]
 
@@ -155,7 +157,7 @@ async def list_corrections(night: Night, days: Iterable[Json]) -> list[Json]:
 async def list_unanswered(night: Night, sessions: Sequence[int]) -> list[Json]:
     """The questions that some sessions left open, in the user's own words, screened."""
     read, turns = await read_through(night, sessions)
-    said = ((one, screen(one.about, CORRECTION_CHARS)) for one in still_open(read, turns)[-OPEN_QUESTIONS:])
+    said = ((one, screen_text(one.about, CORRECTION_CHARS)) for one in still_open(read, turns)[-OPEN_QUESTIONS:])
     return [{"question": text.text, "sessions": list(one.sessions)} for one, text in said if not text.reasons]
 
 

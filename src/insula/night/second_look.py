@@ -18,7 +18,7 @@ from insula.errors import ModelMalformed, ModelRefused
 from insula.night import prompts
 from insula.night.asking import ask_model
 from insula.night.cycle import Night
-from insula.text.analysis import detect
+from insula.text.analysis import detect_language
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -126,7 +126,7 @@ def _load_known_pairs() -> Mapping[str, Mapping[Pair, Says]]:
 
 def find_language(pairs: Sequence[Pair]) -> str:
     """The language that most of the notes are in: a model that reads English well may misread another."""
-    found = Counter(detect(f"{one.words} {one.note}", DEFAULT) for one in pairs)
+    found = Counter(detect_language(f"{one.words} {one.note}", DEFAULT) for one in pairs)
     return max(found, key=lambda language: found[language], default=DEFAULT)
 
 

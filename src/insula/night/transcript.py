@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from insula.memory.storage.rows import Line
 from insula.night.cycle import Night
-from insula.screening import Reason, screen
+from insula.screening import Reason, screen_text
 from insula.types import Provenance
 
 READ = 1_000
@@ -92,7 +92,7 @@ def _count_fitting(costs: Sequence[int]) -> int:
 def quote_line(line: Line) -> Spoken:
     """A line, screened. What stands far behind its end is never shown, and not looked at."""
     raw = line.content[: 2 * LINE_CHARS]
-    safe = screen(raw, LINE_CHARS)
+    safe = screen_text(raw, LINE_CHARS)
     why = next((reason for reason in safe.reasons if reason not in CLEANED), "")
     return Spoken(line.provenance, safe.text, raw[:LINE_CHARS], why)
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused
 from insula.language.extract.answer import Answer
-from insula.language.extract.check import Checked, Fact, Preference, check
-from insula.language.extract.request import Known, Line, Request, request
+from insula.language.extract.check import Checked, Fact, Preference, check_answer
+from insula.language.extract.request import Known, Line, Request, build_request
 from insula.language.handed import Hands, UsersWords, users_lines
 from insula.language.heads import Vector, chance
 from insula.language.owner import ASSISTANT, USER
@@ -156,7 +156,7 @@ async def _make_batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Ba
     ]
     own = await asyncio.to_thread(_own_words, lines, hands_of(reader.embed))
     said = [_extraction_line(one, own[one.message].text if one.by == USER else one.content) for one in lines]
-    return Batch(after, lines, facts, wishes, own, said, known, request(said, known))
+    return Batch(after, lines, facts, wishes, own, said, known, build_request(said, known))
 
 
 def _own_words(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
@@ -203,7 +203,7 @@ async def _ask_extraction(reader: Reader, batch: Batch) -> Checked:
         schema=Answer,
         timeout=TIMEOUT,
     )
-    return await asyncio.to_thread(check, answer.value, numbered, batch.said, batch.known)
+    return await asyncio.to_thread(check_answer, answer.value, numbered, batch.said, batch.known)
 
 
 async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Found:

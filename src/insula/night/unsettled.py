@@ -8,12 +8,12 @@ from insula.memory.storage.rows import Line, Noticed, Understood
 from insula.night import prompts
 from insula.night.corrections import is_users, terms_of
 from insula.night.grounding import Proposal
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text.analysis import analyse
 from insula.text.corrections import MAX_CHARS
 from insula.text.grammar import UNSPACED
-from insula.text.manner import declines, untold
-from insula.text.questions import asks
+from insula.text.manner import declines_answer, says_untold
+from insula.text.questions import find_asks
 from insula.types import PASS_THRESHOLD
 
 ASKED_AGAIN = 2
@@ -165,8 +165,8 @@ def _list_asked(read: Sequence[Reading]) -> dict[tuple[int, int], _Asked]:
 
 
 def _extract_question(message: str) -> str:
-    asked = asks(analyse(message))
-    return screen(asked[0].text, QUOTE_CHARS).text if asked else ""
+    asked = find_asks(analyse(message))
+    return screen_text(asked[0].text, QUOTE_CHARS).text if asked else ""
 
 
 def _declines_answer(response: str, question: str) -> bool:
@@ -176,7 +176,7 @@ def _declines_answer(response: str, question: str) -> bool:
     """
     asked = analyse(question)
     said = analyse(response, default=asked.language)
-    if untold(response, said.language):
+    if says_untold(response, said.language):
         return True
     bare = BARE_UNSPACED if said.language in UNSPACED else BARE
-    return len({*said.terms} - {*asked.terms}) <= bare and declines(response, said.language)
+    return len({*said.terms} - {*asked.terms}) <= bare and declines_answer(response, said.language)

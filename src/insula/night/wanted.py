@@ -32,7 +32,7 @@ from insula.memory.wishes import (
 from insula.night.corrections import is_question, is_users
 from insula.night.cycle import Night
 from insula.night.sessions import LINES, Heard
-from insula.text.analysis import analyse, detect
+from insula.text.analysis import analyse, detect_language
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.types import TURN
 
@@ -145,7 +145,7 @@ def _session_preferences(
         if is_users(line) and (one.session.id, line.turn) not in turns:
             before = one.lines[:place]
             previous = next((each.content for each in reversed(before) if each.provenance == "user"), "")
-            if found := heard_in(one.said[line.id], before, detect(previous, "en"), embed):
+            if found := heard_in(one.said[line.id], before, detect_language(previous, "en"), embed):
                 yield line.id, found, talk
 
 

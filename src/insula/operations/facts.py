@@ -14,7 +14,7 @@ from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store
 from insula.operations.exports import MEM0
 from insula.operations.memories import PAGE, get_memory, list_memories
-from insula.text.analysis import fold
+from insula.text.analysis import fold_accents
 from insula.types import Memory
 
 PEOPLE = 100
@@ -175,6 +175,6 @@ def _name(path: str, texts: Sequence[str]) -> str:
     """What somebody is called: `user/boss/dog` is your boss's dog, and a name is written as the user wrote it."""
     first, *rest = path.split("/")
     if first != USER:
-        words = (word for text in texts for word in _WORD.findall(text) if fold(word.casefold()) == first)
+        words = (word for text in texts for word in _WORD.findall(text) if fold_accents(word.casefold()) == first)
         return "'s ".join([next(words, first.title()), *rest])
     return "your " + "'s ".join(rest) if rest else "you"

@@ -17,7 +17,7 @@ from insula.memory.wishes import is_told, is_wish
 from insula.memory.wishes import preference_words as words_of
 from insula.night import curation
 from insula.operations.words import counted, times
-from insula.text.surface import written
+from insula.text.surface import surface_forms
 from insula.turn.guidance import ActiveLesson, find_lessons
 from insula.worth import Worth
 
@@ -133,7 +133,7 @@ def _when(kept: Kept, sources: Sequence[Cited]) -> str:
     """When it is used, in the words of the person; a trigger is kept as stems, which are no words."""
     if not kept.trigger:
         return "Always."
-    named = written(kept.trigger, [one.content for one in sources])
+    named = surface_forms(kept.trigger, [one.content for one in sources])
     return f"When you mention {', '.join(named)}." if named else "When its topic comes up."
 
 

@@ -21,7 +21,7 @@ from insula.coding.step.patterns import BY_ID
 from insula.errors import InputError, StoreFull
 from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MUTED, PINNED, Decision
 from insula.operations.words import day_of
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.worth import Worth
 
 DO = ("accept", "mute", "unmute", "pin", "unpin")
@@ -194,7 +194,7 @@ class Rules:
             return Imported(there.id, advice, is_new=False)
         name = f"{pattern}-{fingerprint(advice, 6)}"
         word = Decision(do="import", rule=name, scope=EVERYWHERE, at=time.time(), advice=advice, pattern=pattern)
-        self.write(word.replace(source=screen(source, 60).text))
+        self.write(word.replace(source=screen_text(source, 60).text))
         return Imported(name, advice, is_new=True)
 
     def write(self, decision: Decision) -> None:
@@ -339,7 +339,7 @@ def _check_entry(entry: object) -> tuple[str, str]:
         raise InputError(f"nothing here sees the pattern {pattern[:40]!r}; use one of {', '.join(BY_ID)}.")
     if len(advice) > ADVICE_LIMIT:
         raise InputError(f"its advice has {len(advice)} characters; cut it to {ADVICE_LIMIT}.")
-    safe = screen(advice, ADVICE_LIMIT)
+    safe = screen_text(advice, ADVICE_LIMIT)
     if safe.reasons or not safe.text.isprintable():
         why = ", ".join(safe.reasons) or "unprintable characters"
         raise InputError(f"its advice must not reach an agent ({why}); reword it.")

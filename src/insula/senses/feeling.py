@@ -11,7 +11,7 @@ from insula.coding.step.proprioception import Sensed, hear_user, sense_action
 from insula.coding.step.state import State
 from insula.coding.step.turn import close_turn
 from insula.coding.step.wording import SIGN
-from insula.content import field, items, taken
+from insula.content import list_items, read_content, read_field
 from insula.redaction import redact
 from insula.senses.messages import Called, Returned, Said, calls, events
 
@@ -58,9 +58,9 @@ def action(
         id: the id of the call; what comes twice with the same id is counted once.
         turn: a name for the model's turn, equal for calls that it made at once; empty: each call is a turn.
     """
-    if field(output, "isError") is True or field(output, "is_error") is True:
-        output, ok = field(output, "content"), False
-    given = taken(output)
+    if read_field(output, "isError") is True or read_field(output, "is_error") is True:
+        output, ok = read_field(output, "content"), False
+    given = read_content(output)
     done = fingerprint.make_action(tool=tool, input=arguments(input), output=_own(given.text), at=at, ok=ok, id=id)
     return done.replace(turn=turn)
 
@@ -114,7 +114,7 @@ def arguments(value: Any) -> Any:
         except (ValueError, RecursionError):
             return value
     held: Any = value
-    known: Any = held if type(held) in (str, dict, list) else field(held, "__dict__")
+    known: Any = held if type(held) in (str, dict, list) else read_field(held, "__dict__")
     return known if known is not None else str(held or "")
 
 
@@ -164,7 +164,11 @@ def _is_nameless(call: Called, before: int, result: Returned, place: int) -> boo
 
 def _first(messages: Sequence[object], place: int) -> str:
     """The first call of the turn: where each call is a message of its own, that of the first of them in a row."""
-    while place and calls(messages[place - 1], place - 1) and not items(field(messages[place - 1], "tool_calls")):
+    while (
+        place
+        and calls(messages[place - 1], place - 1)
+        and not list_items(read_field(messages[place - 1], "tool_calls"))
+    ):
         place -= 1
     made: Iterable[Called] = calls(messages[place], place)
     return next(iter(made)).id

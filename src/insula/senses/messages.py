@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from insula.content import field, items, plain, taken
+from insula.content import list_items, plain_text, read_content, read_field
 
 
 class Called(NamedTuple):
@@ -62,15 +62,15 @@ def said(messages: Sequence[object]) -> Iterator[str]:
 
 
 def _role(message: object) -> object:
-    return field(message, "role") or field(message, "type") or field(message, "kind")
+    return read_field(message, "role") or read_field(message, "type") or read_field(message, "kind")
 
 
 def _events(message: object, place: int) -> Iterator[Event]:
     role = _role(message)
     if not isinstance(role, str):
         return
-    if role in _TOOLS and (field(message, "tool_call_id") or field(message, "name")):
-        status = field(message, "status")
+    if role in _TOOLS and (read_field(message, "tool_call_id") or read_field(message, "name")):
+        status = read_field(message, "status")
         yield _returned(message, place, "content", False if status == "error" else None)
         return
     if role in _CALLS:
@@ -79,45 +79,45 @@ def _events(message: object, place: int) -> Iterator[Event]:
     if role.endswith("_output"):
         yield _returned(message, place, "output", None)
         return
-    for call in items(field(message, "tool_calls")):
+    for call in list_items(read_field(message, "tool_calls")):
         yield from _call(call, place)
-    if call := field(message, "function_call"):
+    if call := read_field(message, "function_call"):
         yield from _call(call, place)
     yield from _within(message, role, place)
 
 
 def _within(message: object, role: str, place: int) -> Iterator[Event]:
-    content = field(message, "content")
-    for part in items(content if content is not None else field(message, "parts")):
-        kind = field(part, "type") or field(part, "part_kind")
+    content = read_field(message, "content")
+    for part in list_items(content if content is not None else read_field(message, "parts")):
+        kind = read_field(part, "type") or read_field(part, "part_kind")
         if kind in {"tool_use", "tool-call"}:
-            if not items(field(message, "tool_calls")):  # LangChain says the same in both places
+            if not list_items(read_field(message, "tool_calls")):  # LangChain says the same in both places
                 yield from _call(part, place)
         elif kind in {"tool_result", "tool-return"}:
-            yield _returned(part, place, "content", False if field(part, "is_error") else None)
-        elif kind == "retry-prompt" and field(part, "tool_name"):
+            yield _returned(part, place, "content", False if read_field(part, "is_error") else None)
+        elif kind == "retry-prompt" and read_field(part, "tool_name"):
             yield _returned(part, place, "content", ok=False)
         elif kind == "user-prompt":
-            yield Said(plain(field(part, "content")))
-    if role in _USERS and (words := taken(message).text):
+            yield Said(plain_text(read_field(part, "content")))
+    if role in _USERS and (words := read_content(message).text):
         yield Said(words)
 
 
 def _call(call: Any, place: int) -> Iterator[Called]:
-    inner = field(call, "function") or call
-    tool = field(inner, "name") or field(inner, "tool_name")
-    given = next((v for n in ("arguments", "args", "input") if (v := field(inner, n)) is not None), "")
+    inner = read_field(call, "function") or call
+    tool = read_field(inner, "name") or read_field(inner, "tool_name")
+    given = next((v for n in ("arguments", "args", "input") if (v := read_field(inner, n)) is not None), "")
     if isinstance(tool, str):
         yield Called(_id(call, place, tool), tool, given)
 
 
 def _returned(message: object, place: int, where: str, ok: bool | None) -> Returned:
-    tool = field(message, "name") or field(message, "tool_name")
+    tool = read_field(message, "name") or read_field(message, "tool_name")
     name = tool if isinstance(tool, str) else ""
-    return Returned(_id(message, place, name), name, field(message, where), ok)
+    return Returned(_id(message, place, name), name, read_field(message, where), ok)
 
 
 def _id(value: object, place: int, tool: str) -> str:
     names = ("tool_call_id", "tool_use_id", "call_id", "id")
-    known = next((v for n in names if isinstance(v := field(value, n), str) and v), "")
+    known = next((v for n in names if isinstance(v := read_field(value, n), str) and v), "")
     return known[:80] or f"{place}:{tool}"

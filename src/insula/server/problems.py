@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from insula import errors
 from insula.server.service import Service
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 
 log = logging.getLogger(__name__)
 
@@ -190,5 +190,5 @@ def _where(location: Sequence[object]) -> str:
 
 def shown(text: str) -> str:
     """A text from a request as an answer may repeat it: short, and without control characters."""
-    text = clean(text).replace("\n", " ")
+    text = clean_text(text).replace("\n", " ")
     return text if len(text) <= QUOTED else f"{text[:QUOTED]}…"

@@ -80,7 +80,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202d\u202
 """What a terminal obeys, and what shows a text in another order than it has: an override of its direction."""
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """`text` as it can be stored and sent: no lone surrogates, no control characters, line ends as `\\n`."""
     text = _SURROGATE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROL.sub("", text)
@@ -133,19 +133,19 @@ class Analysis:
 
 
 @cache
-def _lexicon() -> dict[str, dict[str, frozenset[str]]]:
+def _load_lexicon() -> dict[str, dict[str, frozenset[str]]]:
     raw: dict[str, dict[str, str]] = json.loads((files("insula.text") / "lexicon.json").read_text("utf-8"))
     return {code: {name: frozenset(words.split()) for name, words in lists.items()} for code, lists in raw.items()}
 
 
 def words_of(kind: str, language: str) -> frozenset[str]:
     """The `function`, `first` or `second` (person) words of a language; those of English where it has none."""
-    lexicon = _lexicon()
+    lexicon = _load_lexicon()
     return lexicon.get(language, lexicon["en"])[kind]
 
 
 @cache
-def _identifier() -> "LanguageIdentifier":
+def _load_identifier() -> "LanguageIdentifier":
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # 0.4 s and 90 MB: once, and only when asked
 
     try:
@@ -159,12 +159,12 @@ def _identifier() -> "LanguageIdentifier":
 
 def warm_up() -> None:
     """Load the language model now (0.4 s), so that the first message does not wait for it."""
-    _identifier()
-    detect("This sentence is here to be recognised.")
-    stem("sentences", "en")
+    _load_identifier()
+    detect_language("This sentence is here to be recognised.")
+    stem_word("sentences", "en")
 
 
-def detect(text: str, default: str = UNKNOWN, *, least: float = 0.0) -> str:
+def detect_language(text: str, default: str = UNKNOWN, *, least: float = 0.0) -> str:
     """The language of `text` as an ISO 639-1 code; `default` where it is mostly code, or too short to tell.
 
     Plain texts of the spaced languages of `LANGUAGES` are told by their function words alone, which costs a fifth
@@ -178,12 +178,12 @@ def detect(text: str, default: str = UNKNOWN, *, least: float = 0.0) -> str:
     prose = without_code(text)
     if len(prose) * 2 < len(text):
         return default
-    return _detected(prose[:_DETECT_CHARS], least) or default
+    return _detect_sample(prose[:_DETECT_CHARS], least) or default
 
 
 @clear_on_erasure
 @lru_cache(maxsize=_DETECT_CACHE)
-def _detected(sample: str, least: float) -> str | None:
+def _detect_sample(sample: str, least: float) -> str | None:
     if (script := _by_script(sample)) is not None:
         return script
     found = _WORD.findall(sample.lower())
@@ -192,7 +192,7 @@ def _detected(sample: str, least: float) -> str | None:
     plain, votes = _by_function_words(found)
     if plain is not None:
         return plain
-    language, probability = _identifier().classify(sample)
+    language, probability = _load_identifier().classify(sample)
     if probability < least:
         return None
     sure = len(found) >= SURE_WORDS or probability >= SURE or votes.get(language, 0)
@@ -249,17 +249,17 @@ def _by_function_words(found: list[str]) -> tuple[str | None, dict[str, float]]:
 
 
 @cache
-def _stemmer(language: str) -> "Stemmer":
+def _load_stemmer(language: str) -> "Stemmer":
     from snowballstemmer import stemmer
 
     return stemmer(_STEMMERS[language])
 
 
-def stem(word: str, language: str) -> str:
+def stem_word(word: str, language: str) -> str:
     """The stem of a lower-case word, without accents ("café" and "cafe" are one term)."""
     if language in _STEMMERS:
-        word = _stemmer(language).stemWord(word)
-    return fold(word)
+        word = _load_stemmer(language).stemWord(word)
+    return fold_accents(word)
 
 
 class _Terms(dict[str, str]):
@@ -277,7 +277,7 @@ class _Terms(dict[str, str]):
             self[run] = term = self[lower]
             return term
         content = lower not in self.function and (len(lower) > 1 or lower.isdigit()) and lower[0] < "\u3040"
-        self[run] = term = stem(lower, self.language) if content or _HANGUL_CHAR.match(run) else ""
+        self[run] = term = stem_word(lower, self.language) if content or _HANGUL_CHAR.match(run) else ""
         return term
 
 
@@ -289,15 +289,15 @@ def _terms_in(language: str) -> _Terms:
 
 def analyse(text: str, *, default: str = "en") -> Analysis:
     """Analyse `text` whole; `default` is the language assumed where it cannot be told."""
-    language = detect(text, default)
-    return Analysis(text, language, tuple(sentence(piece, language) for piece in _pieces(text)))
+    language = detect_language(text, default)
+    return Analysis(text, language, tuple(analyse_sentence(piece, language) for piece in _split_sentences(text)))
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _split_sentences(text: str) -> Iterator[str]:
     """The sentences of `text` as they stand in it."""
     start = 0
     for match in _END.finditer(text):
-        if _ends(text, match):
+        if _ends_sentence(text, match):
             if piece := text[start : match.end()].strip():
                 yield piece
             start = match.end()
@@ -305,7 +305,7 @@ def _pieces(text: str) -> Iterator[str]:
         yield piece
 
 
-def _ends(text: str, match: re.Match[str]) -> bool:
+def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     """Whether a mark ends a sentence: not after "e.g." or an initial, nor within one that goes on after a quotation."""
     mark = match.group()
     if "\n" in mark:
@@ -318,10 +318,10 @@ def _ends(text: str, match: re.Match[str]) -> bool:
 
 @clear_on_erasure
 @lru_cache(maxsize=512)
-def sentence(text: str, language: str) -> Sentence:
+def analyse_sentence(text: str, language: str) -> Sentence:
     """Analyse one sentence in a known language; a turn asks of each twice, and again of those before it."""
-    found = tuple(words(text, language))
-    return Sentence(text, found, tuple(word.term for word in found if word.term), _names(found, language))
+    found = tuple(split_words(text, language))
+    return Sentence(text, found, tuple(word.term for word in found if word.term), _find_names(found, language))
 
 
 def content_words(text: str, language: str) -> frozenset[str]:
@@ -330,7 +330,7 @@ def content_words(text: str, language: str) -> frozenset[str]:
     Where words are not spaced these are its terms.
     """
     if _UNSPACED_CHAR.search(text):
-        return frozenset(word.term for word in words(text, language) if word.term)
+        return frozenset(word.term for word in split_words(text, language) if word.term)
     found = set(_SPACED_WORD.findall(text.lower())) - words_of("function", language)
     return frozenset(word for word in found if len(word) > 1 or word.isdigit())
 
@@ -340,34 +340,34 @@ def term_of(word: str, language: str) -> str:
     return _terms_in(language)[word]
 
 
-def fold(text: str) -> str:
+def fold_accents(text: str) -> str:
     """`text` without accents, as terms are."""
     if text.isascii():
         return text
-    return _marks().sub("", unicodedata.normalize("NFKD", text)) or text
+    return _combining_marks().sub("", unicodedata.normalize("NFKD", text)) or text
 
 
 @cache
-def _marks() -> re.Pattern[str]:
+def _combining_marks() -> re.Pattern[str]:
     """The characters that combine with the one before; those beyond the basic plane are no letters' marks."""
     return re.compile(f"[{''.join(ch for ch in map(chr, range(0x300, 0x10000)) if unicodedata.combining(ch))}]+")
 
 
-def words(text: str, language: str) -> Iterator[Word]:
+def split_words(text: str, language: str) -> Iterator[Word]:
     """The words of `text` in order; a run of Chinese or Japanese yields its overlapping pairs of characters."""
     table = _terms_in(language)
     for match in _WORD.finditer(text):
         run = match.group()
         if run[0] >= "\u3040" and _CONTENT_RUN.search(run):
-            yield from _pairs(run, match.start(), table.function)
+            yield from _character_pairs(run, match.start(), table.function)
         else:
             term = table[run]
             if not term and run in _NAMES_LIKE_FUNCTION_WORDS and match.start() > 0:
-                term = stem(run.lower(), language)
+                term = stem_word(run.lower(), language)
             yield Word(run, term, match.start())
 
 
-def _pairs(run: str, offset: int, function: frozenset[str]) -> Iterator[Word]:
+def _character_pairs(run: str, offset: int, function: frozenset[str]) -> Iterator[Word]:
     for match in _CONTENT_RUN.finditer(run):
         part = match.group()
         start = offset + match.start()
@@ -380,7 +380,7 @@ def _pairs(run: str, offset: int, function: frozenset[str]) -> Iterator[Word]:
             yield Word(pair, "" if grammar else pair, start + i)
 
 
-def _names(found: tuple[Word, ...], language: str) -> frozenset[str]:
+def _find_names(found: tuple[Word, ...], language: str) -> frozenset[str]:
     """Capitalised content words, but not the first of a sentence unless another capital follows it at once."""
     if language == "de":
         return _NONE

@@ -60,11 +60,11 @@ _STEPS = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|`", re.M)
 
 
 def is_told(kind: AskKind) -> bool:
-    """Whether `carries` can tell what could answer a question of this kind; of the others it lets everything pass."""
+    """Whether `carries_answer` knows what could answer a question of this kind; of others it lets everything pass."""
     return kind in _CHECKS
 
 
-def carries(kind: AskKind, text: str, language: str) -> bool:
+def carries_answer(kind: AskKind, text: str, language: str) -> bool:
     """Whether `text` holds something that could answer a question of this kind.
 
     Outside the known languages only numbers, dates in digits and code can be told; everything else is let pass.
@@ -76,19 +76,19 @@ def carries(kind: AskKind, text: str, language: str) -> bool:
     return check is None or check(text, language)
 
 
-def _code(text: str, language: str) -> bool:
+def _holds_code(text: str, language: str) -> bool:
     return bool(_CODE.search(text))
 
 
-def _number(text: str, language: str) -> bool:
+def _holds_number(text: str, language: str) -> bool:
     if numbers_in(text) or _ROMAN.search(text):
         return True
     return language in LANGUAGES and (
-        _said(language, "number", text) or (_brief(text) and _said(language, "brief", text))
+        _says_word(language, "number", text) or (_is_brief(text) and _says_word(language, "brief", text))
     )
 
 
-def _brief(text: str) -> bool:
+def _is_brief(text: str) -> bool:
     """Two or three words: there "one" is a number and no pronoun, "un" no article."""
     return len(text) <= _BRIEF_CHARS and len(text.split()) <= _FEW
 
@@ -102,13 +102,13 @@ def numbers_in(text: str) -> list[str]:
     return [found for found in _NUMBER.findall(rest) if not (several and _YEAR.fullmatch(found.rstrip(".,:")))]
 
 
-def _time(text: str, language: str) -> bool:
-    if _DATE.search(text) or _ROMAN.search(text) or _said(language, "time", text):
+def _holds_time(text: str, language: str) -> bool:
+    if _DATE.search(text) or _ROMAN.search(text) or _says_word(language, "time", text):
         return True
-    return len(text.split()) <= _CLOCK and _said(language, "number", text)
+    return len(text.split()) <= _CLOCK and _says_word(language, "number", text)
 
 
-def _name(text: str, language: str) -> bool:
+def _holds_name(text: str, language: str) -> bool:
     """Whether a text may hold a name; where nothing has a capital, as in Chinese or in haste, it always may."""
     return text == text.lower() or bool(names_in(text, language))
 
@@ -127,71 +127,71 @@ def name_count(text: str, language: str, but: Collection[str]) -> int:
     return sum(1 for span in spans if any(word.lower() in names for word in span))
 
 
-def affirms(text: str, language: str) -> bool:
+def opens_with_verdict(text: str, language: str) -> bool:
     """Whether a clause near the beginning of a text opens with yes or no."""
     opening = text[:_OPENING].replace("’", "'")
     clauses = _CLAUSES.split(opening)
-    return any(_opens(language, answer, clause) for clause in clauses for answer in ("yes", "no"))
+    return any(_opens_with(language, answer, clause) for clause in clauses for answer in ("yes", "no"))
 
 
 def says_yes(text: str, language: str) -> bool | None:
     """Whether a text opens with yes (true) or no (false); `None` where it does neither."""
     opening = text[:_OPENING].replace("’", "'").lstrip(' \n"“«„「¡')
-    if _opens(language, "no", opening) and not _opens(language, "yes", opening):
+    if _opens_with(language, "no", opening) and not _opens_with(language, "yes", opening):
         return False
-    if _opens(language, "yes", opening) and not _opens(language, "no", opening):
+    if _opens_with(language, "yes", opening) and not _opens_with(language, "no", opening):
         return True
     return None
 
 
-def _opens(language: str, what: str, clause: str) -> bool:
-    return language in LANGUAGES and bool(_pattern(language, what).match(clause.lstrip().lower()))
+def _opens_with(language: str, what: str, clause: str) -> bool:
+    return language in LANGUAGES and bool(_word_pattern(language, what).match(clause.lstrip().lower()))
 
 
-def _place(text: str, language: str) -> bool:
-    return _name(text, language) or _said(language, "place", text)
+def _holds_place(text: str, language: str) -> bool:
+    return _holds_name(text, language) or _says_word(language, "place", text)
 
 
-def _person(text: str, language: str) -> bool:
-    return _name(text, language) or _said(language, "person", text)
+def _holds_person(text: str, language: str) -> bool:
+    return _holds_name(text, language) or _says_word(language, "person", text)
 
 
-def _named(text: str, language: str) -> bool:
-    return _name(text, language) or len(text.split()) <= _FEW
+def _holds_named(text: str, language: str) -> bool:
+    return _holds_name(text, language) or len(text.split()) <= _FEW
 
 
-def _list(text: str, language: str) -> bool:
-    return bool(_ITEMS.search(text)) or _said(language, "and", text)
+def _holds_list(text: str, language: str) -> bool:
+    return bool(_ITEMS.search(text)) or _says_word(language, "and", text)
 
 
 def _how_to(text: str, language: str) -> bool:
-    return bool(_STEPS.search(text)) or _said(language, "steps", text)
+    return bool(_STEPS.search(text)) or _says_word(language, "steps", text)
 
 
-def _why(text: str, language: str) -> bool:
-    return _said(language, "why", text)
+def _holds_reason(text: str, language: str) -> bool:
+    return _says_word(language, "why", text)
 
 
 _CHECKS = {
-    "code": _code,
-    "number": _number,
-    "time": _time,
-    "place": _place,
-    "person": _person,
-    "name": _named,
-    "list": _list,
+    "code": _holds_code,
+    "number": _holds_number,
+    "time": _holds_time,
+    "place": _holds_place,
+    "person": _holds_person,
+    "name": _holds_named,
+    "list": _holds_list,
     "how_to": _how_to,
-    "why": _why,
+    "why": _holds_reason,
 }
 
 
-def _said(language: str, what: str, text: str) -> bool:
+def _says_word(language: str, what: str, text: str) -> bool:
     """Whether a text says a word of a list; true where the language has no list."""
-    return language not in LANGUAGES or bool(_pattern(language, what).search(text.lower()))
+    return language not in LANGUAGES or bool(_word_pattern(language, what).search(text.lower()))
 
 
 @cache
-def _pattern(language: str, what: str) -> re.Pattern[str]:
+def _word_pattern(language: str, what: str) -> re.Pattern[str]:
     """A list of words, to be searched for in lower case: where case is ignored a search takes four times as long."""
     raw: dict[str, dict[str, str]] = json.loads((files("insula.text") / "answers.json").read_text("utf-8"))
     words = raw[language][what]
@@ -201,13 +201,13 @@ def _pattern(language: str, what: str) -> re.Pattern[str]:
 def _by_letter(words: str) -> str:
     """The same alternatives, those that begin with a letter together: of a hundred a search then tries a few."""
     groups: dict[str, list[str]] = {}
-    for word in _alternatives(words):
+    for word in _split_alternatives(words):
         letter = word[0] if word[:1].isalpha() and word[1:2] not in {*"?*+{"} else ""
         groups.setdefault(letter, []).append(word.removeprefix(letter))
     return "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in groups.items())
 
 
-def _alternatives(words: str) -> list[str]:
+def _split_alternatives(words: str) -> list[str]:
     """The alternatives of a regular expression, but for those within brackets."""
     found, depth = [""], 0
     for part in _PARTS.findall(words):

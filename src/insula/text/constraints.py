@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Literal, NamedTuple, cast
 
-from insula.text.analysis import LANGUAGES, Analysis, content_words, sentence, without_code, words_of
+from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, content_words, without_code, words_of
 from insula.text.constraint_phrases import ABSENT, ALONE, BOUNDS, FORMS, UNITS, Table, table_of
-from insula.text.grammar import UNSPACED, grammar
+from insula.text.grammar import UNSPACED, load_grammar
 from insula.text.questions import AskKind, asks_in
 
 MOST = 8
@@ -109,15 +109,15 @@ def range_of(number: int, upto: int, bound: str) -> tuple[int, int]:
             return int(number * (1 - TOLERANCE)), int((upto or number) * (1 + TOLERANCE)) + 1
 
 
-def constraints(message: Analysis) -> tuple[Constraint, ...]:
+def find_constraints(message: Analysis) -> tuple[Constraint, ...]:
     """The demands of a message, in order; none where its language is not known."""
     if message.language not in LANGUAGES:
         return ()
-    found = _found(message, message.language)
+    found = _find_in_message(message, message.language)
     if not found and len(message.text) <= UNSURE_CHARS and message.language not in UNSPACED:  # too short to be sure of
         several = message.text.endswith("?") and "," in message.text
         others = (
-            _found(message, each)
+            _find_in_message(message, each)
             for each in LANGUAGES
             if each not in {*UNSPACED, message.language} and (several or table_of(each).hint.search(message.text))
         )
@@ -125,10 +125,10 @@ def constraints(message: Analysis) -> tuple[Constraint, ...]:
     return found
 
 
-def _found(message: Analysis, language: str) -> tuple[Constraint, ...]:
+def _find_in_message(message: Analysis, language: str) -> tuple[Constraint, ...]:
     found: dict[tuple[Kind, str], Constraint] = {}
     for text in _own_sentences(message, language):
-        for one in _read(text, language):
+        for one in _read_sentence(text, language):
             found.setdefault((one.kind, one.what), one)
     told = [one for one in found.values() if not _is_of_parts(one, message.text, language)]
     table = any(one.kind == "table" for one in told)  # its lines are rows, and its head is none
@@ -166,11 +166,11 @@ def _told_first(text: str) -> str | None:
 
 def _before_paste(text: str, language: str) -> tuple[str, bool]:
     """What stands before the colon of "Summarise this in two sentences: …", and whether there was one."""
-    colon = _COLON.search(_unquoted(text))
+    colon = _COLON.search(_drop_quotations(text))
     if colon is None or colon.start() < 4:
         return text, False
     head = text[: colon.start()]
-    rules = grammar(language)
+    rules = load_grammar(language)
     requested = rules.request.search(head) is not None
     return (head, not text[colon.end() :].strip() or bool(requested)) if requested else (text, False)
 
@@ -181,48 +181,50 @@ def _only_steps(text: str, language: str) -> bool:
     return len(tail) <= UNSURE_CHARS and not any(map(str.isalnum, table_of(language).patterns["steps"].sub("", tail)))
 
 
-def _read(text: str, language: str) -> Iterator[Constraint]:
+def _read_sentence(text: str, language: str) -> Iterator[Constraint]:
     """The demands of a sentence, but for those that somebody else made ("My teacher wants exactly 300 words")."""
     reported = [match.start() for match in table_of(language).patterns["reported"].finditer(text)]
-    for one in chain(_said(text, language), capped(_unquoted(text), table_of(language))):
+    for one in chain(
+        _sentence_constraints(text, language), cap_constraints(_drop_quotations(text), table_of(language))
+    ):
         at = text.find(one.text)
         if not any(start < at and not _CLAUSE.search(text, start, at) for start in reported):
             yield one
 
 
-def _unquoted(text: str) -> str:
+def _drop_quotations(text: str) -> str:
     return _QUOTED.sub(lambda found: " " * len(found[0]), text)
 
 
-def _said(text: str, language: str) -> Iterator[Constraint]:
+def _sentence_constraints(text: str, language: str) -> Iterator[Constraint]:
     table = table_of(language)
     if text.endswith("?") and "," in text:
-        yield from _questioned(text, table)
+        yield from _question_constraints(text, table)
     if table.hint.search(text) is None:
         return
-    plain = _unquoted(text)
-    yield from alone(plain, table)
+    plain = _drop_quotations(text)
+    yield from clause_constraints(plain, table)
     if not plain.rstrip().endswith(("?", "？")):
-        yield from _stepped(plain, table)
-    kinds = _kinds(text, language)
-    wished = bool(table.wish.search(plain) or table.told.match(plain)) or _is_fragment(plain, table)
+        yield from _step_constraints(plain, table)
+    kinds = _ask_kinds(text, language)
+    wished = bool(table.wish.search(plain) or table.telling_opener.match(plain)) or _is_fragment(plain, table)
     wished = wished or _stands_before(plain, table) or (not kinds and _is_named(plain, table))
     wished = wished or (not table.spaced and bool(table.patterns["verbs"].search(plain)) and plain[-1] not in "?？")
     if not (kinds & _WISHED or wished or (kinds and table.strict.search(plain))):
         return
     asked = table.question.search(plain) is not None and not wished
     if kinds & _TOLD or wished:
-        yield from _compound(plain, table)
-    yield from _counted(plain, text, kinds, wished, table)
+        yield from _compound_counts(plain, table)
+    yield from _count_constraints(plain, text, kinds, wished, table)
     if not asked and "code" not in kinds:
-        yield from _formed(plain, table)
-    yield from _sole(plain, _WORD_QUOTED.sub(r"\1", text), table)
-    yield from _absent(plain, text, table)
-    yield from _bordered(text, table)
+        yield from _form_constraints(plain, table)
+    yield from _sole_constraints(plain, _WORD_QUOTED.sub(r"\1", text), table)
+    yield from _absence_constraints(plain, text, table)
+    yield from _border_constraints(text, table)
 
 
-def _kinds(text: str, language: str) -> frozenset[AskKind]:
-    return frozenset(ask.kind for ask in asks_in(sentence(text, language), language))
+def _ask_kinds(text: str, language: str) -> frozenset[AskKind]:
+    return frozenset(ask.kind for ask in asks_in(analyse_sentence(text, language), language))
 
 
 def _is_fragment(text: str, table: Table) -> bool:
@@ -234,17 +236,19 @@ def _is_fragment(text: str, table: Table) -> bool:
 def _stands_before(text: str, table: Table) -> bool:
     """Whether a demand stands before what is asked ("Without the word blue, describe the sky")."""
     _, comma, asked = text.partition(",")
-    told = table.request(asked.strip()) or table.question.match(asked.strip(" ¿"))
+    told = table.is_request(asked.strip()) or table.question.match(asked.strip(" ¿"))
     return bool(comma and told and table.opening.match(text))
 
 
-def _counted(text: str, whole: str, kinds: frozenset[AskKind], wished: bool, table: Table) -> Iterator[Constraint]:
+def _count_constraints(
+    text: str, whole: str, kinds: frozenset[AskKind], wished: bool, table: Table
+) -> Iterator[Constraint]:
     for match in table.quantity.finditer(text):
         groups = match.groupdict()
         unit = cast(Unit, next((unit for unit in UNITS if groups.get(unit)), "items"))
         bound = next((name for name in BOUNDS if groups.get(name)), "")
         after = next((name for name in BOUNDS if groups.get(f"after_{name}")), "")
-        wanted = kinds & _TOLD or table.told.match(text) or _is_named(text[: match.start()], table)
+        wanted = kinds & _TOLD or table.telling_opener.match(text) or _is_named(text[: match.start()], table)
         told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(wanted))
         asked = bool(kinds) and not kinds & _TOLD and not wished
         placed = bool(groups["in"] or groups.get("after_in") or groups.get("hyphen"))
@@ -252,20 +256,20 @@ def _counted(text: str, whole: str, kinds: frozenset[AskKind], wished: bool, tab
         placed = placed or (not table.spaced and bool(table.patterns["verbs"].match(text, match.end())))
         if asked:  # "what did he say in three words?" demands nothing; "what is DNS, in three words?" does
             placed = placed and text[: match.start()].rstrip()[-1:] in {"", ",", "，", "、"}
-        told = told or (unit == "items" and bool(table.enumerated.search(text, match.end())))
+        told = told or (unit == "items" and bool(table.enumeration.search(text, match.end())))
         if not (bound or after or told or placed):
             continue
         if kinds and not kinds & _WISHED and not (wished or bound == "exactly"):
             continue
         if unit == "characters" and table.spaced and not (bound or after):
             continue
-        number, upto = table.number(groups["n"]), table.number(groups["m"] or "")
+        number, upto = table.parse_number(groups["n"]), table.parse_number(groups["m"] or "")
         if groups["enumerate"] and unit == "words" and not (bound or after) and number <= EXACT:
             unit = "items"
         aside = groups.get("between") or ""
         if bound == "about" and number < EXACT:  # "a story about two words"
             continue
-        if not number or (unit == "items" and number < 2) or (number == 1 and aside and not table.number(aside)):
+        if not number or (unit == "items" and number < 2) or (number == 1 and aside and not table.parse_number(aside)):
             continue
         least, most = range_of(number, upto, after or bound)
         yield Constraint(unit, whole[match.start() : match.end()].strip(), least, most, "", table.language)
@@ -275,28 +279,28 @@ def _is_named(text: str, table: Table) -> bool:
     """Whether a request only names what is wanted ("A slogan of five words for a bakery.")."""
     match = table.quantity.search(text)
     head = (text[: match.start()] if match else text).split()
-    return 1 < len(head) <= _OPENING and table.number(head[0]) == 1 and text[-1:] not in "?？"
+    return 1 < len(head) <= _OPENING and table.parse_number(head[0]) == 1 and text[-1:] not in "?？"
 
 
-def _compound(text: str, table: Table) -> Iterator[Constraint]:
+def _compound_counts(text: str, table: Table) -> Iterator[Constraint]:
     """A number in one word with its unit ("a six-word slogan")."""
     for match in table.patterns["compound"].finditer(text):
         unit = cast(Unit, next(unit for unit in UNITS if match[unit]))
-        yield Constraint(unit, match.group(), *range_of(table.number(match["n"]), 0, ""), "", table.language)
+        yield Constraint(unit, match.group(), *range_of(table.parse_number(match["n"]), 0, ""), "", table.language)
 
 
-def _formed(text: str, table: Table) -> Iterator[Constraint]:
+def _form_constraints(text: str, table: Table) -> Iterator[Constraint]:
     for form in FORMS:
         match = table.patterns[form].search(text)
         if match is None or table.question.search(match.group()[:-_RELATIVE]):  # "in welcher Tabelle"
             continue
-        if not table.negated.search(text, max(0, match.start() - 24), match.start()):
+        if not table.negation.search(text, max(0, match.start() - 24), match.start()):
             yield Constraint(form, match.group().strip(), language=table.language)
     if match := _JSON.search(text):
         yield Constraint("json", match.group().strip(" .!"), language=table.language)
 
 
-def _sole(text: str, whole: str, table: Table) -> Iterator[Constraint]:
+def _sole_constraints(text: str, whole: str, table: Table) -> Iterator[Constraint]:
     for kind, name in SOLE:
         if match := table.patterns[name].search(text):
             yield Constraint(kind, match.group().strip(), language=table.language)
@@ -305,7 +309,7 @@ def _sole(text: str, whole: str, table: Table) -> Iterator[Constraint]:
         yield Constraint(kind, match.group().strip(), language=table.language)
 
 
-def _absent(text: str, whole: str, table: Table) -> Iterator[Constraint]:
+def _absence_constraints(text: str, whole: str, table: Table) -> Iterator[Constraint]:
     for kind in ABSENT:
         if match := table.patterns[kind].search(text):
             yield Constraint(kind, match.group().strip(), language=table.language)
@@ -318,7 +322,7 @@ def _absent(text: str, whole: str, table: Table) -> Iterator[Constraint]:
             yield Constraint("word", match.group().strip(), what=what, language=table.language)
 
 
-def _bordered(text: str, table: Table) -> Iterator[Constraint]:
+def _border_constraints(text: str, table: Table) -> Iterator[Constraint]:
     borders: tuple[Literal["begin", "end"], ...] = ("begin", "end")
     for kind in borders:
         if match := table.patterns[kind].search(text):
@@ -328,7 +332,7 @@ def _bordered(text: str, table: Table) -> Iterator[Constraint]:
         yield Constraint("end_question", match.group().strip(), language=table.language)
 
 
-def _stepped(text: str, table: Table) -> Iterator[Constraint]:
+def _step_constraints(text: str, table: Table) -> Iterator[Constraint]:
     """Ordered steps ("first define it, then give an example, finally …"), where each is told to be done."""
     if not table.patterns["steps_open"].search(text):
         return
@@ -337,7 +341,8 @@ def _stepped(text: str, table: Table) -> Iterator[Constraint]:
     told = sum(
         1
         for mark, end in zip(marks, ends, strict=True)
-        if table.tells(text[mark.end() : end].strip(" ,，、")) or table.request(text[: mark.start()][-40:].strip())
+        if table.tells_or_asks(text[mark.end() : end].strip(" ,，、"))
+        or table.is_request(text[: mark.start()][-40:].strip())
     )
     between = [text[one.end() : other.start()] for one, other in pairwise(marks)]
     if len(marks) > 2 and not any(map(str.isalnum, "".join(between))):  # "the steps: first, then, finally"
@@ -346,9 +351,9 @@ def _stepped(text: str, table: Table) -> Iterator[Constraint]:
         yield Constraint("steps", text.strip(), len(marks), language=table.language)
 
 
-def _questioned(text: str, table: Table) -> Iterator[Constraint]:
+def _question_constraints(text: str, table: Table) -> Iterator[Constraint]:
     """Several questions in one sentence ("Who wrote it, when, and what is it about?")."""
-    pieces = [piece.strip(" ¿?？") for piece in table.joined.split(text)]
+    pieces = [piece.strip(" ¿?？") for piece in table.list_joint.split(text)]
     asking = [piece for piece in pieces if table.question.match(piece.lstrip("¿ "))]
     joined = bool(table.joined_last.search(text))
     if pieces and asking and asking[0] == pieces[0] and len(asking) >= (2 if joined or len(pieces) > 2 else 3):
@@ -360,11 +365,11 @@ def _questioned(text: str, table: Table) -> Iterator[Constraint]:
 # what is said of other texts leaves a subject or a verb.
 
 
-def alone(text: str, table: Table) -> Iterator[Constraint]:
+def clause_constraints(text: str, table: Table) -> Iterator[Constraint]:
     """The demands of the clauses that hold nothing else."""
     clauses = _split_clauses(text)
     for clause in clauses:
-        found = next(_demands(clause, clauses, table), None)
+        found = next(_clause_demands(clause, clauses, table), None)
         if found is not None:
             yield found
 
@@ -373,9 +378,9 @@ def _split_clauses(text: str) -> list[str]:
     return [each.strip() for each in _BREAK.split(text) if each and _REST.search(each)]
 
 
-def _demands(clause: str, clauses: Sequence[str], table: Table) -> Iterator[Constraint]:
+def _clause_demands(clause: str, clauses: Sequence[str], table: Table) -> Iterator[Constraint]:
     count = table.patterns["count"].search(clause)
-    if count and not _is_each(count, table) and (bound := _bound(clause, count, table)) is not None:
+    if count and not _is_each(count, table) and (bound := _read_bound(clause, count, table)) is not None:
         yield _counted_alone(count, bound, clause, table)
     for form in ALONE:
         match = table.patterns[f"alone_{form}"].search(clause)
@@ -398,10 +403,10 @@ def _demands(clause: str, clauses: Sequence[str], table: Table) -> Iterator[Cons
 def _is_each(count: re.Match[str], table: Table) -> bool:
     """Whether what is counted is told of each ("one per line")."""
     between = (count["between"] or "").lower()
-    return between in words_of("function", table.language) and not table.number(between)
+    return between in words_of("function", table.language) and not table.parse_number(between)
 
 
-def _bound(clause: str, count: re.Match[str], table: Table) -> str | None:
+def _read_bound(clause: str, count: re.Match[str], table: Table) -> str | None:
     """How a number is bound in a clause that holds nothing else; None where it holds more."""
     beside = f"{clause[: count.start()]} {clause[count.end() :]}"
     if table.patterns["no_more"].search(beside):
@@ -423,12 +428,12 @@ def _is_filler(rest: str, table: Table) -> bool:
 
 
 def _counted_alone(count: re.Match[str], bound: str, text: str, table: Table) -> Constraint:
-    number = table.number(count["n"])
+    number = table.parse_number(count["n"])
     unit = cast(Unit, next(unit for unit in UNITS if count[unit]))
     return Constraint(unit, text, *range_of(number, 0, bound), "", table.language)
 
 
-def capped(text: str, table: Table) -> Iterator[Constraint]:
+def cap_constraints(text: str, table: Table) -> Iterator[Constraint]:
     """The number of things where it is said that no more are wanted ("Three castles on the Rhine, no more")."""
     clauses = _split_clauses(text)
     for i, clause in enumerate(clauses):
@@ -439,7 +444,7 @@ def capped(text: str, table: Table) -> Iterator[Constraint]:
         heads = clauses[:i] if whole else [clause] if cap.end() == len(clause) else []
         for head in heads:
             match = table.patterns["head"].match(head)
-            number = table.number(match["n"]) if match else 0
+            number = table.parse_number(match["n"]) if match else 0
             if match is None or not 1 < number <= _COUNTED:
                 continue
             count = table.patterns["count"].match(head, match.start("n"))

@@ -26,18 +26,18 @@ class Phrases(NamedTuple):
 
 
 @cache
-def _data() -> dict[str, dict[str, str]]:
+def _load_data() -> dict[str, dict[str, str]]:
     return json.loads((files("insula.text") / "corrections.json").read_text("utf-8"))
 
 
 @cache
-def phrases(language: str) -> Phrases:
+def load_phrases(language: str) -> Phrases:
     """The phrases of one of the known languages."""
-    raw = _data()[language]
+    raw = _load_data()[language]
     kinds = raw.keys() - {"negators", "generic", "scope"}
     return Phrases(
         language,
-        {kind: _pattern(raw[kind], raw["opener"], language in UNSPACED) for kind in kinds},
+        {kind: _compile_alternatives(raw[kind], raw["opener"], language in UNSPACED) for kind in kinds},
         frozenset(raw["negators"].split()),
         frozenset(raw["generic"].split()),
         language in UNSPACED,
@@ -45,7 +45,7 @@ def phrases(language: str) -> Phrases:
     )
 
 
-def _pattern(alternatives: str, opener: str, unspaced: bool) -> re.Pattern[str]:
+def _compile_alternatives(alternatives: str, opener: str, unspaced: bool) -> re.Pattern[str]:
     """Alternatives as one pattern, with "^" at the beginning of any clause."""
     begin = rf"(?:^|[，,、；;：:]\s*(?:{opener})*)" if unspaced else rf"(?:^|[,;:–—]\s*(?:(?:{opener})(?!\w)[\s,]*)*)"
     placed = re.sub(r"(?<!\[)\^", lambda _: begin, alternatives)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from insula.text.analysis import term_of
-from insula.text.correction_phrases import Phrases, phrases
-from insula.text.likeness import known_language, likeness
+from insula.text.correction_phrases import Phrases, load_phrases
+from insula.text.likeness import known_language, wish_likeness
 
 THRESHOLD = 0.5
 """From this score on a message is taken for a correction."""
@@ -136,7 +136,7 @@ class _Heard(NamedTuple):
     table: Phrases
 
 
-def correction(message: str, previous_message: str, response: str) -> Correction:
+def judge_correction(message: str, previous_message: str, response: str) -> Correction:
     """Judge whether a message corrects the assistant.
 
     Only the user's words say what is wanted; the response only tells what they may refer to.
@@ -147,25 +147,27 @@ def correction(message: str, previous_message: str, response: str) -> Correction
         response: what the assistant said between the two; empty in the first turn.
     """
     message, previous, response = (text[:MAX_CHARS] for text in (message, previous_message, response))
-    judged = [_judged(message, previous, response, table) for table in _tables(message, previous, response)]
+    judged = [
+        _judge_by_phrases(message, previous, response, table) for table in _phrase_tables(message, previous, response)
+    ]
     return max(judged, key=lambda one: one.score)
 
 
-def _judged(message: str, previous: str, response: str, table: Phrases) -> Correction:
-    heard = _hear(message, table)
-    hits = _hits(heard, response)
-    strengths = dict.fromkeys(hits, 1.0) | _manner(heard, previous, response)
+def _judge_by_phrases(message: str, previous: str, response: str, table: Phrases) -> Correction:
+    heard = _read_message(message, table)
+    hits = _find_hits(heard, response)
+    strengths = dict.fromkeys(hits, 1.0) | _message_cues(heard, previous, response)
     if not _PLAIN.isdisjoint(hits):
         strengths.pop("thanks", None)
-    score = _score(strengths)
+    score = _score_cues(strengths)
     cues = tuple(name for name in _WEIGHTS if strengths.get(name))
     if score < THRESHOLD:
         return Correction(score, "", "", cues)
-    wanted = _wanted(heard, hits)
-    return Correction(score, _kind(cues, wanted), wanted, cues)
+    wanted = _wanted_clause(heard, hits)
+    return Correction(score, _correction_kind(cues, wanted), wanted, cues)
 
 
-def _score(strengths: dict[str, float]) -> float:
+def _score_cues(strengths: dict[str, float]) -> float:
     """The log odds that the cues add up to, as a share; without any, or with thanks alone, 0."""
     if all(name == "thanks" for name in strengths):
         return 0.0
@@ -173,7 +175,7 @@ def _score(strengths: dict[str, float]) -> float:
     return 1 / (1 + math.exp(-odds))
 
 
-def _kind(cues: tuple[str, ...], wanted: str) -> str:
+def _correction_kind(cues: tuple[str, ...], wanted: str) -> str:
     if any(name in cues for name in _WISHES):
         return "instruction"
     if wanted or ("reject" not in cues and any(name in cues for name in (*_STATED, "denied"))):
@@ -181,26 +183,26 @@ def _kind(cues: tuple[str, ...], wanted: str) -> str:
     return "rejection" if any(name in cues for name in ("reject", "no", "why")) else "repair"
 
 
-def _tables(message: str, previous: str, response: str) -> list[Phrases]:
+def _phrase_tables(message: str, previous: str, response: str) -> list[Phrases]:
     """The phrases of the message's language; of a short message also those of what was said before it."""
     own = known_language(message)
     if own and len(message) > _SHORT:
-        return [phrases(own)]
+        return [load_phrases(own)]
     before = known_language(previous) or known_language(response)
-    return [phrases(language) for language in dict.fromkeys(filter(None, (own, before)))] or [phrases("en")]
+    return [load_phrases(language) for language in dict.fromkeys(filter(None, (own, before)))] or [load_phrases("en")]
 
 
-def _hear(message: str, table: Phrases) -> _Heard:
+def _read_message(message: str, table: Phrases) -> _Heard:
     plain = _NOT_SAID.sub(lambda found: "_" * len(found.group()), message.replace("’", "'"))
     found = [match.span("said") for match in _SENTENCE.finditer(plain)]
     if len(found) > _HEAD + _TAIL:
         found = found[:_HEAD] + found[-_TAIL:]
-    read = [_sentence(plain, *span, table) for span in found]
+    read = [_read_sentence(plain, *span, table) for span in found]
     said = [one for one in read if one.denies or one.start < one.end]
     return _Heard(message, plain, [one._replace(place=i) for i, one in enumerate(said)], table)
 
 
-def _sentence(plain: str, start: int, end: int, table: Phrases) -> _Sentence:
+def _read_sentence(plain: str, start: int, end: int, table: Phrases) -> _Sentence:
     start = _past_opener(plain, start, end, table)
     denial = table.patterns["no"].match(plain, start, end)
     if denial is None:
@@ -219,24 +221,24 @@ def _past_opener(plain: str, start: int, end: int, table: Phrases) -> int:
         start = found.end()
 
 
-def _hits(heard: _Heard, response: str) -> dict[str, _Hit]:
+def _find_hits(heard: _Heard, response: str) -> dict[str, _Hit]:
     """The first hit of each cue that may speak here."""
-    silent = _ANSWERS if _asks(response) else _EMPTY
+    silent = _ANSWERS if _asks_user(response) else _EMPTY
     if not response.strip():
         silent = frozenset(_WEIGHTS) - _ALONE
     found: dict[str, _Hit] = {}
     for sentence in heard.sentences:
-        for name, start, end in _spoken(heard, sentence, response):
+        for name, start, end in _sentence_cues(heard, sentence, response):
             if name not in silent and name not in found:
                 found[name] = _Hit(start, end, sentence)
     return found
 
 
-def _asks(response: str) -> bool:
+def _asks_user(response: str) -> bool:
     return bool(_MARK.search(response[-_ASKS_WITHIN:]))
 
 
-def _spoken(heard: _Heard, sentence: _Sentence, response: str) -> Iterator[tuple[str, int, int]]:
+def _sentence_cues(heard: _Heard, sentence: _Sentence, response: str) -> Iterator[tuple[str, int, int]]:
     """The cues of one sentence with their offsets."""
     patterns, start = heard.table.patterns, sentence.start
     if sentence.denies:
@@ -250,11 +252,11 @@ def _spoken(heard: _Heard, sentence: _Sentence, response: str) -> Iterator[tuple
             continue
         if (match := patterns[name].search(said)) is not None:
             yield name, start + match.start(), start + match.end()
-    if not asking and (denied := _denied(heard.table, said, response)):
+    if not asking and (denied := _find_denied(heard.table, said, response)):
         yield "denied", start + denied.start(1), start + denied.end(1)
 
 
-def _denied(table: Phrases, said: str, response: str) -> re.Match[str] | None:
+def _find_denied(table: Phrases, said: str, response: str) -> re.Match[str] | None:
     """A word that the user denies and the assistant had said ("in Berlin, not Paris")."""
     lower = response.lower()
     for match in table.patterns["denied"].finditer(said):
@@ -264,24 +266,24 @@ def _denied(table: Phrases, said: str, response: str) -> re.Match[str] | None:
     return None
 
 
-def _manner(heard: _Heard, previous: str, response: str) -> dict[str, float]:
+def _message_cues(heard: _Heard, previous: str, response: str) -> dict[str, float]:
     """How strong the cues are that no single sentence holds."""
     if not response.strip() and not previous.strip():
         return {}
-    failed = _failed(response, heard.table)
-    alike = _rephrased(heard.text, previous, failed)
+    failed = _response_failed(response, heard.table)
+    alike = _rephrase_share(heard.text, previous, failed)
     found = {
         "failed": float(failed),
         "similar": alike,
         "retried": float(failed and alike > 0),
-        "thanks": float(_thanks(heard.plain[:_COMPARED], heard.table)),
+        "thanks": float(_clause_thanks(heard.plain[:_COMPARED], heard.table)),
         "emphasis": float(bool(_LOUD.search(heard.plain[:_COMPARED]))),
-        "negated": float(_negated(heard)),
+        "negated": float(_denies_something(heard)),
     }
     return {name: strength for name, strength in found.items() if strength}
 
 
-def _thanks(said: str, table: Phrases) -> bool:
+def _clause_thanks(said: str, table: Phrases) -> bool:
     """Whether a clause thanks or praises, and does not only hold such a word ("say: have a wonderful morning")."""
     found = table.patterns["thanks"].finditer(said)
     return any(table.unspaced or _is_clause(said, *match.span()) for match in found)
@@ -293,7 +295,7 @@ def _is_clause(said: str, start: int, end: int) -> bool:
     return len(before) <= 1 or not _CLAUSE.split(said[end:])[0].strip()
 
 
-def _negated(heard: _Heard) -> bool:
+def _denies_something(heard: _Heard) -> bool:
     """Whether the message denies anything at all."""
     said, negators = heard.plain[:_COMPARED].lower(), heard.table.negators
     if heard.table.unspaced:
@@ -301,12 +303,12 @@ def _negated(heard: _Heard) -> bool:
     return not negators.isdisjoint(_WORD.findall(said))
 
 
-def _failed(response: str, table: Phrases) -> bool:
+def _response_failed(response: str, table: Phrases) -> bool:
     """Whether the assistant has just apologised or said that it could not."""
     return bool(table.patterns["sorry"].search(response[:_APOLOGY_WITHIN].replace("’", "'")))
 
 
-def _rephrased(message: str, previous: str, failed: bool) -> float:
+def _rephrase_share(message: str, previous: str, failed: bool) -> float:
     """How much a message says the one before anew, in [0, 1]; the same command again may just be wanted twice."""
     one, other = message[:_COMPARED].lower().strip(_EDGE), previous[:_COMPARED].lower().strip(_EDGE)
     if len(one) < 2 or len(other) < 2:
@@ -318,17 +320,17 @@ def _rephrased(message: str, previous: str, failed: bool) -> float:
     return alike * _RETRY if one == other and not failed else alike
 
 
-def _wanted(heard: _Heard, hits: dict[str, _Hit]) -> str:
+def _wanted_clause(heard: _Heard, hits: dict[str, _Hit]) -> str:
     """The clause that says what is wanted, the plainest first."""
     for name in (*_WISHES, *_STATED, "denied"):
         if (hit := hits.get(name)) is not None and not _within_rejection(hit, hits):
-            clause = _after(heard, hit) if name == "meant" else _around(heard, hit)
+            clause = _clause_after(heard, hit) if name == "meant" else _clause_around(heard, hit)
             if clause:
                 return clause
     if "no" in hits and (clause := _unless_rejecting(heard, hits["no"].start, hits["no"].sentence.end)):
         return clause
     rejection = hits.get("reject") or hits.get("no")
-    return _following(heard, rejection) if rejection else ""
+    return _following_clause(heard, rejection) if rejection else ""
 
 
 def _within_rejection(hit: _Hit, hits: dict[str, _Hit]) -> bool:
@@ -337,22 +339,22 @@ def _within_rejection(hit: _Hit, hits: dict[str, _Hit]) -> bool:
     return rejection is not None and rejection.start <= hit.start < rejection.end
 
 
-def _around(heard: _Heard, hit: _Hit) -> str:
+def _clause_around(heard: _Heard, hit: _Hit) -> str:
     """The clause around a cue, without courtesies and "from now on"; of the rest of the sentence where that is all."""
     start = hit.sentence.start
     for boundary in _BOUNDARY.finditer(heard.plain, start, hit.start):
         start = boundary.end()
-    return _clause(heard, start, hit.sentence.end) or _clause(heard, hit.sentence.start, hit.sentence.end)
+    return _clean_clause(heard, start, hit.sentence.end) or _clean_clause(heard, hit.sentence.start, hit.sentence.end)
 
 
-def _after(heard: _Heard, hit: _Hit) -> str:
+def _clause_after(heard: _Heard, hit: _Hit) -> str:
     """What follows "I meant"; in languages whose verb comes last, what precedes it."""
-    if clause := _clause(heard, hit.end, hit.sentence.end):
+    if clause := _clean_clause(heard, hit.end, hit.sentence.end):
         return clause
-    return _clause(heard, hit.sentence.start, hit.start) if heard.table.unspaced else ""
+    return _clean_clause(heard, hit.sentence.start, hit.start) if heard.table.unspaced else ""
 
 
-def _following(heard: _Heard, hit: _Hit) -> str:
+def _following_clause(heard: _Heard, hit: _Hit) -> str:
     """What is said behind a rejection: the rest of its sentence, or the next one."""
     boundary = _BOUNDARY.search(heard.plain, hit.end, hit.sentence.end)
     if boundary and (clause := _unless_rejecting(heard, boundary.end(), hit.sentence.end)):
@@ -366,16 +368,16 @@ def _unless_rejecting(heard: _Heard, start: int, end: int) -> str:
     said = heard.plain[start:end]
     if any(heard.table.patterns[name].search(said) for name in ("reject", "why", "thanks", "sorry")):
         return ""
-    return _clause(heard, start, end)
+    return _clean_clause(heard, start, end)
 
 
-def _clause(heard: _Heard, start: int, end: int) -> str:
+def _clean_clause(heard: _Heard, start: int, end: int) -> str:
     start = _past_opener(heard.plain, start, end, heard.table)
     if (lead := heard.table.patterns["lead"].match(heard.plain, start, end)) is not None:
         start = _past_opener(heard.plain, lead.end(), end, heard.table)
     return heard.text[start:end].strip(_EDGE)[:MAX_WANTED]
 
 
-def alike(one: Correction | str, other: Correction | str) -> float:
-    """Whether two corrections ask for the same, in [0, 1] (`likeness`); one that says no wish is like no other."""
-    return likeness(*(said if isinstance(said, str) else said.wanted for said in (one, other)))
+def correction_likeness(one: Correction | str, other: Correction | str) -> float:
+    """Whether two corrections ask for the same, in [0, 1] (`wish_likeness`); one that says no wish is like no other."""
+    return wish_likeness(*(said if isinstance(said, str) else said.wanted for said in (one, other)))

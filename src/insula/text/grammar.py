@@ -57,43 +57,43 @@ class Grammar(NamedTuple):
 
 
 @cache
-def grammar(language: str) -> Grammar:
+def load_grammar(language: str) -> Grammar:
     """The grammar of asking in one of the known languages."""
-    questions, requests = _read("questions.json")[language], _read("requests.json")[language]
-    return (_unspaced if language in UNSPACED else _spaced)(questions, requests)
+    questions, requests = _read_table("questions.json")[language], _read_table("requests.json")[language]
+    return (_unspaced_grammar if language in UNSPACED else _spaced_grammar)(questions, requests)
 
 
 @cache
-def _read(name: str) -> dict[str, dict[str, str]]:
+def _read_table(name: str) -> dict[str, dict[str, str]]:
     return json.loads((files("insula.text") / name).read_text("utf-8"))
 
 
-def _spaced(questions: dict[str, str], requests: dict[str, str]) -> Grammar:
-    imperatives = _grouped(_imperatives(requests))
+def _spaced_grammar(questions: dict[str, str], requests: dict[str, str]) -> Grammar:
+    imperatives = _group_kinds(_imperative_patterns(requests))
     return Grammar(
-        question=_words(_grouped(questions)),
-        request=_words(rf"(?:(?:{requests['may']})\s+)?(?:{imperatives})"),
+        question=_word_pattern(_group_kinds(questions)),
+        request=_word_pattern(rf"(?:(?:{requests['may']})\s+)?(?:{imperatives})"),
         opener=re.compile(rf"[\s¿¡]*(?:{requests['polite']})(?!\w)[\s,.:;!¿¡-]*", re.IGNORECASE),
-        tell=_words(requests["tell"]),
-        inverted=_words(requests["aux"]) if "aux" in requests else _NEVER,
-        no_question=_words(requests["no_question"]),
-        rhetorical=_words(requests["rhetorical"]),
+        tell=_word_pattern(requests["tell"]),
+        inverted=_word_pattern(requests["aux"]) if "aux" in requests else _NEVER,
+        no_question=_word_pattern(requests["no_question"]),
+        rhetorical=_word_pattern(requests["rhetorical"]),
         unmarked=_NEVER,
-        joint=_joint(questions, requests),
-        choice=_words(requests["or"]),
-        announces=_words(requests["announces"]),
-        creative=_words(requests["creative"]),
+        joint=_joint_pattern(questions, requests),
+        choice=_word_pattern(requests["or"]),
+        announces=_word_pattern(requests["announces"]),
+        creative=_word_pattern(requests["creative"]),
         backchannel=frozenset(requests["backchannel"].split()),
         artifacts=frozenset(requests["artifacts"].split()),
         particles=frozenset(requests.get("particles", "").split()),
     )
 
 
-def _unspaced(questions: dict[str, str], requests: dict[str, str]) -> Grammar:
-    imperatives = _grouped(_imperatives(requests))
+def _unspaced_grammar(questions: dict[str, str], requests: dict[str, str]) -> Grammar:
+    imperatives = _group_kinds(_imperative_patterns(requests))
     head = rf"^[\s，,。]*(?:{requests['may']})?[\s，,]*" if "may" in requests else ""
     return Grammar(
-        question=re.compile(_grouped(questions)),
+        question=re.compile(_group_kinds(questions)),
         request=re.compile(rf"{head}(?:{imperatives})"),
         opener=re.compile(requests.get("may", "(?!)")),
         tell=re.compile(requests["tell"]),
@@ -111,11 +111,11 @@ def _unspaced(questions: dict[str, str], requests: dict[str, str]) -> Grammar:
     )
 
 
-def _imperatives(requests: dict[str, str]) -> dict[str, str]:
+def _imperative_patterns(requests: dict[str, str]) -> dict[str, str]:
     return {kind: requests[kind] for kind in ("code", "how_to", "why", "list", "request") if kind in requests}
 
 
-def _joint(questions: dict[str, str], requests: dict[str, str]) -> re.Pattern[str]:
+def _joint_pattern(questions: dict[str, str], requests: dict[str, str]) -> re.Pattern[str]:
     asking = "|".join((*questions.values(), *([requests["aux"]] if "aux" in requests else ())))
     verbs = "|".join(requests[kind] for kind in ("list", "request"))
     word = rf"[\s,;]+(?:{requests['conjunction']})[,\s]+¿?"
@@ -128,9 +128,9 @@ def _joint(questions: dict[str, str], requests: dict[str, str]) -> re.Pattern[st
     return re.compile(joints, re.IGNORECASE)
 
 
-def _grouped(kinds: dict[str, str]) -> str:
+def _group_kinds(kinds: dict[str, str]) -> str:
     return "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items())
 
 
-def _words(pattern: str) -> re.Pattern[str]:
+def _word_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)[¿¡]?(?:{pattern})(?!\w)", re.IGNORECASE)

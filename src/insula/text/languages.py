@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple, cast
 
-from insula.text.analysis import UNKNOWN, Analysis, Sentence, detect, without_code
+from insula.text.analysis import UNKNOWN, Analysis, Sentence, detect_language, without_code
 from insula.text.questions import asks_in
 
 MAX_CHARS = 4_000
@@ -61,7 +61,7 @@ class _Table(NamedTuple):
 
 
 @cache
-def _table() -> _Table:
+def _load_table() -> _Table:
     raw = json.loads((files("insula.text") / "languages.json").read_text("utf-8"))
     names = {name: code for code, words in cast(dict[str, str], raw["names"]).items() for name in words.split()}
     any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
@@ -104,7 +104,7 @@ class Expected(NamedTuple):
     """Scripts of the message other than Latin: an answer may quote them."""
 
 
-def expected(message: Analysis, own: Sequence[str] = ()) -> Expected:
+def expected_languages(message: Analysis, own: Sequence[str] = ()) -> Expected:
     """The languages that an answer to `message` may be in.
 
     Args:
@@ -115,11 +115,11 @@ def expected(message: Analysis, own: Sequence[str] = ()) -> Expected:
         The language asked for ("in French, please"); else those of the message, with any it names; else, where the
         message's language is unknown, the agent's.
     """
-    read = _read(message)
+    read = _outer_sentences(message)
     text = " ".join(sentence.text for sentence in read)
-    scripts, translated = frozenset(_scripts(text)), bool(_table().translate.search(text))
-    named = _named(text)
-    wished = _wished(read, message.language) if named else _NONE
+    scripts, translated = frozenset(_count_scripts(text)), bool(_load_table().translate.search(text))
+    named = _named_languages(text)
+    wished = _wished_language(read, message.language) if named else _NONE
     if wished or translated:
         return Expected(wished, translated, bool(wished), scripts)
     languages = frozenset(_languages_of(read))
@@ -129,16 +129,16 @@ def expected(message: Analysis, own: Sequence[str] = ()) -> Expected:
     return Expected(languages | named | outside, False, False, scripts)
 
 
-def _named(text: str) -> frozenset[str]:
+def _named_languages(text: str) -> frozenset[str]:
     """The languages that a text names."""
-    names = _table().names
+    names = _load_table().names
     spaced = frozenset(names[word] for word in _WORD.findall(text.lower()) if word in names)
     if _FOREIGN.search(text) is None:
         return spaced
-    return spaced | frozenset(names[match.group()] for match in _table().unspaced.finditer(text))
+    return spaced | frozenset(names[match.group()] for match in _load_table().unspaced.finditer(text))
 
 
-def _read(message: Analysis) -> list[Sentence]:
+def _outer_sentences(message: Analysis) -> list[Sentence]:
     """The sentences at both ends of a message: what it asks for stands there, and pasted text between."""
     found = message.sentences
     if len(found) > 2 * MAX_SENTENCES:
@@ -146,28 +146,28 @@ def _read(message: Analysis) -> list[Sentence]:
     return [sentence for sentence in found if len(sentence.text) <= _SENTENCE]
 
 
-def _wished(sentences: list[Sentence], language: str) -> frozenset[str]:
+def _wished_language(sentences: list[Sentence], language: str) -> frozenset[str]:
     """The language that the message asks the answer to be in, if any: the last that it names so."""
-    table, wished = _table(), frozenset[str]()
+    table, wished = _load_table(), frozenset[str]()
     for sentence in sentences:
         text = sentence.text
         for match in table.into.finditer(text):
             name = match["spaced"] or match["used"] or match["zh"] or match["ja"]
             if match["to"] and not table.translate.search(text):
                 continue
-            if not table.negated.search(text, max(0, match.start() - 40), match.start()) and not _about(
+            if not table.negated.search(text, max(0, match.start() - 40), match.start()) and not _asks_about_language(
                 sentence, language
             ):
                 wished = frozenset({table.names[name.lower()]})
     return wished
 
 
-def _about(sentence: Sentence, language: str) -> bool:
+def _asks_about_language(sentence: Sentence, language: str) -> bool:
     """Whether a sentence asks about a language ("How do you say cat in French?") rather than for an answer in it."""
-    if _table().translate.search(sentence.text):
+    if _load_table().translate.search(sentence.text):
         return False
     kinds = {ask.kind for ask in asks_in(sentence, language)}
-    return kinds == {"yes_no"} or bool(_table().spoken.search(sentence.text))
+    return kinds == {"yes_no"} or bool(_load_table().spoken.search(sentence.text))
 
 
 def _languages_of(sentences: list[Sentence]) -> Iterator[str]:
@@ -177,7 +177,7 @@ def _languages_of(sentences: list[Sentence]) -> Iterator[str]:
     parts = [text, *(part for part in (found[:1] + found[-1:]) if len(part) > _LONG)]
     if (plain := _without_asides(text)) != text:
         parts.append(plain)
-    return (language for part in parts if (language := detect(part, least=SURE_OF_MESSAGE)) != UNKNOWN)
+    return (language for part in parts if (language := detect_language(part, least=SURE_OF_MESSAGE)) != UNKNOWN)
 
 
 def _languages_by_script(text: str) -> frozenset[str]:
@@ -185,24 +185,24 @@ def _languages_by_script(text: str) -> frozenset[str]:
     script, letters = _main_script(text)
     if script == _LATIN:
         return frozenset({_LATIN}) if letters >= _MIN_LETTERS else frozenset()
-    return frozenset(language for language, written in _table().scripts.items() if written == script)
+    return frozenset(language for language, written in _load_table().scripts.items() if written == script)
 
 
 def in_wrong_language(text: str, wanted: Expected) -> bool:
     """Whether `text` is plainly in a language other than those wanted; false where that cannot be told."""
     if not wanted.languages:
         return False
-    if wanted.translated and any(detect(part) in wanted.languages for part in _parts(text)):
+    if wanted.translated and any(detect_language(part) in wanted.languages for part in _translation_parts(text)):
         return False
     verdicts: list[bool | None] = []
-    for window in _windows(_prose(text)):
-        verdicts.append(_verdict(window, wanted))
+    for window in _sample_windows(_strip_code(text)):
+        verdicts.append(_judge_piece(window, wanted))
         if verdicts.count(True) * 2 > _WINDOWS:
             return False
     return verdicts.count(False) > verdicts.count(True)
 
 
-def _prose(text: str) -> str:
+def _strip_code(text: str) -> str:
     prose = without_code(text)
     if len(prose) * 2 < len(text):
         return ""
@@ -217,7 +217,7 @@ def _without_asides(text: str) -> str:
     return _LINK.sub(" ", text) if "http" in text else text
 
 
-def _windows(text: str) -> Iterable[str]:
+def _sample_windows(text: str) -> Iterable[str]:
     """Up to three pieces of a text: its beginning, middle and end."""
     text = text.strip()
     if len(text) <= _WINDOW * _WINDOWS:
@@ -226,12 +226,12 @@ def _windows(text: str) -> Iterable[str]:
     return (text[:_WINDOW], text[middle : middle + _WINDOW], text[-_WINDOW:])
 
 
-def _verdict(text: str, wanted: Expected) -> bool | None:
+def _judge_piece(text: str, wanted: Expected) -> bool | None:
     """Whether a piece is in a wanted language; `None` where it cannot be told."""
     script, count = _main_script(text)
     if count < (_MIN_LETTERS if script == _LATIN else _MIN_FOREIGN):
         return None
-    if script not in {_table().scripts.get(language, _LATIN) for language in wanted.languages}:
+    if script not in {_load_table().scripts.get(language, _LATIN) for language in wanted.languages}:
         quoted = script in wanted.scripts and not (wanted.wished and not wanted.translated)
         if quoted or (script == _LATIN and not _latin_prose(text)):
             return None
@@ -240,10 +240,10 @@ def _verdict(text: str, wanted: Expected) -> bool | None:
         return True
     if script == _LATIN and len(_LOWER_LATIN.findall(text)) < _MIN_LOWER_WORDS:
         return None
-    language = detect(text, least=SURE_OF_ANSWER)
+    language = detect_language(text, least=SURE_OF_ANSWER)
     if language == UNKNOWN:
         return None
-    if wanted.languages & (_table().kin.get(language, _NONE) | {language}):
+    if wanted.languages & (_load_table().kin.get(language, _NONE) | {language}):
         return True
     return None if _kanji_only(text, wanted) else False
 
@@ -263,21 +263,21 @@ def _main_script(text: str) -> tuple[str, int]:
     """The script with the most letters, and how many; of Latin only whether there are a few."""
     if _FOREIGN.search(text) is None:
         return _LATIN, len(_LETTER.findall(text[:_GLANCE]))
-    counts = _scripts(text)
+    counts = _count_scripts(text)
     counts[_LATIN] = len(_LETTER.findall(text)) - sum(counts.values())
     return max(counts.items(), key=lambda item: item[1])
 
 
-def _scripts(text: str) -> dict[str, int]:
+def _count_scripts(text: str) -> dict[str, int]:
     counts: dict[str, int] = {}
     if _FOREIGN.search(text) is not None:
-        for match in _table().foreign.finditer(text):
+        for match in _load_table().foreign.finditer(text):
             name = cast(str, match.lastgroup)
             counts[name] = counts.get(name, 0) + len(match.group())
     return counts
 
 
-def _parts(text: str) -> Iterator[str]:
+def _translation_parts(text: str) -> Iterator[str]:
     """The lines, quotations and clauses after a colon of a text: where a translation may stand."""
     for line in text[:MAX_CHARS].splitlines()[:32]:
         yield line

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from insula.text.analysis import LANGUAGES, detect, words
-from insula.text.correction_phrases import Phrases, phrases
+from insula.text.analysis import LANGUAGES, detect_language, split_words
+from insula.text.correction_phrases import Phrases, load_phrases
 from insula.text.grammar import UNSPACED
 
 MAX_CHARS = 400
@@ -16,15 +16,15 @@ _LIGHT = 0.25
 _CLAUSES = re.compile(r"[,;:，、；：–—.!?。！？\n]")
 
 
-def likeness(one: str, other: str) -> float:
+def wish_likeness(one: str, other: str) -> float:
     """How far two corrections ask for the same, in [0, 1]: their content words, each with whether it is negated.
 
     "Don't use emojis" and "no emojis, please" are alike; "use emojis" and "don't use emojis" are not. Words that every
     one holds ("use", "answer", "always") count a quarter.
     """
     first, second = known_language(one[:MAX_CHARS]), known_language(other[:MAX_CHARS])
-    tokens = _tokens(one[:MAX_CHARS], first or second or "en")
-    others = _tokens(other[:MAX_CHARS], second or first or "en")
+    tokens = _signed_stems(one[:MAX_CHARS], first or second or "en")
+    others = _signed_stems(other[:MAX_CHARS], second or first or "en")
     total = sum(tokens.values()) + sum(others.values())
     shared = sum(tokens[token] + others[token] for token in tokens.keys() & others.keys())
     return shared / total if total else 0.0
@@ -32,29 +32,29 @@ def likeness(one: str, other: str) -> float:
 
 def known_language(text: str) -> str:
     """The language of a text where it can be told and has phrases, else nothing."""
-    language = detect(text)
+    language = detect_language(text)
     return language if language in LANGUAGES else ""
 
 
-def _tokens(text: str, language: str) -> dict[tuple[str, bool], float]:
+def _signed_stems(text: str, language: str) -> dict[tuple[str, bool], float]:
     """Stems of content words, each with whether it is negated, and their weights."""
-    known = phrases(language)
+    known = load_phrases(language)
     tokens: dict[tuple[str, bool], float] = {}
     for clause in _CLAUSES.split(text.lower().replace("’", "'")):
-        for stem, surface, negated in _signed(clause, language, known):
+        for stem, surface, negated in _sign_words(clause, language, known):
             tokens[stem, negated] = _LIGHT if surface in known.generic else 1.0
     return tokens
 
 
-def _signed(clause: str, language: str, known: Phrases) -> Iterator[tuple[str, str, bool]]:
+def _sign_words(clause: str, language: str, known: Phrases) -> Iterator[tuple[str, str, bool]]:
     if language in UNSPACED:
         negated = any(word in clause for word in known.negators)
-        for word in words(clause, language):
+        for word in split_words(clause, language):
             if word.term and not any(word.text in negator for negator in known.negators):
                 yield word.term, word.text, negated
         return
     # "don't" would come apart at its apostrophe
-    found = list(words(clause.replace("n't", "nt"), language))
+    found = list(split_words(clause.replace("n't", "nt"), language))
     marks = {word.replace("'", "") for word in known.negators}
     negated = known.whole and any(word.text in marks for word in found)
     for word in found:

@@ -21,65 +21,65 @@ _HOLE = re.compile(r"[<\[]unk(?:nown)?[>\]]|(?<![\w-])unk(?![\w-])|\ufffd", re.I
 """What a model writes for a word that it does not have, and what a broken encoding leaves."""
 
 
-def declines(text: str, language: str) -> bool:
+def declines_answer(text: str, language: str) -> bool:
     """Whether a text says that it cannot, will not or does not know."""
-    return _says("decline", text, language)
+    return _matches_manner("decline", text, language)
 
 
-def untold(text: str, language: str) -> bool:
+def says_untold(text: str, language: str) -> bool:
     """Whether a text says that one was never told."""
-    return _says("untold", text, language)
+    return _matches_manner("untold", text, language)
 
 
-def refuses(text: str, language: str) -> bool:
+def refuses_request(text: str, language: str) -> bool:
     """Whether a text turns the request itself down ("I cannot help with that"), and not merely what is not known."""
-    return _says("refuse", text, language)
+    return _matches_manner("refuse", text, language)
 
 
-def harmful(text: str, language: str) -> bool:
+def is_harmful(text: str, language: str) -> bool:
     """Whether a message names what an assistant may well refuse to help with."""
-    return _says("harm", text, language)
+    return _matches_manner("harm", text, language)
 
 
 def opens_with_subject(text: str, language: str) -> bool:
     """Whether a text opens by speaking of a thing of its own, and of neither of two that were named before."""
     glance = text[:_GLANCE]
-    return _says("subject", glance, language) and not _says("one_of", glance, language)
+    return _matches_manner("subject", glance, language) and not _matches_manner("one_of", glance, language)
 
 
-def hedges(text: str, language: str) -> bool:
+def hedges_answer(text: str, language: str) -> bool:
     """Whether a text already says that it is not certain."""
-    return _says("hedge", text, language)
+    return _matches_manner("hedge", text, language)
 
 
 def wants_again(text: str, language: str) -> bool:
     """Whether a user asks for something to be said again."""
-    return _says("again", text, language)
+    return _matches_manner("again", text, language)
 
 
-def informal(text: str, language: str) -> bool:
+def is_informal(text: str, language: str) -> bool:
     """Whether a text uses emoji, slang or doubled exclamation marks."""
     text = text[:MAX_CHARS]
-    return bool(_EMOJI.search(text) or _LOUD.search(text)) or _says("slang", text, language)
+    return bool(_EMOJI.search(text) or _LOUD.search(text)) or _matches_manner("slang", text, language)
 
 
-def breaks(text: str, language: str) -> int:
+def count_breaks(text: str, language: str) -> int:
     """How often a text is broken off within a phrase ("I like the ."), or has a hole where a word should be."""
     text = text[:MAX_CHARS]
     holes = len(_HOLE.findall(text))
-    return holes + (sum(1 for _ in _pattern("broken", language).finditer(text)) if language in LANGUAGES else 0)
+    return holes + (sum(1 for _ in _manner_pattern("broken", language).finditer(text)) if language in LANGUAGES else 0)
 
 
-def _says(what: str, text: str, language: str) -> bool:
-    return language in LANGUAGES and bool(_pattern(what, language).search(text[:MAX_CHARS].replace("’", "'")))
+def _matches_manner(what: str, text: str, language: str) -> bool:
+    return language in LANGUAGES and bool(_manner_pattern(what, language).search(text[:MAX_CHARS].replace("’", "'")))
 
 
 @cache
-def _data() -> dict[str, dict[str, str]]:
+def _load_manners() -> dict[str, dict[str, str]]:
     return json.loads((files("insula.text") / "manner.json").read_text("utf-8"))
 
 
 @cache
-def _pattern(what: str, language: str) -> re.Pattern[str]:
-    phrases = _data()[language][what]
+def _manner_pattern(what: str, language: str) -> re.Pattern[str]:
+    phrases = _load_manners()[language][what]
     return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)

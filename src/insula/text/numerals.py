@@ -18,15 +18,15 @@ def number_words(text: str, language: str) -> set[int]:
     """The numbers that stand in a text as words, but for one, which is an article as well."""
     if language not in LANGUAGES:
         return set()
-    known = numerals(language)
+    known = load_numerals(language)
     if language in UNSPACED:
-        found = {_composed(run, known) for run in _NUMERALS.findall(text)}
+        found = {_compose_number(run, known) for run in _NUMERALS.findall(text)}
     else:
         found = {known.get(word, 0) for word in _WORD.findall(text.lower())}
     return {value for value in found if value > 1}
 
 
-def _composed(run: str, known: Mapping[str, int]) -> int:
+def _compose_number(run: str, known: Mapping[str, int]) -> int:
     """The number that Chinese numerals in a row make ("二十三")."""
     if not _TENS.search(run):
         return known.get(run, 0) or known.get(run[:1], 0)
@@ -37,12 +37,12 @@ def _composed(run: str, known: Mapping[str, int]) -> int:
 
 
 @cache
-def numerals(language: str) -> dict[str, int]:
+def load_numerals(language: str) -> dict[str, int]:
     """The number that each word of a language means."""
-    pairs = (pair.split("=") for pair in _data()[language].split())
+    pairs = (pair.split("=") for pair in _load_data()[language].split())
     return {word: int(value) for word, value in pairs}
 
 
 @cache
-def _data() -> dict[str, str]:
+def _load_data() -> dict[str, str]:
     return json.loads((files("insula.text") / "numerals.json").read_text("utf-8"))

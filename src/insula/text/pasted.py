@@ -36,15 +36,15 @@ def own_words(message: str) -> str:
     assistants in general, as nobody does who speaks to one. What was handed over is taken out before
     (`insula.language.handed`).
     """
-    return _plain(_unquoted(message, " "))
+    return _plain_words(_replace_quotations(message, " "))
 
 
 def told_words(message: str) -> str:
     """What of a message may be told to be what the user said; nothing where nobody can tell.
 
-    As `own_words`, with an ellipsis for code, and `QUOTED` for each quotation (`quotations`).
+    As `own_words`, with an ellipsis for code, and `QUOTED` for each quotation (`find_quotations`).
     """
-    return _plain(_unquoted(message, ELLIPSIS, QUOTED))
+    return _plain_words(_replace_quotations(message, ELLIPSIS, QUOTED))
 
 
 def lead_of(message: str) -> str:
@@ -65,16 +65,16 @@ def behind_quotation(body: str) -> str:
 
 def has_body(message: str) -> bool:
     """Whether a message holds more than may be said of a text: code, a quotation, or something behind a lead."""
-    return bool(lead_of(message)) or _unquoted(message, ELLIPSIS, QUOTED) != message
+    return bool(lead_of(message)) or _replace_quotations(message, ELLIPSIS, QUOTED) != message
 
 
-def quotations(message: str) -> tuple[str, ...]:
+def find_quotations(message: str) -> tuple[str, ...]:
     """The quotations that `told_words` takes out of a message, in order."""
     left = _CITED.sub("", _BLOCK.sub(ELLIPSIS, message.replace("\r", "\n")))
     return tuple(found[0] for found in _QUOTED.finditer(left) if _is_long(found[0]))
 
 
-def _unquoted(message: str, instead: str, quoted: str | None = None) -> str:
+def _replace_quotations(message: str, instead: str, quoted: str | None = None) -> str:
     left = _CITED.sub("", _BLOCK.sub(instead, message.replace("\r", "\n")))
     return _QUOTED.sub(lambda found: (quoted or instead) if _is_long(found[0]) else found[0], left)
 
@@ -84,14 +84,14 @@ def _is_long(quotation: str) -> bool:
     return len(_WORD.findall(quotation)) > QUOTED_WORDS or len(_WIDE.findall(quotation)) > QUOTED_CHARS
 
 
-def _plain(left: str) -> str:
+def _plain_words(left: str) -> str:
     left = left.strip()
     plain = len(left) <= PLAIN_CHARS and "\n" not in left
-    return left if plain and not _outsiders().search(left) else ""
+    return left if plain and not _outsider_pattern().search(left) else ""
 
 
 @cache
-def _outsiders() -> re.Pattern[str]:
+def _outsider_pattern() -> re.Pattern[str]:
     """How outsiders speak to an assistant, in all languages."""
     data: dict[str, str] = json.loads((files("insula.text") / "pasted.json").read_text("utf-8"))["outsiders"]
     spaced = "|".join(words for language, words in data.items() if language not in UNSPACED)
@@ -99,10 +99,10 @@ def _outsiders() -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{unspaced}", re.IGNORECASE)
 
 
-def spoken(message: str) -> str:
+def own_speech(message: str) -> str:
     """What of a message its writer says: quotations and code are others' words.
 
     Unlike `told_words` it lets a long message or several lines pass: what they state is weighed clause by clause.
     Where a quotation was, `QUOTED` stands.
     """
-    return _unquoted(message, ELLIPSIS, QUOTED)
+    return _replace_quotations(message, ELLIPSIS, QUOTED)

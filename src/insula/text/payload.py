@@ -13,11 +13,11 @@ _UNSPACED = ("zh", "ja")
 
 def is_payload(text: str) -> bool:
     """Whether a message tells to answer in a format for programs, or in nothing else."""
-    return any(pattern.search(text) for pattern in _patterns())
+    return any(pattern.search(text) for pattern in _load_patterns())
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
+def _load_patterns() -> tuple[re.Pattern[str], ...]:
     raw = json.loads((files("insula.text") / "payload.json").read_text("utf-8"))
     named = rf"(?<![A-Za-z])(?:{raw['format']})(?![A-Za-z])"
     spaced = [language for language in raw["only"] if language not in _UNSPACED]

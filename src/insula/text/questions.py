@@ -8,10 +8,20 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
 from insula.text.analysis import LANGUAGES, Analysis, Sentence, Word, words_of
-from insula.text.answers import AskKind, carries
-from insula.text.grammar import UNSPACED, Grammar, grammar
+from insula.text.answers import AskKind, carries_answer
+from insula.text.grammar import UNSPACED, Grammar, load_grammar
 
-__all__ = ["MAX_ASKS", "Ask", "AskKind", "asks", "asks_in", "carries", "is_casual", "is_small_talk", "statements"]
+__all__ = [
+    "MAX_ASKS",
+    "Ask",
+    "AskKind",
+    "asks_in",
+    "carries_answer",
+    "find_asks",
+    "find_assertions",
+    "is_casual",
+    "is_small_talk",
+]
 
 MAX_ASKS = 64
 """A message is read up to this many asks; nobody answers more at once."""
@@ -52,7 +62,7 @@ class _Asked(NamedTuple):
     end: int
 
 
-def asks(analysis: Analysis) -> tuple[Ask, ...]:
+def find_asks(analysis: Analysis) -> tuple[Ask, ...]:
     """Every question and request of a message, in order.
 
     At most `MAX_SENTENCES` sentences are read and `MAX_ASKS` asks returned, so that the cost stays bounded whatever
@@ -60,9 +70,9 @@ def asks(analysis: Analysis) -> tuple[Ask, ...]:
     question is none, and one that only announces questions ("Answer these questions:") gives way to them.
     """
     found: list[Ask] = []
-    for sentence in _prose(analysis.sentences):
+    for sentence in _prose_sentences(analysis.sentences):
         if found and _ends_open(found[-1], analysis.text):
-            if not _announces(found[-1], analysis.language):
+            if not _announces_text(found[-1], analysis.language):
                 break
             found.extend(new := tuple(asks_in(sentence, analysis.language)))
             if new:
@@ -76,42 +86,42 @@ def asks(analysis: Analysis) -> tuple[Ask, ...]:
 
 def is_casual(ask: Ask, language: str) -> bool:
     """Whether a question is one by its mark alone ("Anything new?", "Back already?"): conversation may pass it by."""
-    if ask.kind != "yes_no" or language not in LANGUAGES or not (rules := grammar(language)).inverts:
+    if ask.kind != "yes_no" or language not in LANGUAGES or not (rules := load_grammar(language)).inverts:
         return False
-    return rules.inverted.match(_opened(_plain(ask.text), rules)) is None
+    return rules.inverted.match(_strip_opening(_blank_quotations(ask.text), rules)) is None
 
 
-def statements(analysis: Analysis) -> tuple[Sentence, ...]:
+def find_assertions(analysis: Analysis) -> tuple[Sentence, ...]:
     """The sentences that assert something: no question or request, no greeting, thanks or backchannel ("ok cool")."""
     known = analysis.language in LANGUAGES
-    small_talk = grammar(analysis.language).backchannel if known else frozenset[str]()
+    small_talk = load_grammar(analysis.language).backchannel if known else frozenset[str]()
     return tuple(
         sentence
-        for sentence in _prose(analysis.sentences)
-        if _asserts(sentence, small_talk) and not any(asks_in(sentence, analysis.language))
+        for sentence in _prose_sentences(analysis.sentences)
+        if _is_assertion(sentence, small_talk) and not any(asks_in(sentence, analysis.language))
     )
 
 
 def is_small_talk(analysis: Analysis) -> bool:
     """Whether a message is nothing but greeting, thanks or backchannel; so short a one may be in any known language."""
-    words = _words(analysis.text)
+    words = _split_words(analysis.text)
     languages = LANGUAGES if len(words) <= _SHORT else {analysis.language} & set(LANGUAGES)
     return any(_is_small_talk(analysis.text, words, language) for language in languages)
 
 
 def _is_small_talk(text: str, words: list[str], language: str) -> bool:
-    small_talk, function = grammar(language).backchannel, words_of("function", language)
+    small_talk, function = load_grammar(language).backchannel, words_of("function", language)
     polite = any(word in small_talk for word in words) and all(word in small_talk or word in function for word in words)
     return polite or text.strip(" \n!！。.,，~～…").lower() in small_talk
 
 
-def _asserts(sentence: Sentence, small_talk: frozenset[str]) -> bool:
+def _is_assertion(sentence: Sentence, small_talk: frozenset[str]) -> bool:
     if sentence.text.strip(" \n!！。.,，~～…").lower() in small_talk:
         return False
     return any(word.term and word.text.lower() not in small_talk for word in sentence.words)
 
 
-def _prose(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+def _prose_sentences(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     """The sentences outside fenced code, as far as they are read."""
     fenced = False
     for _, sentence in zip(range(MAX_SENTENCES), sentences, strict=False):
@@ -127,50 +137,52 @@ def _ends_open(ask: Ask, text: str) -> bool:
     return ask.kind in {"request", "list"} and text[after : after + 1] in {":", "："}
 
 
-def _announces(ask: Ask, language: str) -> bool:
-    return language not in LANGUAGES or bool(grammar(language).announces.search(ask.text))
+def _announces_text(ask: Ask, language: str) -> bool:
+    return language not in LANGUAGES or bool(load_grammar(language).announces.search(ask.text))
 
 
 def asks_in(sentence: Sentence, language: str) -> Iterator[Ask]:
     """The asks of one sentence in a language, those that it joins told apart; none of a reported question."""
-    text = _plain(sentence.text)
+    text = _blank_quotations(sentence.text)
     marked = bool(_MARK.search(text))
     if language not in LANGUAGES:
         if marked:
             yield Ask(sentence.text, "open", sentence.terms)
         return
-    if not marked and _asked(text[_past_bullet(text) :], marked, language) is None:
+    if not marked and _classify_clause(text[_past_bullet(text) :], marked, language) is None:
         return
-    for start, end in _clauses(text, marked, language):
-        if (asked := _asked(text[start:end], marked, language)) is not None:
+    for start, end in _ask_spans(text, marked, language):
+        if (asked := _classify_clause(text[start:end], marked, language)) is not None:
             about = range(start + asked.start, start + asked.end)
             words = [word for word in sentence.words if word.term and word.start in about]
-            yield Ask(sentence.text[start:end].strip(_EDGE), asked.kind, tuple(_terms(words, asked.kind, language)))
+            yield Ask(
+                sentence.text[start:end].strip(_EDGE), asked.kind, tuple(_asked_terms(words, asked.kind, language))
+            )
 
 
-def _terms(words: Iterable[Word], kind: AskKind, language: str) -> Iterator[str]:
+def _asked_terms(words: Iterable[Word], kind: AskKind, language: str) -> Iterator[str]:
     """What is asked about: not the form that a request wants it in, and of Chinese no pair that holds a particle."""
-    artifacts, particles = grammar(language).artifacts, grammar(language).particles
+    artifacts, particles = load_grammar(language).artifacts, load_grammar(language).particles
     for word in words:
         formal = kind in _FORMED and (word.text.lower() in artifacts or word.text.isdigit())
         if not formal and not (particles and particles.intersection(word.text)):
             yield word.term
 
 
-def _plain(text: str) -> str:
+def _blank_quotations(text: str) -> str:
     """`text` at the same length with quoted speech blanked and apostrophes made one, unless all of it is quoted."""
     text = text.replace("’", "'")
     blanked = _QUOTED.sub(lambda match: " " * len(match.group()), text)
     return blanked if any(map(str.isalnum, blanked)) else text
 
 
-def _clauses(text: str, marked: bool, language: str) -> Iterator[tuple[int, int]]:
+def _ask_spans(text: str, marked: bool, language: str) -> Iterator[tuple[int, int]]:
     """The spans of the asks that a sentence may join, in order; the whole sentence where it joins none."""
     start = _past_bullet(text)
-    for joint in grammar(language).joint.finditer(text, start):
+    for joint in load_grammar(language).joint.finditer(text, start):
         if joint.lastgroup == "relative" and not marked:
             continue
-        if _parts(text[start : joint.start()], joint, text[joint.end() :], language):
+        if _parts_asks(text[start : joint.start()], joint, text[joint.end() :], language):
             yield start, joint.start()
             start = joint.end()
     yield start, len(text)
@@ -181,46 +193,46 @@ def _past_bullet(text: str) -> int:
     return bullet.end() if bullet else 0
 
 
-def _parts(before: str, joint: re.Match[str], after: str, language: str) -> bool:
+def _parts_asks(before: str, joint: re.Match[str], after: str, language: str) -> bool:
     """Whether a joint parts two asks: each side must ask about something of its own."""
-    rules = grammar(language)
+    rules = load_grammar(language)
     if language in UNSPACED:
         return all(rules.question.search(side) or rules.request.search(side) for side in (before, after))
-    body = _opened(before, rules)
+    body = _strip_opening(before, rules)
     if joint.lastgroup == "verb" and not rules.request.match(body):
         return False
-    asked = _asked(before, not joint.group().strip().startswith((",", ";")), language)
+    asked = _classify_clause(before, not joint.group().strip().startswith((",", ";")), language)
     if asked is None or (asked.kind == "yes_no" and rules.inverts and not rules.inverted.match(body)):
         return False
-    words, function = _words(before[asked.start : asked.end]), words_of("function", language)
+    words, function = _split_words(before[asked.start : asked.end]), words_of("function", language)
     content = any(word not in function for word in words)
     return content and not rules.question.fullmatch(words[-1]) and any(map(str.isalnum, after))
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def _opened(clause: str, rules: Grammar) -> str:
+def _strip_opening(clause: str, rules: Grammar) -> str:
     """`clause` without the greetings and courtesies before what is asked."""
     while (match := rules.opener.match(clause)) is not None and match.end():
         clause = clause[match.end() :]
     return clause.lstrip(" ¿¡")
 
 
-def _asked(clause: str, marked: bool, language: str) -> _Asked | None:
+def _classify_clause(clause: str, marked: bool, language: str) -> _Asked | None:
     """What a clause asks for, or `None` where it asks nothing."""
     if not any(map(str.isalnum, clause)):
         return None
-    return (_asked_unspaced if language in UNSPACED else _asked_spaced)(clause, marked, grammar(language))
+    return (_asked_unspaced if language in UNSPACED else _asked_spaced)(clause, marked, load_grammar(language))
 
 
 def _asked_spaced(clause: str, marked: bool, rules: Grammar) -> _Asked | None:
-    body = _opened(clause, rules)
+    body = _strip_opening(clause, rules)
     if rules.rhetorical.match(body):
         return None
     told = rules.tell.match(body)
-    rest = _opened(body[told.end() :].lstrip(_EDGE), rules) if told else body
+    rest = _strip_opening(body[told.end() :].lstrip(_EDGE), rules) if told else body
     if (question := rules.question.match(rest)) is not None:
         if not (marked or told) and rules.no_question.match(rest):
             return None
@@ -243,21 +255,23 @@ def _kind_inverted(body: str, marked: bool, rules: Grammar) -> AskKind | None:
         return "choice"
     if inverted:
         return "yes_no"
-    if (later := rules.question.search(body)) is not None and _interrogative(later, body, rules):
+    if (later := rules.question.search(body)) is not None and _is_interrogative(later, body, rules):
         return cast(AskKind, later.lastgroup)
     return "yes_no" if several else "open"
 
 
-def _interrogative(later: re.Match[str], body: str, rules: Grammar) -> bool:
+def _is_interrogative(later: re.Match[str], body: str, rules: Grammar) -> bool:
     """Whether an interrogative within a question asks, and does not merely join ("¿Crees que…?")."""
     if rules.inverts:
         return True
     return (
-        later.group().startswith("¿") or body[: later.start()].rstrip().endswith(",") or not _words(body[later.end() :])
+        later.group().startswith("¿")
+        or body[: later.start()].rstrip().endswith(",")
+        or not _split_words(body[later.end() :])
     )
 
 
-def _polite(question: re.Match[str]) -> bool:
+def _is_polite(question: re.Match[str]) -> bool:
     """Whether the interrogative may only make a request polite ("能…吗？")."""
     return question.lastgroup == "yes_no"
 
@@ -269,7 +283,7 @@ def _asked_unspaced(clause: str, marked: bool, rules: Grammar) -> _Asked | None:
     told = rules.tell.search(clause)
     request, question = rules.request.search(clause), rules.question.search(clause)
     asking = marked or bool(told) or (bool(rules.unmarked.search(clause)) and not rules.no_question.search(clause))
-    if question is not None and asking and not (request and (request.lastgroup != "request" or _polite(question))):
+    if question is not None and asking and not (request and (request.lastgroup != "request" or _is_polite(question))):
         return _Asked(cast(AskKind, question.lastgroup), 0, len(clause))
     if request is not None and request.start() == 0:
         return _Asked(cast(AskKind, request.lastgroup), request.end(), len(clause))

@@ -25,7 +25,7 @@ class Dated(NamedTuple):
     when: str
 
 
-def dated(text: str, told: date, language: str) -> Dated | None:
+def find_date(text: str, told: date, language: str) -> Dated | None:
     """The first time that a line names from the day on which it was told, and when that is.
 
     Args:
@@ -33,100 +33,108 @@ def dated(text: str, told: date, language: str) -> Dated | None:
         told: the day on which it was told.
         language: that of the line; of another one, nothing is found.
     """
-    if language not in _data():
+    if language not in _load_data():
         return None
-    for kind, step, pattern in _patterns(language):
+    for kind, step, pattern in _time_patterns(language):
         if found := pattern.search(text):
-            when = _when(kind, step, found, told, language)
+            when = _describe_time(kind, step, found, told, language)
             if when:
                 return Dated(found[0], when)
     return None
 
 
-def _when(kind: str, step: int, found: re.Match[str], told: date, language: str) -> str:
+def _describe_time(kind: str, step: int, found: re.Match[str], told: date, language: str) -> str:
     match kind:
         case "ago" | "ahead":
-            count = _count(found["n"], language)
-            return _away(count if kind == "ahead" else -count, _unit(found["unit"], language), told) if count else ""
+            count = _read_count(found["n"], language)
+            return (
+                _shift_date(count if kind == "ahead" else -count, _read_unit(found["unit"], language), told)
+                if count
+                else ""
+            )
         case "day":
-            return day(told + timedelta(days=step))
+            return format_day(told + timedelta(days=step))
         case "week" | "weekend":
-            return f"the {kind} {'before' if step < 0 else 'after'} {day(told)}"
+            return f"the {kind} {'before' if step < 0 else 'after'} {format_day(told)}"
         case "month":
-            return _month(told, step)
+            return _shift_month(told, step)
         case "year":
             return str(told.year + step)
         case "weekday":
-            return day(_nearest(told, _weekday(found["day"], language), step))
+            return format_day(_nearest_weekday(told, _read_weekday(found["day"], language), step))
         case _:
             monday = told - timedelta(days=told.weekday()) + timedelta(weeks=step)
-            return day(monday + timedelta(days=_weekday(found["day"], language)))
+            return format_day(monday + timedelta(days=_read_weekday(found["day"], language)))
 
 
-def day(one: date) -> str:
+def format_day(one: date) -> str:
     """A day as it stands in a prompt."""
     return f"{one.day} {one:%B %Y}"
 
 
-def _away(count: int, unit: str, told: date) -> str:
+def _shift_date(count: int, unit: str, told: date) -> str:
     """So many days are a day; of weeks, months and years people are seldom exact."""
     match unit:
         case "day":
-            return day(told + timedelta(days=count))
+            return format_day(told + timedelta(days=count))
         case "week":
-            return f"about {day(told + timedelta(weeks=count))}"
+            return f"about {format_day(told + timedelta(weeks=count))}"
         case "month":
-            return f"about {_month(told, count)}"
+            return f"about {_shift_month(told, count)}"
         case _:
             return f"about {told.year + count}"
 
 
-def _month(told: date, step: int) -> str:
+def _shift_month(told: date, step: int) -> str:
     months = told.year * _MONTHS + told.month - 1 + step
     return f"{date(months // _MONTHS, months % _MONTHS + 1, 1):%B %Y}"
 
 
-def _nearest(told: date, weekday: int, step: int) -> date:
+def _nearest_weekday(told: date, weekday: int, step: int) -> date:
     """The last such day before that on which it was told, or the first after it."""
     if step < 0:
         return told - timedelta(days=(told.weekday() - weekday - 1) % WEEK + 1)
     return told + timedelta(days=(weekday - told.weekday() - 1) % WEEK + 1)
 
 
-def _count(said: str, language: str) -> int:
-    return int(said) if said.isascii() and said.isdigit() else _which(_data()[language]["numbers"].split(), said) + 1
+def _read_count(said: str, language: str) -> int:
+    return (
+        int(said)
+        if said.isascii() and said.isdigit()
+        else _which_pattern(_load_data()[language]["numbers"].split(), said) + 1
+    )
 
 
-def _weekday(said: str, language: str) -> int:
-    return _which(_data()[language]["weekdays"].split(), said)
+def _read_weekday(said: str, language: str) -> int:
+    return _which_pattern(_load_data()[language]["weekdays"].split(), said)
 
 
-def _unit(said: str, language: str) -> str:
-    units: Mapping[str, str] = _data()[language]["units"]
-    return list(units)[_which(list(units.values()), said)]
+def _read_unit(said: str, language: str) -> str:
+    units: Mapping[str, str] = _load_data()[language]["units"]
+    return list(units)[_which_pattern(list(units.values()), said)]
 
 
-def _which(patterns: list[str], said: str) -> int:
+def _which_pattern(patterns: list[str], said: str) -> int:
     return next(i for i, one in enumerate(patterns) if re.fullmatch(one, said, re.IGNORECASE))
 
 
 @cache
-def _patterns(language: str) -> list[tuple[str, int, re.Pattern[str]]]:
+def _time_patterns(language: str) -> list[tuple[str, int, re.Pattern[str]]]:
     """Kind, step and expression, the farther before the nearer: "the day before yesterday" holds "yesterday"."""
-    raw = _data()[language]
+    raw = _load_data()[language]
     steps: list[tuple[str, int, str]] = [
         (kind, int(step), text) for kind in _STEPPED for step, texts in raw.get(kind, {}).items() for text in texts
     ]
     counted: list[tuple[str, int, str]] = [(kind, 0, text) for kind in ("ago", "ahead") for text in raw[kind]]
     ordered = counted + sorted(steps, key=lambda one: -abs(one[1]) if one[0] == "day" else 0)
-    return [(kind, step, _compiled(text, language)) for kind, step, text in ordered]
+    return [(kind, step, _compile_pattern(text, language)) for kind, step, text in ordered]
 
 
 _STEPPED = ("day", "week", "weekend", "month", "year", "weekday", "weekday_of_week")
 
 
-def _compiled(text: str, language: str) -> re.Pattern[str]:
-    raw = _data()[language]
+def _compile_pattern(text: str, language: str) -> re.Pattern[str]:
+    raw = _load_data()[language]
     numbers = rf"(?:\d{{1,2}}|{'|'.join(raw['numbers'].split()[::-1])})"
     days, units = "|".join(raw["weekdays"].split()), "|".join(raw["units"].values())
     text = text.replace("(?P<n>N)", f"(?P<n>{numbers})").replace("(?P<day>D)", f"(?P<day>{days})")
@@ -135,5 +143,5 @@ def _compiled(text: str, language: str) -> re.Pattern[str]:
 
 
 @cache
-def _data() -> dict[str, dict[str, Any]]:
+def _load_data() -> dict[str, dict[str, Any]]:
     return json.loads((files("insula.text") / "relative_times.json").read_text("utf-8"))

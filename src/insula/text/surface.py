@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from insula.text.analysis import analyse
 
 
-def written(terms: Iterable[str], texts: Sequence[str]) -> list[str]:
+def surface_forms(terms: Iterable[str], texts: Sequence[str]) -> list[str]:
     """Some terms as the texts that they come from write them; one that stands in none of them is left out."""
     found: dict[str, str] = {}
     for text in texts:

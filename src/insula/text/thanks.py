@@ -23,9 +23,9 @@ _FREE = re.compile(
 """What says nothing of its own: spaces and stops, friendly emoji, smileys; but a question mark doubts."""
 
 
-def thanks(sentence: str) -> bool:
+def gives_thanks(sentence: str) -> bool:
     """Whether a sentence thanks or agrees, whatever else it says (`says_no_more`)."""
-    return bool(_pattern("thanks").search(_plain(sentence)))
+    return bool(_phrase_pattern("thanks").search(_plain_sentence(sentence)))
 
 
 def says_no_more(sentence: str, name: str = "") -> bool:
@@ -35,25 +35,25 @@ def says_no_more(sentence: str, name: str = "") -> bool:
         sentence: in any of the known languages.
         name: of whom may be thanked by it.
     """
-    left = _plain(sentence)
-    for said in (_pattern("thanks"), _pattern("beside")):
+    left = _plain_sentence(sentence)
+    for said in (_phrase_pattern("thanks"), _phrase_pattern("beside")):
         left = said.sub(" ", left)
     if name:
         left = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", left, flags=re.IGNORECASE)
     return not _FREE.sub("", left)
 
 
-def doubts(sentence: str) -> bool:
+def doubts_statement(sentence: str) -> bool:
     """Whether a question is about what was just said, or who said it ("Who says so?", "Where did you get that?")."""
-    return bool(_pattern("pointing").search(_plain(sentence)))
+    return bool(_phrase_pattern("pointing").search(_plain_sentence(sentence)))
 
 
-def _plain(sentence: str) -> str:
+def _plain_sentence(sentence: str) -> str:
     return sentence.replace("’", "'")
 
 
 @cache
-def _pattern(kind: Literal["thanks", "beside", "pointing"]) -> re.Pattern[str]:
+def _phrase_pattern(kind: Literal["thanks", "beside", "pointing"]) -> re.Pattern[str]:
     """The phrases of all languages in one: thanks are short, and often not in the language of the talk."""
     data: dict[str, str] = json.loads((files("insula.text") / "thanks.json").read_text("utf-8"))[kind]
     spaced = "|".join(phrases for language, phrases in data.items() if language not in UNSPACED)

@@ -10,7 +10,7 @@ SAME = 0.25
 """Share of the shorter of two triggers that the other must hold, for both to be about the same."""
 
 
-def appears(trigger: Collection[str], terms: Collection[str]) -> bool:
+def trigger_appears(trigger: Collection[str], terms: Collection[str]) -> bool:
     """Whether a message with these terms brings up what has this trigger; what has none comes up always."""
     if not trigger:
         return True
@@ -18,13 +18,13 @@ def appears(trigger: Collection[str], terms: Collection[str]) -> bool:
     return sum(term in held for term in trigger) >= TRIGGERED * len(trigger)
 
 
-def overlap(one: Collection[str], other: Collection[str]) -> float:
+def trigger_overlap(one: Collection[str], other: Collection[str]) -> float:
     """The terms that two triggers share, as a share of the shorter one; 0 where one is empty."""
     least = min(len(set(one)), len(set(other)))
     return len(set(one) & set(other)) / least if least else 0.0
 
 
-def tells(words: Collection[str]) -> bool:
+def is_telling(words: Collection[str]) -> bool:
     """Whether words, as they were written, say what something is about: one short common word does not.
 
     A name, a long word or two words do, "keep" or "live" does not.

@@ -12,8 +12,8 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from insula.language.owner import ASSISTANT, USER, find_owners, lexicon
-from insula.text.analysis import LANGUAGES, fold, term_of
+from insula.language.owner import ASSISTANT, USER, find_owners, load_lexicon
+from insula.text.analysis import LANGUAGES, fold_accents, term_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind
 
@@ -47,8 +47,10 @@ def _is_of_user(text: str, language: str) -> bool:
     of = find_owners(text, language, USER, ASSISTANT).mentions - {_NOBODY}
     if USER in of or language in UNSPACED:
         return any(path == USER or path.startswith(f"{USER}/") for path in of)
-    own = lexicon(language).words["first_own"]
-    return any(path.startswith(f"{USER}/") for path in of) and any(fold(word) in own for word in _WORD.findall(text))
+    own = load_lexicon(language).words["first_own"]
+    return any(path.startswith(f"{USER}/") for path in of) and any(
+        fold_accents(word) in own for word in _WORD.findall(text)
+    )
 
 
 def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
@@ -61,7 +63,9 @@ def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
         terms = frozenset(ask.terms)
         # Stems differ with and without accents ("cão"), and the table has none.
         named = {
-            term_of(word, language) for word in _WORD.findall(text) if fold(word.lower()) in lexicon(language).beings
+            term_of(word, language)
+            for word in _WORD.findall(text)
+            if fold_accents(word.lower()) in load_lexicon(language).beings
         }
         other, held = terms - known - beings - named, not known.isdisjoint(terms)
     return not other and (held or ask.kind in _WHO)
@@ -71,12 +75,14 @@ def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
 def slot_words(language: str) -> frozenset[str]:
     """What a value of somebody's is called: a name, an age, a home; by its stem where words stand apart."""
     words = _load_data()[language]["slots"].split()
-    return frozenset(words if language in UNSPACED else (term_of(fold(word), language) or word for word in words))
+    return frozenset(
+        words if language in UNSPACED else (term_of(fold_accents(word), language) or word for word in words)
+    )
 
 
 @cache
 def _being_words(language: str) -> frozenset[str]:
-    words = lexicon(language).beings
+    words = load_lexicon(language).beings
     return frozenset(words if language in UNSPACED else (term_of(word, language) or word for word in words))
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from insula.calibration import adjusted, log_odds, probability, shipped
+from insula.calibration import adjust_probability, load_shipped, log_odds, raw_probability
 from insula.claims import Claimed, say
 from insula.memory.relevance import holding_chance
 from insula.memory.retrieval.query import Cue, Statistics
@@ -56,14 +56,14 @@ def estimate_confidence(
         identity: its guidance on topics counts as knowledge.
         calibration: the coefficients; by default the shipped ones.
     """
-    calibration = calibration or shipped()
+    calibration = calibration or load_shipped()
     known = [one for one in found.recalled if is_evidence(one)]
     values = recall_features(cue, known, found, context, identity)
     said_of = owner_features(known, found.standing)
     fitted = calibration.documents if calibration.documents and of_documents(known) else calibration
-    stored = probability(fitted, values, said_of) if any(values.values()) else 0.0
+    stored = raw_probability(fitted, values, said_of) if any(values.values()) else 0.0
     unadjusted = estimate_chance(stored, known, calibration)
-    score = adjusted(calibration, unadjusted) if unadjusted else 0.0
+    score = adjust_probability(calibration, unadjusted) if unadjusted else 0.0
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
     why = tuple(one.text for one in (*explain_line(known), *explain_confidence(cue, known, found.statistics, said_of)))
     return Confidence(level=level, score=score, reasons=why, unadjusted=unadjusted)

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from insula.text.analysis import LANGUAGES, Analysis, content_words, detect, term_of
-from insula.text.constraints import constraints
-from insula.text.languages import expected, in_wrong_language
-from insula.text.manner import declines, untold
-from insula.text.questions import Ask, asks, is_small_talk, statements
+from insula.text.analysis import LANGUAGES, Analysis, content_words, detect_language, term_of
+from insula.text.constraints import find_constraints
+from insula.text.languages import expected_languages, in_wrong_language
+from insula.text.manner import declines_answer, says_untold
+from insula.text.questions import Ask, find_asks, find_assertions, is_small_talk
 from insula.turn.reply import ReplyText
 from insula.types import Fault, Identity, Level
 
@@ -45,12 +45,12 @@ class AskedMessage:
         self.analysis = analysis
         self.text = analysis.text
         self.language = analysis.language
-        self.demands = constraints(analysis)
+        self.demands = find_constraints(analysis)
         self.asks = self._find_asks()
 
     def _find_asks(self) -> tuple[Ask, ...]:
         """Its asks; what only says how to answer them ("Just the number.") is none of them."""
-        found = asks(self.analysis)
+        found = find_asks(self.analysis)
         formal = {_plain_words(demand.text) for demand in self.demands}
         own = tuple(ask for ask in found if _plain_words(ask.text) not in formal or ask.kind != "request")
         return own or found
@@ -58,7 +58,7 @@ class AskedMessage:
     @cached_property
     def statements(self) -> tuple[str, ...]:
         """The terms of what the message asserts."""
-        return tuple(term for sentence in statements(self.analysis) for term in sentence.terms)
+        return tuple(term for sentence in find_assertions(self.analysis) for term in sentence.terms)
 
     @cached_property
     def small_talk(self) -> bool:
@@ -99,7 +99,7 @@ class Exchange:
         self.identity = identity
         self.memory = memory
         self.level: Level | None = level
-        self.wanted = expected(asked.analysis, identity.languages)
+        self.wanted = expected_languages(asked.analysis, identity.languages)
         self.is_foreign = in_wrong_language(self.response, self.wanted)
         self.language = self._response_language()
         self.reply = ReplyText(self.response, self.language)
@@ -108,7 +108,7 @@ class Exchange:
         """The response's language: the message's, where that is what was wanted and nothing speaks against it."""
         own = self.asked.language
         usual = not self.is_foreign and self.wanted.languages <= {own}
-        return own if usual else detect(self.response, own)
+        return own if usual else detect_language(self.response, own)
 
     @cached_property
     def comparable(self) -> bool:
@@ -128,7 +128,7 @@ class Exchange:
     def declined(self) -> bool:
         """Whether the response says that it cannot answer, or asks what was meant: a long one says so at once."""
         text = self.response if self.reply.size <= _TERSE else self.response[:REFUSAL_CHARS]
-        return declines(text, self.language) or untold(text, self.language) or self.only_asks
+        return declines_answer(text, self.language) or says_untold(text, self.language) or self.only_asks
 
     @cached_property
     def only_asks(self) -> bool:

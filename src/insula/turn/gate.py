@@ -14,7 +14,7 @@ from typing import NamedTuple
 from insula.language.heads import cards, point
 from insula.memory.relevance import BEARS
 from insula.text.analysis import LANGUAGES, Analysis
-from insula.text.questions import AskKind, asks
+from insula.text.questions import AskKind, find_asks
 
 PIECES = 2
 """Sentences of a message that memory is asked for, beside the whole of it."""
@@ -70,7 +70,7 @@ def decide_gate(
         whole: the same of the message as a whole.
         talkers: those whom it names and whose talk is remembered.
     """
-    asking = any(ask.kind not in _MADE for ask in asks(message))
+    asking = any(ask.kind not in _MADE for ask in find_asks(message))
     likeliest = max((one for one in chances if one is not None), default=None)
     personal = None if likeliest is None or whole is None else weigh_message(likeliest, whole)
     return MemoryGate(personal, frozenset(talkers), asking, message.language)

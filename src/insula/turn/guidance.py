@@ -11,7 +11,7 @@ from insula.claims import Claimed, quote, say
 from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD, Evidence, live
 from insula.memory.storage.rows import Kept, Understood
 from insula.memory.wishes import is_wish
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text import triggers
 from insula.text.analysis import analyse
 from insula.turn.lot import is_withheld
@@ -73,7 +73,7 @@ def _read_lesson(kept: Kept, now: float) -> ActiveLesson | None:
     evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in kept.evidence)
     life = live(evidence, now, mode=kept.mode)
     at_once = kept.author == "person" or kept.key.partition("/")[0] in AT_ONCE
-    text = screen(kept.advice, CHARS)
+    text = screen_text(kept.advice, CHARS)
     if kept.mode == MUTED or text.reasons or not text.text or not (at_once or life.told):
         return None
     return ActiveLesson(
@@ -97,7 +97,7 @@ def find_insights(understood: Iterable[Understood], forms: Sequence[str]) -> tup
     """
     found: list[ActiveInsight] = []
     for one in understood:
-        text = screen(one.content, INSIGHT_CHARS)
+        text = screen_text(one.content, INSIGHT_CHARS)
         if text.text and not text.reasons and not one.content.startswith(tuple(forms)):
             found.append(ActiveInsight(one.id, text.text, frozenset(analyse(text.text).terms), one.importance))
     return tuple(found)
@@ -107,7 +107,7 @@ def bring_up_lessons(
     known: Iterable[ActiveLesson], terms: Collection[str], session: int, share: float
 ) -> tuple[UsedGuidance, ...]:
     """The lessons that a message with these terms brings up, each with its arm, the same in every turn of a session."""
-    up = [one for one in known if triggers.appears(one.trigger, terms)][:MOST]
+    up = [one for one in known if triggers.trigger_appears(one.trigger, terms)][:MOST]
     return tuple(UsedGuidance(one.id, SHOWN if one.own else _draw_arm(session, one.key, share), one.text) for one in up)
 
 

@@ -8,10 +8,10 @@ import re
 from typing import NamedTuple
 
 from insula.claims import DEFAULT, Claimed, say
-from insula.screening import screen
-from insula.text.analysis import LANGUAGES, UNKNOWN, detect
+from insula.screening import screen_text
+from insula.text.analysis import LANGUAGES, UNKNOWN, detect_language
 from insula.text.grammar import UNSPACED
-from insula.text.manner import declines, hedges
+from insula.text.manner import declines_answer, hedges_answer
 from insula.text.structure import is_structured
 from insula.types import HEDGE_THRESHOLD, Assessment, Identity
 
@@ -54,7 +54,7 @@ def hedge_response(
     """
     if assessment.outcome != "doubtful" or assessment.score < HEDGE_THRESHOLD or is_structured(response):
         return HedgedResponse(response, None)
-    spoken = language or detect(response)
+    spoken = language or detect_language(response)
     if is_hedged(response, spoken):
         return HedgedResponse(response, None)
     spoken = _hedging_language(spoken, identity)
@@ -69,7 +69,7 @@ def hedge_response(
 
 def _doubt_sentence(response: str, assessment: Assessment, identity: Identity, language: str) -> Claimed | None:
     """The sentence for all of a response; None where it says itself that it cannot answer."""
-    if "declined" in assessment.flags and declines(response, language):
+    if "declined" in assessment.flags and declines_answer(response, language):
         return None
     if "unsupported" in assessment.flags:
         return say("doubt.untold", "", language)
@@ -78,7 +78,7 @@ def _doubt_sentence(response: str, assessment: Assessment, identity: Identity, l
 
 def is_hedged(text: str, language: str) -> bool:
     """Whether a text says anywhere that it is not certain; in any known language where its own is not one."""
-    return any(hedges(text, each) for each in ((language,) if language in LANGUAGES else LANGUAGES))
+    return any(hedges_answer(text, each) for each in ((language,) if language in LANGUAGES else LANGUAGES))
 
 
 def _missing_sentence(assessment: Assessment, language: str) -> Claimed | None:
@@ -90,7 +90,7 @@ def _missing_sentence(assessment: Assessment, language: str) -> Claimed | None:
 
 
 def _name_missing(claim: str, about: tuple[str, ...], language: str) -> Claimed | None:
-    screened = [screen(text, WHAT_CHARS) for text in about]
+    screened = [screen_text(text, WHAT_CHARS) for text in about]
     if any(one.reasons or not one.text for one in screened):
         return None
     mark = "“{}”" if language not in UNSPACED else "「{}」"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from insula.claims import DEFAULT, Claimed, quote, say, template
 from insula.text import relative_times
-from insula.text.relative_times import day
+from insula.text.relative_times import format_day
 from insula.types import Identity, Recalled
 
 MEMORIES_CHARS = 4_000
@@ -179,16 +179,16 @@ def render_memory(one: Recalled, language: str = "en", claims: frozenset[str] = 
     Where the user's own words ended another line it says since when, and what held until then; where they ended this
     one, since when it holds no longer (`memory/retrieval/supersession.py`).
     """
-    told, dates = ["memory"], day(one.memory.said_at)
+    told, dates = ["memory"], format_day(one.memory.said_at)
     if "memory.over" in claims and (one.until is not None or one.before):
         told.append("memory.over")
         dates = (
-            template("memory.over", "over").format(said=dates, until=day(one.until))
+            template("memory.over", "over").format(said=dates, until=format_day(one.until))
             if one.until is not None
             else template("memory.over", "until").format(said=dates, before=one.before.rstrip("."))
         )
     line, own = one.told, speaker_key(one)
-    meant = relative_times.dated(line, one.memory.said_at.date(), language)
+    meant = relative_times.find_date(line, one.memory.said_at.date(), language)
     if meant is not None and "memory.when" in claims:
         told.append("memory.when")
         dates = template("memory.when").format(dates=dates, said=meant.said, when=meant.when)

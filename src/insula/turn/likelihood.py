@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from insula.text.analysis import Analysis, words_of
-from insula.text.questions import AskKind, asks
+from insula.text.questions import AskKind, find_asks
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment, Fault
 
 Logprobs = Sequence[tuple[str, float]]
@@ -103,7 +103,7 @@ def weigh_likelihood(assessment: Assessment, message: Analysis | None, logprobs:
     """
     if assessment.modest or assessment.used:  # it claims nothing, or what memory holds
         return assessment
-    if not logprobs or message is None or all(ask.kind in _NO_FACTS for ask in asks(message)):
+    if not logprobs or message is None or all(ask.kind in _NO_FACTS for ask in find_asks(message)):
         return assessment
     if (claim := least_likely(logprobs, message)) is None:
         return assessment

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from insula.claims import DEFAULT, Claimed, say
 from insula.guidance import SHOWN, WITHHELD
 from insula.redaction import redact
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text.analysis import analyse, content_words
-from insula.text.constraints import constraints
+from insula.text.constraints import find_constraints
 from insula.turn.checks.constraints import breaks_constraint
 from insula.turn.lot import is_withheld
 from insula.turn.reply import ReplyText
@@ -118,7 +118,7 @@ def draw_feedback(
 
 def feedback_sentence(before: Shortfall, language: str, claims: frozenset[str] = DEFAULT) -> Claimed | None:
     """The sentence for the model, in the user's language; None where it may not be said, or would quote an order."""
-    what = screen(before.about, WHAT_CHARS)
+    what = screen_text(before.about, WHAT_CHARS)
     if what.reasons or (not what.text and before.flag not in _NAMELESS):
         return None
     if (claim := f"mend.{_SENTENCES[before.flag]}") not in claims:
@@ -134,7 +134,7 @@ def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:
     if before.flag in {IMPASSE, UNSOLVED}:
         return assessment.passed
     about = analyse(before.about)
-    if before.flag == "constraint" and (demands := constraints(about)):
+    if before.flag == "constraint" and (demands := find_constraints(about)):
         return not any(breaks_constraint(one, response) for one in demands)
     words = content_words(before.about, about.language)
     reply = ReplyText(response, about.language)

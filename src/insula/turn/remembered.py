@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.language.owner import ASSISTANT, USER, find_owners, names_among, owners_may_match
-from insula.text.analysis import LANGUAGES, content_words, detect, fold, words_of
+from insula.text.analysis import LANGUAGES, content_words, detect_language, fold_accents, words_of
 from insula.text.answers import numbers_in
 from insula.text.grammar import UNSPACED
 from insula.text.numerals import number_words
@@ -102,7 +102,7 @@ def _language_of(text: str, likely: str) -> str:
         words = text.lower().split()
         if sum(1 for word in words if word in words_of("function", likely)) * 4 >= len(words):
             return likely
-    found = detect(text, likely)
+    found = detect_language(text, likely)
     return found if found in LANGUAGES else likely
 
 
@@ -163,7 +163,7 @@ def capitalised_words(text: str, language: str) -> frozenset[str]:
 
 def _fold_words(words: Iterable[str], language: str) -> frozenset[str]:
     function = words_of("function", language)
-    return frozenset(fold(lower) for word in words if (lower := word.lower()) not in function)
+    return frozenset(fold_accents(lower) for word in words if (lower := word.lower()) not in function)
 
 
 def strip_punctuation(text: str) -> str:

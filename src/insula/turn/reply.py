@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from insula.text.analysis import content_words, fold, term_of
+from insula.text.analysis import content_words, fold_accents, term_of
 from insula.text.grammar import UNSPACED
 
 BRIEF = 3
@@ -69,7 +69,7 @@ class ReplyText:
 
     @cached_property
     def _joined(self) -> str:
-        return fold(" " + " ".join(self.found))
+        return fold_accents(" " + " ".join(self.found))
 
     @cached_property
     def _by_beginning(self) -> dict[str, list[str]]:
@@ -77,5 +77,5 @@ class ReplyText:
         if self.language not in UNSPACED:
             for word in self.found:
                 begins = word[:_BEGINNING]
-                index.setdefault(begins if begins.isascii() else fold(begins), []).append(word)
+                index.setdefault(begins if begins.isascii() else fold_accents(begins), []).append(word)
         return index

@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from insula.language.owner import ASSISTANT, USER, find_owners, may_be_same, names_among
-from insula.text.analysis import LANGUAGES, analyse, content_words, fold, term_of, words_of
+from insula.text.analysis import LANGUAGES, analyse, content_words, fold_accents, term_of, words_of
 from insula.text.grammar import UNSPACED
-from insula.text.questions import Ask, AskKind, asks
+from insula.text.questions import Ask, AskKind, find_asks
 from insula.turn.aim import slot_words, wants_advice
 from insula.turn.remembered import capitalised_words, find_numbers, says_phrase
 from insula.types import Flag, Recalled
@@ -93,7 +93,7 @@ def _find_statement(message: str, line: str, default: str) -> _AnsweringStatemen
     """The one question of a message with the one sentence of a line that is about the same and of the same people."""
     analysis = analyse(message, default=default)
     language = analysis.language
-    asked = asks(analysis)
+    asked = find_asks(analysis)
     if language not in LANGUAGES or len(asked) != 1 or asked[0].kind not in _VALUED or wants_advice(asked[0], language):
         return None
     owners = _owners_of(asked[0].text, language, USER, ASSISTANT)
@@ -180,13 +180,17 @@ def _capitalised_names(text: str, language: str) -> frozenset[str]:
 def _content_words(text: str, language: str) -> frozenset[str]:
     """The content words of a text as they stand and by their stems, without accents."""
     words = content_words(text.replace("’", "'"), language)
-    known = frozenset(map(fold, words)) | frozenset(term_of(word, language) or fold(word) for word in words)
+    known = frozenset(map(fold_accents, words)) | frozenset(
+        term_of(word, language) or fold_accents(word) for word in words
+    )
     return known | frozenset(word.rpartition("'")[2] for word in known)
 
 
 def _idle_words(language: str) -> frozenset[str]:
     """Words that carry no value: what a slot is called, and pronouns."""
-    return slot_words(language) | frozenset(map(fold, words_of("first", language) | words_of("second", language)))
+    return slot_words(language) | frozenset(
+        map(fold_accents, words_of("first", language) | words_of("second", language))
+    )
 
 
 def _further_words(told: _AnsweringStatement, sentence: str) -> frozenset[str]:
@@ -196,7 +200,9 @@ def _further_words(told: _AnsweringStatement, sentence: str) -> frozenset[str]:
         known = frozenset(told.text + told.ask.text) | _SPOKEN
         return frozenset(char for char in sentence if char.isalnum() and char not in known and not _KANA.match(char))
     known = _content_words(told.text, language) | _content_words(told.ask.text, language) | _idle_words(language)
-    stems = frozenset(term_of(fold(word), language) or fold(word) for word in content_words(sentence, language))
+    stems = frozenset(
+        term_of(fold_accents(word), language) or fold_accents(word) for word in content_words(sentence, language)
+    )
     new = {word for word in stems if word not in known and not word[:1].isdigit()}
     new |= find_numbers(sentence, language) - find_numbers(told.text, language) - find_numbers(told.ask.text, language)
     return frozenset(new) | (frozenset(_SYMBOL.findall(sentence)) - frozenset(_SYMBOL.findall(told.text)))

@@ -6,7 +6,7 @@ stands in docs/benchmarks/monitor.md.
 
 from typing import NamedTuple
 
-from insula.text.manner import breaks
+from insula.text.manner import count_breaks
 from insula.turn.similarity import measure_specificity, self_repetition
 
 FRESH = 4
@@ -46,5 +46,5 @@ def measure_substance(response: str, language: str, shared: int) -> Substance:
         specific=measure_specificity(response),
         fresh=max(0.0, 1 - FRESH * self_repetition(response)),
         connected=1 - HALF**shared,
-        intact=HALF ** breaks(response, language),
+        intact=HALF ** count_breaks(response, language),
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from insula.claims import DEFAULT, Claimed, say, template
-from insula.text.relative_times import day
+from insula.text.relative_times import format_day
 from insula.turn.source import AnswerSource
 from insula.types import Assessment, Confidence, Flag, Memory
 
@@ -107,7 +107,7 @@ def _source_claim(source: AnswerSource) -> str:
 
 def _quote_source(source: AnswerSource) -> Claimed:
     memory = source.memory.memory
-    return say(_source_claim(source), day=day(memory.said_at), line=_shorten_line(source.memory.told))
+    return say(_source_claim(source), day=format_day(memory.said_at), line=_shorten_line(source.memory.told))
 
 
 _NO_ANSWER: frozenset[Flag] = frozenset({"empty", "declined", "echo"})

@@ -11,7 +11,7 @@ from insula.guidance import MUTED, PINNED
 from insula.language.preferences import CONTENT, Preference
 from insula.memory.storage.rows import Kept
 from insula.memory.wishes import is_of_one_topic, is_told, is_wish, part_told, preference_words, relate_preferences
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text import triggers
 
 CHARS = 200
@@ -43,7 +43,7 @@ def active_preferences(kept: Iterable[Kept]) -> tuple[ActivePreference, ...]:
 
 
 def _read_preference(one: Kept) -> ActivePreference | None:
-    text = screen(preference_words(one), CHARS)
+    text = screen_text(preference_words(one), CHARS)
     if one.mode == MUTED or text.reasons or not text.text:
         return None
     latest = max(one.citations, default=0)
@@ -68,7 +68,7 @@ def select_preferences(
         payload: a program reads the answer: no wish of its form is told.
     """
     held = frozenset(terms)
-    up = [one for one in known if triggers.appears(one.trigger, held) and not _is_overruled(one, heard)]
+    up = [one for one in known if triggers.trigger_appears(one.trigger, held) and not _is_overruled(one, heard)]
     if payload:
         up = [one for one in up if one.part.partition(".")[0] in CONTENT]
     if len(up) == 1 and len(known) == 1 and any(wish.lifts and not wish.part for wish in heard):

@@ -14,7 +14,7 @@ from typing import Literal
 
 from insula.errors import InputError
 from insula.text.analysis import analyse
-from insula.text.questions import asks
+from insula.text.questions import find_asks
 from insula_solve.amounts import (
     AMOUNT,
     ANSWER_CHARS,
@@ -120,7 +120,7 @@ def form_of(problem: str) -> Form:
         return "choice"
     if _SYMBOLS.fullmatch(text):
         return "number"
-    kinds = [ask.kind for ask in asks(analyse(text))]
+    kinds = [ask.kind for ask in find_asks(analyse(text))]
     if "```" in text or (kinds and "code" in kinds and kinds[-1] != "number"):
         return "code"
     if _UNKNOWN.search(text) and set(kinds) <= {"number", "request", "open", "name"}:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from insula.errors import BudgetExceeded, InsulaError, ModelRefused
 from insula.llm.budget import Account
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 from insula.types import Usage
 from insula_solve.answers import ONCE, form_of
 from insula_solve.knowledge import Knowledge
@@ -79,7 +79,7 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
         ) -> Solution:
             account = account or Account()
             before = account.by_purpose
-            text = clean(problem).strip()
+            text = clean_text(problem).strip()
             run = Run(text, models, account, seed, knowledge or Knowledge(), on_step, limits or Limits())
             run.form = form_of(text)
             if run.form not in ONCE and work.__name__ in NUMERIC:

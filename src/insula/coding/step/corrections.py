@@ -166,9 +166,9 @@ def _is_sent_again(correction: Correction, asked: "Sequence[Correction]") -> boo
 
 def screen_line(words: str) -> str:
     """The words as one safe line; nothing where they must not reach an agent."""
-    from insula.screening import screen
+    from insula.screening import screen_text
 
-    safe = screen(words, LONGEST)
+    safe = screen_text(words, LONGEST)
     return "" if safe.reasons or not safe.text.isprintable() or "[REDACTED" in safe.text else safe.text
 
 

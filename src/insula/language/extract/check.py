@@ -13,8 +13,8 @@ from typing import NamedTuple
 from insula.language.extract.answer import EVERY_ANSWER, SPEAKER, Answer, Ended, Meant, Preferred, Stated
 from insula.language.extract.request import Known, Line
 from insula.redaction import is_redacted, kinds
-from insula.screening import screen
-from insula.text.analysis import analyse, fold, sentence
+from insula.screening import screen_text
+from insula.text.analysis import analyse, analyse_sentence, fold_accents
 from insula.text.pasted import QUOTED
 
 MOST_BY_LINE = 3
@@ -72,7 +72,9 @@ class Checked(NamedTuple):
     refused: Mapping[str, int]
 
 
-def check(answer: Answer, numbered: Mapping[int, Line], lines: Sequence[Line], known: Sequence[Known] = ()) -> Checked:
+def check_answer(
+    answer: Answer, numbered: Mapping[int, Line], lines: Sequence[Line], known: Sequence[Known] = ()
+) -> Checked:
     """What of an answer may be kept.
 
     Args:
@@ -82,12 +84,12 @@ def check(answer: Answer, numbered: Mapping[int, Line], lines: Sequence[Line], k
         known: the facts and preferences that were shown.
     """
     refused: Counter[str] = Counter()
-    facts = [_fact(one, numbered, lines, known) for one in answer.statements]
-    ends = [_end(one, numbered, known, answer.statements) for one in answer.ended]
-    wishes = [_preference(one, numbered) for one in answer.preferences]
+    facts = [_check_fact(one, numbered, lines, known) for one in answer.statements]
+    ends = [_check_end(one, numbered, known, answer.statements) for one in answer.ended]
+    wishes = [_check_preference(one, numbered) for one in answer.preferences]
     refused.update(one for one in (*facts, *ends, *wishes) if isinstance(one, str))
     over = tuple(dict.fromkeys(one for one in ends if isinstance(one, End)))
-    sure = tuple(_sure(over, len(known) + len(numbered)))
+    sure = tuple(_keep_sure(over, len(known) + len(numbered)))
     refused["ends too much"] += len(over) - len(sure)
     return Checked(
         tuple(dict.fromkeys(one for one in facts if isinstance(one, Fact))),
@@ -97,31 +99,33 @@ def check(answer: Answer, numbered: Mapping[int, Line], lines: Sequence[Line], k
     )
 
 
-def _fact(one: Stated, numbered: Mapping[int, Line], lines: Sequence[Line], known: Sequence[Known]) -> Fact | str:
+def _check_fact(one: Stated, numbered: Mapping[int, Line], lines: Sequence[Line], known: Sequence[Known]) -> Fact | str:
     """A statement as it may be kept, or why it may not."""
     line = numbered.get(one.line)
     if line is None:
         return "unknown line"
     span = own_span(line.own, one.span)
-    if why := _unfit(span, one.span):
+    if why := _explain_unfit(span, one.span):
         return why
     if one.span.rstrip().endswith(_ASKS):
         return "asks"
     owner = "" if one.owner.strip().casefold() in SPEAKERS else " ".join(one.owner.split())
-    if owner and not is_named(owner, _near(line, lines, known)):
+    if owner and not is_named(owner, _near_texts(line, lines, known)):
         return "owner not named"
     return Fact(line.id, span, owner, " ".join(one.matter.split()), one.modality)
 
 
-def _end(one: Ended, numbered: Mapping[int, Line], known: Sequence[Known], statements: Sequence[Stated]) -> End | str:
+def _check_end(
+    one: Ended, numbered: Mapping[int, Line], known: Sequence[Known], statements: Sequence[Stated]
+) -> End | str:
     line = numbered.get(one.line)
     if line is None:
         return "unknown line"
     words = own_span(line.own, one.words)
-    if why := _unfit(words, one.words):
+    if why := _explain_unfit(words, one.words):
         return why
-    meant = {each.modality for each in statements if each.line == one.line and _overlap(each.span, one.words)}
-    was = {each.modality for each in statements if _overlap(each.span, one.statement)}
+    meant = {each.modality for each in statements if each.line == one.line and _texts_overlap(each.span, one.words)}
+    was = {each.modality for each in statements if _texts_overlap(each.span, one.statement)}
     if meant and meant.isdisjoint(HOLDS) and was.isdisjoint(meant):
         return "is no end yet"  # but a plan ends a plan
     if any(each.id == one.statement.strip() for each in known):
@@ -134,12 +138,12 @@ def _end(one: Ended, numbered: Mapping[int, Line], known: Sequence[Known], state
     return End(line.id, words, found[0].id, 0, found[1]) if found else "ends nothing known"
 
 
-def _preference(one: Preferred, numbered: Mapping[int, Line]) -> Preference | str:
+def _check_preference(one: Preferred, numbered: Mapping[int, Line]) -> Preference | str:
     line = numbered.get(one.line)
     if line is None:
         return "unknown line"
     span = own_span(line.own, one.span)
-    if why := _unfit(span, one.span):
+    if why := _explain_unfit(span, one.span):
         return why
     scope = "" if one.scope.strip(_ENDS).casefold() in EVERY_ANSWER else " ".join(one.scope.split())
     return "scope not named" if scope and not is_named(scope, [line.own], HALF) else Preference(line.id, span, scope)
@@ -164,16 +168,16 @@ def _is_whole(own: str, found: re.Match[str]) -> bool:
     return not any(len(edge) == 2 and all(char.isalnum() and char < "\u3040" for char in edge) for edge in edges)
 
 
-def _unfit(span: str, quoted: str) -> str:
+def _explain_unfit(span: str, quoted: str) -> str:
     """Why words may not be kept; empty where they may."""
     if not span or QUOTED in span:
         return "not the user's words"
     if is_redacted(span) or kinds(span):
         return "secret"
-    return "order" if screen(quoted, len(quoted)).reasons else ""
+    return "order" if screen_text(quoted, len(quoted)).reasons else ""
 
 
-def _near(line: Line, lines: Sequence[Line], known: Sequence[Known]) -> Iterator[str]:
+def _near_texts(line: Line, lines: Sequence[Line], known: Sequence[Known]) -> Iterator[str]:
     here = [one for one in lines if one.session == line.session and one.id <= line.id]
     yield from (one.content for one in reversed(here))
     yield from (one.text for one in known)
@@ -181,23 +185,23 @@ def _near(line: Line, lines: Sequence[Line], known: Sequence[Known]) -> Iterator
 
 def is_named(who: str, texts: Iterable[str], least: float = 1.0) -> bool:
     """Whether somebody, or something, is named in one of some texts: such a share of its words, in whatever form."""
-    plain = fold(who.casefold())
+    plain = fold_accents(who.casefold())
     for text in texts:
-        if plain in fold(text.casefold()):
+        if plain in fold_accents(text.casefold()):
             return True
         said = analyse(text)
-        wanted = frozenset(sentence(who, said.language).terms)
+        wanted = frozenset(analyse_sentence(who, said.language).terms)
         if wanted and len(wanted.intersection(said.terms)) >= least * len(wanted):
             return True
     return False
 
 
-def _overlap(one: str, other: str) -> bool:
+def _texts_overlap(one: str, other: str) -> bool:
     first, second = " ".join(one.casefold().split()).strip(_ENDS), " ".join(other.casefold().split()).strip(_ENDS)
     return bool(first and second) and (first in second or second in first)
 
 
-def _sure(ends: Sequence[End], everything: int) -> Iterator[End]:
+def _keep_sure(ends: Sequence[End], everything: int) -> Iterator[End]:
     if len(ends) > max(FEW, HALF * everything):
         return
     by_line = Counter(one.line for one in ends)

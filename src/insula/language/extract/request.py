@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text.pasted import ELLIPSIS, QUOTED, told_words
 
 LINE_CHARS = 400
@@ -60,7 +60,7 @@ class Line(NamedTuple):
         if self.by != "user" or len(self.content) > 2 * LINE_CHARS:
             return ""
         told = told_words(self.content)
-        return "" if len(told) > LINE_CHARS or screen(self.content, 2 * LINE_CHARS).reasons else told
+        return "" if len(told) > LINE_CHARS or screen_text(self.content, 2 * LINE_CHARS).reasons else told
 
 
 class Known(NamedTuple):
@@ -79,7 +79,7 @@ class Request(NamedTuple):
     lines: Mapping[int, Line]
 
 
-def request(lines: Sequence[Line], known: Iterable[Known] = ()) -> Request:
+def build_request(lines: Sequence[Line], known: Iterable[Known] = ()) -> Request:
     """What is asked of some lines.
 
     Args:
@@ -88,30 +88,30 @@ def request(lines: Sequence[Line], known: Iterable[Known] = ()) -> Request:
     """
     numbered = dict(enumerate((one for one in lines if one.is_new and one.own), 1))
     numbers = {one.id: number for number, one in numbered.items()}
-    facts = "\n".join(json.dumps(_known(one), ensure_ascii=False) for one in known)
-    said = "\n".join(json.dumps(one, ensure_ascii=False) for one in _said(lines, numbers))
+    facts = "\n".join(json.dumps(_known_record(one), ensure_ascii=False) for one in known)
+    said = "\n".join(json.dumps(one, ensure_ascii=False) for one in _line_records(lines, numbers))
     prompt = ASKS.format(known=KNOWN.format(lines=facts) if facts else "", lines=said)
     return Request(INSTRUCTIONS, prompt, numbered)
 
 
-def _known(one: Known) -> dict[str, str]:
+def _known_record(one: Known) -> dict[str, str]:
     kind = "preference" if one.id.startswith("p") else "fact"
     return {kind: one.id, "user": one.text, **({"day": one.day} if one.day else {})}
 
 
-def _said(lines: Iterable[Line], numbers: Mapping[int, int]) -> Iterator[dict[str, object]]:
+def _line_records(lines: Iterable[Line], numbers: Mapping[int, int]) -> Iterator[dict[str, object]]:
     last = 0
     for one in lines:
         if one.session != last:
             last = one.session
             yield {"conversation": one.day}
-        text = one.own.replace(QUOTED, ELLIPSIS) if one.by == "user" else _context(one.content)
+        text = one.own.replace(QUOTED, ELLIPSIS) if one.by == "user" else _cut_context(one.content)
         if one.id in numbers:
             yield {"line": numbers[one.id], "user": text}
         elif text:
             yield {f"before ({one.by})" if not one.is_new else one.by: text}
 
 
-def _context(content: str) -> str:
-    safe = screen(content[-4 * CONTEXT_CHARS :], 4 * CONTEXT_CHARS)
+def _cut_context(content: str) -> str:
+    safe = screen_text(content[-4 * CONTEXT_CHARS :], 4 * CONTEXT_CHARS)
     return "" if safe.reasons else safe.text[-CONTEXT_CHARS:]

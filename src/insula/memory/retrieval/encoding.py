@@ -7,9 +7,9 @@ text is encoded sentence by sentence as claims: the people that it is about, and
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from insula.language.owner import called
+from insula.language.owner import short_name
 from insula.text.analysis import Analysis, Sentence, words_of
-from insula.text.questions import statements
+from insula.text.questions import find_assertions
 from insula.types import MemoryKind
 
 
@@ -49,7 +49,7 @@ def encode_claims(analysis: Analysis, speaker: str, listener: str) -> Encoding:
         for sentence in analysis.sentences
         if sentence.terms
     )
-    kind: MemoryKind = "semantic" if statements(analysis) else "episodic"
+    kind: MemoryKind = "semantic" if find_assertions(analysis) else "episodic"
     names = frozenset[str]().union(*(named_in(sentence) for sentence in analysis.sentences))
     return Encoding(tuple(claims), names, kind)
 
@@ -61,10 +61,10 @@ def attribute_sentence(sentence: Sentence, language: str, speaker: str, listener
     the listener only calls them ("Ana, I moved."). A sentence without either is the speaker's own ("Moved to Lisbon
     last week.").
     """
-    spoken = {called(person) for person in list_persons(sentence, language, speaker, listener)}
-    addressed = {called(speaker), called(listener)} if spoken else set[str]()
+    spoken = {short_name(person) for person in list_persons(sentence, language, speaker, listener)}
+    addressed = {short_name(speaker), short_name(listener)} if spoken else set[str]()
     named = named_in(sentence) - addressed
-    return EncodedClaim(frozenset(spoken | named or {called(speaker)}), sentence.terms)
+    return EncodedClaim(frozenset(spoken | named or {short_name(speaker)}), sentence.terms)
 
 
 def named_in(sentence: Sentence) -> set[str]:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from insula.language.extract.answer import Meant
 from insula.language.extract.check import End, Fact
 from insula.language.facts import FactCandidate, find_fact_candidates, join_facts
-from insula.language.modality import Mark, Modality, modality
-from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, called, find_owners, owners_may_match
+from insula.language.modality import Mark, Modality, classify_modality
+from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, find_owners, owners_may_match, short_name
 from insula.language.statements import Statement, Utterance
-from insula.text.analysis import LANGUAGES, Analysis, analyse, fold, sentence
+from insula.text.analysis import LANGUAGES, Analysis, analyse, analyse_sentence, fold_accents
 
 MEANT: dict[Meant, Modality] = {"holds": "fact", "past": "fact", "planned": "plan", "wished": "wish"}
 """How a statement is meant, as its reader says; of one that it is unsure of, the words tell."""
@@ -67,12 +67,16 @@ def _make_statement(fact: Fact, unit: FactCandidate, whole: Analysis) -> Stateme
     if not subjects:
         return None
     asked = unit.asked and f"{unit.asked} "
-    owner = f"{fact.owner}: " if fact.owner and fold(fact.owner.casefold()) not in fold(fact.span.casefold()) else ""
+    owner = (
+        f"{fact.owner}: "
+        if fact.owner and fold_accents(fact.owner.casefold()) not in fold_accents(fact.span.casefold())
+        else ""
+    )
     text = f"{asked}{owner}{fact.span}"
-    terms = frozenset(sentence(text, language).terms) | frozenset(sentence(fact.matter, language).terms)
+    terms = frozenset(analyse_sentence(text, language).terms) | frozenset(analyse_sentence(fact.matter, language).terms)
     signs = _PAST if fact.meant == "past" else frozenset[Mark]()  # what it ends was read, too
     mentions = find_owners(fact.span, language, USER, ASSISTANT).mentions
-    how = MEANT.get(fact.meant) or modality(fact.span, language)
+    how = MEANT.get(fact.meant) or classify_modality(fact.span, language)
     return Statement(text, language, subjects, mentions | subjects, how, signs, terms)
 
 
@@ -90,9 +94,9 @@ def subjects_of(owner: str, span: str, language: str) -> frozenset[str]:
     if known:
         return known
     if owner == owner.lower() != owner.upper():  # a name has a capital, or is written in letters that have none
-        kind = fold(owner.lower().split()[-1])
+        kind = fold_accents(owner.lower().split()[-1])
         return frozenset({USER if language in LANGUAGES else kind})  # "the boiler" is a thing of theirs
-    name = fold(called(owner))
+    name = fold_accents(short_name(owner))
     return frozenset({name}) if name else frozenset()
 
 
@@ -110,7 +114,7 @@ def is_over(end: End, language: str, old: Sequence[Statement], new: Iterable[Sta
     plain = [one for one in old if one.modality in {"fact", "plan"}]
     if not plain:
         return False
-    terms = frozenset(sentence(end.words, language).terms)
+    terms = frozenset(analyse_sentence(end.words, language).terms)
     if near < SAME_MATTER and all(terms.isdisjoint(one.terms) for one in plain):
         return False
     by = frozenset[str]().union(*(one.subjects for one in new if _contains_words(one.text, end.words)))

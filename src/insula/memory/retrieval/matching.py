@@ -6,7 +6,7 @@ from functools import lru_cache
 from insula.caches import clear_on_erasure
 from insula.language.owner import NOBODY, names_among, owners_may_match
 from insula.language.statements import Question, Statement
-from insula.text.answers import carries, names_in
+from insula.text.answers import carries_answer, names_in
 from insula.text.grammar import UNSPACED
 
 
@@ -51,7 +51,7 @@ def holds_answer(question: Question, statement: Statement) -> bool | None:
         if statement.terms and not new:  # "I bought a novel" names none
             return False
     if kind in {"number", "time"}:
-        return carries(kind, said, language)
+        return carries_answer(kind, said, language)
     if kind in {"name", "person"} and language not in UNSPACED and language != "de":  # there nouns have a capital
         first = said.split(maxsplit=1)[0] if said else ""
         return bool(names_in(said.removeprefix(first), language) - names_in(question.text, language)) or None

@@ -9,11 +9,11 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from insula.language.owner import ASSISTANT, called
+from insula.language.owner import ASSISTANT, short_name
 from insula.memory.retrieval.encoding import list_persons, named_in
-from insula.text.analysis import Analysis, stem
+from insula.text.analysis import Analysis, stem_word
 from insula.text.grammar import UNSPACED
-from insula.text.questions import AskKind, asks
+from insula.text.questions import AskKind, find_asks
 
 PRIOR_SIZE = 100
 """Pseudo-memories that damp rarity while there are few real ones."""
@@ -91,9 +91,9 @@ def build_cue(analysis: Analysis, speaker: str, listener: str, languages: frozen
         for word in sentence.words:
             if word.term:
                 for language in languages:
-                    forms.setdefault(stem(word.text.lower(), language), word.term)
-    owned = frozenset(called(owner) for owner in named or spoken)  # "my sister Ana": Ana is asked about, not I
-    said = frozenset(called(speaker) for speaker in named | spoken)
+                    forms.setdefault(stem_word(word.text.lower(), language), word.term)
+    owned = frozenset(short_name(owner) for owner in named or spoken)  # "my sister Ana": Ana is asked about, not I
+    said = frozenset(short_name(speaker) for speaker in named | spoken)
     if listener == ASSISTANT:  # "can you help me?" asks for nothing that it said
         said = said - {ASSISTANT} | ({ASSISTANT} if asks_what_was_said(analysis) else set[str]())
     return Cue(
@@ -104,7 +104,7 @@ def build_cue(analysis: Analysis, speaker: str, listener: str, languages: frozen
         analysis.names,
         owned,
         said,
-        frozenset(ask.kind for ask in asks(analysis)),
+        frozenset(ask.kind for ask in find_asks(analysis)),
         named_time(analysis.text, analysis.language),
     )
 

@@ -16,10 +16,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
-from insula.language.owner import called
+from insula.language.owner import short_name
 from insula.memory.retrieval.activation import base_level, retrieval_probability
 from insula.memory.retrieval.query import Cue, Statistics, When, content_weights, weigh_terms
-from insula.text.questions import carries
+from insula.text.questions import carries_answer
 
 SATURATION = 0.3
 """Term frequency at which a term has nearly half its weight; BM25's k1, normalised so that scores end at 1."""
@@ -119,7 +119,7 @@ def standing(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> S
         content: what each term is worth, from `cue.content_weights`.
     """
     asserted = [one for one in items if one.provenance in {"user", "tool"} and one.kind == "semantic"]
-    voices = frozenset(called(one.speaker) for one in asserted)
+    voices = frozenset(short_name(one.speaker) for one in asserted)
     if not cue.owners or not any(one.provenance == "user" for one in asserted):
         return Standing()
     turns = {id(turn): turn for one in asserted for turn in (one.match, one.before, one.after) if turn.claims}
@@ -223,7 +223,7 @@ def describe_scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> S
         if one.provenance in {"user", "tool"}:  # what the assistant says of a topic raises nothing (law 2)
             spoken.setdefault(one.session, set()).update(one.match.frequencies)
     topics = {session: min(sum(content.get(term, 0.0) for term in terms), 1.0) for session, terms in spoken.items()}
-    heard = any(called(one.speaker) in cue.speakers for one in items)
+    heard = any(short_name(one.speaker) in cue.speakers for one in items)
     return Scene(statistics.mean_length, heard, topics, max(topics.values(), default=0.0))
 
 
@@ -239,7 +239,7 @@ def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, n
     overlap = cue_coverage(shares, item, seen.mean_length)
     if overlap <= 0 and item.cosine <= 0:
         return Scored(item, 0.0, {})
-    asserts, spoken = float(item.kind != "episodic"), float(called(item.speaker) in cue.speakers)
+    asserts, spoken = float(item.kind != "episodic"), float(short_name(item.speaker) in cue.speakers)
     parts = {
         "overlap": overlap,
         "speaker": spoken,
@@ -261,7 +261,7 @@ def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, n
 
 def _score_answer(cue: Cue, item: Item) -> float:
     for kind in cue.kinds:
-        if carries(kind, item.content, item.language):
+        if carries_answer(kind, item.content, item.language):
             return 1.0
     return 0.0
 

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, Protocol
 from insula.caches import clear_on_erasure
 from insula.language.owner import NOBODY, SOMEBODY
 from insula.language.statements import Statement
-from insula.text.analysis import fold
+from insula.text.analysis import fold_accents
 from insula.text.grammar import UNSPACED
 
 Form = Literal["so", "value", "home"]
@@ -143,7 +143,7 @@ def _key_words(plain: str, dropped: str, language: str) -> tuple[str, ...]:
     if language in UNSPACED:
         left = _compile_pattern(dropped, language).sub("", plain)
         return (left,) if left else ()
-    words = _TOKEN.findall(fold(_compile_pattern(dropped, language).sub(" ", plain)))
+    words = _TOKEN.findall(fold_accents(_compile_pattern(dropped, language).sub(" ", plain)))
     return tuple(sorted(word.removesuffix("s") if language == "en" else word for word in words))
 
 

@@ -14,7 +14,7 @@ from insula.memory.storage.database import Database
 from insula.memory.storage.repositories import GuidanceRepository, MemoryRepository, NightRepository, SessionRepository
 from insula.memory.storage.rows import Place, Said
 from insula.redaction import redact
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 
 __all__ = ["Place", "Recollection", "Said", "Store"]
 
@@ -73,7 +73,7 @@ def check_names(user: str, session: str) -> None:
     """
     check_types(user=user, session=session)
     for what, name in (("user", user), ("session", session)):
-        plain = clean(redact(name)).replace("\n", " ")
+        plain = clean_text(redact(name)).replace("\n", " ")
         if not name.strip() or len(name) > NAME_CHARS or plain != name:
             shown = plain[:40]
             raise InputError(f"The {what} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")

@@ -22,7 +22,7 @@ from insula.memory.storage.schema import lessons as ledger
 from insula.memory.storage.schema import memories, relations
 from insula.memory.storage.schema import statements as table
 from insula.memory.wishes import WHY, OwnWish, new_preference
-from insula.screening import screen
+from insula.screening import screen_text
 
 CHANGED = "What was said changed while the model was asked; nothing of its answer is kept, and it is asked again."
 
@@ -110,7 +110,7 @@ def _replace_statements(connection: sa.Connection, user_id: int, one: LineRead) 
     row = connection.execute(sa.select(memories).where(memories.c.id == one.memory)).one()
     connection.execute(sa.delete(table).where(table.c.user_id == user_id, table.c.memory_id == one.memory))
     facts.fill_statements(connection, user_id, one.memory, one.statements)
-    safe = screen(one.line, LINE_CHARS)
+    safe = screen_text(one.line, LINE_CHARS)
     kind = "semantic" if one.statements else "episodic"
     values: dict[str, Any] = {"line": safe.text, "kind": kind}
     if safe.reasons:

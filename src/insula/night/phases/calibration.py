@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from insula.calibration import OWN, Outcome, refit, settle, shipped, written
+from insula.calibration import OWN, Outcome, dump_own, load_shipped, move_threshold, refit_user
 from insula.memory.storage.changes import Revision
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Line, Noticed, Revised
@@ -26,10 +26,10 @@ async def calibrate_confidence(night: Night) -> Result:
     report: dict[str, float] = {UP_TO: last, "right": right, "wrong": len(found) - right}
     if not found:
         return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
-    base = night.calibration or shipped()
+    base = night.calibration or load_shipped()
     before = latest_calibration(past, base)
     known = (*before.outcomes, *found)[-KEPT:]
-    after = replace(refit(base, known), high=settle(before.calibration, found).high)
+    after = replace(refit_user(base, known), high=move_threshold(before.calibration, found).high)
     evidence = {"outcomes": [[one.score, one.held] for one in known]}
     made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
     fitted = {name: round(getattr(after, name), 4) for name in ("shift", "slope", "high")}
@@ -37,7 +37,7 @@ async def calibrate_confidence(night: Night) -> Result:
     said = f"What memory said held for {count_noun(right, 'answer')}, and did not for {len(found) - right}."
     return Result(
         report,
-        [Revision(OWN, NIGHT, written(after), evidence, made_from)],
+        [Revision(OWN, NIGHT, dump_own(after), evidence, made_from)],
         says=[f"{said} From {100 * after.high:.0f} % on it is now sure."],
     )
 

@@ -13,7 +13,7 @@ from insula.night.cycle import Effect, Night, Result
 from insula.night.sessions import Heard, since_last_night
 from insula.night.wording import count_noun
 from insula.text import triggers
-from insula.text.corrections import alike
+from insula.text.corrections import correction_likeness
 from insula.worth import UNKNOWN
 
 ENDED = {RETIRED: "Retired, since it does not help", PRUNED: "Forgotten"}
@@ -71,7 +71,7 @@ def _judge_session(lesson: Kept, one: Heard, arms: Mapping[tuple[int, int], str]
     """What a session says of a lesson; None where it had no opportunity."""
     arm = arms.get((one.session.id, lesson.id))
     happened = _is_asked_again(lesson, one)
-    if arm is None and not happened and not any(triggers.appears(lesson.trigger, terms) for terms in one.terms):
+    if arm is None and not happened and not any(triggers.trigger_appears(lesson.trigger, terms) for terms in one.terms):
         return None
     return Lived(lesson.id, one.session.id, arm or NONE, happened)
 
@@ -81,7 +81,7 @@ def _is_asked_again(lesson: Kept, one: Heard) -> bool:
     if is_again_lesson(lesson):
         mine = (each for each in one.corrections if lesson.key.startswith(f"{each.kind}/"))
         return any(is_again(each, quote_user(lesson), lesson.trigger) for each in mine)
-    return any(alike(each, preference_words(lesson)) >= AGAIN for each in one.asked)
+    return any(correction_likeness(each, preference_words(lesson)) >= AGAIN for each in one.asked)
 
 
 def _list_evidence(lesson: Kept, new: Iterable[Lived], now: float) -> list[Evidence]:

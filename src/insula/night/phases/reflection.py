@@ -63,7 +63,7 @@ from insula.night.second_look import DOES_WITHOUT, WORDS, Pair, look_again
 from insula.night.transcript import READ
 from insula.night.unsettled import find_outdated, still_open
 from insula.night.wording import count_noun, join_parts
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text.analysis import analyse
 from insula.text.pasted import own_words
 from insula.types import REFLECTION
@@ -397,5 +397,5 @@ def merge_principles(items: Iterable[Proposal]) -> list[Candidate]:
 
 def _dropped_record(one: Dropped) -> dict[str, object]:
     """What was dropped, for the eyes of a person."""
-    shown = screen(one.item.text, SHOWN_CHARS).text
+    shown = screen_text(one.item.text, SHOWN_CHARS).text
     return {"reason": one.reason, "text": shown, "sessions": list(one.item.sessions)}

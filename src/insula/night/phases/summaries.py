@@ -18,7 +18,7 @@ from insula.night.asking import ask_model, total_usage
 from insula.night.cycle import Night, Result
 from insula.night.grounding import find_harm
 from insula.night.transcript import Transcript
-from insula.screening import screen
+from insula.screening import screen_text
 from insula.text.analysis import analyse
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ async def _summarise_session(
     if why := find_harm(text) or ("" if _share_held(text, held) >= FOUND else "ungrounded"):
         return None, why, answer["usage"]
     topics = tuple(_held_topics(written.topics, held))
-    content = screen(text, SUMMARY_CHARS).text
+    content = screen_text(text, SUMMARY_CHARS).text
     return Summary(session.id, content, topics, session.messages, session.last), "", answer["usage"]
 
 

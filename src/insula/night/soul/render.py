@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.night.soul.document import SECTIONS, Document, Line
-from insula.screening import Reason, Screened, screen
+from insula.screening import Reason, Screened, screen_text
 
 WORDS = 600
 """The most that the agent is told (R4; seed 004: 400 to 600)."""
@@ -120,7 +120,7 @@ def _format_line(line: Line) -> str:
 @clear_on_erasure
 @lru_cache(maxsize=2_048)
 def _screen_line(text: str) -> Screened:
-    return screen(text, len(text))
+    return screen_text(text, len(text))
 
 
 def _screen_together(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[tuple[int, tuple[Reason, ...]]]:
@@ -141,7 +141,7 @@ def _laid_out(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[str]:
     heading: str | None = None
     for i, line in enumerate(lines):
         if line.kind == "heading":
-            heading = screen(line.text, _LONG_HEADING).text if line.section or _is_fit(line.text) else None
+            heading = screen_text(line.text, _LONG_HEADING).text if line.section or _is_fit(line.text) else None
         elif line.kind == "locked" and line.level and not line.text:
             heading = OWN
         elif i in chosen:
@@ -154,7 +154,7 @@ def _laid_out(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[str]:
 
 
 def _is_fit(heading: str) -> bool:
-    return len(heading) <= _LONG_HEADING and not screen(heading, _LONG_HEADING).reasons
+    return len(heading) <= _LONG_HEADING and not screen_text(heading, _LONG_HEADING).reasons
 
 
 def count_told_words(lines: Iterable[Line]) -> int:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 from insula.agent.requests import Part
-from insula.calibration import shipped
+from insula.calibration import load_shipped
 from insula.memory.storage.store import NAME_CHARS
 from insula.night import outcomes
 from insula.server.api.numbers import Id
@@ -78,6 +78,6 @@ async def kept(request: Request, user: str, session: str, turn: int) -> list[Par
 async def judge(request: Request, user: CurrentUser, word: Annotated[Word, Body()]) -> Heard:
     """Say that an answer was right, or wrong: it counts for how sure to be with this user, at once."""
     metacognition = service_of(request).chat.metacognition
-    base = metacognition.engine.calibration or shipped()
+    base = metacognition.engine.calibration or load_shipped()
     said = await outcomes.judge_answer(metacognition.store, user, word.session, word.turn, word.right, base)
     return Heard(said=said)

@@ -20,7 +20,7 @@ from insula.server.users import Caller, service_of, settled
 from insula.session.adaptation import Stage
 from insula.session.saved import Advisory
 from insula.session.snapshot import Snapshot
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 from insula.turn.verdict import Kind, Tone
 from insula.types import Flag, Level, Outcome
 
@@ -35,7 +35,7 @@ LOST = "The message could not be kept either; send it again when that is mended.
 
 
 def _not_empty(message: str) -> str:
-    if not clean(message).strip():
+    if not clean_text(message).strip():
         raise ValueError("there is nothing in it; write something")
     return message
 

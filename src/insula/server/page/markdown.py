@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from insula.caches import clear_on_erasure
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 
 LONGEST = 100_000
 """Characters that are laid out; what follows is shown as it is."""
@@ -40,7 +40,7 @@ _REST = Markup(
 @lru_cache(maxsize=64)
 def as_html(text: str) -> Markup:
     """An answer as HTML."""
-    text = clean(text)
+    text = clean_text(text)
     end = len(text) if len(text) <= LONGEST else text.rfind("\n", 0, LONGEST) + 1 or LONGEST
     tokens = _without_rows(_PARSER.parse(text[:end]))
     _set_levels(tokens)

@@ -16,7 +16,7 @@ from insula.coding.replay.page import DRAWING
 from insula.coding.replay.visible import show_briefly, show_safely
 from insula.server.page.markdown import as_html
 from insula.server.page.views import words
-from insula.text.analysis import clean
+from insula.text.analysis import clean_text
 
 SHARED = "session.html"
 """The template of a timeline, which is that of `insula replay`."""
@@ -83,7 +83,7 @@ def _filters() -> Mapping[str, Any]:
 
 def cut(text: str, longest: int) -> str:
     """The beginning of what a person wrote, in any script, on one line."""
-    line = " ".join(clean(text[: longest + 1]).split())
+    line = " ".join(clean_text(text[: longest + 1]).split())
     return f"{line[:longest]}…" if len(text) > longest else line
 
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from insula.text.analysis import LANGUAGES, words_of
-from insula.text.answers import AskKind, affirms, carries, name_count, numbers_in, says_yes
-from insula.text.grammar import UNSPACED, grammar
+from insula.text.answers import AskKind, carries_answer, name_count, numbers_in, opens_with_verdict, says_yes
+from insula.text.grammar import UNSPACED, load_grammar
 from insula.text.questions import Ask, is_casual
 from insula.turn.checks.artefacts import is_echo
 from insula.turn.exchange import Exchange
@@ -134,7 +134,7 @@ def _is_yes_alone(turn: Exchange) -> bool:
 def _needs_more(ask: Ask, language: str) -> bool:
     """Whether an ask cannot be answered by yes or no: of a choice one that names no two ("which bus …")."""
     picked = ask.kind == "choice" and language in LANGUAGES
-    opened = picked and grammar(language).question.match(ask.text.lstrip("¿ "))
+    opened = picked and load_grammar(language).question.match(ask.text.lstrip("¿ "))
     return ask.kind in _UNANSWERED_BY_YES or bool(opened)
 
 
@@ -148,7 +148,7 @@ def _goes_through(turn: Exchange, missed: Sequence[int]) -> bool:
     clauses = [part for each in _CLAUSE.split(text) if any(map(str.isalnum, each)) for part in _AND.split(each)]
     brief = turn.reply.size <= BRIEF * len(asks) and len(clauses) >= len(asks)
     kinds: set[AskKind] = {asks[i].kind for i in missed}
-    told = all(carries(kind, text, turn.language) for kind in kinds)
+    told = all(carries_answer(kind, text, turn.language) for kind in kinds)
     return brief and told and kinds <= _TOLD | _PICKED
 
 
@@ -172,7 +172,9 @@ def measure_coverage(turn: Exchange) -> tuple[Coverage, ...]:
 
 
 def _has_number(ask: Ask, reply: ReplyText) -> bool:
-    return ask.kind != "number" or reply.language not in LANGUAGES or carries("number", reply.text, reply.language)
+    return (
+        ask.kind != "number" or reply.language not in LANGUAGES or carries_answer("number", reply.text, reply.language)
+    )
 
 
 def _own_terms(ask: Ask, asks: Sequence[Ask]) -> tuple[str, ...]:
@@ -184,7 +186,7 @@ def _own_terms(ask: Ask, asks: Sequence[Ask]) -> tuple[str, ...]:
 def _cover_ask(ask: Ask, about: Sequence[str], reply: ReplyText, names: Collection[str]) -> Coverage:
     shared, total = _weigh_shared(about, reply, names)
     evidence = (shared + _PRIOR) / (total + 1)
-    carried = carries(ask.kind, reply.text, reply.language)
+    carried = carries_answer(ask.kind, reply.text, reply.language)
     brief = _of_brief(ask, reply, carried)
     brief += (1 - brief) * 0.6 * evidence
     topic = _blend_lengths(brief, _of_long(evidence), reply.size) if about else max(brief, _WORD_ENOUGH)
@@ -239,7 +241,7 @@ def _is_left_for(index: int, asks: Sequence[Ask], weight: int, reply: ReplyText,
         return ask.kind in _EXPECT_MORE or len(reply.sentences) >= len(asks)
     if reply.size > LONG:
         few = weight <= (_TRACE if ask.kind in _TOLD else 1)
-        return few and any(carries(ask.kind, each.text, each.language) for each in left)
+        return few and any(carries_answer(ask.kind, each.text, each.language) for each in left)
     match ask.kind:
         case "number":
             return len(numbers_in(reply.text)) > rank
@@ -248,9 +250,9 @@ def _is_left_for(index: int, asks: Sequence[Ask], weight: int, reply: ReplyText,
         case "place" | "person" | "name":
             return name_count(reply.text, reply.language, _ask_words(asks)) > rank
         case "time" | "why" | "how_to" | "list" | "code":
-            return carries(ask.kind, reply.text, reply.language) and (bool(left) or rank == 0)
+            return carries_answer(ask.kind, reply.text, reply.language) and (bool(left) or rank == 0)
         case "yes_no":
-            return bool(left) or affirms(reply.text, reply.language)
+            return bool(left) or opens_with_verdict(reply.text, reply.language)
         case _:
             return bool(left)
 

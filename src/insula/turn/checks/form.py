@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from insula.text.answers import carries
+from insula.text.answers import carries_answer
 from insula.text.constraints import Kind
-from insula.text.manner import informal
+from insula.text.manner import is_informal
 from insula.text.questions import AskKind
 from insula.turn.exchange import Exchange
 from insula.types import Fault
@@ -45,7 +45,7 @@ def check_identity(turn: Exchange) -> Iterator[Fault]:
     """What the identity forbids, and slang where it speaks formally."""
     if any(pattern.search(turn.whole, 0, MAX_FORBIDDEN) for pattern in _compile_forbidden(turn.identity.forbidden)):
         yield Fault(flag="forbidden_pattern")
-    if turn.identity.voice == "formal" and informal(turn.response, turn.language):
+    if turn.identity.voice == "formal" and is_informal(turn.response, turn.language):
         yield Fault(flag="off_tone", certain=False)
 
 
@@ -82,7 +82,7 @@ def _suffices_short(kind: AskKind, turn: Exchange, text: str) -> bool:
     """Whether so short a response is all that was asked for: a command or an expression, or the items of a list."""
     if kind == "list":
         return len([part for part in _COMMA.split(text) if any(map(str.isalnum, part))]) > 1
-    return kind in _DONE and (bool(_COMMAND.search(text)) or carries("code", text, turn.language))
+    return kind in _DONE and (bool(_COMMAND.search(text)) or carries_answer("code", text, turn.language))
 
 
 def _length_bound(turn: Exchange) -> int:

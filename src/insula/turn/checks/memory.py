@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, lexicon, names_among
-from insula.text.analysis import LANGUAGES, content_words, fold, term_of, words_of
-from insula.text.answers import AskKind, carries, says_yes
+from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, load_lexicon, names_among
+from insula.text.analysis import LANGUAGES, content_words, fold_accents, term_of, words_of
+from insula.text.answers import AskKind, carries_answer, says_yes
 from insula.text.grammar import UNSPACED
-from insula.text.manner import declines, untold
+from insula.text.manner import declines_answer, says_untold
 from insula.text.questions import Ask, is_casual
 from insula.turn.aim import asks_only_user, wants_advice
 from insula.turn.exchange import Exchange
@@ -120,11 +120,11 @@ class _MemoryQuestion:
 
     def _names_owner(self, line: MemoryLine) -> bool:
         """Whether a line calls somebody by the question's own word: "mother-in-law" where she is asked about."""
-        beings = lexicon(self.language).beings
+        beings = load_lexicon(self.language).beings
         if self.language in UNSPACED:
             return any(word in self.ask.text and word in line.text for word in beings)
-        asked = {fold(word) for word in self.whole} & {*beings, *names_among(self.owners)}
-        return bool(asked & {fold(word) for word in line.words})
+        asked = {fold_accents(word) for word in self.whole} & {*beings, *names_among(self.owners)}
+        return bool(asked & {fold_accents(word) for word in line.words})
 
     def find_fault(self) -> Fault | None:
         """What is wrong with what came back."""
@@ -174,7 +174,7 @@ class _MemoryQuestion:
     def _value_words(self, line: MemoryLine) -> frozenset[str]:
         """The words of a line that the question does not hold."""
         asked = {self._term_of(word) for word in self.whole}
-        idle = self.whole | lexicon(self.language).words.get("titles", frozenset())
+        idle = self.whole | load_lexicon(self.language).words.get("titles", frozenset())
         return frozenset(word for word in line.words if word not in idle and self._term_of(word) not in asked)
 
     def _says_word(self, word: str) -> bool:
@@ -182,7 +182,7 @@ class _MemoryQuestion:
         if self.language in UNSPACED:
             return self.reply.has_term(word)
         term = self._term_of(word)
-        return self.reply.has_term(term) or self.reply.has_related(fold(term))
+        return self.reply.has_term(term) or self.reply.has_related(fold_accents(term))
 
     def _term_of(self, word: str) -> str:
         return term_of(word, self.language) or word
@@ -198,13 +198,13 @@ class _MemoryQuestion:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of the response that the message does not hold."""
-        return find_names(self.reply.text, self.language) - frozenset(map(fold, self.whole))
+        return find_names(self.reply.text, self.language) - frozenset(map(fold_accents, self.whole))
 
     @cached_property
     def declined(self) -> bool:
         """Whether the response says that it does not know, or was not told."""
         text = self.reply.text[:HEAD_CHARS]
-        return declines(text, self.language) or untold(text, self.language)
+        return declines_answer(text, self.language) or says_untold(text, self.language)
 
     # What a line has to do with the question
 
@@ -230,7 +230,7 @@ class _MemoryQuestion:
         found = (
             line
             for line in self.own
-            if self._covers_question(line) and carries(self.ask.kind, line.text, line.language)
+            if self._covers_question(line) and carries_answer(self.ask.kind, line.text, line.language)
         )
         return next(found, None)
 
@@ -238,7 +238,7 @@ class _MemoryQuestion:
 
     def _others_value(self) -> Fault | None:
         """The value of somebody else's line, said of those who were asked about."""
-        if self.declined and (untold(self.reply.text, self.language) or not (self.names or self.numbers)):
+        if self.declined and (says_untold(self.reply.text, self.language) or not (self.names or self.numbers)):
             return None
         spoken_of = find_owners(self.reply.text[:HEAD_CHARS].replace("’", "'"), self.language, ASSISTANT, USER).mentions
         named = {path.replace(ASSISTANT, USER) for path in spoken_of} - self.owners - {USER}
@@ -250,8 +250,8 @@ class _MemoryQuestion:
     def _carries_anothers(self, line: MemoryLine) -> bool:
         """Whether the response says a value of a line that no line of those asked about holds."""
         held = frozenset[str]().union(*(own.words for own in self.own))
-        beings, about = lexicon(self.language).beings, {part for path in line.subjects for part in path.split("/")}
-        own = {word for word in self._value_words(line) - held if beings.get(fold(word), word) not in about}
+        beings, about = load_lexicon(self.language).beings, {part for path in line.subjects for part in path.split("/")}
+        own = {word for word in self._value_words(line) - held if beings.get(fold_accents(word), word) not in about}
         return bool((line.numbers - self.given) & self.numbers) or any(map(self._says_word, own))
 
     def _find_needless_decline(self) -> Fault | None:
@@ -299,7 +299,7 @@ class _MemoryQuestion:
         own = self._value_words(line)
         if line.language != "de":
             return bool(own)
-        return bool(line.numbers or capitalised_words(line.text, line.language) & frozenset(map(fold, own)))
+        return bool(line.numbers or capitalised_words(line.text, line.language) & frozenset(map(fold_accents, own)))
 
     def _is_another_number(self, line: MemoryLine) -> bool:
         """Whether the response gives no number that the line may mean."""
@@ -308,7 +308,7 @@ class _MemoryQuestion:
         if self._may_follow(line):
             return False
         said = self.numbers - self.given
-        terse = not said and self.reply.size <= BRIEF and carries(self.ask.kind, self.reply.text, self.language)
+        terse = not said and self.reply.size <= BRIEF and carries_answer(self.ask.kind, self.reply.text, self.language)
         return not terse and not (said and not self._is_about(line) and self.ask.kind == "number")
 
     def _may_follow(self, line: MemoryLine) -> bool:
@@ -343,7 +343,7 @@ class _MemoryQuestion:
         newer, older = self.own[0], next(line for line in self.own if self._carries_line(line))
         if not self._count_shared(newer) >= self._count_shared(older) > 0:
             return None
-        mine = find_names(newer.text, newer.language) - frozenset(map(fold, self.whole))
+        mine = find_names(newer.text, newer.language) - frozenset(map(fold_accents, self.whole))
         rivals = (self.names and mine) or (self.numbers and newer.numbers - self.given)
         return self._ignored_fault(newer, certain=False) if rivals else None
 
@@ -428,7 +428,7 @@ class _MemoryQuestion:
         """Whether the response says something of somebody."""
         brief = self.reply.size <= ANSWER
         if self.ask.kind in _VALUED and not (self.numbers or self.names):
-            return brief and carries(self.ask.kind, self.reply.text, self.language)
+            return brief and carries_answer(self.ask.kind, self.reply.text, self.language)
         if self.ask.kind in _VALUED:
             return brief or bool(self.names) or self._speaks_to_user()
         return self._speaks_to_user() and (brief or bool(self.numbers or self.names))
@@ -438,8 +438,8 @@ class _MemoryQuestion:
         words, language = self.reply.words, self.language
         if language in UNSPACED:
             return any(each in self.reply.text for each in (*words_of("second", language), "她", "他", "さん"))
-        known = lexicon(language).words
-        said = {fold(word) for word in words}
+        known = load_lexicon(language).words
+        said = {fold_accents(word) for word in words}
         spoken = known["second"] | known["second_own"] | known["third"] | known["third_own"]
         return bool(said & spoken or words & words_of("second", language))
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from insula.memory.storage.vectors import Embed, embed_normalised
-from insula.text.answers import AskKind, carries
+from insula.text.answers import AskKind, carries_answer
 from insula.text.grammar import UNSPACED
-from insula.text.manner import declines, harmful, opens_with_subject, refuses, untold
+from insula.text.manner import declines_answer, is_harmful, opens_with_subject, refuses_request, says_untold
 from insula.text.questions import Ask, is_small_talk
 from insula.turn.checks.artefacts import is_service
 from insula.turn.checks.completeness import NEUTRAL, measure_coverage
@@ -50,12 +50,12 @@ def check_refusal(turn: Exchange) -> Iterator[Fault]:
     if len(turn.response) > REFUSAL_CHARS:
         return
     if is_small_talk(turn.asked.analysis) and not turn.asked.asks:
-        if declines(text, language):
+        if declines_answer(text, language):
             yield Fault(flag="off_topic", certain=False)
         return
     asked, own = turn.asked.text, turn.asked.language
-    refused = bool(turn.asked.asks) and refuses(text, language) and not untold(text, language)
-    if refused and not harmful(asked, own) and not is_personal(turn.asked.asks, own):
+    refused = bool(turn.asked.asks) and refuses_request(text, language) and not says_untold(text, language)
+    if refused and not is_harmful(asked, own) and not is_personal(turn.asked.asks, own):
         yield Fault(flag="declined", certain=False)
 
 
@@ -78,7 +78,7 @@ def _score_addressed(turn: Exchange) -> float:
 def _score_reaction(turn: Exchange) -> float:
     """What a response is worth to a message that asks nothing."""
     if turn.asked.small_talk:
-        return REFUSAL if declines(turn.response[:REFUSAL_CHARS], turn.language) else PLEASANTRY
+        return REFUSAL if declines_answer(turn.response[:REFUSAL_CHARS], turn.language) else PLEASANTRY
     if not turn.comparable:
         return NEUTRAL
     return REACTION + (1 - REACTION) * 0.5 * turn.reply.mentions_any(turn.asked.statements)
@@ -120,4 +120,4 @@ def _may_open_otherwise(turn: Exchange, ask: Ask) -> bool:
     if ask.kind in _PICKED and turn.language not in UNSPACED and len(first) <= BRIEF:  # "The Volga, 3,530 km."
         return True
     named = ask.kind in _TOLD and turn.reply.size <= _NAMED
-    return named and carries(ask.kind, turn.response, turn.language)
+    return named and carries_answer(ask.kind, turn.response, turn.language)

@@ -152,9 +152,9 @@ def stands(word: Word) -> bool:
 
 def screen_words(words: str) -> str:
     """The words as one safe line; nothing where they must not reach an agent."""
-    from insula.screening import screen
+    from insula.screening import screen_text
 
-    safe = screen(words, 2 * SHORT)
+    safe = screen_text(words, 2 * SHORT)
     return "" if safe.reasons or not safe.text.isprintable() else safe.text
 
 
