@@ -11,8 +11,8 @@ from insula.calibration import (
     FURTHEST,
     PRIOR_OUTCOMES,
     SPREAD,
+    AnswerOutcome,
     Case,
-    Outcome,
     adjust_probability,
     apply_own,
     dump_own,
@@ -79,7 +79,7 @@ def test_what_is_stored_of_somebody_else_does_not_make_up_for_it() -> None:
 
 
 def test_outcomes_move_a_user_s_calibration_and_few_of_them_little() -> None:
-    corrected = [Outcome(0.9, held=False)]
+    corrected = [AnswerOutcome(0.9, held=False)]
     once, often = refit_user(START, corrected), refit_user(START, corrected * 200)
     moved = [one.shift + one.slope * log_odds(0.9) for one in (START, once, often)]
     assert moved[0] > moved[1] > moved[2]
@@ -90,21 +90,21 @@ def test_outcomes_move_a_user_s_calibration_and_few_of_them_little() -> None:
 def test_outcomes_as_foretold_leave_a_calibration_nearly_alone() -> None:
     chance = random.Random(2)
     scores = [chance.uniform(0.1, 0.9) for _ in range(2_000)]
-    found = refit_user(START, [Outcome(score, chance.random() < score) for score in scores])
+    found = refit_user(START, [AnswerOutcome(score, chance.random() < score) for score in scores])
     assert abs(found.shift) < 0.2
     assert abs(found.slope - 1.0) < 0.2
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.builds(Outcome, st.floats(0.02, 0.98), st.booleans()), min_size=1, max_size=200))
-def test_a_refit_is_never_worse_than_what_it_began_with(outcomes: list[Outcome]) -> None:
+@given(st.lists(st.builds(AnswerOutcome, st.floats(0.02, 0.98), st.booleans()), min_size=1, max_size=200))
+def test_a_refit_is_never_worse_than_what_it_began_with(outcomes: list[AnswerOutcome]) -> None:
     found = refit_user(START, outcomes)
     assert penalised(found, outcomes) <= penalised(START, outcomes) + 1e-9
     for moved in (replace(found, shift=found.shift + 0.01), replace(found, shift=found.shift - 0.01)):
         assert penalised(moved, outcomes) >= penalised(found, outcomes) - 1e-9
 
 
-def penalised(calibration: Calibration, outcomes: list[Outcome]) -> float:
+def penalised(calibration: Calibration, outcomes: list[AnswerOutcome]) -> float:
     """What `refit` minimises: the log loss, and how far it is from where it began."""
     drawn = PRIOR_OUTCOMES * CURVE * (calibration.shift**2 + SPREAD * (calibration.slope - 1) ** 2) / 2
     odds = (calibration.shift + calibration.slope * log_odds(one.score) for one in outcomes)
@@ -112,13 +112,13 @@ def penalised(calibration: Calibration, outcomes: list[Outcome]) -> float:
     return drawn + sum(lost)
 
 
-OUTCOMES = st.lists(st.builds(Outcome, UNIT, st.booleans()), max_size=60)
+OUTCOMES = st.lists(st.builds(AnswerOutcome, UNIT, st.booleans()), max_size=60)
 
 
 @settings(max_examples=60, deadline=None)
 @given(OUTCOMES, UNIT, UNIT)
 def test_whatever_the_outcomes_a_refit_is_finite_and_more_confidence_never_means_less(
-    outcomes: list[Outcome], low: float, high: float
+    outcomes: list[AnswerOutcome], low: float, high: float
 ) -> None:
     found = refit_user(START, outcomes)
     assert math.isfinite(found.shift)
@@ -132,9 +132,9 @@ def test_whatever_the_outcomes_a_refit_is_finite_and_more_confidence_never_means
 @example(outcomes=[], score=0.0, held=True)
 @example(outcomes=[], score=1.0, held=False)
 def test_no_single_outcome_moves_a_confidence_of_nine_in_ten_far(
-    outcomes: list[Outcome], score: float, held: bool
+    outcomes: list[AnswerOutcome], score: float, held: bool
 ) -> None:
-    before, after = (refit_user(START, known) for known in (outcomes, [*outcomes, Outcome(score, held)]))
+    before, after = (refit_user(START, known) for known in (outcomes, [*outcomes, AnswerOutcome(score, held)]))
     moved = [one.shift + one.slope * NINE for one in (before, after)]
     # The penalty curves by D = PRIOR_OUTCOMES * CURVE * diag(1, SPREAD), and one loss pulls by at most (1, FURTHEST):
     # so the least point moves by no more than that over D, which is seen from (1, NINE).
@@ -144,14 +144,14 @@ def test_no_single_outcome_moves_a_confidence_of_nine_in_ten_far(
 
 
 def test_one_outcome_at_the_very_end_weighs_as_one_near_it() -> None:
-    assert refit_user(START, [Outcome(0.0, held=True)]) == refit_user(START, [Outcome(0.001, held=True)])
-    assert refit_user(START, [Outcome(1.0, held=False)]) == refit_user(START, [Outcome(0.999, held=False)])
+    assert refit_user(START, [AnswerOutcome(0.0, held=True)]) == refit_user(START, [AnswerOutcome(0.001, held=True)])
+    assert refit_user(START, [AnswerOutcome(1.0, held=False)]) == refit_user(START, [AnswerOutcome(0.999, held=False)])
 
 
 @pytest.mark.parametrize("share", [0.9, 0.7, 0.5])
 def test_many_wrong_answers_never_make_sure(share: float) -> None:
     chance = random.Random(6)
-    outcomes = [Outcome(chance.uniform(0.85, 0.97), chance.random() > share) for _ in range(200)]
+    outcomes = [AnswerOutcome(chance.uniform(0.85, 0.97), chance.random() > share) for _ in range(200)]
     assert adjust_probability(refit_user(START, outcomes), 0.9) < 0.75 - share / 4
 
 

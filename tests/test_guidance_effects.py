@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from insula.memory.storage.rows import Noticed
+from insula.memory.storage.rows import StoredSignal
 from insula.metacognition.effects import effects
 
 GOOD, POOR = 0.9, 0.4
 
 
-def turn(session: int, score: float = GOOD, number: int = 1, **data: Any) -> Noticed:
-    return Noticed(session, number, "meta:turn", {"assessment": {"score": score}, **data}, 1e9 + session)
+def turn(session: int, score: float = GOOD, number: int = 1, **data: Any) -> StoredSignal:
+    return StoredSignal(session, number, "meta:turn", {"assessment": {"score": score}, **data}, 1e9 + session)
 
 
 def lesson(arm: str, number: int = 7) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ def test_what_fell_short_counts_as_mended_or_not() -> None:
 
 def test_what_could_not_be_judged_or_read_is_no_case() -> None:
     broken = [turn(1, lessons="x"), turn(2, mend={"arm": 3}), turn(3, lessons=[None]), turn(4, mend=None)]
-    unclear = Noticed(
+    unclear = StoredSignal(
         5, 1, "meta:turn", {"assessment": {"score": 0.2, "unclear": True}, "lessons": lesson("withheld")}, 0
     )
     assert all(not found.told.cases + found.withheld.cases for found in effects([*broken, unclear]).values())

@@ -17,8 +17,8 @@ from insula.claims import quote
 from insula.errors import InputError, StoreError
 from insula.memory.item import new_item
 from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.storage.changes import Insight
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.changes import InsightChange
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.store import Store
 from insula.metacognition import Assess, Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
@@ -282,7 +282,7 @@ async def corrected_twice(store: Store) -> None:
     await sleep_cycle(store, "me", NIGHT, date="night 1", force=True)
 
 
-async def kept(store: Store) -> list[Kept]:
+async def kept(store: Store) -> list[StoredGuidance]:
     return await store.guidance.list_lessons((await store.resolve_place("me", "monday")).user_id)
 
 
@@ -565,7 +565,7 @@ async def test_a_problem_is_solved_with_the_strategies_that_the_user_wrote(store
 async def test_an_insight_comes_with_its_topic_as_derived_text_and_is_withheld_by_lot(store: Store) -> None:
     place = await store.resolve_place("me", "monday")
     text = "The train connections to Lyon went well once every platform was named."
-    insight = Insight(text, ("train", "Lyon"), (place.session_id,), 0.8, 0.8)
+    insight = InsightChange(text, ("train", "Lyon"), (place.session_id,), 0.8, 0.8)
     await store.nights.record_phase(place.user_id, "night 1", "reflection", {}, [insight])
     for holdout, told in ((0.0, True), (1.0, False)):
         async with chatting(store, "At nine.", holdout=holdout) as (chat, model):

@@ -20,7 +20,7 @@ from insula.coding.step.senses import EVERY
 from insula.coding.step.senses import register as senses
 from insula.errors import InputError, SettingsError
 from insula.hosts.hook import respond
-from insula.memory.storage.changes import Insight, Lesson, Revision
+from insula.memory.storage.changes import InsightChange, LessonChange, RevisionChange
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.claims import KINDS, Made, count_claims
@@ -155,9 +155,9 @@ async def learn(store: Store) -> None:
     """What nights may have learned: an insight, a lesson, and a guideline."""
     place = await store.resolve_place("u", "night")
     learned = (
-        Insight(TRAINS, ("train", "Lyon"), (place.session_id,), 0.8, 0.8),
-        Lesson("asked/trains", PLATFORM, ("train",), "", "person", ()),
-        Revision(SOUL, "night", f"# SOUL.md\n\n## Interaction principles\n\n- {CLEAR}\n", {}),
+        InsightChange(TRAINS, ("train", "Lyon"), (place.session_id,), 0.8, 0.8),
+        LessonChange("asked/trains", PLATFORM, ("train",), "", "person", ()),
+        RevisionChange(SOUL, "night", f"# SOUL.md\n\n## Interaction principles\n\n- {CLEAR}\n", {}),
     )
     await store.nights.record_phase(place.user_id, "night 1", "reflection", {}, learned)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from insula.calibration import Case, Outcome, fit_calibration, move_threshold, raw_probability
+from insula.calibration import AnswerOutcome, Case, fit_calibration, move_threshold, raw_probability
 from insula.types import Calibration
 from insula_bench.confidence_ask import Answer
 from insula_bench.confidence_probes import ANOTHER, ANSWERABLE, WRONG_DETAIL
@@ -242,7 +242,7 @@ def when_high(answers: Sequence[Answer], scores: Scores, kinds: Sequence[str], s
     """
     share = _shares(answers, kinds)
     drawn = [
-        (Outcome(score, one.probe.kind == ANSWERABLE), share[one.probe.kind])
+        (AnswerOutcome(score, one.probe.kind == ANSWERABLE), share[one.probe.kind])
         for one, score in zip(answers, scores, strict=True)
         if one.probe.kind in share
     ]
@@ -257,7 +257,7 @@ def when_high(answers: Sequence[Answer], scores: Scores, kinds: Sequence[str], s
     }
 
 
-def _stream(stream: Sequence[Outcome], calibration: Calibration) -> tuple[int, int, int]:
+def _stream(stream: Sequence[AnswerOutcome], calibration: Calibration) -> tuple[int, int, int]:
     """How often "high" was said, and right, and how often memory held the answer."""
     said = right = 0
     for one in stream:

@@ -16,7 +16,7 @@ from rich.table import Table
 from insula.errors import InputError
 from insula.stats import wilson
 from insula.text.analysis import warm_up
-from insula.text.corrections import THRESHOLD, Correction, judge_correction
+from insula.text.corrections import THRESHOLD, MessageCorrection, judge_correction
 from insula_bench.progress import steps
 from insula_bench.statistics import auroc
 
@@ -150,7 +150,7 @@ def judged(found: Sequence[Pair]) -> Figures:
     }
 
 
-def _said(one: Correction) -> float:
+def _said(one: MessageCorrection) -> float:
     """The score of what a user says is wrong or wanted; a request said anew says neither."""
     return 0.0 if one.kind == "repair" else one.score
 
@@ -182,7 +182,7 @@ def _share(successes: int, n: int) -> Figures:
     return {"share": None if share is None else _rounded(share), "interval": [_rounded(low), _rounded(high)], "n": n}
 
 
-def _kind(ours: Sequence[Correction], truth: Sequence[bool], kind: str) -> Figures:
+def _kind(ours: Sequence[MessageCorrection], truth: Sequence[bool], kind: str) -> Figures:
     right = [true for one, true in zip(ours, truth, strict=True) if one.kind == kind]
     return {"n": len(right), "right": sum(right)}
 

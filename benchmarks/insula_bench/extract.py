@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import ModelError
-from insula.language.extract.request import Line
+from insula.language.extract.request import ExtractionLine
 from insula.llm.model import Model
 from insula.llm.models import resolve_model
 from insula.memory.retrieval.embedding import use
@@ -216,7 +216,7 @@ def scripted(row: Row, answer: Row) -> Callable[[Request], Row]:
 
 
 def _own(text: str) -> str:
-    return Line(0, 0, "user", text, "").own.replace(QUOTED, ELLIPSIS)
+    return ExtractionLine(0, 0, "user", text, "").own.replace(QUOTED, ELLIPSIS)
 
 
 def hostile(request: Request) -> Row:

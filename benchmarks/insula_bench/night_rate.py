@@ -144,7 +144,9 @@ async def _fill(url: str, prefix: str, users: int) -> None:
 async def _called(url: str, date: str, users: int, *, bare: bool) -> None:
     """Put so many nights on the queue: of the users who are new, or of nobody."""
     async with await Store.open(url) as store:
-        house = durable.House(store=store, url=url, executor=f"{date}.caller", limits=durable.Limits(at_once=AT_ONCE))
+        house = durable.WorkerConfig(
+            store=store, url=url, executor=f"{date}.caller", limits=durable.Limits(at_once=AT_ONCE)
+        )
         async with durable.run_worker(house, works=False) as caller:
             if bare:
                 nobody = [(number, "nobody", date) for number in range(users)]
@@ -194,7 +196,9 @@ async def _flat(url: str, nights: int) -> dict[str, Any]:
 async def _queued(url: str, date: str, first: int, last: int) -> None:
     """Put the nights of some users on the queue, whatever the gate would say."""
     async with await Store.open(url) as store:
-        house = durable.House(store=store, url=url, executor=f"{date}.caller", limits=durable.Limits(at_once=AT_ONCE))
+        house = durable.WorkerConfig(
+            store=store, url=url, executor=f"{date}.caller", limits=durable.Limits(at_once=AT_ONCE)
+        )
         async with durable.run_worker(house, works=False) as caller:
             due = [(number, f"{date}.u{number - first}", date) for number in range(first, last + 1)]
             await asyncio.to_thread(caller._enqueue_nights, due)  # pyright: ignore[reportPrivateUsage]
@@ -217,7 +221,7 @@ async def _worker(url: str, kind: str, name: str, model_ms: int) -> None:
     model = ScriptedModel(_answer, delay=model_ms / 1000) if kind == "model" else None
     async with await Store.open(url) as store:
         limits = durable.Limits(at_once=AT_ONCE)
-        house = durable.House(store=store, url=url, model=model, executor=name, limits=limits)
+        house = durable.WorkerConfig(store=store, url=url, model=model, executor=name, limits=limits)
         async with durable.run_worker(house) as worker:
             if kind == "bare":
                 worker.run_night = _nothing

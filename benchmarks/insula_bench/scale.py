@@ -22,7 +22,7 @@ from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
-from insula.text.analysis import Word, analyse
+from insula.text.analysis import AnalysedWord, analyse
 from insula.turn.confidence import estimate_confidence
 from insula.types import Controls
 from insula_bench import bulk
@@ -113,7 +113,7 @@ def _matched(raw: sqlite3.Connection, text: str) -> float:
     return 1000 * (time.process_time() - began)
 
 
-def _words(text: str) -> list[Word]:
+def _words(text: str) -> list[AnalysedWord]:
     """The words of a question that our own index is asked for."""
     return [word for sentence in analyse(text).sentences for word in sentence.words if word.term]
 

@@ -16,7 +16,7 @@ from insula.errors import InsulaError
 from insula.llm.local import weights_of
 from insula.llm.models import resolve_model
 from insula.memory.retrieval.embedding import use
-from insula.memory.storage.changes import Lesson
+from insula.memory.storage.changes import LessonChange
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
@@ -115,7 +115,7 @@ async def _lived(store: Store, week: Week) -> list[str]:
             async with owner.turn(USER, f"day {number + 1}", message) as turn:
                 turn.finish(answer)
     place = await store.resolve_place(USER, "day 1")
-    stood = [Lesson(key_of(one["section"], one["text"]), one["text"], (), one["section"], "derived", (1,))
+    stood = [LessonChange(key_of(one["section"], one["text"]), one["text"], (), one["section"], "derived", (1,))
              for one in week["guidance"]]  # fmt: skip
     await store.nights.record_phase(place.user_id, "before", PhaseName.END, {}, stood)
     return [one.key for one in stood]

@@ -212,7 +212,7 @@ def _loss_gradient(
     return np.concatenate([sides[0].x.T @ (by_log * (1 - stored)), sides[1].x.T @ (by_log * (1 - whose) * asked)])
 
 
-class Outcome(NamedTuple):
+class AnswerOutcome(NamedTuple):
     """What a user gave for free: the confidence that a response went out with, and whether it held."""
 
     score: float
@@ -223,7 +223,7 @@ class Outcome(NamedTuple):
     """Whether it went out as "high"."""
 
 
-def refit_user(base: Calibration, outcomes: Sequence[Outcome]) -> Calibration:
+def refit_user(base: Calibration, outcomes: Sequence[AnswerOutcome]) -> Calibration:
     """The calibration of one user: `shift` and `slope` of the log-odds, drawn to those of `base` by few outcomes.
 
     The weights stay: a month of thanks and corrections says how sure to be, not what to look at.
@@ -262,7 +262,7 @@ def _clip_slope(at: "Array") -> "Array":
     return np.array([at[0], max(at[1], 0.0)])
 
 
-def move_threshold(calibration: Calibration, outcomes: Iterable[Outcome]) -> Calibration:
+def move_threshold(calibration: Calibration, outcomes: Iterable[AnswerOutcome]) -> Calibration:
     """The calibration with its threshold of "high" moved by what became of each "high", in their order.
 
     Adaptive conformal inference (Gibbs and Candès 2021): one that did not hold raises the threshold by

@@ -131,7 +131,7 @@ async def worker(url: str, ledger: Path, name: str) -> None:
     durable.PAUSE = 1.0
     durable._LOOK = LEASE / 3  # pyright: ignore[reportPrivateUsage]
     async with await Store.open(url) as store:
-        house = durable.House(
+        house = durable.WorkerConfig(
             store=store,
             url=url,
             model=model(ledger, int.from_bytes(os.urandom(4)), FAILING),
@@ -155,7 +155,7 @@ async def call(url: str) -> int:
     from insula.night import durable
 
     async with await Store.open(url) as store:
-        house = durable.House(store=store, url=url, executor="caller", limits=durable.Limits(at_once=4))
+        house = durable.WorkerConfig(store=store, url=url, executor="caller", limits=durable.Limits(at_once=4))
         async with durable.run_worker(house, works=False) as caller:
             return await caller.enqueue_due(date=NIGHT)
 

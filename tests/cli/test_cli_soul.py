@@ -10,7 +10,7 @@ import pytest
 from insula.cli.common import soul_of
 from insula.cli.main import main
 from insula.cli.soul import EMPTY
-from insula.memory.storage.changes import Revision
+from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
@@ -123,7 +123,9 @@ def test_a_change_that_waits_is_shown_and_decided(slept: Path, insula: Insula, v
     async def wait(store: Store) -> None:
         user = await store.nights.find_user_id("me")
         assert user is not None
-        await store.guidance.add_revision(user, Revision(PROPOSAL, "night", text, {"reasons": ["it is much at once."]}))
+        await store.guidance.add_revision(
+            user, RevisionChange(PROPOSAL, "night", text, {"reasons": ["it is much at once."]})
+        )
 
     with_store(slept, wait)
     assert "A change waits for you" in insula()[2]

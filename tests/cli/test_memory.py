@@ -10,7 +10,7 @@ import pytest
 
 from insula.cli.common import soul_of
 from insula.cli.main import main
-from insula.memory.storage.changes import Forget, Insight, Lesson, Summary
+from insula.memory.storage.changes import Forget, InsightChange, LessonChange, Summary
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
@@ -35,8 +35,8 @@ def remembered(home: Path) -> Path:
             await store.nights.record_phase(
                 user, "d", "summaries", {}, [Summary(session.id, "An operation of Ana.", ("ana",), 6, session.last)]
             )
-            insight = Insight("Operations worry the user.", ("operation",), (session.id,), 0.5, 0.5)
-            lesson = Lesson("k", "Ask after the operation.", ("operation",), "", "derived", (1,))
+            insight = InsightChange("Operations worry the user.", ("operation",), (session.id,), 0.5, 0.5)
+            lesson = LessonChange("k", "Ask after the operation.", ("operation",), "", "derived", (1,))
             await store.nights.record_phase(user, "d", "reflection", {}, [insight, lesson])
 
     asyncio.run(talk())

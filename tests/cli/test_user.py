@@ -20,7 +20,7 @@ from insula.cli.common import LOG_FILE, soul_of
 from insula.cli.main import main
 from insula.memory.privacy import custody
 from insula.memory.privacy.archive import TABLES
-from insula.memory.storage.changes import Insight, Lesson, Revision, Summary
+from insula.memory.storage.changes import InsightChange, LessonChange, RevisionChange, Summary
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 
@@ -51,13 +51,13 @@ async def _filled(home: Path) -> None:
         user = await store.nights.find_user_id("ana")
         assert user is not None
         (session,) = await store.nights.sessions_to_sleep_on(user)
-        lesson = Lesson("wish/x", "Mention the xylophone.", ("xylophone",), "", "derived", (1,))
+        lesson = LessonChange("wish/x", "Mention the xylophone.", ("xylophone",), "", "derived", (1,))
         summary = Summary(session.id, "Quillon the zebrafish.", ("zebrafish",), 6, session.last)
         await store.nights.record_phase(user, "d", "s", {"said": "kaleidoscope"}, [summary])
         await store.nights.record_phase(
-            user, "d", "r", {}, [Insight("Worries of Quillon.", ("worry",), (session.id,), 0.5, 0.5), lesson]
+            user, "d", "r", {}, [InsightChange("Worries of Quillon.", ("worry",), (session.id,), 0.5, 0.5), lesson]
         )
-        await store.guidance.add_revision(user, Revision("soul", "night", "# Quillon\n", {"why": "walrus"}))
+        await store.guidance.add_revision(user, RevisionChange("soul", "night", "# Quillon\n", {"why": "walrus"}))
     soul_of("ana").parent.mkdir(parents=True)
     soul_of("ana").write_text("# Quillon the walrus\n")
     (home / LOG_FILE).write_text('{"message": "the turn about Quillon failed"}\n')

@@ -9,8 +9,8 @@ from insula.language.handed import users_words
 from insula.language.preferences import Force, Preference
 from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Retired
-from insula.memory.storage.rows import Kept
 from insula.memory.storage.rows import Said as Line
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.wishes import MOST, OwnWish, apply_preferences, heard_in, is_told, preference_words
 
 CELSIUS, FAHRENHEIT = "temperature.celsius", "temperature.fahrenheit"
@@ -29,7 +29,7 @@ def wish(text: str, part: str = "", force: Force = "standing", about: str = "") 
 
 def after(*said: OwnWish) -> list[str]:
     """What stands after some preferences, each said in a session of its own."""
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[StoredGuidance, ...] = ()
     for number, one in enumerate(said, 1):
         kept = apply_preferences(kept, [one], number, float(number)).kept
     return [preference_words(one) for one in kept if is_told(one)]
@@ -91,7 +91,7 @@ def test_without_vectors_no_preference_is_heard() -> None:
 
 
 def test_of_thousands_of_preferences_the_latest_stand() -> None:
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[StoredGuidance, ...] = ()
     for number in range(MOST + 50):
         kept = apply_preferences(kept, [wish(f"Mention Number{number}berg.")], number + 1, float(number)).kept
     assert len(kept) <= MOST

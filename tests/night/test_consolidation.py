@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from insula.memory.storage.rows import Held
+from insula.memory.storage.rows import RememberedItem
 from insula.night.phases.consolidation import find_forgettable, merge_duplicates, split_words
 
 DAY = 86_400.0
@@ -13,9 +13,11 @@ NOW = 1_000 * DAY
 
 def held(
     number: int, content: str, *, days: float = 1, importance: float = 0.5, uses: int = 1, speaker: str = "user"
-) -> Held:
+) -> RememberedItem:
     at = NOW - days * DAY
-    return Held(number, 1, "semantic", "user", speaker, "en", content, importance, frozenset(), at, uses, (at,))
+    return RememberedItem(
+        number, 1, "semantic", "user", speaker, "en", content, importance, frozenset(), at, uses, (at,)
+    )
 
 
 def test_what_is_said_twice_becomes_one_and_the_most_used_stays() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from insula.errors import StoreError
 from insula.memory.storage import journal, nights
-from insula.memory.storage.changes import Forget, Insight, Lesson, Lived, Merge, Revision, Summary
+from insula.memory.storage.changes import Forget, InsightChange, LessonChange, Lived, Merge, RevisionChange, Summary
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Phase, PhaseName, PhaseReport, Result, sleep_cycle
@@ -98,11 +98,11 @@ async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None
         one, two, *_ = [item.id for item in await store.nights.list_remembered(user, 10)]
         changes = [
             Summary(session.id, "Ana talked about travel.", ("travel",), session.messages, session.last),
-            Insight("Short answers suit Ana.", ("answers",), (session.id,), 0.5, 0.5),
+            InsightChange("Short answers suit Ana.", ("answers",), (session.id,), 0.5, 0.5),
             Merge(one, (two,), "it says the same"),
-            Lesson("k", "Use metric units.", ("unit",), "", "derived", (1,)),
-            Lesson("k", "Use metric units.", ("unit",), "", "derived", (2,)),
-            Revision("soul", "night", "text", {}),
+            LessonChange("k", "Use metric units.", ("unit",), "", "derived", (1,)),
+            LessonChange("k", "Use metric units.", ("unit",), "", "derived", (2,)),
+            RevisionChange("soul", "night", "text", {}),
         ]
         assert await store.nights.record_phase(user, "d", "all", {}, changes)
         assert not await store.nights.record_phase(user, "d", "all", {}, changes)
@@ -131,7 +131,7 @@ async def test_two_nights_at_once_do_each_phase_once(tmp_path: Path) -> None:
 
         async def once(night: Night) -> Result:
             await asyncio.sleep(0.01)
-            return Result({}, [Revision("x", "night", "x", {})])
+            return Result({}, [RevisionChange("x", "night", "x", {})])
 
         reports: list[PhaseReport] = []
         phases = [(PhaseName.SUMMARIES, once)]

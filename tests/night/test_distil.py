@@ -10,7 +10,7 @@ import pytest
 
 from insula.guidance import MUTED, PINNED, PROPOSED, RETIRED
 from insula.night.agreement import says_opposite, says_same
-from insula.night.distil import ADVICE, DRIFT, Guideline, Outcome, distil_document
+from insula.night.distil import ADVICE, DRIFT, DistilResult, Guideline, distil_document
 from insula.night.soul import SECTIONS, Document, Section, parse_document, render_document, revise_document
 from insula.night.soul import file as soul_file
 from insula.night.soul.render import WORDS, count_told_words, count_words, prompt_text
@@ -31,7 +31,7 @@ def texts(made: Document) -> list[str]:
     return [line.text for line in made.derived]
 
 
-def whys(outcome: Outcome) -> dict[str, str]:
+def whys(outcome: DistilResult) -> dict[str, str]:
     return {each.id: each.why for each in outcome.dropped}
 
 
@@ -402,7 +402,7 @@ def test_over_sixty_nights_the_document_is_bounded_and_loses_no_word_of_a_person
     assert len(muted) == 2 and not muted & {line.id for line in last.derived}
 
 
-def _check_night(night: int, before: Document, outcome: Outcome, items: Sequence[Guideline]) -> None:
+def _check_night(night: int, before: Document, outcome: DistilResult, items: Sequence[Guideline]) -> None:
     now = {line.id for line in outcome.document.derived}
     supported = {each.id for each in items if each.support >= 2 and each.state not in (MUTED, RETIRED)}
     lost = {line.id for line in before.derived} & supported - now - outcome.rejected

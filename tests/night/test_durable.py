@@ -16,7 +16,7 @@ from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition import Metacognition
 from insula.night.cycle import CADENCE, Night, Phase, PhaseName, Result, is_due
-from insula.night.durable import House, Limits, Progress, Worker, run_worker, tenant_of
+from insula.night.durable import DateProgress, Limits, Worker, WorkerConfig, run_worker, tenant_of
 from insula.types import Usage
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ def phase(calls: list[str], fails: int = 0) -> tuple[tuple[PhaseName, Phase], ..
     return ((PhaseName.TRENDS, run),)
 
 
-async def over(worker: Worker) -> Progress:
+async def over(worker: Worker) -> DateProgress:
     """How all stands once nothing waits any more."""
     while (now := await worker.read_progress()).waiting or now.running:
         await asyncio.sleep(0.1)
@@ -52,12 +52,12 @@ async def over(worker: Worker) -> Progress:
 
 
 @pytest.fixture
-async def on_server(anyio_backend: str, database: str) -> AsyncGenerator[House]:
+async def on_server(anyio_backend: str, database: str) -> AsyncGenerator[WorkerConfig]:
     async with await Store.open(database) as store:
-        yield House(store=store, url=database)
+        yield WorkerConfig(store=store, url=database)
 
 
-async def test_every_user_s_night_is_run_once_and_only_those_with_something_new(on_server: House) -> None:
+async def test_every_user_s_night_is_run_once_and_only_those_with_something_new(on_server: WorkerConfig) -> None:
     users = [f"user {number}" for number in range(5)]
     await talk(on_server.store, *users)
     await on_server.store.resolve_place("silent", "s")
@@ -75,7 +75,7 @@ def same(text: str) -> Vector:
     return np.ones(4, np.float32) * bool(text)
 
 
-async def test_what_a_night_on_many_machines_adds_to_memory_gets_its_vector(on_server: House) -> None:
+async def test_what_a_night_on_many_machines_adds_to_memory_gets_its_vector(on_server: WorkerConfig) -> None:
     embeds: list[Embed | None] = []
 
     async def look(night: Night) -> Result:
@@ -109,7 +109,7 @@ async def test_the_gate_lets_those_through_whom_a_night_would_look_at(store: Sto
         assert [name for _, name in await store.run(nights.list_waiting, 0, when, 10)] == ["new", "slept"]
 
 
-async def test_a_night_that_fails_is_tried_again(on_server: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_night_that_fails_is_tried_again(on_server: WorkerConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     from insula.night import durable
 
     monkeypatch.setattr(durable, "PAUSE", 0.05)
@@ -122,7 +122,9 @@ async def test_a_night_that_fails_is_tried_again(on_server: House, monkeypatch: 
 
 
 @pytest.mark.at_length
-async def test_a_worker_whose_clock_is_a_day_ahead_lets_nobody_sleep_twice(on_server: House, database: str) -> None:
+async def test_a_worker_whose_clock_is_a_day_ahead_lets_nobody_sleep_twice(
+    on_server: WorkerConfig, database: str
+) -> None:
     await talk(on_server.store, "ana", "eva")
     calls: list[str] = []
     house = replace(on_server, phases=phase(calls))
@@ -138,7 +140,7 @@ async def test_a_worker_whose_clock_is_a_day_ahead_lets_nobody_sleep_twice(on_se
 
 
 @pytest.mark.at_length
-async def test_all_nights_together_spend_no_more_than_the_cap(on_server: House) -> None:
+async def test_all_nights_together_spend_no_more_than_the_cap(on_server: WorkerConfig) -> None:
     await talk(on_server.store, *"abcde")
     calls: list[str] = []
 
@@ -168,7 +170,7 @@ async def test_what_is_not_spent_of_a_grant_goes_to_others_and_a_stopped_night_k
 
 
 @pytest.mark.at_length
-async def test_the_nights_of_a_worker_that_died_go_to_another(on_server: House) -> None:
+async def test_the_nights_of_a_worker_that_died_go_to_another(on_server: WorkerConfig) -> None:
     await talk(on_server.store, "ana")
     begun = asyncio.Event()
 
@@ -192,7 +194,7 @@ async def test_the_nights_of_a_worker_that_died_go_to_another(on_server: House) 
 
 
 @pytest.mark.at_length
-async def test_tenants_wait_for_their_own_alone(on_server: House) -> None:
+async def test_tenants_wait_for_their_own_alone(on_server: WorkerConfig) -> None:
     await talk(on_server.store, "acme/ana", "acme/ben", "other/eva")
     calls: list[str] = []
     limits = Limits(tenant_at_once=1, tenant_per_minute=1)
@@ -206,5 +208,5 @@ async def test_tenants_wait_for_their_own_alone(on_server: House) -> None:
 
 async def test_a_memory_in_a_file_is_refused_with_the_way_out(store: Store) -> None:
     with pytest.raises(SettingsError, match="INSULA_STORE=postgresql"):
-        async with run_worker(House(store=store, url="insula.db")):
+        async with run_worker(WorkerConfig(store=store, url="insula.db")):
             pass

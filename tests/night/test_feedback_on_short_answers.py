@@ -3,13 +3,13 @@
 import pytest
 
 from insula.memory.retrieval.embedding import use
-from insula.memory.storage.rows import Line
+from insula.memory.storage.rows import TranscriptLine
 from insula.night.grounding import read_own
 
 
 def said(*contents: str) -> list[str]:
     lines = [
-        Line(place, place // 2 + 1, "assistant" if place % 2 else "user", text, 0.0, None)
+        TranscriptLine(place, place // 2 + 1, "assistant" if place % 2 else "user", text, 0.0, None)
         for place, text in enumerate(contents)
     ]
     return [line.content for line in read_own(lines, use)]

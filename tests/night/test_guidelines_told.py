@@ -3,7 +3,7 @@
 import pytest
 
 from insula.memory.retrieval.embedding import embedded_all, use
-from insula.memory.storage.changes import Lesson, Revision
+from insula.memory.storage.changes import LessonChange, RevisionChange
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import soul
@@ -28,8 +28,10 @@ async def learn(store: Store, mind: Metacognition) -> None:
         soul.Document(), add=[("Interaction principles", name, text) for name, text, _ in lines]
     )
     text = f"{soul.render_document(document)}{OWN}\n"
-    lessons = [Lesson(name, text, topics, "Interaction principles", "derived", (1,)) for name, text, topics in lines]
-    await store.nights.record_phase(user, "d", "soul", {}, [*lessons, Revision("soul", "night", text, {})])
+    lessons = [
+        LessonChange(name, text, topics, "Interaction principles", "derived", (1,)) for name, text, topics in lines
+    ]
+    await store.nights.record_phase(user, "d", "soul", {}, [*lessons, RevisionChange("soul", "night", text, {})])
 
 
 async def told(mind: Metacognition, session: str, message: str) -> str:

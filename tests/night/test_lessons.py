@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from insula.memory.retrieval.embedding import use
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseName, Result, SleepReport, sleep_cycle
@@ -43,7 +43,7 @@ async def night(store: Store, since: float = 0.0) -> Night:
     return Night(store=store, user="ana", user_id=user_id, date="d", now=store.now(), since=since, identity=Identity())
 
 
-async def kept(store: Store) -> list[Kept]:
+async def kept(store: Store) -> list[StoredGuidance]:
     user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
     return await store.guidance.list_lessons(user_id)

@@ -14,7 +14,7 @@ from insula.agent.chat import Chat
 from insula.errors import ModelTimeout
 from insula.memory.retrieval.embedding import use
 from insula.memory.storage.changes import Forget, Merge
-from insula.memory.storage.rows import Noticed
+from insula.memory.storage.rows import StoredSignal
 from insula.memory.storage.schema import nights
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -270,14 +270,14 @@ async def test_a_session_of_many_messages_costs_no_more_than_their_number() -> N
 
 def test_no_score_that_is_no_number_makes_a_trend() -> None:
     scores = [float("nan"), float("inf"), True, "0.5", None, 0.5]
-    turns = [Noticed(1, 1, "meta:turn", {"assessment": {"score": score}}, DAY) for score in scores]
-    assert list_scores([*turns, Noticed(1, 1, "meta:turn", {"assessment": None}, DAY)]) == [(1.0, 0.5)]
+    turns = [StoredSignal(1, 1, "meta:turn", {"assessment": {"score": score}}, DAY) for score in scores]
+    assert list_scores([*turns, StoredSignal(1, 1, "meta:turn", {"assessment": None}, DAY)]) == [(1.0, 0.5)]
 
 
 async def test_one_hundred_lessons_and_a_full_document_are_read_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from insula.memory.storage.changes import Lesson, Revision
+    from insula.memory.storage.changes import LessonChange, RevisionChange
 
     await talk(store, "monday")
     user = await store.nights.find_user_id("ana")
@@ -286,9 +286,11 @@ async def test_one_hundred_lessons_and_a_full_document_are_read_once(
         soul.Document(),
         add=[("Growth areas", f"g{i}", f"Mind rule {i} of the {i} house rules well.") for i in range(60)],
     )
-    lessons = [Lesson(f"wish/fact/{i}", f"Mind {i}.", (f"term{i}", "tunnel"), "", "derived", (1,)) for i in range(100)]
+    lessons = [
+        LessonChange(f"wish/fact/{i}", f"Mind {i}.", (f"term{i}", "tunnel"), "", "derived", (1,)) for i in range(100)
+    ]
     await store.nights.record_phase(
-        user, "d", "trends", {}, [*lessons, Revision("soul", "night", soul.render_document(full), {})]
+        user, "d", "trends", {}, [*lessons, RevisionChange("soul", "night", soul.render_document(full), {})]
     )
     owner = Metacognition(store)
     place = await store.resolve_place("ana", "friday")

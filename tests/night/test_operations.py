@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from insula.memory.retrieval.embedding import use
-from insula.memory.storage.changes import Lesson, Retired, Reworded
-from insula.memory.storage.rows import Kept, Line
+from insula.memory.storage.changes import LessonChange, Retired, Reworded
+from insula.memory.storage.rows import StoredGuidance, TranscriptLine
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import curation
@@ -20,10 +20,10 @@ from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 pytestmark = pytest.mark.anyio
 
 SAID = "No, I never asked for the platform of a train connection."
-HELD = {1: Ground(list_sayings([Line(1, 1, "user", SAID, 1.0, None, "user")], use)), 2: Ground(())}
+HELD = {1: Ground(list_sayings([TranscriptLine(1, 1, "user", SAID, 1.0, None, "user")], use)), 2: Ground(())}
 
 
-def guideline(number: int, advice: str, **changed: Any) -> Kept:
+def guideline(number: int, advice: str, **changed: Any) -> StoredGuidance:
     values: dict[str, Any] = {
         "mode": "",
         "author": "derived",
@@ -31,7 +31,7 @@ def guideline(number: int, advice: str, **changed: Any) -> Kept:
         "created_at": 1.0,
         "evidence": (),
     }
-    return Kept(number, f"g{number}", advice, (), "Interaction principles", **(values | changed))
+    return StoredGuidance(number, f"g{number}", advice, (), "Interaction principles", **(values | changed))
 
 
 KNOWN = [
@@ -119,7 +119,7 @@ async def test_the_model_reads_what_stands_and_the_corrections_and_what_it_retir
         async with Metacognition(store).turn("ana", "monday", message) as turn:
             turn.finish("Right.")
     user = (await store.resolve_place("ana", "monday")).user_id
-    old = Lesson("gold", "Always name the nine o'clock train.", (), "Interaction principles", "derived", (1,))
+    old = LessonChange("gold", "Always name the nine o'clock train.", (), "Interaction principles", "derived", (1,))
     await store.nights.record_phase(user, "earlier", "trends", {}, [old])
     report = await sleep_cycle(store, "ana", PHASES, model=ScriptedModel(answer), embed=use, force=True)
     assert not report.failed

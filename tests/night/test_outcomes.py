@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.calibration import MISSES, MOST, OWN, PACE, Outcome, load_shipped, move_threshold
-from insula.memory.storage.changes import Revision
+from insula.calibration import MISSES, MOST, OWN, PACE, AnswerOutcome, load_shipped, move_threshold
+from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.repositories import NightRepository
-from insula.memory.storage.rows import Line, Noticed
+from insula.memory.storage.rows import StoredSignal, TranscriptLine
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
@@ -32,13 +32,13 @@ TALKS = {
 }
 
 
-def lines(*said: tuple[Provenance, str]) -> list[Line]:
-    return [Line(i, (i + 1) // 2, by, text, float(i), None) for i, (by, text) in enumerate(said, 1)]
+def lines(*said: tuple[Provenance, str]) -> list[TranscriptLine]:
+    return [TranscriptLine(i, (i + 1) // 2, by, text, float(i), None) for i, (by, text) in enumerate(said, 1)]
 
 
-def turn(number: int, score: float = 0.8, *, shown: bool = True) -> Noticed:
+def turn(number: int, score: float = 0.8, *, shown: bool = True) -> StoredSignal:
     data = {"confidence": {"level": "high"}, "unadjusted": score, "recalled": [{"id": 1, "shown": shown}]}
-    return Noticed(1, number, "meta:turn", data, 0.0)
+    return StoredSignal(1, number, "meta:turn", data, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def became(reaction: str, language: str = "en") -> bool | None:
     asked, answer = TALKS[language]
     said = lines(("user", asked), ("assistant", answer), ("user", reaction))
     found = list(find_outcomes(said, [turn(1)], EVIDENCE, name="Insula"))
-    assert found in ([], [Outcome(0.8, True, True)], [Outcome(0.8, False, True)])
+    assert found in ([], [AnswerOutcome(0.8, True, True)], [AnswerOutcome(0.8, False, True)])
     return found[0].held if found else None
 
 
@@ -137,7 +137,7 @@ BROKEN: list[dict[str, object]] = [
 @pytest.mark.parametrize("data", BROKEN)
 def test_a_broken_record_is_no_outcome(data: dict[str, object]) -> None:
     said = lines(("user", ASKED), ("assistant", ANSWER), ("user", "Thanks!"))
-    assert not list(find_outcomes(said, [Noticed(1, 1, "meta:turn", data, 0.0)], EVIDENCE))
+    assert not list(find_outcomes(said, [StoredSignal(1, 1, "meta:turn", data, 0.0)], EVIDENCE))
 
 
 UNIT = st.floats(0, 1)
@@ -149,7 +149,7 @@ def test_of_what_is_called_high_no_more_is_wrong_than_promised_whatever_comes(st
     for score, held in stream:
         high = score >= calibration.high
         said, wrong = said + high, wrong + (high and not held)
-        calibration = move_threshold(calibration, [Outcome(score, held, high)])
+        calibration = move_threshold(calibration, [AnswerOutcome(score, held, high)])
         assert calibration.medium <= calibration.high <= MOST
         if calibration.high == MOST:  # from there on nothing is promised
             return
@@ -157,9 +157,9 @@ def test_of_what_is_called_high_no_more_is_wrong_than_promised_whatever_comes(st
 
 
 def test_high_comes_back_where_answers_hold_again() -> None:
-    strict = move_threshold(load_shipped(), [Outcome(0.99, held=False, said_high=True)] * 40)
+    strict = move_threshold(load_shipped(), [AnswerOutcome(0.99, held=False, said_high=True)] * 40)
     assert strict.high == MOST
-    assert move_threshold(strict, [Outcome(0.99, held=True, said_high=True)] * 30).high < 0.85
+    assert move_threshold(strict, [AnswerOutcome(0.99, held=True, said_high=True)] * 30).high < 0.85
 
 
 pytest_anyio = pytest.mark.anyio
@@ -262,8 +262,8 @@ async def test_an_outcome_without_a_score_that_an_earlier_version_kept_is_droppe
     user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
     kept = {"outcomes": [[0.0, True], [0.8, False], [1.5, True], ["x", True], [0.7]]}
-    await store.guidance.add_revision(user_id, Revision(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
-    assert (await read_calibration(store, user_id, load_shipped())).outcomes == (Outcome(0.8, held=False),)
+    await store.guidance.add_revision(user_id, RevisionChange(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
+    assert (await read_calibration(store, user_id, load_shipped())).outcomes == (AnswerOutcome(0.8, held=False),)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
     found = await read_calibration(store, user_id, load_shipped())
     assert (len(found.outcomes), found.calibration.slope) == (2, pytest.approx(1.0, abs=0.1))

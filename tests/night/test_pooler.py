@@ -11,7 +11,7 @@ from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseName, Result
-from insula.night.durable import House, run_worker
+from insula.night.durable import WorkerConfig, run_worker
 from insula.server import live
 from insula.server.live import Live
 
@@ -85,7 +85,7 @@ async def test_the_nights_of_all_are_run_once(behind: Store, pooled: str) -> Non
         calls.append(night.user)
         return Result({})
 
-    async with run_worker(House(store=behind, url=pooled, phases=((PhaseName.TRENDS, phase),))) as worker:
+    async with run_worker(WorkerConfig(store=behind, url=pooled, phases=((PhaseName.TRENDS, phase),))) as worker:
         assert await worker.enqueue_due(date="d") == len(users)
         await worker.reclaim_runs()
         while (now := await worker.read_progress()).waiting or now.running:

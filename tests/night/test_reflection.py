@@ -10,16 +10,16 @@ from inline_snapshot import snapshot
 from insula.errors import BudgetExceeded, ModelRefused
 from insula.guidance import CAP
 from insula.memory.retrieval.embedding import use
-from insula.memory.storage.rows import Line, Noticed, Understood
+from insula.memory.storage.rows import StoredSignal, TranscriptLine, Understood
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, sleep_cycle
-from insula.night.grounding import Proposal
+from insula.night.grounding import CitedProposal
 from insula.night.operations import Candidate
 from insula.night.phases.reflection import confidence_from_sessions, merge_insights, merge_principles, reflect_on_days
 from insula.night.phases.summaries import summarise_sessions
 from insula.night.records import Records
-from insula.night.unsettled import Reading, still_open
+from insula.night.unsettled import SessionReading, still_open
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 from insula.types import Provenance
 
@@ -255,8 +255,8 @@ async def test_what_is_known_gains_support_instead_of_a_second_life(store: Store
     assert after.confidence > before.confidence
 
 
-def item(text: str, *sessions: int, section: str = "") -> Proposal:
-    return Proposal(text, sessions, section)
+def item(text: str, *sessions: int, section: str = "") -> CitedProposal:
+    return CitedProposal(text, sessions, section)
 
 
 NO_RECORDS = Records((), (), {}, {})
@@ -342,18 +342,18 @@ async def test_a_question_that_was_asked_again_and_never_answered_is_an_insight(
     ]
 
 
-def line(turn: int, content: str, by: Provenance = "user") -> Line:
-    return Line(turn, turn, by, content, float(turn), None)
+def line(turn: int, content: str, by: Provenance = "user") -> TranscriptLine:
+    return TranscriptLine(turn, turn, by, content, float(turn), None)
 
 
-def turned(session: int, turn: int, topic: str, level: str, score: float, *, unclear: bool = False) -> Noticed:
+def turned(session: int, turn: int, topic: str, level: str, score: float, *, unclear: bool = False) -> StoredSignal:
     judged = {"score": score, "unclear": unclear}
     data = {"topic": topic.split(), "confidence": {"level": level}, "assessment": judged}
-    return Noticed(session, turn, "meta:turn", data, float(turn))
+    return StoredSignal(session, turn, "meta:turn", data, float(turn))
 
 
 ASKED = [
-    Reading(
+    SessionReading(
         session,
         [line(1, "Where are the recovery codes?"), line(1, "You have not told me where they are.", "assistant")],
     )
@@ -371,10 +371,10 @@ ASKED = [
         ([turned(1, 1, "recovery code", "low", 0.9), turned(2, 1, "recovery code", "high", 0.6, unclear=True)], False),
         ([turned(1, 1, "", "low", 0.4)], False),
         ([turned(9, 1, "recovery code", "low", 0.4)], False),
-        ([Noticed(1, 1, "meta:turn", {"hedged": False}, 1.0)], False),
+        ([StoredSignal(1, 1, "meta:turn", {"hedged": False}, 1.0)], False),
     ],
 )
-def test_a_question_is_open_until_it_is_resolved(turns: list[Noticed], open_: bool) -> None:
+def test_a_question_is_open_until_it_is_resolved(turns: list[StoredSignal], open_: bool) -> None:
     again = [one._replace(session_id=5) for one in turns if one.session_id == 1]
     assert bool(still_open(ASKED, [*again, *turns])) == open_
 
@@ -385,7 +385,7 @@ def test_a_question_is_open_until_it_is_resolved(turns: list[Noticed], open_: bo
     ["Six minutes.", "It depends on their size.", "Six minutes for a soft yolk, ten for a hard one. I can't say more."],
 )
 def test_a_question_that_was_answered_is_not_open_however_poorly(answer: str, score: float, unclear: bool) -> None:
-    read = [Reading(1, [line(1, "How long do I boil eggs?"), line(1, answer, "assistant")])]
+    read = [SessionReading(1, [line(1, "How long do I boil eggs?"), line(1, answer, "assistant")])]
     assert still_open(read, [turned(1, 1, "boil egg", "low", score, unclear=unclear)]) == []
 
 
@@ -394,7 +394,7 @@ def test_a_question_that_was_answered_is_not_open_however_poorly(answer: str, sc
     [("The recovery codes lie in the safe.", False), ("Where are they?", True), ("I had soup for lunch.", True)],
 )
 def test_a_question_is_no_longer_open_once_the_user_has_told_the_answer(told: str, open_: bool) -> None:
-    read = [*ASKED, Reading(6, [line(2, told)])]
+    read = [*ASKED, SessionReading(6, [line(2, told)])]
     turns = [turned(session, 1, "recovery code", "low", 0.4) for session in (1, 5)]
     assert bool(still_open(read, turns)) is open_
 

@@ -3,19 +3,21 @@
 import pytest
 
 from insula.memory.retrieval.embedding import hands_of, use
-from insula.memory.storage.rows import Line
+from insula.memory.storage.rows import TranscriptLine
 from insula.night.corrections import TRIGGER_TERMS, Corrected, asked_in, corrected_in, own_lines, refused_in
 from insula.text.pasted import own_words
 from insula.types import Provenance
 
 
-def session(*said: str, by: tuple[Provenance, ...] = ("user", "assistant")) -> list[Line]:
+def session(*said: str, by: tuple[Provenance, ...] = ("user", "assistant")) -> list[TranscriptLine]:
     """Lines that the user and the assistant say in turn."""
     speakers: list[Provenance] = [by[i % len(by)] for i in range(len(said))]
-    return [Line(i + 1, i // 2 + 1, speakers[i], text, float(i), None, speakers[i]) for i, text in enumerate(said)]
+    return [
+        TranscriptLine(i + 1, i // 2 + 1, speakers[i], text, float(i), None, speakers[i]) for i, text in enumerate(said)
+    ]
 
 
-def corrected(lines: list[Line]) -> tuple[Corrected, ...]:
+def corrected(lines: list[TranscriptLine]) -> tuple[Corrected, ...]:
     return corrected_in(1, lines)
 
 

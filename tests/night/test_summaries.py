@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from insula.errors import BudgetExceeded, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.budget import Account, Budget
-from insula.memory.storage.rows import Line, Summarised
+from insula.memory.storage.rows import Summarised, TranscriptLine
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import transcript
@@ -107,8 +107,8 @@ async def test_no_secret_reaches_the_request(store: Store) -> None:
     assert "hunter2" not in model.requests[0].text
 
 
-def line(number: int, content: str, by: Provenance = "user") -> Line:
-    return Line(number, number, by, content, float(number), None)
+def line(number: int, content: str, by: Provenance = "user") -> TranscriptLine:
+    return TranscriptLine(number, number, by, content, float(number), None)
 
 
 def test_a_long_session_keeps_its_beginning_and_its_end_within_bounds() -> None:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from insula.memory.storage.rows import Noticed
+from insula.memory.storage.rows import StoredSignal
 from insula.night.phases.trends import NO_TREND, fit_trend, list_scores
 from insula.stats import slope
 
@@ -40,9 +40,9 @@ def test_too_little_says_nothing(points: list[tuple[float, float]]) -> None:
 
 def test_turns_without_an_assessment_are_left_out() -> None:
     turns = [
-        Noticed(1, 1, "meta:turn", {"assessment": {"score": 0.9}}, 86_400.0),
-        Noticed(1, 2, "meta:turn", {"hedged": False}, 86_400.0),
-        Noticed(1, 3, "meta:turn", {"assessment": None}, 86_400.0),
+        StoredSignal(1, 1, "meta:turn", {"assessment": {"score": 0.9}}, 86_400.0),
+        StoredSignal(1, 2, "meta:turn", {"hedged": False}, 86_400.0),
+        StoredSignal(1, 3, "meta:turn", {"assessment": None}, 86_400.0),
     ]
     assert list_scores(turns) == [(1.0, 0.9)]
 
@@ -66,7 +66,7 @@ def test_one_poor_answer_among_many_makes_no_news() -> None:
 
 
 def test_what_could_not_be_told_of_an_answer_has_no_part_in_a_trend() -> None:
-    turn = Noticed(1, 1, "meta:turn", {"assessment": {"score": 0.6, "unclear": True}}, 86_400.0)
+    turn = StoredSignal(1, 1, "meta:turn", {"assessment": {"score": 0.6, "unclear": True}}, 86_400.0)
     assert list_scores([turn]) == []
 
 

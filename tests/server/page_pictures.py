@@ -13,7 +13,7 @@ from page_site import guidelines as learned
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.storage.changes import Lesson, Lived, Revision
+from insula.memory.storage.changes import LessonChange, Lived, RevisionChange
 from insula.night import soul
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
@@ -148,11 +148,11 @@ def fill(running: Site) -> None:
             running.clock.ahead += 3_600
             told: dict[str, list[object]] = {"changes": [{}] * changes}
             await running.store.guidance.add_revision(
-                user_id, Revision("soul", "night", soul.render_document(document), told)
+                user_id, RevisionChange("soul", "night", soul.render_document(document), told)
             )
         why = {"reasons": ["it would take out a lesson that 2 conversations back."]}
         await running.store.guidance.add_revision(
-            user_id, Revision("soul:proposal", "night", soul.render_document(third), why)
+            user_id, RevisionChange("soul:proposal", "night", soul.render_document(third), why)
         )
 
     running.run(weigh(running))
@@ -168,7 +168,7 @@ async def weigh(running: Site) -> None:
     store = running.store
     user_id = await store.nights.find_user_id("me")
     assert user_id is not None
-    lesson = Lesson("mistake/x", TRAINS, ("train",), "", "derived", (1,))
+    lesson = LessonChange("mistake/x", TRAINS, ("train",), "", "derived", (1,))
     await store.nights.record_phase(user_id, "2026-01-01", "mistakes", {}, [lesson])
     await sleep_cycle(store, "me", PHASES, force=True)
     (one,) = [each for each in await store.guidance.list_lessons(user_id) if each.key == lesson.key]

@@ -16,7 +16,7 @@ from insula.agent.chat import Chat, Reply
 from insula.agent.requests import Requests
 from insula.coding.replay.find import find_transcripts
 from insula.memory.storage import journal
-from insula.memory.storage.changes import Lesson
+from insula.memory.storage.changes import LessonChange
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.curation import REQUESTS
@@ -102,7 +102,7 @@ def answer(request: Request) -> str:
 def guidelines(connection: sa.Connection, user_id: int, document: Document, source: int) -> None:
     """Let the lines of a document have been learned from a message."""
     for line in document.derived:
-        lesson = Lesson(line.id, line.text, (), line.section or "", "derived", (source,))
+        lesson = LessonChange(line.id, line.text, (), line.section or "", "derived", (source,))
         journal.apply_change(lesson, connection, user_id, 0.0)
 
 

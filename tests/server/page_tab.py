@@ -10,7 +10,7 @@ import pytest
 from page_site import Site, guidelines, site
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from insula.memory.storage.changes import Revision
+from insula.memory.storage.changes import RevisionChange
 from insula.night import soul
 
 FLAGS = (
@@ -107,9 +107,9 @@ def guide(running: Site, user: str = "me") -> None:
         await running.store.run(guidelines, user_id, second, said.id)
         for document in (first, second):
             await running.store.guidance.add_revision(
-                user_id, Revision("soul", "night", soul.render_document(document), {"changes": [{}]})
+                user_id, RevisionChange("soul", "night", soul.render_document(document), {"changes": [{}]})
             )
-        waits = Revision(
+        waits = RevisionChange(
             "soul:proposal", "night", soul.render_document(third), {"reasons": ["it drops a supported item."]}
         )
         await running.store.guidance.add_revision(user_id, waits)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from api_service import Client, MakeService, say
 
 from insula.memory.storage import statements
-from insula.memory.storage.changes import Lesson, Lived, Revision
+from insula.memory.storage.changes import LessonChange, Lived, RevisionChange
 from insula.metacognition import Metacognition
 from insula.night import soul
 from insula.night.guidelines import PROPOSAL, SUBJECT
@@ -127,8 +127,10 @@ async def _soul(metacognition: Metacognition, *texts: str, waiting: str = "") ->
     """Let nights have written a document in these states."""
     store = metacognition.store
     user_id = (await store.resolve_place("ana", "monday")).user_id
-    changes = [Revision(SUBJECT, "night", text, {"changes": [{"kind": "add", "text": text[-9:]}]}) for text in texts]
-    proposal = [Revision(PROPOSAL, "night", waiting, {"reasons": ["much would change"]})] if waiting else []
+    changes = [
+        RevisionChange(SUBJECT, "night", text, {"changes": [{"kind": "add", "text": text[-9:]}]}) for text in texts
+    ]
+    proposal = [RevisionChange(PROPOSAL, "night", waiting, {"reasons": ["much would change"]})] if waiting else []
     await store.nights.record_phase(user_id, "2026-01-06", "soul", {}, [*changes, *proposal])
 
 
@@ -176,7 +178,7 @@ async def test_one_line_of_soul_is_decided_on_and_the_model_is_told_so_at_once(
     user = await metacognition.store.nights.find_user_id("ana")
     assert user is not None
     for line in document.derived:
-        lesson = Lesson(line.id, line.text, (), "Personality", "derived", (1,))
+        lesson = LessonChange(line.id, line.text, (), "Personality", "derived", (1,))
         await metacognition.store.nights.record_phase(user, line.id, "soul", {}, [lesson])
 
     async def told() -> str:
@@ -247,8 +249,8 @@ async def test_rules_come_with_evidence_effect_state_and_sources(
     store = metacognition.store
     user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    lesson = Lesson("asked/x", "Also give the platform.", ("train",), "", "derived", (1, 3))
-    guideline = Lesson("g1", "Be brief.", (), "Interaction principles", "derived", (1,))
+    lesson = LessonChange("asked/x", "Also give the platform.", ("train",), "", "derived", (1, 3))
+    guideline = LessonChange("g1", "Be brief.", (), "Interaction principles", "derived", (1,))
     await store.nights.record_phase(user_id, "d", "mistakes", {}, [lesson, guideline])
     kept = (await store.guidance.list_lessons(user_id))[0]
     sessions = await store.nights.sessions_to_sleep_on(user_id)

@@ -6,7 +6,15 @@ import pytest
 
 from insula.guidance import SHOWN, WITHHELD
 from insula.memory.storage.ledger import GuidancePiece
-from insula.memory.storage.rows import Cited, Done, Entry, Kept, Revised, Spoken, Talk
+from insula.memory.storage.rows import (
+    Cited,
+    LedgerEntry,
+    Revised,
+    SessionStretch,
+    StoredGuidance,
+    StoredPhaseReport,
+    TalkLine,
+)
 from insula.night import soul
 from insula.night.cycle import PhaseName, PhaseReport
 from insula.night.phases import PHASES
@@ -34,8 +42,8 @@ TURN = {
 }
 
 
-def entry(number: int, data: object, kind: str = "meta:turn") -> Entry:
-    return Entry(number, "one", number, kind, "the turn is over", NOW + number, data)  # pyright: ignore[reportArgumentType]
+def entry(number: int, data: object, kind: str = "meta:turn") -> LedgerEntry:
+    return LedgerEntry(number, "one", number, kind, "the turn is over", NOW + number, data)  # pyright: ignore[reportArgumentType]
 
 
 def memory(number: int) -> Memory:
@@ -53,8 +61,8 @@ def memory(number: int) -> Memory:
     )
 
 
-def kept(*evidence: tuple[str, str, bool, float], key: str = "asked/x", mode: str = "") -> Kept:
-    return Kept(1, key, "Give the platform.", ("train",), "", "derived", mode, (3,), NOW, evidence)
+def kept(*evidence: tuple[str, str, bool, float], key: str = "asked/x", mode: str = "") -> StoredGuidance:
+    return StoredGuidance(1, key, "Give the platform.", ("train",), "", "derived", mode, (3,), NOW, evidence)
 
 
 @pytest.mark.parametrize(
@@ -75,12 +83,12 @@ def test_every_flag_has_words() -> None:
 
 def test_a_turn_of_the_ledger_is_shown_as_far_as_it_is_known() -> None:
     said = (
-        Spoken(1, "user", "user", "Where does Ana live?", NOW, None),
-        Spoken(1, "assistant", "assistant", "In Lisbon.", NOW, 0.62),
-        Spoken(2, "user", "user", "And Ben?", NOW, None),
+        TalkLine(1, "user", "user", "Where does Ana live?", NOW, None),
+        TalkLine(1, "assistant", "assistant", "In Lisbon.", NOW, 0.62),
+        TalkLine(2, "user", "user", "And Ben?", NOW, None),
     )
     noticed = (entry(1, TURN), entry(2, {"hedged": False}))
-    first, second = turns.of_session("one", Talk(said, noticed))
+    first, second = turns.of_session("one", SessionStretch(said, noticed))
     shown = turns.shown(first, {7: memory(7)}, {}, Controls())
     assert shown.sure is not None
     assert (shown.sure.word, shown.sure.score) == ("low", 0.12)
@@ -105,16 +113,18 @@ def test_a_turn_of_the_ledger_is_shown_as_far_as_it_is_known() -> None:
     ],
 )
 def test_a_ledger_of_another_version_takes_no_page_with_it(data: object) -> None:
-    said = (Spoken(1, "user", "user", "Hello", NOW, None),)
-    (facts,) = turns.of_session("one", Talk(said, (entry(1, data),)))
+    said = (TalkLine(1, "user", "user", "Hello", NOW, None),)
+    (facts,) = turns.of_session("one", SessionStretch(said, (entry(1, data),)))
     assert facts.message == "Hello"
     assert turns.shown(facts, {}, {}, Controls()).recalled == ()
 
 
 def test_a_part_that_was_not_looked_at_is_left_out() -> None:
-    said = (Spoken(1, "user", "user", "Hello", NOW, None),)
+    said = (TalkLine(1, "user", "user", "Hello", NOW, None),)
     parts = {"responsiveness": 0.5, "likelihood": None, "length_ok": True, "of another version": 0.5}
-    (facts,) = turns.of_session("one", Talk(said, (entry(1, {"assessment": {"score": 0.5, "parts": parts}}),)))
+    (facts,) = turns.of_session(
+        "one", SessionStretch(said, (entry(1, {"assessment": {"score": 0.5, "parts": parts}}),))
+    )
     assert turns.shown(facts, {}, {}, Controls()).parts == [(words.PARTS["responsiveness"], 0.5)]
 
 
@@ -162,7 +172,7 @@ def test_how_it_stands_is_said_in_words() -> None:
     fallen = Adaptation(at=NOW, lever="max_context_items", reason="performance_degraded", before=16, after=12)
     snapshot = Snapshot(ts=NOW, turn_counter=5, performance=Performance(), stm_utilization=0.4)
     slow = Performance(latency_p95_ms=9_000.0, slowdown=2.4, degraded=True)
-    lowered = [Entry(1, "s", 1, "meta:turn", "", NOW, {"controls": {"max_context_items": 12}})]
+    lowered = [LedgerEntry(1, "s", 1, "meta:turn", "", NOW, {"controls": {"max_context_items": 12}})]
     ring = Ring(adaptations=(fallen,), snapshots=(snapshot,))
     told = times.now(slow, ring, lowered, Controls())
     assert told.replace("\N{NO-BREAK SPACE}", " ") == (
@@ -176,7 +186,7 @@ def test_how_it_stands_is_said_in_words() -> None:
     assert times.now(Performance(), elsewhere, [], Controls()) == usual
 
 
-def describe(one: Kept, *cited: Cited) -> Guidance:
+def describe(one: StoredGuidance, *cited: Cited) -> Guidance:
     (made,) = describe_pieces([GuidancePiece(one, "")], {each.id: each for each in cited}, NOW)
     return made
 
@@ -230,16 +240,16 @@ def test_a_difference_shows_what_a_reader_sees_and_no_marks() -> None:
 
 def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> None:
     reports = [
-        Done(
+        StoredPhaseReport(
             1,
             "2026-01-05",
             "soul",
             {"changes": [{"kind": "added"}], "says": ["1 change.", "Added: Be brief."]},
             NOW,
         ),
-        Done(2, "2026-01-06", "soul", {"changes": 7}, NOW),
-        Done(3, "2026-01-06", "trends", {}, NOW),
-        Done(4, "2026-01-06", "of a later version", {}, NOW),
+        StoredPhaseReport(2, "2026-01-06", "soul", {"changes": 7}, NOW),
+        StoredPhaseReport(3, "2026-01-06", "trends", {}, NOW),
+        StoredPhaseReport(4, "2026-01-06", "of a later version", {}, NOW),
     ]
     newest, oldest = nights.list_nights(reports)
     assert newest.changes == (nights.Change("A phase of another version of Insula."),)
@@ -248,13 +258,16 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
 
 
 def test_a_night_that_has_not_ended_says_how_far_it_is() -> None:
-    begun = [Done(1, "2026-01-05", "summaries", {"summarised": {}}, NOW), Done(2, "2026-01-05", "trends", {}, NOW)]
+    begun = [
+        StoredPhaseReport(1, "2026-01-05", "summaries", {"summarised": {}}, NOW),
+        StoredPhaseReport(2, "2026-01-05", "trends", {}, NOW),
+    ]
     (going,) = nights.list_nights(begun, NOW + 60)
     assert (going.progress, going.goes_on) == (f"Under way: 2 of {len(PHASES)} steps are done.", True)
     (stopped,) = nights.list_nights(begun, NOW + 86_400)
     assert stopped.progress.startswith(f"Stopped after 2 of {len(PHASES)} steps")
     assert not stopped.goes_on
-    (over,) = nights.list_nights([*begun, Done(3, "2026-01-05", "end", {"up_to": 1}, NOW)], NOW + 60)
+    (over,) = nights.list_nights([*begun, StoredPhaseReport(3, "2026-01-05", "end", {"up_to": 1}, NOW)], NOW + 60)
     assert not over.progress
 
 
@@ -270,10 +283,10 @@ def test_signals_are_told_in_words() -> None:
 def test_each_change_of_a_night_names_what_takes_it_back() -> None:
     effect = {"what": "Name the platform.", "verdict": "works", "estimate": 0.24, "low": 0.05, "high": 0.41}
     changed = {"changes": [{"kind": "added", "id": "p1"}], "says": ["1 change.", "Added: Be brief."]}
-    reports = [Done(1, "2026-01-05", "lessons", {"counted": {}, "effects": [effect]}, NOW)]
-    reports.append(Done(2, "2026-01-05", "soul", changed, NOW))
+    reports = [StoredPhaseReport(1, "2026-01-05", "lessons", {"counted": {}, "effects": [effect]}, NOW)]
+    reports.append(StoredPhaseReport(2, "2026-01-05", "soul", changed, NOW))
     let_go = {"merged": [], "forgotten": [7, 8], "says": ["2 memories, old and never used again, were let go."]}
-    reports.append(Done(3, "2026-01-05", "consolidation", let_go, NOW))
+    reports.append(StoredPhaseReport(3, "2026-01-05", "consolidation", let_go, NOW))
     (night,) = nights.list_nights(reports)
     tidied, measured, added = night.changes
     assert tidied.undo is not None

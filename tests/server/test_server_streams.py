@@ -14,7 +14,7 @@ from api_service import MakeService, Serve, say
 from starlette.types import Message, Scope
 
 from insula.memory.storage import statements, views
-from insula.memory.storage.rows import Entry
+from insula.memory.storage.rows import LedgerEntry
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.server import live
@@ -218,7 +218,7 @@ async def test_for_who_does_not_read_nothing_is_read_ahead(
 ) -> None:
     looked, entries = 0, views.list_entries
 
-    def counted(connection: sa.Connection, user: str, after: int, limit: int) -> list[Entry]:
+    def counted(connection: sa.Connection, user: str, after: int, limit: int) -> list[LedgerEntry]:
         nonlocal looked
         looked += 1
         return entries(connection, user, after, limit)

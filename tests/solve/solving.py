@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from insula.memory.storage.rows import Tally
+from insula.memory.storage.rows import StrategyTally
 from insula.testing import Request, ScriptedModel
 
 PROBLEM = "Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?"
@@ -34,14 +34,14 @@ class MemoryRecords:
     """Records for as long as the process lives."""
 
     def __init__(self) -> None:
-        self._tallies: dict[tuple[str, str], dict[str, Tally]] = {}
+        self._tallies: dict[tuple[str, str], dict[str, StrategyTally]] = {}
 
-    async def read(self, model: str, kind: str) -> Mapping[str, Tally]:
+    async def read(self, model: str, kind: str) -> Mapping[str, StrategyTally]:
         """The tally of each strategy that a model has tried on problems of a class."""
         return dict(self._tallies.get((model, kind), {}))
 
     async def add(self, model: str, kind: str, strategy: str, success: bool) -> None:
         """Count one more outcome."""
         tallies = self._tallies.setdefault((model, kind), {})
-        won, lost = tallies.get(strategy, Tally())
-        tallies[strategy] = Tally(won + success, lost + (not success))
+        won, lost = tallies.get(strategy, StrategyTally())
+        tallies[strategy] = StrategyTally(won + success, lost + (not success))

@@ -7,7 +7,7 @@ import pytest
 from solving import MemoryRecords
 
 from insula.errors import SettingsError
-from insula.memory.storage.rows import Tally
+from insula.memory.storage.rows import StrategyTally
 from insula.memory.storage.store import Store
 from insula.memory.storage.strategies import StoredRecords
 from insula_solve.features import read_features
@@ -69,10 +69,10 @@ def test_every_class_that_a_strategy_fits_can_be_told_from_words() -> None:
 def test_what_fits_is_preferred_until_more_is_known() -> None:
     drawn = Counter(draw_strategy(read_shipped(), {}, ["percent"], seed).name for seed in range(300))
     assert set(drawn) == {"base of the percentage", "general"}
-    failed = {"base of the percentage": Tally(0, 30)}
+    failed = {"base of the percentage": StrategyTally(0, 30)}
     drawn = Counter(draw_strategy(read_shipped(), failed, ["percent"], seed).name for seed in range(300))
     assert drawn["base of the percentage"] < 10 < drawn["general"]
-    proven = {"table": Tally(300, 1)}
+    proven = {"table": StrategyTally(300, 1)}
     drawn = Counter(draw_strategy(read_shipped(), proven, ["percent"], seed).name for seed in range(300))
     assert drawn["table"] > 200
 
@@ -94,7 +94,7 @@ def test_a_draw_is_repeatable_and_leaves_out_what_it_is_told_to() -> None:
     assert draw_strategy(read_shipped(), {}, [], -3, without=everything - {"table"}).name == "table"
     assert draw_strategy(read_shipped(), {}, [], 3, without=everything) in read_shipped()
     table = next(one for one in read_shipped() if one.name == "table")
-    assert compute_posterior(table, Tally(2, 1), ["money"]) == (4.0, 2.0)
+    assert compute_posterior(table, StrategyTally(2, 1), ["money"]) == (4.0, 2.0)
 
 
 @pytest.mark.parametrize("said", ["table", "I choose Table.", "7", "7.", "# 7", "**table**: it fits"])

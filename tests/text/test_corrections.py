@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula.text.analysis import warm_up
-from insula.text.corrections import MAX_WANTED, THRESHOLD, Correction, correction_likeness, judge_correction
+from insula.text.corrections import MAX_WANTED, THRESHOLD, MessageCorrection, correction_likeness, judge_correction
 
 CASES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("corrections.json").read_text("utf-8"))
 """Per language: what corrects and what does not after the response `stated`, and what answers the question `asked`."""
@@ -148,7 +148,7 @@ def test_alike_is_symmetric_and_a_share(one: str, other: str) -> None:
 
 
 def test_nothing_said_corrects_nothing() -> None:
-    assert judge_correction("", "", "") == Correction(0.0, "", "", ())
+    assert judge_correction("", "", "") == MessageCorrection(0.0, "", "", ())
 
 
 @pytest.mark.parametrize(

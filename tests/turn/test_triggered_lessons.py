@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from insula.guidance import NONE, SHOWN, WITHHELD
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.rows import StoredGuidance
 from insula.turn import guidance
 
 NOW = 1_000_000.0
@@ -13,7 +13,7 @@ TWICE = (("1", NONE, True, NOW), ("2", NONE, True, NOW))
 ONCE = TWICE[:1]
 
 
-def kept(number: int = 1, **changed: Any) -> Kept:
+def kept(number: int = 1, **changed: Any) -> StoredGuidance:
     values: dict[str, Any] = {
         "id": number,
         "key": f"learned/fact/{number}",
@@ -26,10 +26,10 @@ def kept(number: int = 1, **changed: Any) -> Kept:
         "created_at": NOW,
         "evidence": TWICE,
     }
-    return Kept(**(values | changed))
+    return StoredGuidance(**(values | changed))
 
 
-def up(*some: Kept, terms: tuple[str, ...] = ("flour",)) -> list[int]:
+def up(*some: StoredGuidance, terms: tuple[str, ...] = ("flour",)) -> list[int]:
     return [one.id for one in guidance.bring_up_lessons(guidance.find_lessons(some, NOW), terms, 1, 0.0)]
 
 

@@ -11,7 +11,7 @@ from insula.cli.common import soul_of, with_store
 from insula.cli.lines import confirm, print_folded, print_json, warn
 from insula.cli.options import All, Json, User, Yes
 from insula.memory.storage.ledger import Do
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.store import Store
 from insula.night import curation
 from insula.operations.guidance import KINDS, Guidance, Kind, describe_rules, kind_of, list_guidance
@@ -61,7 +61,7 @@ def _record(one: Guidance, now: float) -> dict[str, Any]:
     return _record_of(one.piece.kept, curation.describe_state(one.piece, now))
 
 
-def _record_of(kept: Kept, state: str) -> dict[str, Any]:
+def _record_of(kept: StoredGuidance, state: str) -> dict[str, Any]:
     return {
         "id": kept.name,
         "kind": kind_of(kept),

@@ -11,7 +11,7 @@ from insula.cli.lines import fold, width
 from insula.guidance import SHOWN as TOLD
 from insula.language.owner import USER
 from insula.llm.budget import Account
-from insula.memory.storage.rows import Cited, Kept
+from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.wishes import is_wish
 from insula.metacognition.observing import ADDED
 from insula.operations.facts import Fact
@@ -52,7 +52,9 @@ def under_reply(reply: Reply) -> Text:
     return Text("\n").join(lines)
 
 
-def why(reply: Reply, used: Sequence[tuple[UsedGuidance, Kept]] = (), cited: Sequence[Cited] = ()) -> RenderableType:
+def why(
+    reply: Reply, used: Sequence[tuple[UsedGuidance, StoredGuidance]] = (), cited: Sequence[Cited] = ()
+) -> RenderableType:
     """What an answer rests on, in the words of the page: how sure it was, what it remembered, how good it is."""
     memories = {one.memory.id: one.memory for one in reply.recalled}
     turn = shown(Facts.model_validate(reply.record()), memories, {}, Controls())
@@ -89,7 +91,7 @@ def _remembered(turn: Shown) -> list[str]:
     return [*lines, *([f"  {more} more came up, and {'was' if more == 1 else 'were'} left out"] if more else [])]
 
 
-def _lesson(used: UsedGuidance, lesson: Kept, cited: Sequence[Cited]) -> list[str]:
+def _lesson(used: UsedGuidance, lesson: StoredGuidance, cited: Sequence[Cited]) -> list[str]:
     """A lesson, whether the model was told of it, and the messages that it was learned from."""
     how = "used" if used.arm == TOLD else "left out of this session, to find out whether it helps"
     sources = [one for one in cited if one.id in lesson.citations][-CITED:]

@@ -10,7 +10,7 @@ from insula.cli.common import soul_of, with_store
 from insula.cli.lines import print_json, warn
 from insula.cli.options import Json, User, numbered
 from insula.night import guidelines
-from insula.night.guidelines import State, unified_diff
+from insula.night.guidelines import SoulState, unified_diff
 from insula.operations.words import counted
 
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."
@@ -110,5 +110,5 @@ def _decide(user: str, accepted: bool) -> None:
     with_store(lambda store: guidelines.decide_proposal(store, user, soul_of(user), accepted))
 
 
-def _state(user: str) -> State:
+def _state(user: str) -> SoulState:
     return with_store(lambda store: guidelines.read_soul_state(store, user, soul_of(user)))

@@ -29,7 +29,7 @@ from insula.operations.words import counted
 from insula.settings import Settings
 
 if TYPE_CHECKING:
-    from insula.night.durable import House, Limits, Progress, Worker
+    from insula.night.durable import DateProgress, Limits, Worker, WorkerConfig
 
 SHOW_SECONDS = 2.0
 """How often it is looked how far the nights are."""
@@ -107,7 +107,7 @@ async def _all(settings: Settings, model: str | None, json: bool) -> int:
     return int(failed > 0)
 
 
-async def _over(worker: "Worker", quiet: bool) -> "Progress":
+async def _over(worker: "Worker", quiet: bool) -> "DateProgress":
     """How all stands once nothing waits any more."""
     while (now := await worker.read_progress()).waiting or now.running:
         if not quiet and sys.stderr.isatty():
@@ -119,13 +119,15 @@ async def _over(worker: "Worker", quiet: bool) -> "Progress":
 
 
 @asynccontextmanager
-async def _house(settings: Settings, model: str | None, name: str | None, limits: "Limits") -> AsyncGenerator["House"]:
+async def _house(
+    settings: Settings, model: str | None, name: str | None, limits: "Limits"
+) -> AsyncGenerator["WorkerConfig"]:
     """What a worker needs, by the settings.
 
     Raises:
         SettingsError: the memory is a file, or the engine is not installed.
     """
-    from insula.night.durable import House
+    from insula.night.durable import WorkerConfig
 
     url, home = memory_of(settings), settings_module.home()
     if settings.store is None:
@@ -139,7 +141,7 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(await Store.open(url))
         llm = await stack.enter_async_context(resolve_model(chosen, settings.weights)) if understands(chosen) else None
-        house = House(
+        house = WorkerConfig(
             store=store,
             url=url,
             model=llm,

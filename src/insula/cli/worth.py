@@ -35,7 +35,7 @@ from insula.coding.step.senses import load_sense
 from insula.coding.step.senses.register import MEASURED, list_reasons
 from insula.coding.step.wording import SIGN
 from insula.guidance import MINIMUM
-from insula.memory.storage.rows import Noticed
+from insula.memory.storage.rows import StoredSignal
 from insula.memory.storage.store import Store
 from insula.metacognition.effects import effects
 from insula.types import TURN
@@ -80,7 +80,7 @@ def of_talk(user: str) -> list[Row]:
     if not is_memory():
         return []
 
-    async def read(store: Store) -> list[Noticed]:
+    async def read(store: Store) -> list[StoredSignal]:
         user_id = await store.nights.find_user_id(user)
         return await store.nights.list_signals(user_id, [TURN], 0.0) if user_id is not None else []
 

@@ -19,7 +19,7 @@ Meaning = Literal["none", "named", "before", "all"]
 MEANINGS: tuple[Meaning, ...] = get_args(Meaning)
 
 
-class Card(TypedDict):
+class ForgetCard(TypedDict):
     """What is known of the network."""
 
     points: Mapping[str, float]
@@ -27,7 +27,7 @@ class Card(TypedDict):
     weighs: Mapping[str, float]
 
 
-class Request(NamedTuple):
+class ForgetRequest(NamedTuple):
     """A request to forget."""
 
     scope: Forget
@@ -35,7 +35,7 @@ class Request(NamedTuple):
     """The sentence or clause of the message that asks; the rest of the message says something else."""
 
 
-def find_request(pieces: Mapping[str, Vector]) -> Request | None:
+def find_request(pieces: Mapping[str, Vector]) -> ForgetRequest | None:
     """What a message asks to have forgotten; None where it asks no such thing, or where there are no vectors.
 
     Args:
@@ -46,12 +46,12 @@ def find_request(pieces: Mapping[str, Vector]) -> Request | None:
             read = _load_network().meaning_chances(text, pieces[text], load_card()["weighs"])
             chances = dict(zip(MEANINGS, map(float, read), strict=True))
             if 1 - chances["none"] >= load_card()["points"]["offer"]:
-                return Request(max(get_args(Forget), key=lambda scope: chances[scope]), text)
+                return ForgetRequest(max(get_args(Forget), key=lambda scope: chances[scope]), text)
     return None
 
 
 @cache
-def load_card() -> Card:
+def load_card() -> ForgetCard:
     """The card of the network."""
     return json.loads((files("insula.language") / "forget.json").read_text("utf-8"))
 

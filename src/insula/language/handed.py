@@ -37,7 +37,7 @@ def may_wait(_response: str) -> bool:
     return True
 
 
-class Spoken(Protocol):
+class SpokenLine(Protocol):
     """A line of a conversation."""
 
     @property
@@ -54,7 +54,7 @@ class UsersWords:
 
 
 def users_words(
-    content: str, provenance: Provenance, before: Sequence[Spoken], hands: Hands, waits: Waits = may_wait
+    content: str, provenance: Provenance, before: Sequence[SpokenLine], hands: Hands, waits: Waits = may_wait
 ) -> UsersWords:
     """What of a line the user said themselves: nothing of anybody else's line, nor of what they hand over.
 
@@ -76,7 +76,7 @@ def _without_body(content: str, hands: Hands) -> str:
     return "" if _count_remaining(content) is not None else content
 
 
-def announcing_words(content: str, before: Sequence[Spoken]) -> tuple[str, ...]:
+def announcing_words(content: str, before: Sequence[SpokenLine]) -> tuple[str, ...]:
     """The words that decide what of a message is the user's own, to be read by the head."""
     lead = lead_of(content)
     return tuple(
@@ -84,7 +84,7 @@ def announcing_words(content: str, before: Sequence[Spoken]) -> tuple[str, ...]:
     )
 
 
-def users_lines(lines: Sequence[Spoken], hands: Hands, waits: Waits = may_wait) -> tuple[UsersWords, ...]:
+def users_lines(lines: Sequence[SpokenLine], hands: Hands, waits: Waits = may_wait) -> tuple[UsersWords, ...]:
     """What of each line of a session the user said themselves."""
     return tuple(
         users_words(one.content, one.provenance, lines[:place], hands, waits) for place, one in enumerate(lines)
@@ -108,7 +108,7 @@ def _announces_text(message: str, hands: Hands) -> bool:
     return not _asks_something(message) and (hands(message) or 0.0) >= point("handed", "announce")
 
 
-def _is_awaited(before: Sequence[Spoken], hands: Hands, may_only_wait: Waits) -> bool:
+def _is_awaited(before: Sequence[SpokenLine], hands: Hands, may_only_wait: Waits) -> bool:
     """Whether a text was announced that has not come whole."""
     announced = {id(one) for one in _may_announce(before)}
     due, waits = 0, False
@@ -125,9 +125,9 @@ def _is_awaited(before: Sequence[Spoken], hands: Hands, may_only_wait: Waits) ->
     return due > 0 or waits
 
 
-def _may_announce(before: Sequence[Spoken]) -> list[Spoken]:
+def _may_announce(before: Sequence[SpokenLine]) -> list[SpokenLine]:
     """The user's last messages that hold no text, before anything was there that they could be about."""
-    found: list[Spoken] = []
+    found: list[SpokenLine] = []
     for line in before:
         if line.provenance == "user":
             if has_body(line.content) or len(line.content) > ANNOUNCING:

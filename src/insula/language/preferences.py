@@ -50,7 +50,7 @@ MESSAGE = 300
 """Characters of a message that are read as a whole."""
 
 
-class Card(TypedDict):
+class PreferenceCard(TypedDict):
     """What is known of the networks."""
 
     points: Mapping[str, float]
@@ -183,7 +183,7 @@ def scope_of(text: str, language: str) -> str:
 
 
 @cache
-def load_card() -> Card:
+def load_card() -> PreferenceCard:
     """The card of the networks."""
     return json.loads((files("insula.language") / "preferences.json").read_text("utf-8"))
 

@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Literal, NamedTuple, NewType
 
-from insula.language.handed import Spoken, UsersWords
+from insula.language.handed import SpokenLine, UsersWords
 from insula.language.heads import Vector, chance, point
 from insula.language.preferences import MESSAGE, MOSTLY, Preference, find_preferences, is_of_one_part
 from insula.language.units import units
 from insula.memory.retrieval.embedding import embedded_all
-from insula.memory.storage.changes import Change, Lesson, Retired, Revision
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.changes import Change, LessonChange, Retired, RevisionChange
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.vectors import Embed
 from insula.redaction import without_markers
 from insula.screening import screen_text
@@ -53,11 +53,11 @@ OwnWish = NewType("OwnWish", Preference)
 """A preference in the user's own words, of which guidance may be made; only `learnable_preferences` makes it."""
 
 
-class Heard(NamedTuple):
+class PreferenceChanges(NamedTuple):
     """What the preferences of a message change, and the ledger then."""
 
     changes: tuple[Change, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[StoredGuidance, ...]
     stood: tuple[OwnWish, ...]
     """Those of the message that stand from now on, and did not before."""
     ended: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ def texts_of(own: Analysis) -> tuple[str, ...]:
 
 
 def wishes_of(
-    said: UsersWords, own: Analysis, vectors: Mapping[str, Vector], history: Sequence[Spoken]
+    said: UsersWords, own: Analysis, vectors: Mapping[str, Vector], history: Sequence[SpokenLine]
 ) -> tuple[OwnWish, ...]:
     """The preferences that a message states: none where any part of it reads like an attack, wants an answer for a
     program, or hands something over, and none that holds a secret or repeats what a tool said.
@@ -96,7 +96,9 @@ def wishes_of(
     return learnable_preferences(found, said, [line.content for line in history if line.provenance == "tool"])
 
 
-def heard_in(said: UsersWords, history: Sequence[Spoken], language: str, embed: Embed | None) -> tuple[OwnWish, ...]:
+def heard_in(
+    said: UsersWords, history: Sequence[SpokenLine], language: str, embed: Embed | None
+) -> tuple[OwnWish, ...]:
     """The preferences that a message states which no turn has heard."""
     own = analyse(said.text, default=language)
     if embed is None or not said.text.strip():
@@ -123,7 +125,7 @@ def _make_up(found: Sequence[Preference], message: str) -> bool:
     return sum(len(one.words) for one in found) >= MOSTLY * len(message.strip()) > 0
 
 
-def _is_for_answers(history: Sequence[Spoken]) -> bool:
+def _is_for_answers(history: Sequence[SpokenLine]) -> bool:
     """Whether a bare request is about answers, and not about a text that was ordered: it opens the session, or follows
     a question."""
     before = next((line.content for line in reversed(history) if line.provenance == "user"), "?")
@@ -148,18 +150,18 @@ def _flatten_text(text: str) -> str:
 # The ledger.
 
 
-def is_wish(kept: Kept) -> bool:
+def is_wish(kept: StoredGuidance) -> bool:
     """Whether a piece of guidance is a preference on how to answer."""
     return not kept.section and kept.key.partition("/")[0] == WISH
 
 
-def is_told(kept: Kept) -> bool:
+def is_told(kept: StoredGuidance) -> bool:
     """Whether a preference is told: a request only where it was made in two sessions, or a person accepted it."""
     for_now = kept.key.split("/")[1:2] == [ASKED]
     return is_wish(kept) and (not for_now or len(kept.citations) >= TWICE or bool(kept.mode) or kept.author == "person")
 
 
-def preference_words(kept: Kept) -> str:
+def preference_words(kept: StoredGuidance) -> str:
     """A preference in the words that the user used."""
     framed = _FRAMED.match(kept.advice)
     return framed[1] if framed else kept.advice
@@ -208,13 +210,13 @@ def is_of_one_topic(wish: Preference, trigger: Collection[str]) -> bool:
 
 
 def apply_preferences(
-    kept: Iterable[Kept],
+    kept: Iterable[StoredGuidance],
     heard: Sequence[OwnWish],
     message: int,
     now: float,
     pointed: Sequence[int] = (),
     session: Collection[int] = (),
-) -> Heard:
+) -> PreferenceChanges:
     """What the preferences of one message change.
 
     Args:
@@ -255,15 +257,15 @@ def apply_preferences(
             made, ledger = _replace_related(ledger, found, new_preference(wish, message, now, for_now=for_now), session)
             changes += made
             stood += [wish] if any(is_told(one) and one.key not in before for one in ledger) else []
-    return Heard(tuple(changes), tuple(ledger), tuple(stood), tuple(ended))
+    return PreferenceChanges(tuple(changes), tuple(ledger), tuple(stood), tuple(ended))
 
 
 def _replace_related(
-    ledger: list[Kept],
+    ledger: list[StoredGuidance],
     found: Mapping[str, Relation],
-    new: Kept,
+    new: StoredGuidance,
     session: Collection[int],
-) -> tuple[list[Change], list[Kept]]:
+) -> tuple[list[Change], list[StoredGuidance]]:
     """The ledger with a preference in the place of what it says again or otherwise, and without the oldest where there
     are too many; what only asked for now ends no preference until it was asked for in another session."""
     same = [one for one in ledger if found.get(one.key) == "same"]
@@ -285,11 +287,11 @@ def _topic_terms(about: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(analyse(about).terms))[:TOPIC_TERMS] if about else ()
 
 
-def new_preference(wish: Preference, message: int, now: float, *, for_now: bool = False) -> Kept:
+def new_preference(wish: Preference, message: int, now: float, *, for_now: bool = False) -> StoredGuidance:
     """A preference as it is written down."""
     name = sha256(" ".join(wish.words.lower().split()).encode()).hexdigest()[:16]
     how = ASKED if for_now else "standing"
-    return Kept(
+    return StoredGuidance(
         id=0,
         key="/".join(filter(None, (WISH, how, wish.part, name))),
         advice=wish.words,
@@ -303,22 +305,24 @@ def new_preference(wish: Preference, message: int, now: float, *, for_now: bool 
     )
 
 
-def _add_citations(one: Kept, *said: int) -> Kept:
+def _add_citations(one: StoredGuidance, *said: int) -> StoredGuidance:
     return one._replace(citations=tuple(sorted({*one.citations, *said})))
 
 
-def _lesson_change(one: Kept) -> Lesson:
-    return Lesson(one.key, one.advice, one.trigger, "", one.author, one.citations)
+def _lesson_change(one: StoredGuidance) -> LessonChange:
+    return LessonChange(one.key, one.advice, one.trigger, "", one.author, one.citations)
 
 
-def _revision_change(one: Kept, why: str, message: int) -> Revision:
-    return Revision(f"lesson:{one.key}", USER, one.advice, {"why": why, "message": message})
+def _revision_change(one: StoredGuidance, why: str, message: int) -> RevisionChange:
+    return RevisionChange(f"lesson:{one.key}", USER, one.advice, {"why": why, "message": message})
 
 
-def _retire_changes(ledger: Iterable[Kept], out: Mapping[str, Relation], by: str, message: int) -> list[Change]:
+def _retire_changes(
+    ledger: Iterable[StoredGuidance], out: Mapping[str, Relation], by: str, message: int
+) -> list[Change]:
     gone = (one for one in ledger if one.key in out)
     return [Retired(one.key, USER, WHY[out[one.key]], by, message) for one in gone]
 
 
-def _crowd_out(ledger: Iterable[Kept], crowd: Collection[str]) -> list[Change]:
+def _crowd_out(ledger: Iterable[StoredGuidance], crowd: Collection[str]) -> list[Change]:
     return [Retired(one.key, "night", "there were too many", "", 0) for one in ledger if one.key in crowd]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from insula.claims import REGISTER
-from insula.memory.storage.rows import Noticed
+from insula.memory.storage.rows import StoredSignal
 from insula.types import JUDGED, TURN
 from insula.value import is_list
 
@@ -26,7 +26,7 @@ OF_TURNS = tuple(name for name, claim in REGISTER.items() if claim.counted and c
 """The claims that a turn makes by itself; all others are made to who asks."""
 
 
-def count_claims(noticed: Sequence[Noticed]) -> Mapping[str, Made]:
+def count_claims(noticed: Sequence[StoredSignal]) -> Mapping[str, Made]:
     """How often each claim of a turn was made, of the turns whose record says so; empty where none does.
 
     Args:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.storage.rows import Noticed
+from insula.memory.storage.rows import StoredSignal
 from insula.types import PASS_THRESHOLD
 from insula.value import is_list, is_number, is_object
 from insula.worth import Worth, rate, worth
@@ -13,7 +13,7 @@ Case = tuple[str, bool]
 """The arm, and whether what nobody wants has happened."""
 
 
-def effects(turns: Sequence[Noticed]) -> dict[str, Worth]:
+def effects(turns: Sequence[StoredSignal]) -> dict[str, Worth]:
     """By kind of sentence, how much less often a response falls short where it was told; of a session, one case each.
 
     Args:
@@ -27,7 +27,7 @@ def effects(turns: Sequence[Noticed]) -> dict[str, Worth]:
     return {name: _compared(_cases(turns, read)) for name, read in readers.items()}
 
 
-def _cases(turns: Sequence[Noticed], read: "Callable[[Mapping[str, Any]], Case | None]") -> Iterator[Case]:
+def _cases(turns: Sequence[StoredSignal], read: "Callable[[Mapping[str, Any]], Case | None]") -> Iterator[Case]:
     seen = set[int]()
     for turn in turns:
         case = read(turn.data) if turn.session_id not in seen else None
@@ -44,7 +44,7 @@ def _compared(cases: Iterator[Case]) -> Worth:
     return worth(rate(counts[SHOWN, True], told), rate(counts[WITHHELD, True], held))
 
 
-def _learned(name: str, turns: Sequence[Noticed]) -> "Callable[[Mapping[str, Any]], Case | None]":
+def _learned(name: str, turns: Sequence[StoredSignal]) -> "Callable[[Mapping[str, Any]], Case | None]":
     """Whether the response fell short, by the arm of what the turn was told; what no lot withholds is left out."""
     by_lot = {one.get("id") for turn in turns for one in _told(turn.data, name) if one.get("arm") == WITHHELD}
 

@@ -17,7 +17,7 @@ from insula.memory.retrieval.query import Cue
 from insula.memory.storage import statements, vitals
 from insula.memory.storage.beginning import Beginning, read_beginning
 from insula.memory.storage.lessons import Version
-from insula.memory.storage.rows import Kept, Place, Voices
+from insula.memory.storage.rows import Place, StoredGuidance, Voices
 from insula.memory.storage.store import Recollection, Store
 from insula.memory.storage.vectors import Embed
 from insula.metacognition.arguments import check_options
@@ -267,7 +267,9 @@ class Engine:
             )
         return _kept(self._learned, place.user_id, known)
 
-    def _guidelines(self, text: str, kept: Sequence[Kept], standing: Sequence[wishes.ActivePreference]) -> Guidelines:
+    def _guidelines(
+        self, text: str, kept: Sequence[StoredGuidance], standing: Sequence[wishes.ActivePreference]
+    ) -> Guidelines:
         parts = {one.part for one in standing if not one.trigger}
         return read_guidelines(soul.parse_document(text), kept, parts, self.embed)
 

@@ -19,7 +19,7 @@ from insula.content import Content, plain_text, read_content
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
-from insula.language.forget import Request, find_request
+from insula.language.forget import ForgetRequest, find_request
 from insula.language.handed import UsersWords, announcing_words, users_words
 from insula.language.heads import Encoded, chance, personal_chance
 from insula.language.owner import ASSISTANT, USER
@@ -381,7 +381,7 @@ class Turn:
             self.forgetting = forgetting.ForgetOutcome(offer.language, erased=len(offer.lines))
             self.engine.backlog.again(self.user)
 
-    async def _offer_erasure(self, asked: Request, recalled: Sequence[Recalled]) -> forgetting.ForgetOutcome:
+    async def _offer_erasure(self, asked: ForgetRequest, recalled: Sequence[Recalled]) -> forgetting.ForgetOutcome:
         """What a request to forget means, which a yes erases."""
         assert self.analysis is not None  # noqa: S101 it was read above
         language = self.analysis.language

@@ -31,7 +31,7 @@ _SURE = 0.5
 """Probability from which a language is believed of so short a text; else it is taken for English."""
 
 
-class Claim(NamedTuple):
+class AdviceClaim(NamedTuple):
     """What a piece of advice says, as far as words tell."""
 
     terms: frozenset[str]
@@ -54,7 +54,7 @@ class _Polarity(NamedTuple):
 
 @clear_on_erasure
 @lru_cache(maxsize=8_192)
-def read_claim(text: str, default: str = "en") -> Claim:
+def read_claim(text: str, default: str = "en") -> AdviceClaim:
     """What `text` says, read in its own language or in `default` where that cannot be told."""
     told = detect_language(text, "", least=_SURE)
     told = told if told in LANGUAGES else ""
@@ -73,7 +73,7 @@ def read_claim(text: str, default: str = "en") -> Claim:
     terms = frozenset(term for term, _ in signed)
     names = analyse_sentence(text, language).names & frozenset(term for part in found for term in part.terms)
     numbers = frozenset(term for term in terms if any(map(str.isdigit, term)))
-    return Claim(terms, frozenset(signed), turns % 2 == 1, names | numbers, told)
+    return AdviceClaim(terms, frozenset(signed), turns % 2 == 1, names | numbers, told)
 
 
 def _split_clauses(text: str, language: str) -> Iterable[tuple[str, bool, int]]:
@@ -108,7 +108,7 @@ def _load_data() -> dict[str, dict[str, str]]:
     return json.loads((files("insula.night") / "polarity.json").read_text("utf-8"))
 
 
-def _read_pair(one: str, other: str) -> tuple[Claim, Claim]:
+def _read_pair(one: str, other: str) -> tuple[AdviceClaim, AdviceClaim]:
     """Two claims in one language: a text too short to tell its own is read in that of the other."""
     a, b = read_claim(one), read_claim(other)
     return (
@@ -141,24 +141,24 @@ def says_opposite(one: str, other: str) -> bool:
     return a.negative != b.negative or (overlap >= SWAPPED and _is_swapped(a, b))
 
 
-def _is_compatible(a: Claim, b: Claim) -> bool:
+def _is_compatible(a: AdviceClaim, b: AdviceClaim) -> bool:
     return a.marks <= b.terms and b.marks <= a.terms
 
 
-def _only_numbers_differ(a: Claim, b: Claim) -> bool:
+def _only_numbers_differ(a: AdviceClaim, b: AdviceClaim) -> bool:
     """ "Use 2 spaces" against "use 4 spaces"."""
     differ = a.terms ^ b.terms
     return len(differ) == 2 and differ <= a.marks | b.marks and all(any(map(str.isdigit, term)) for term in differ)
 
 
-def _is_swapped(a: Claim, b: Claim) -> bool:
+def _is_swapped(a: AdviceClaim, b: AdviceClaim) -> bool:
     """Whether one affirms what the other denies, and the other way round."""
     ours, theirs = a.signed - b.signed, b.signed - a.signed
     turned = {affirmed for term, affirmed in ours if (term, not affirmed) in theirs}
     return len(turned) == 2
 
 
-def _term_overlap(a: Claim, b: Claim) -> float:
+def _term_overlap(a: AdviceClaim, b: AdviceClaim) -> float:
     return len(a.terms & b.terms) / max(1, len(a.terms | b.terms))
 
 

@@ -10,13 +10,13 @@ from hashlib import sha256
 from typing import Literal, NamedTuple
 
 from insula.language.handed import Hands, Waits, may_wait, users_lines
-from insula.memory.storage.changes import Lesson
-from insula.memory.storage.rows import Kept, Line, Noticed
+from insula.memory.storage.changes import LessonChange
+from insula.memory.storage.rows import StoredGuidance, StoredSignal, TranscriptLine
 from insula.redaction import without_markers
 from insula.screening import screen_text
 from insula.text import triggers
 from insula.text.analysis import Analysis, Sentence, analyse, detect_language, split_words, words_of
-from insula.text.corrections import Correction, correction_likeness, judge_correction
+from insula.text.corrections import MessageCorrection, correction_likeness, judge_correction
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.text.questions import AskKind, asks_in
@@ -59,7 +59,7 @@ class Corrected(NamedTuple):
     kind: Kind = "corrected"
 
 
-def is_users(line: Line) -> bool:
+def is_users(line: TranscriptLine) -> bool:
     """Whether the user said a line to the agent; what others say to each other is no wish."""
     return line.provenance == "user" and line.speaker in _NAMELESS
 
@@ -67,22 +67,22 @@ def is_users(line: Line) -> bool:
 # What the user said.
 
 
-def own_lines(lines: Sequence[Line], hands: Hands, waits: Waits = may_wait) -> list[Line]:
+def own_lines(lines: Sequence[TranscriptLine], hands: Hands, waits: Waits = may_wait) -> list[TranscriptLine]:
     """The lines of a session, those of the user's without what they handed over."""
     said = zip(lines, users_lines(lines, hands, waits), strict=True)
     return [line._replace(content=own.text) if line.provenance == "user" else line for line, own in said]
 
 
-class Heard(NamedTuple):
+class CorrectiveMessage(NamedTuple):
     """A message that corrects or wishes, with what came before it."""
 
-    line: Line
-    asked: Line | None
+    line: TranscriptLine
+    asked: TranscriptLine | None
     """The last message before it that corrected nothing."""
     previous: str
     own: str
     """The user's own plain words in it, without its questions."""
-    judged: Correction
+    judged: MessageCorrection
     """What those words alone are."""
     tools: str
     """All that tools had said by then, in small letters."""
@@ -100,9 +100,9 @@ class Heard(NamedTuple):
         return ""
 
 
-def find_corrections(lines: Iterable[Line]) -> Iterator[Heard]:
+def find_corrections(lines: Iterable[TranscriptLine]) -> Iterator[CorrectiveMessage]:
     """The corrections and wishes in one session, oldest first."""
-    asked: Line | None = None
+    asked: TranscriptLine | None = None
     previous, response, tools = "", "", ""
     for line in lines:
         if line.provenance == "assistant":
@@ -117,7 +117,7 @@ def find_corrections(lines: Iterable[Line]) -> Iterator[Heard]:
             if own != plain:
                 kind = judged.kind
             if kind:
-                yield Heard(line, asked, previous, own, judged, tools)
+                yield CorrectiveMessage(line, asked, previous, own, judged, tools)
             if asked is None or not kind or kind == "repair":
                 asked = line
             previous, response = line.content, ""
@@ -138,27 +138,27 @@ def is_question(sentence: Sentence, language: str) -> bool:
 # What they corrected.
 
 
-def corrected_in(session_id: int, lines: Sequence[Line]) -> tuple[Corrected, ...]:
+def corrected_in(session_id: int, lines: Sequence[TranscriptLine]) -> tuple[Corrected, ...]:
     """What the user put right in a session, oldest first."""
     found = (_make_correction(session_id, one) for one in find_corrections(lines))
     return tuple(one for one in found if one is not None)
 
 
-def asked_in(lines: Sequence[Line]) -> tuple[str, ...]:
+def asked_in(lines: Sequence[TranscriptLine]) -> tuple[str, ...]:
     """What the user asked for or put right in a session, in their own words."""
     return tuple(
         wanted for one in find_corrections(lines) if (wanted := one.judged.wanted) and not one.explain_refusal(wanted)
     )
 
 
-def refused_in(lines: Sequence[Line]) -> tuple[tuple[int, str], ...]:
+def refused_in(lines: Sequence[TranscriptLine]) -> tuple[tuple[int, str], ...]:
     """The messages of a session that ask for or correct something and from which nothing is learned, each with why."""
     return tuple(
         (one.line.id, why) for one in find_corrections(lines) if (why := one.explain_refusal(one.judged.wanted))
     )
 
 
-def _make_correction(session_id: int, one: Heard) -> Corrected | None:
+def _make_correction(session_id: int, one: CorrectiveMessage) -> Corrected | None:
     wanted = one.judged.wanted[:WORDS_CHARS]
     if one.judged.kind == "instruction" or not wanted:
         return None
@@ -185,14 +185,16 @@ def _tells_of_user(wanted: str, language: str) -> bool:
     return not first.isdisjoint(word.text.lower() for word in split_words(wanted, language))
 
 
-def stuck_in(session_id: int, lines: Sequence[Line], impasses: Iterable[Noticed]) -> tuple[Corrected, ...]:
+def stuck_in(
+    session_id: int, lines: Sequence[TranscriptLine], impasses: Iterable[StoredSignal]
+) -> tuple[Corrected, ...]:
     """What the user asked in a session and no answer was found to, as the signals of its impasses say (K5)."""
     turns = {one.turn for one in impasses if one.session_id == session_id}
     asked = (line for line in lines if is_users(line) and line.turn in turns)
     return tuple(_make_stuck(session_id, line, own) for line in asked if (own := own_words(line.content)))
 
 
-def _make_stuck(session_id: int, line: Line, own: str) -> Corrected:
+def _make_stuck(session_id: int, line: TranscriptLine, own: str) -> Corrected:
     about = tuple(dict.fromkeys(analyse(own).terms))[:TRIGGER_TERMS]
     why = ", ".join(screen_text(line.content, WORDS_CHARS).reasons)
     return Corrected(session_id, own[:WORDS_CHARS], about, (line.id,), why, "stuck")
@@ -209,12 +211,12 @@ def is_again(one: Corrected, wanted: str, trigger: Sequence[str]) -> bool:
 # What was corrected again.
 
 
-def is_again_lesson(kept: Kept) -> bool:
+def is_again_lesson(kept: StoredGuidance) -> bool:
     """Whether a lesson was made of what came up in a second session."""
     return not kept.section and bool(quote_user(kept))
 
 
-def quote_user(kept: Kept) -> str:
+def quote_user(kept: StoredGuidance) -> str:
     """The user's words in a lesson that was made of what came up again; empty in any other."""
     for kind, advice in ADVICE.items():
         before, _, after = advice.partition("{wanted}")
@@ -223,7 +225,9 @@ def quote_user(kept: Kept) -> str:
     return ""
 
 
-def lessons_of(new: Sequence[Corrected], before: Sequence[Corrected], kept: Iterable[Kept]) -> Iterator[Lesson]:
+def lessons_of(
+    new: Sequence[Corrected], before: Sequence[Corrected], kept: Iterable[StoredGuidance]
+) -> Iterator[LessonChange]:
     """The lessons that some sessions make or bear out: of what was corrected, or came to nothing, in a second one, too.
 
     Args:
@@ -243,13 +247,13 @@ def lessons_of(new: Sequence[Corrected], before: Sequence[Corrected], kept: Iter
         mine = (each for each in known if each.key.startswith(f"{one.kind}/"))
         lesson = next((each for each in mine if is_again(one, quote_user(each), each.trigger)), None)
         if lesson is not None:
-            yield Lesson(lesson.key, lesson.advice, lesson.trigger, "", lesson.author, cited)
+            yield LessonChange(lesson.key, lesson.advice, lesson.trigger, "", lesson.author, cited)
         elif len({each.session_id for each in alike_ones}) > 1 and (trigger := _shared_terms(alike_ones)):
             wanted = max((each.wanted for each in alike_ones), key=len).strip(" .。")  # the fullest of their wordings
             key = sha256(f"{' '.join(sorted(trigger))}|{_flatten_text(one.wanted)}".encode()).hexdigest()[:16]
             advice = ADVICE[one.kind].format(wanted=wanted)
             if not screen_text(advice, len(advice)).reasons:
-                yield Lesson(f"{one.kind}/again/{key}", advice, trigger, "", "derived", cited)
+                yield LessonChange(f"{one.kind}/again/{key}", advice, trigger, "", "derived", cited)
 
 
 def _shared_terms(several: Sequence[Corrected]) -> tuple[str, ...]:
@@ -262,6 +266,6 @@ def _flatten_text(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def terms_of(line: Line) -> frozenset[str]:
+def terms_of(line: TranscriptLine) -> frozenset[str]:
     """The terms of a line, as the day analyses it."""
     return frozenset(analyse(without_markers(line.content[: 10 * PLAIN_CHARS])).terms)

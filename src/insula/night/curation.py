@@ -13,7 +13,7 @@ from insula.guidance import MUTED, Evidence, live
 from insula.memory.privacy import custody
 from insula.memory.storage import ledger
 from insula.memory.storage.ledger import Do, GuidancePiece
-from insula.memory.storage.rows import Cited, Kept, Revised
+from insula.memory.storage.rows import Cited, Revised, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.night import guidelines, soul
@@ -53,7 +53,7 @@ _DID: Mapping[str, str] = {
 }
 
 
-class Shown(NamedTuple):
+class ExplainedPiece(NamedTuple):
     """A piece of guidance with all that is known of it."""
 
     piece: GuidancePiece
@@ -111,7 +111,7 @@ async def find_piece(store: Store, user: str, name: str) -> GuidancePiece:
     return found[0]
 
 
-async def explain_piece(store: Store, user: str, name: str) -> Shown:
+async def explain_piece(store: Store, user: str, name: str) -> ExplainedPiece:
     """A piece with its reasons.
 
     Raises:
@@ -120,7 +120,7 @@ async def explain_piece(store: Store, user: str, name: str) -> Shown:
     one = await find_piece(store, user, name)
     user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
-    return Shown(
+    return ExplainedPiece(
         one,
         describe_state(one, store.now()),
         await store.guidance.read_cited(user_id, one.kept.citations),
@@ -161,7 +161,7 @@ def _explain_unfit(text: str) -> str:
     return f"{why[0].lower()}{why[1:]}." if why else ""
 
 
-async def _update_soul(store: Store, user: str, user_id: int, path: Path | None, one: Kept, do: Do) -> None:
+async def _update_soul(store: Store, user: str, user_id: int, path: Path | None, one: StoredGuidance, do: Do) -> None:
     """Let SOUL.md show the decision at once, where there is one."""
     past = await store.guidance.list_revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     if not past:

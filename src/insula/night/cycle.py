@@ -20,7 +20,7 @@ from insula.memory.storage import spending
 from insula.memory.storage.changes import Changes
 from insula.memory.storage.evening import check_preconditions
 from insula.memory.storage.nights import CADENCE, UP_TO
-from insula.memory.storage.rows import Line, Noticed, Session
+from insula.memory.storage.rows import StoredSession, StoredSignal, TranscriptLine
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CADENCE",
     "END",
-    "Effect",
+    "MeasuredEffect",
     "Night",
     "Phase",
     "PhaseName",
@@ -79,7 +79,7 @@ State = Literal["done", "skipped", "failed", "before"]
 """Of a phase; `before` where an earlier start of this night had done it."""
 
 
-class Effect(NamedTuple):
+class MeasuredEffect(NamedTuple):
     """An effect with the interval that holds it with 95 % probability: what it changes of a share, from -1 to 1."""
 
     what: str
@@ -111,7 +111,7 @@ class Result(NamedTuple):
     """What a person is told: a sentence, and what was learned or changed, each in a line; empty without news."""
     news: Sequence[str] = ()
     """What the next talk begins with: what changed, each with the command that takes it back."""
-    effects: Sequence[Effect] = ()
+    effects: Sequence[MeasuredEffect] = ()
     """Effects that came to be known."""
 
     def to_journal(self) -> dict[str, object]:
@@ -190,19 +190,19 @@ class Night:
             known = self.made[what] = of, make()
         return cast(T, known[1])
 
-    async def list_sessions(self) -> list[Session]:
+    async def list_sessions(self) -> list[StoredSession]:
         """The user's sessions, oldest first."""
         return await self.read_once("sessions", lambda: self.store.nights.sessions_to_sleep_on(self.user_id))
 
-    async def lines_of(self, sessions: Sequence[int], limit: int) -> dict[int, list[Line]]:
+    async def lines_of(self, sessions: Sequence[int], limit: int) -> dict[int, list[TranscriptLine]]:
         """The last lines of some sessions, each oldest first."""
         new = [one for one in sessions if self.known.get(("lines", one), (0,))[0] < limit]
         if new:
             found = await self.store.nights.lines_of(self.user_id, new, limit)
             self.known.update({("lines", one): (limit, lines) for one, lines in found.items()})
-        return {one: cast("list[Line]", self.known["lines", one][1])[-limit:] for one in sessions}
+        return {one: cast("list[TranscriptLine]", self.known["lines", one][1])[-limit:] for one in sessions}
 
-    async def list_signals(self, kind: str, days: float) -> list[Noticed]:
+    async def list_signals(self, kind: str, days: float) -> list[StoredSignal]:
         """The signals of a kind in the last days, oldest first."""
         since = self.now - days * _DAY
         return await self.read_once((kind, days), lambda: self.store.nights.list_signals(self.user_id, [kind], since))

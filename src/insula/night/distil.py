@@ -13,7 +13,7 @@ from typing import NamedTuple
 from insula.caches import clear_on_erasure
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PINNED
 from insula.night.agreement import keeps_advice, says_opposite, says_same
-from insula.night.soul import Change, Document, Section, diff_documents, revise_document, taken_out
+from insula.night.soul import Document, Section, SoulChange, diff_documents, revise_document, taken_out
 from insula.night.soul.render import WORDS, count_heading_words, count_told_words, count_words
 from insula.screening import screen_text
 from insula.text.analysis import analyse
@@ -58,7 +58,7 @@ class Guideline:
         return len(self.sessions)
 
 
-class Dropped(NamedTuple):
+class DroppedGuideline(NamedTuple):
     """A guideline that was offered and does not stand in the document, and why."""
 
     id: str
@@ -69,7 +69,7 @@ class Dropped(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class DistilResult:
     """What a night made of the document."""
 
     document: Document
@@ -78,16 +78,16 @@ class Outcome:
     """The whole that the evidence asks for, where a person has to accept it or further nights have to reach it."""
     reasons: tuple[str, ...] = ()
     """Why it waits."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[SoulChange, ...] = ()
     """From the old document to the one that may be written."""
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedGuideline, ...] = ()
     rejected: frozenset[str] = frozenset()
     """What a person took out or rewrote since the last night; the caller keeps them muted."""
 
 
 def distil_document(
     old: Document, offered: Iterable[Guideline], *, last: Document | None = None, freely: bool = False
-) -> Outcome:
+) -> DistilResult:
     """Put the document together anew.
 
     Args:
@@ -102,7 +102,7 @@ def distil_document(
     whole = choice.whole_document()
     document = whole if freely else choice.next_document()
     waits = document.lines != whole.lines
-    return Outcome(
+    return DistilResult(
         document=document,
         proposal=whole if waits else None,
         reasons=choice.list_reasons() if waits else (),
@@ -116,7 +116,7 @@ class _Choice:
     """The guidelines that the evidence asks for, and the step towards them that needs nobody's leave."""
 
     def __init__(self, old: Document, offered: tuple[Guideline, ...], rejected: frozenset[str]) -> None:
-        self.dropped: dict[str, Dropped] = {}
+        self.dropped: dict[str, DroppedGuideline] = {}
         self._old = old
         self._here = {line.id: line.text for line in old.derived}
         self._unsafe = {line.id for line in old.derived if find_harm(line.text)}
@@ -196,7 +196,7 @@ class _Choice:
         return one.state != PINNED, -one.support - seniority, one.since, one.id
 
     def _drop_guideline(self, one: Guideline, why: str, into: str = "") -> None:
-        self.dropped[one.id] = Dropped(one.id, one.text, f"{why}.", into)
+        self.dropped[one.id] = DroppedGuideline(one.id, one.text, f"{why}.", into)
 
     # What stands in the document.
 
@@ -246,10 +246,10 @@ class _Choice:
             found.append(f"It would change {share:.0%} of the words; one night changes at most {DRIFT:.0%}.")
         return tuple(found) or ("It changes more than one night may.",)
 
-    def list_absent(self, document: Document) -> tuple[Dropped, ...]:
+    def list_absent(self, document: Document) -> tuple[DroppedGuideline, ...]:
         """What was offered and does not stand in the document."""
         told = {line.id for line in document.derived}
-        crowded = {one.id: Dropped(one.id, one.text, "There is no room, or it waits.") for one in self._pool}
+        crowded = {one.id: DroppedGuideline(one.id, one.text, "There is no room, or it waits.") for one in self._pool}
         return tuple(each for name, each in (crowded | self.dropped).items() if name not in told)
 
     def _choose_words(self, one: Guideline) -> str:

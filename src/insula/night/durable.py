@@ -87,7 +87,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class House:
+class WorkerConfig:
     """What a worker needs to know to run a night."""
 
     store: Store
@@ -112,7 +112,7 @@ class House:
     executor: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}")
 
 
-class Progress(NamedTuple):
+class DateProgress(NamedTuple):
     """How the nights of a date stand."""
 
     waiting: int
@@ -128,7 +128,7 @@ def tenant_of(user: str) -> str:
 
 
 @asynccontextmanager
-async def run_worker(house: House, *, works: bool = True) -> AsyncGenerator["Worker"]:
+async def run_worker(house: WorkerConfig, *, works: bool = True) -> AsyncGenerator["Worker"]:
     """A worker that runs nights as long as the block; without `works` it only puts them on the queue.
 
     Raises:
@@ -155,7 +155,7 @@ async def run_worker(house: House, *, works: bool = True) -> AsyncGenerator["Wor
 class Worker:
     """One of the processes that run nights."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: WorkerConfig) -> None:
         self.house = house
         self._queue = f"{QUEUE}-{house.provider}" if house.provider else QUEUE
         self._night: Any = None
@@ -316,13 +316,13 @@ class Worker:
         """The day, where users sleep who have no zone of their own."""
         return _date_of(self.house.store.now(), ZoneInfo(self.house.zones[0]))
 
-    async def read_progress(self) -> Progress:
+    async def read_progress(self) -> DateProgress:
         """How many nights wait, are run, and have ended, of those on record."""
         found = await self.house.store.run(lambda connection: connection.execute(_COUNTED, {"name": NIGHT}).all())
         count: dict[str, int] = {one.status: one.nights for one in found}
         waiting = count.get("ENQUEUED", 0) + count.get("DELAYED", 0)
         failed = sum(count.get(one, 0) for one in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"))
-        return Progress(waiting, count.get("PENDING", 0), count.get("SUCCESS", 0), failed)
+        return DateProgress(waiting, count.get("PENDING", 0), count.get("SUCCESS", 0), failed)
 
 
 def _register_workflows(worker: Worker) -> tuple[Any, Any]:

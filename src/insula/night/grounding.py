@@ -20,7 +20,7 @@ from insula.language.preferences import is_of_one_part, part_of
 from insula.language.statements import extract_statements
 from insula.language.units import units
 from insula.memory.retrieval.embedding import embedded_all, hands_of
-from insula.memory.storage.rows import Line
+from insula.memory.storage.rows import TranscriptLine
 from insula.memory.storage.vectors import Embed
 from insula.night.agreement import keeps_advice, read_claim, says_opposite
 from insula.night.corrections import Corrected, find_corrections, is_users, own_lines
@@ -184,7 +184,7 @@ def about_no_answers(corrections: Sequence[Corrected], embed: Embed | None) -> l
     return [one for one, vector in zip(corrections, vectors, strict=True) if not part_of(vector)]
 
 
-def list_sayings(lines: Sequence[Line], embed: Embed | None) -> tuple[Saying, ...]:
+def list_sayings(lines: Sequence[TranscriptLine], embed: Embed | None) -> tuple[Saying, ...]:
     """What the user said in a session."""
     lines = read_own(lines, embed)
     asking = {one.line.id for one in find_corrections(lines) if one.judged.kind}
@@ -203,7 +203,7 @@ def list_sayings(lines: Sequence[Line], embed: Embed | None) -> tuple[Saying, ..
     return tuple(found)
 
 
-def read_own(lines: Sequence[Line], embed: Embed | None) -> list[Line]:
+def read_own(lines: Sequence[TranscriptLine], embed: Embed | None) -> list[TranscriptLine]:
     """The lines of a session, those of the user's without what they handed over: feedback on an answer is theirs."""
     return own_lines(lines, hands_of(embed), lambda response: _only_waits(response, embed))
 
@@ -231,7 +231,7 @@ def _is_fact(text: str, vectors: Sequence[Vector]) -> bool:
 # Whether an item may be kept.
 
 
-class Proposal(NamedTuple):
+class CitedProposal(NamedTuple):
     """Something proposed, with the sessions that it cites."""
 
     text: str
@@ -244,10 +244,10 @@ class Proposal(NamedTuple):
     """The user's words that it rests on, as its author has them."""
 
 
-class Dropped(NamedTuple):
+class DroppedProposal(NamedTuple):
     """What was not kept, and why."""
 
-    item: Proposal
+    item: CitedProposal
     reason: str
 
 
@@ -260,27 +260,27 @@ class Ground(NamedTuple):
 
 
 def sift_proposals(
-    items: Sequence[Proposal], ground: Mapping[int, Ground], preferences: Sequence[str], embed: Embed | None
-) -> tuple[list[Proposal], list[Dropped]]:
+    items: Sequence[CitedProposal], ground: Mapping[int, Ground], preferences: Sequence[str], embed: Embed | None
+) -> tuple[list[CitedProposal], list[DroppedProposal]]:
     """The items that may be kept, each with only the sessions that bear it out, and those that may not."""
-    kept: list[Proposal] = []
-    dropped: list[Dropped] = []
+    kept: list[CitedProposal] = []
+    dropped: list[DroppedProposal] = []
     for item in items:
         if reason := find_flaw(item, ground):
-            dropped.append(Dropped(item, reason))
+            dropped.append(DroppedProposal(item, reason))
             continue
         text = read_text(" ".join(item.text.split()), embed, bids=bool(item.section))
         said = {session: ground[session].said for session in item.sessions}
         if reason := explain_unsupported(text, item.quotes, said):
-            dropped.append(Dropped(item, reason))
+            dropped.append(DroppedProposal(item, reason))
         elif item.section and contradicts_preferences(text, preferences, embed):
-            dropped.append(Dropped(item, "says the opposite of what the user wants"))
+            dropped.append(DroppedProposal(item, "says the opposite of what the user wants"))
         else:
             kept.append(item._replace(text=text.text, sessions=supporting_sessions(text, item.quotes, said)))
     return kept, dropped
 
 
-def find_flaw(item: Proposal, ground: Mapping[int, Ground]) -> str:
+def find_flaw(item: CitedProposal, ground: Mapping[int, Ground]) -> str:
     """Why an item may not be kept whatever it means, in a word or two; empty where it may."""
     if unsafe := find_harm(item.text):
         return unsafe
@@ -346,7 +346,7 @@ def supporting_sessions(text: Text, quotes: Sequence[str], said: Mapping[int, Se
     return tuple(sorted(quoted | near))
 
 
-def words_behind(item: Proposal, ground: Mapping[int, Ground], embed: Embed | None) -> str:
+def words_behind(item: CitedProposal, ground: Mapping[int, Ground], embed: Embed | None) -> str:
     """The user's words that an item rests on: what it quotes, else what is nearest of what bears it out."""
     said = [one for session in item.sessions for one in ground[session].said]
     if quoted := next((quote for quote in item.quotes if any(one.contains_quote(quote) for one in said)), ""):

@@ -11,8 +11,8 @@ from typing import NamedTuple, cast
 from insula.errors import InputError
 from insula.memory.privacy.erasure import DIGESTS
 from insula.memory.storage import ledger
-from insula.memory.storage.changes import Revision
-from insula.memory.storage.rows import Kept, Revised
+from insula.memory.storage.changes import RevisionChange
+from insula.memory.storage.rows import Revised, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.night import soul
 from insula.night.soul import Document, Section
@@ -56,7 +56,7 @@ def known_digests(past: Sequence[Revised]) -> frozenset[str]:
     return frozenset((*(soul.file_digest(one.content) for one in past), *erased))
 
 
-def section_of(kept: Kept) -> Section:
+def section_of(kept: StoredGuidance) -> Section:
     """The section of SOUL.md in which a guideline stands."""
     return cast(Section, kept.section)
 
@@ -90,7 +90,7 @@ async def adopt_edits(store: Store, user: str, path: Path) -> str:
         await store.guidance.retire_guidance(
             user_id, retire_removed(before, found.document, await store.guidance.list_lessons(user_id))
         )
-        await store.guidance.add_revision(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
+        await store.guidance.add_revision(user_id, RevisionChange(SUBJECT, PERSON, text, {"why": "edited by hand"}))
     if not found.digest and past:
         return past[0].content  # written by a night without a file
     return soul.render_document(found.usable)
@@ -109,7 +109,7 @@ async def replace_document(store: Store, user: str, path: Path | None, text: str
         found = soul_file.read_soul(path, known_digests(await store.guidance.list_revisions(user_id, SUBJECT, PAST)))
         if soul_file.write_soul(path, soul.parse_document(text), found.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
-    await store.guidance.add_revision(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
+    await store.guidance.add_revision(user_id, RevisionChange(SUBJECT, PERSON, text, {"why": why}))
 
 
 async def reconcile_ledger(store: Store, user: str, before: str, after: str) -> None:
@@ -127,7 +127,7 @@ HISTORY = "the history (at a terminal: `insula guidance soul history`)"
 """In the messages of the command, the API and the page alike."""
 
 
-class State(NamedTuple):
+class SoulState(NamedTuple):
     """How the document of a user stands."""
 
     text: str
@@ -140,7 +140,7 @@ class State(NamedTuple):
     """Whether the file was not written by Insula, so that it is told to nobody and left alone."""
 
 
-async def read_soul_state(store: Store, user: str, path: Path | None) -> State:
+async def read_soul_state(store: Store, user: str, path: Path | None) -> SoulState:
     """How the document stands, with a person's edits taken in.
 
     Args:
@@ -158,7 +158,7 @@ async def read_soul_state(store: Store, user: str, path: Path | None) -> State:
     foreign = bool(path and soul_file.read_soul(path, known_digests(past)).foreign)
     if path is None and past:
         text = past[0].content
-    return State(text, past, waiting[0] if waiting and waiting[0].content else None, foreign)
+    return SoulState(text, past, waiting[0] if waiting and waiting[0].content else None, foreign)
 
 
 async def decide_proposal(store: Store, user: str, path: Path | None, accepted: bool) -> None:
@@ -176,7 +176,7 @@ async def decide_proposal(store: Store, user: str, path: Path | None, accepted: 
         await replace_document(store, user, path, waiting.content, f"accepted {waiting.id}")
         await reconcile_ledger(store, user, now.text, waiting.content)
     await store.guidance.add_revision(
-        user_id, Revision(PROPOSAL, PERSON, "", {"why": "accepted" if accepted else "rejected"})
+        user_id, RevisionChange(PROPOSAL, PERSON, "", {"why": "accepted" if accepted else "rejected"})
     )
 
 

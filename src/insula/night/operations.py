@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from insula.memory.storage.changes import Change, Retired, Reworded
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.vectors import Embed
 from insula.night import distil, grounding
 from insula.night.agreement import says_opposite
-from insula.night.grounding import ABOUT_PEOPLE, Ground, Proposal, keeps_sense, read_text, speaks_against
+from insula.night.grounding import ABOUT_PEOPLE, CitedProposal, Ground, keeps_sense, read_text, speaks_against
 
 MOST = 12
 """Operations that are read of one reflection."""
@@ -87,7 +87,7 @@ def _make_form(
     return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
 
 
-class Judged(NamedTuple):
+class JudgedOperations(NamedTuple):
     """The operations that may be done, and why the others may not."""
 
     fit: list[Operation]
@@ -95,8 +95,11 @@ class Judged(NamedTuple):
 
 
 def judge_operations(
-    asked: Sequence[Operation], known: Sequence[Kept], ground: Mapping[int, Ground], embed: Embed | None = None
-) -> Judged:
+    asked: Sequence[Operation],
+    known: Sequence[StoredGuidance],
+    ground: Mapping[int, Ground],
+    embed: Embed | None = None,
+) -> JudgedOperations:
     """Check what a model asked for.
 
     Args:
@@ -120,10 +123,12 @@ def judge_operations(
         left -= gone
         if one.do != "keep":
             fit.append(one)
-    return Judged(fit, refused)
+    return JudgedOperations(fit, refused)
 
 
-def _find_flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], embed: Embed | None) -> str:
+def _find_flaw(
+    one: Operation, of: Mapping[str, StoredGuidance], ground: Mapping[int, Ground], embed: Embed | None
+) -> str:
     """Why an operation may not be done; empty where it may."""
     if not one.ids or not of.keys() >= {*one.ids}:
         return "unknown id"
@@ -144,7 +149,7 @@ def _find_flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Grou
         return "merges opposites"
     if any(says_opposite(one.text, piece.advice) for piece in pieces):
         return "says the opposite"
-    if distil.find_flaw(one.text) or grounding.find_flaw(Proposal(one.text, tuple(one.sessions)), ground):
+    if distil.find_flaw(one.text) or grounding.find_flaw(CitedProposal(one.text, tuple(one.sessions)), ground):
         return "unfit"
     wording = read_text(one.text, embed)
     if wording.is_about_people:
@@ -153,7 +158,9 @@ def _find_flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Grou
     return f"loses “{lost.advice}”" if lost else ""
 
 
-def apply_operations(operations: Sequence[Operation], known: Sequence[Kept]) -> tuple[list[Change], list[Kept]]:
+def apply_operations(
+    operations: Sequence[Operation], known: Sequence[StoredGuidance]
+) -> tuple[list[Change], list[StoredGuidance]]:
     """What some operations change, and the guidance that stands then; what stands no more by now is passed over."""
     standing = {one.name: one for one in known}
     changes: list[Change] = []

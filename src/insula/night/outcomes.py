@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from insula.calibration import OWN, Outcome, apply_own, dump_own, move_threshold, refit_user
+from insula.calibration import OWN, AnswerOutcome, apply_own, dump_own, move_threshold, refit_user
 from insula.errors import InputError
 from insula.memory.storage import statements, views
-from insula.memory.storage.changes import Revision
-from insula.memory.storage.rows import Line, Noticed, Place, Revised
+from insula.memory.storage.changes import RevisionChange
+from insula.memory.storage.rows import Place, Revised, StoredSignal, TranscriptLine
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import find_memories
 from insula.night.corrections import is_users
@@ -41,8 +41,13 @@ _HARMLESS = frozenset({"emphasis", "similar"})
 
 
 def find_outcomes(
-    lines: Sequence[Line], turns: Sequence[Noticed], evidence: Collection[int], *, name: str = "", after: int = 0
-) -> Iterator[Outcome]:
+    lines: Sequence[TranscriptLine],
+    turns: Sequence[StoredSignal],
+    evidence: Collection[int],
+    *,
+    name: str = "",
+    after: int = 0,
+) -> Iterator[AnswerOutcome]:
     """What became of the answers in one session.
 
     Args:
@@ -53,7 +58,7 @@ def find_outcomes(
         after: messages up to this id were looked at before.
     """
     stated = {turn.turn: turn.data for turn in turns}
-    asked: Line | None = None
+    asked: TranscriptLine | None = None
     response = ""
     for line in lines:
         if line.provenance == "assistant":
@@ -66,7 +71,7 @@ def find_outcomes(
                     _response_held(line.content, asked.content, response, name),
                 )
                 if score is not None and held is not None and find_asks(analyse(asked.content)):
-                    yield Outcome(score, held, confidence_level(turn) == "high")
+                    yield AnswerOutcome(score, held, confidence_level(turn) == "high")
             asked, response = line, ""
 
 
@@ -140,18 +145,18 @@ def confidence_level(turn: Mapping[str, Any]) -> object:
     return stated.get("level") if is_object(stated) else None
 
 
-def _known_outcomes(past: Sequence[Revised]) -> list[Outcome]:
+def _known_outcomes(past: Sequence[Revised]) -> list[AnswerOutcome]:
     """The outcomes that the last calibration rests on; none after a person began anew."""
     pairs = past[0].evidence.get("outcomes") if past else None
     whole = (pair for pair in pairs if is_list(pair) and len(pair) == 2) if is_list(pairs) else ()
-    return [Outcome(float(score), bool(held)) for score, held in whole if is_number(score) and _is_evident(score)]
+    return [AnswerOutcome(float(score), bool(held)) for score, held in whole if is_number(score) and _is_evident(score)]
 
 
 class Own(NamedTuple):
     """A user's own calibration, and the outcomes it rests on."""
 
     calibration: Calibration
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[AnswerOutcome, ...]
 
     def as_json(self) -> dict[str, Any]:
         """What of it is the user's own, and what it rests on."""
@@ -171,7 +176,7 @@ def latest_calibration(past: Sequence[Revised], base: Calibration) -> Own:
 
 async def reset_calibration(store: Store, user_id: int) -> None:
     """Go back to the calibration that everybody begins with, and count outcomes anew."""
-    await store.guidance.add_revision(user_id, Revision(OWN, PERSON, "{}", {}))
+    await store.guidance.add_revision(user_id, RevisionChange(OWN, PERSON, "{}", {}))
 
 
 NIGHT = "night"
@@ -214,13 +219,13 @@ async def judge_answer(store: Store, user: str, session: str, turn: int, right: 
     await store.run(statements.append_signals, place, [said])
     if score is None:
         return NOT_COUNTED
-    await _count_outcome(store, place, Outcome(score, right, confidence_level(over.data) == "high"), base)
+    await _count_outcome(store, place, AnswerOutcome(score, right, confidence_level(over.data) == "high"), base)
     return COUNTED
 
 
-async def _count_outcome(store: Store, place: Place, outcome: Outcome, base: Calibration) -> None:
+async def _count_outcome(store: Store, place: Place, outcome: AnswerOutcome, base: Calibration) -> None:
     before = await read_calibration(store, place.user_id, base)
     known = (*before.outcomes, outcome)[-KEPT:]
     after = replace(refit_user(base, known), high=move_threshold(before.calibration, [outcome]).high)
     evidence = {"outcomes": [[one.score, one.held] for one in known]}
-    await store.guidance.add_revision(place.user_id, Revision(OWN, NIGHT, dump_own(after), evidence))
+    await store.guidance.add_revision(place.user_id, RevisionChange(OWN, NIGHT, dump_own(after), evidence))

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from insula.memory.storage.nights import MIN_MESSAGES
-from insula.memory.storage.rows import Kept, Noticed, Session, Summarised
+from insula.memory.storage.rows import StoredGuidance, StoredSession, StoredSignal, Summarised
 from insula.memory.wishes import is_told, is_wish, preference_words
 from insula.night import prompts
 from insula.night.corrections import find_corrections
 from insula.night.cycle import Night
 from insula.night.grounding import find_harm
 from insula.night.transcript import READ, cut_transcript, quote_messages
-from insula.night.unsettled import Reading, still_open
+from insula.night.unsettled import SessionReading, still_open
 from insula.screening import screen_text
 from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
 
@@ -37,9 +37,9 @@ Json = dict[str, object]
 class Records(NamedTuple):
     """What a night looks back on."""
 
-    new: tuple[Session, ...]
+    new: tuple[StoredSession, ...]
     """Those in which something was said since the last reflection."""
-    earlier: tuple[Session, ...]
+    earlier: tuple[StoredSession, ...]
     summaries: Mapping[int, Summarised]
     """By session, where there is one that may be quoted."""
     trouble: Mapping[int, int]
@@ -51,7 +51,7 @@ class Records(NamedTuple):
         return tuple(one.id for one in (*self.earlier, *self.new))
 
 
-class Shown(NamedTuple):
+class ShownRecords(NamedTuple):
     """What of the records a model is shown."""
 
     days: list[Json]
@@ -80,7 +80,7 @@ def _is_safe(one: Summarised) -> bool:
     return not screen_text(text, max(1, len(text))).reasons
 
 
-async def choose_records(night: Night, found: Records, room: int) -> Shown:
+async def choose_records(night: Night, found: Records, room: int) -> ShownRecords:
     """What of the records fits into so many characters: the most telling of the new sessions whole, others in short.
 
     Telling is a session in which the user corrected or asked for something of answers, or that went badly.
@@ -100,10 +100,10 @@ async def choose_records(night: Night, found: Records, room: int) -> Shown:
         for form in _in_short(found, one, {}):
             room -= len(prompts.format_record(form))
             earlier += [form] if room >= 0 else []
-    return Shown(days, earlier[::-1])
+    return ShownRecords(days, earlier[::-1])
 
 
-def _in_short(found: Records, one: Session, weak: Json) -> list[Json]:
+def _in_short(found: Records, one: StoredSession, weak: Json) -> list[Json]:
     summary = found.summaries.get(one.id)
     if summary is None:
         return []
@@ -128,7 +128,7 @@ async def list_stated(night: Night) -> list[Json]:
     return [*wanted, *({"said": one.line[:LINE_CHARS]} for one in facts[::-1] if one.line and not one.withheld)]
 
 
-async def list_guidelines(night: Night) -> list[Kept]:
+async def list_guidelines(night: Night) -> list[StoredGuidance]:
     """The guidelines that stand."""
     return [one for one in await night.store.guidance.list_lessons(night.user_id) if one.section][-GUIDANCE:]
 
@@ -161,8 +161,8 @@ async def list_unanswered(night: Night, sessions: Sequence[int]) -> list[Json]:
     return [{"question": text.text, "sessions": list(one.sessions)} for one, text in said if not text.reasons]
 
 
-async def read_through(night: Night, sessions: Sequence[int]) -> tuple[list[Reading], list[Noticed]]:
+async def read_through(night: Night, sessions: Sequence[int]) -> tuple[list[SessionReading], list[StoredSignal]]:
     """The transcripts of some sessions, and the records of their turns."""
     lines = await night.lines_of(sessions, LOOKED_THROUGH)
     turns = await night.store.nights.list_session_signals(night.user_id, [TURN], sessions)
-    return [Reading(session, said) for session, said in lines.items()], turns
+    return [SessionReading(session, said) for session, said in lines.items()], turns

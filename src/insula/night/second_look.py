@@ -69,7 +69,7 @@ class SecondLook(BaseModel):
     verdicts: Annotated[list[Verdict], Field(max_length=MOST)]
 
 
-class Looked(NamedTuple):
+class SecondLookResult(NamedTuple):
     """What a model says of notes when it reads them again."""
 
     why: list[str]
@@ -78,7 +78,7 @@ class Looked(NamedTuple):
     """Why nothing of this model is kept; empty where it can be asked."""
 
 
-async def look_again(night: Night, model: "Model", pairs: Sequence[Pair]) -> Looked:
+async def look_again(night: Night, model: "Model", pairs: Sequence[Pair]) -> SecondLookResult:
     """What a model says of notes beside the words that they rest on.
 
     Raises:
@@ -99,12 +99,12 @@ async def look_again(night: Night, model: "Model", pairs: Sequence[Pair]) -> Loo
         final=(ModelMalformed, ModelRefused),
     )
     if answer["failed"]:
-        return Looked([UNREAD] * len(pairs), UNREAD)
+        return SecondLookResult([UNREAD] * len(pairs), UNREAD)
     read: dict[int, Says] = {one.pair: one.says for one in SecondLook.model_validate(answer["value"]).verdicts}
     says: dict[Pair, Says] = {one: read.get(at, "other") for at, one in enumerate(mixed, 1)}
     if any(says[one] != right for one, right in known.items()):
-        return Looked([UNFIT] * len(pairs), UNFIT)
-    return Looked([WHY[says[one]] for one in pairs])
+        return SecondLookResult([UNFIT] * len(pairs), UNFIT)
+    return SecondLookResult([WHY[says[one]] for one in pairs])
 
 
 def known_pairs(language: str) -> Mapping[Pair, Says]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from insula.language.handed import Hands, UsersWords, users_lines
 from insula.memory.retrieval.embedding import hands_of
-from insula.memory.storage.rows import Line, Noticed, Session
+from insula.memory.storage.rows import StoredSession, StoredSignal, TranscriptLine
 from insula.night.corrections import (
     Corrected,
     asked_in,
@@ -27,11 +27,11 @@ LOOKED_BACK, LOOKED_THROUGH = 100, 200
 """Earlier sessions that are searched for a correction that was made again, and lines of each, the latest."""
 
 
-class Heard(NamedTuple):
+class LearningSession(NamedTuple):
     """A session as the phases that learn from it see it."""
 
-    session: Session
-    lines: tuple[Line, ...]
+    session: StoredSession
+    lines: tuple[TranscriptLine, ...]
     corrections: tuple[Corrected, ...]
     """What the user put right, and what no answer was found to."""
     asked: tuple[str, ...]
@@ -44,7 +44,7 @@ class Heard(NamedTuple):
     """Of each message of the user's."""
 
 
-async def since_last_night(night: Night) -> tuple[list[Heard], list[Noticed]]:
+async def since_last_night(night: Night) -> tuple[list[LearningSession], list[StoredSignal]]:
     """The sessions since the last night with what came up in them, oldest first, and the records of their turns.
 
     A session that goes on is heard anew as a whole; what there are too many of is heard by the next night.
@@ -52,7 +52,7 @@ async def since_last_night(night: Night) -> tuple[list[Heard], list[Noticed]]:
     return await night.read_once(("heard", night.last_seen), lambda: _read_sessions(night))
 
 
-async def corrected_before(night: Night, heard: Sequence[Heard]) -> list[Corrected]:
+async def corrected_before(night: Night, heard: Sequence[LearningSession]) -> list[Corrected]:
     """What the user corrected, or found no answer to, in the sessions before these."""
     new = {one.session.id for one in heard}
     earlier = [one.id for one in await night.list_sessions() if one.id not in new][-LOOKED_BACK:]
@@ -67,7 +67,7 @@ async def corrected_before(night: Night, heard: Sequence[Heard]) -> list[Correct
     ]
 
 
-async def _read_sessions(night: Night) -> tuple[list[Heard], list[Noticed]]:
+async def _read_sessions(night: Night) -> tuple[list[LearningSession], list[StoredSignal]]:
     fresh = [session for session in await night.list_sessions() if session.last > night.last_seen][:SESSIONS]
     within = [session.id for session in fresh]
     noticed = await night.store.nights.list_session_signals(night.user_id, [TURN, IMPASSE], within)
@@ -79,14 +79,16 @@ async def _read_sessions(night: Night) -> tuple[list[Heard], list[Noticed]]:
 
 
 def _find_corrections(
-    read: Sequence[tuple[Session, list[Line]]], stuck: Sequence[Noticed], hands: Hands
-) -> list[Heard]:
+    read: Sequence[tuple[StoredSession, list[TranscriptLine]]], stuck: Sequence[StoredSignal], hands: Hands
+) -> list[LearningSession]:
     return [_read_session(one, lines, stuck, hands) for one, lines in read]
 
 
-def _read_session(session: Session, lines: Sequence[Line], stuck: Sequence[Noticed], hands: Hands) -> Heard:
+def _read_session(
+    session: StoredSession, lines: Sequence[TranscriptLine], stuck: Sequence[StoredSignal], hands: Hands
+) -> LearningSession:
     own = own_lines(lines, hands)
-    return Heard(
+    return LearningSession(
         session=session,
         lines=tuple(lines),
         corrections=(*corrected_in(session.id, own), *stuck_in(session.id, own, stuck)),

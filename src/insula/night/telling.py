@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 from insula.claims import quote
 from insula.memory.storage import views
 from insula.memory.storage.store import Store
-from insula.night.cycle import END, Effect, Json, PhaseName, PhaseReport, State
+from insula.night.cycle import END, Json, MeasuredEffect, PhaseName, PhaseReport, State
 from insula.value import is_list
 
 TITLES: Mapping[PhaseName, str] = {
@@ -34,7 +34,7 @@ TITLE = "Since last night:"
 OFF = "(off: news = false in insula.toml)"
 
 
-class Told(NamedTuple):
+class PhaseAccount(NamedTuple):
     """One phase of a night, as a person reads it; what it says is the claim `night.NAME` of the register."""
 
     name: str
@@ -43,7 +43,7 @@ class Told(NamedTuple):
     said: str
     found: tuple[str, ...] = ()
     """What was learned or changed, each in a line."""
-    effects: tuple[Effect, ...] = ()
+    effects: tuple[MeasuredEffect, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -57,13 +57,13 @@ class Told(NamedTuple):
         return not self.failed and (skipped or (self.said == DONE and not (self.found or self.effects)))
 
 
-def describe_phase(phase: PhaseReport) -> Told:
+def describe_phase(phase: PhaseReport) -> PhaseAccount:
     """How a phase went; of a report that another version wrote, as much as is understood."""
     why = BEFORE if phase.state == "before" else phase.why
     if why:
-        return Told(phase.name, TITLES[phase.name], phase.state, why)
+        return PhaseAccount(phase.name, TITLES[phase.name], phase.state, why)
     said, *more = _claim_lines(phase.name, phase.found, "says") or [DONE]
-    return Told(phase.name, TITLES[phase.name], phase.state, said, tuple(more), _read_effects(phase.found))
+    return PhaseAccount(phase.name, TITLES[phase.name], phase.state, said, tuple(more), _read_effects(phase.found))
 
 
 def _claim_lines(name: str, found: Json, key: str) -> list[str]:
@@ -72,21 +72,21 @@ def _claim_lines(name: str, found: Json, key: str) -> list[str]:
     return [quote(f"night.{name}", str(line)).text for line in lines] if is_list(lines) else []
 
 
-def _read_effects(found: Json) -> tuple[Effect, ...]:
+def _read_effects(found: Json) -> tuple[MeasuredEffect, ...]:
     try:
-        return tuple(Effect(**one) for one in cast("list[Json]", found.get("effects", ())))
+        return tuple(MeasuredEffect(**one) for one in cast("list[Json]", found.get("effects", ())))
     except TypeError:
         return ()  # of another version
 
 
-def describe_journalled(name: str, found: Json) -> Told:
+def describe_journalled(name: str, found: Json) -> PhaseAccount:
     """A phase as the journal holds it; one that this version does not have is named, and said to be another's."""
     if name not in TITLES:
-        return Told(name, name, "done", ELSEWHERE)
+        return PhaseAccount(name, name, "done", ELSEWHERE)
     return describe_phase(PhaseReport(name=PhaseName(name), state="done", found=found))
 
 
-def order_phases(phases: Iterable[Told]) -> list[Told]:
+def order_phases(phases: Iterable[PhaseAccount]) -> list[PhaseAccount]:
     """Phases in the order of a night, those of another version last; its end is none."""
     order = list(TITLES)
     shown = (one for one in phases if one.name != END)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from insula.memory.storage.rows import Line
+from insula.memory.storage.rows import TranscriptLine
 from insula.night.cycle import Night
 from insula.screening import Reason, screen_text
 from insula.types import Provenance
@@ -21,7 +21,7 @@ CLEANED: frozenset[Reason] = frozenset({"secret", "hidden"})
 """Reasons that screening removes from a line; with any other the line is withheld."""
 
 
-class Spoken(NamedTuple):
+class QuotedLine(NamedTuple):
     """One message."""
 
     by: Provenance
@@ -33,18 +33,18 @@ class Spoken(NamedTuple):
     """Why it may not be quoted."""
 
 
-class Transcript(NamedTuple):
+class SessionTranscript(NamedTuple):
     """What is looked at of a session."""
 
-    beginning: tuple[Spoken, ...]
-    end: tuple[Spoken, ...]
+    beginning: tuple[QuotedLine, ...]
+    end: tuple[QuotedLine, ...]
     before: int = 0
     """Messages before these that were not read."""
     between: int = 0
     """Messages left out between the beginning and the end."""
 
     @property
-    def lines(self) -> tuple[Spoken, ...]:
+    def lines(self) -> tuple[QuotedLine, ...]:
         """What may be quoted, oldest first."""
         return tuple(line for line in self.beginning + self.end if not line.withheld)
 
@@ -54,16 +54,16 @@ class Transcript(NamedTuple):
         return Counter(line.withheld for line in self.beginning + self.end if line.withheld)
 
 
-async def read_transcript(night: Night, session_id: int, messages: int) -> Transcript:
+async def read_transcript(night: Night, session_id: int, messages: int) -> SessionTranscript:
     """The transcript of a session of so many messages."""
     return cut_transcript((await night.lines_of([session_id], READ))[session_id], messages)
 
 
-def cut_transcript(lines: Sequence[Line], messages: int) -> Transcript:
+def cut_transcript(lines: Sequence[TranscriptLine], messages: int) -> SessionTranscript:
     """The beginning and the end of `lines`, without what was derived (law 2)."""
     said = [line for line in lines if line.provenance != "derived"]
     first, last = _choose_ends(said)
-    return Transcript(
+    return SessionTranscript(
         tuple(map(quote_line, said[:first])),
         tuple(map(quote_line, said[last:])),
         before=max(0, messages - len(lines)),
@@ -71,7 +71,7 @@ def cut_transcript(lines: Sequence[Line], messages: int) -> Transcript:
     )
 
 
-def _choose_ends(lines: Sequence[Line]) -> tuple[int, int]:
+def _choose_ends(lines: Sequence[TranscriptLine]) -> tuple[int, int]:
     """How many lines of the beginning, and from which on those of the end, go into `CHARS`."""
     costs = [min(len(line.content), LINE_CHARS) + LINE_COST for line in lines]
     if sum(costs) <= CHARS:
@@ -89,15 +89,15 @@ def _count_fitting(costs: Sequence[int]) -> int:
     return len(costs)
 
 
-def quote_line(line: Line) -> Spoken:
+def quote_line(line: TranscriptLine) -> QuotedLine:
     """A line, screened. What stands far behind its end is never shown, and not looked at."""
     raw = line.content[: 2 * LINE_CHARS]
     safe = screen_text(raw, LINE_CHARS)
     why = next((reason for reason in safe.reasons if reason not in CLEANED), "")
-    return Spoken(line.provenance, safe.text, raw[:LINE_CHARS], why)
+    return QuotedLine(line.provenance, safe.text, raw[:LINE_CHARS], why)
 
 
-def quote_messages(session: Transcript) -> Iterator[dict[str, object]]:
+def quote_messages(session: SessionTranscript) -> Iterator[dict[str, object]]:
     """The messages as objects for JSON, in which no message can pass for another."""
     if session.before:
         yield {"earlier messages left out": session.before}
@@ -107,5 +107,5 @@ def quote_messages(session: Transcript) -> Iterator[dict[str, object]]:
     yield from map(_message_record, session.end)
 
 
-def _message_record(line: Spoken) -> dict[str, object]:
+def _message_record(line: QuotedLine) -> dict[str, object]:
     return {"withheld": line.withheld} if line.withheld else {line.by: line.text}

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused
 from insula.language.extract.answer import Answer
-from insula.language.extract.check import Checked, Fact, Preference, check_answer
-from insula.language.extract.request import Known, Line, Request, build_request
+from insula.language.extract.check import Checked, ExtractedFact, ExtractedPreference, check_answer
+from insula.language.extract.request import ExtractionLine, ExtractionRequest, Known, build_request
 from insula.language.handed import Hands, UsersWords, users_lines
 from insula.language.heads import Vector, chance
 from insula.language.owner import ASSISTANT, USER
@@ -27,14 +27,14 @@ from insula.llm.client import Prompt, generate_reply
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval import extraction
 from insula.memory.retrieval.embedding import embedded_all, hands_of
-from insula.memory.retrieval.extraction import Read
+from insula.memory.retrieval.extraction import LineContent
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import unread
 from insula.memory.storage.nights import REST
-from insula.memory.storage.rows import Kept, Place
+from insula.memory.storage.rows import Place, StoredGuidance
 from insula.memory.storage.store import Store
-from insula.memory.storage.understood import Found, LineRead, Wished, keep_extracted
-from insula.memory.storage.unread import TOKENS_A_DAY, Remembered, Unread
+from insula.memory.storage.understood import ExtractedLines, LineRead, Wished, keep_extracted
+from insula.memory.storage.unread import TOKENS_A_DAY, KnownMemory, Unread
 from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import is_all, is_told, is_wish, learnable_preferences, preference_words
 from insula.night.asking import usage_since
@@ -58,7 +58,7 @@ PURPOSE = "statements"
 SPENT = "What may be spent on understanding in a day is spent; the rest waits."
 
 
-class Report(TypedDict):
+class UnderstandingReport(TypedDict):
     """What became of some lines; without a word of anybody's."""
 
     lines: int
@@ -93,18 +93,18 @@ class Batch(NamedTuple):
     after: int
     """Id of the last message that was read before."""
     lines: Sequence[Unread]
-    facts: Mapping[str, Remembered]
+    facts: Mapping[str, KnownMemory]
     """What is remembered, by the names under which it is shown."""
-    wishes: Mapping[str, Kept]
+    wishes: Mapping[str, StoredGuidance]
     """Preferences that stand, likewise."""
     own: Mapping[int, UsersWords]
     """What of each line the user said themselves, by its message."""
-    said: Sequence[Line]
+    said: Sequence[ExtractionLine]
     known: Sequence[Known]
-    asked: Request
+    asked: ExtractionRequest
 
 
-async def read_lines(reader: Reader) -> Report | None:
+async def read_lines(reader: Reader) -> UnderstandingReport | None:
     """Read the next lines of a user; None where there are none, or somebody else has read them.
 
     Raises:
@@ -119,14 +119,14 @@ async def read_lines(reader: Reader) -> Report | None:
         return None
     batch = await _make_batch(reader, after, lines)
     before = reader.account.by_purpose.get(PURPOSE, Usage())
-    found, refused = Found(), Counter[str]()
+    found, refused = ExtractedLines(), Counter[str]()
     if batch.asked.lines:
         try:
             checked = await _ask_extraction(reader, batch)
             found, refused = await _collect_lines(reader, batch, checked), Counter(checked.refused)
         except (ModelMalformed, ModelRefused) as error:
             refused[type(error).__name__] += 1
-    report: Report = {
+    report: UnderstandingReport = {
         "lines": len(batch.asked.lines),
         "understood": sorted(one.memory for one in found.lines),
         "ended": sorted([old, new] for old, new in found.ends),
@@ -168,8 +168,8 @@ def _own_words(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
     return found
 
 
-def _extraction_line(one: Unread, content: str) -> Line:
-    return Line(one.message, one.session, one.by, content, _format_day(one.said_at), one.is_new)
+def _extraction_line(one: Unread, content: str) -> ExtractionLine:
+    return ExtractionLine(one.message, one.session, one.by, content, _format_day(one.said_at), one.is_new)
 
 
 async def _find_near(reader: Reader, line: Unread) -> list[int]:
@@ -206,7 +206,7 @@ async def _ask_extraction(reader: Reader, batch: Batch) -> Checked:
     return await asyncio.to_thread(check_answer, answer.value, numbered, batch.said, batch.known)
 
 
-async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Found:
+async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> ExtractedLines:
     """What is to be written of an answer."""
     lines = {one.message: one for one in batch.lines}
     read = {
@@ -236,20 +236,20 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Foun
     alone = [line for line, one in wanted if is_all([one], lines[line].content)]
     wished_only = {lines[line].memory for line in alone} - told  # no fact: it is told from the ledger
     made += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
-    return Found(made, ends, wishes, lifted)
+    return ExtractedLines(made, ends, wishes, lifted)
 
 
-def _cited_lines(found: Iterable[Fact]) -> list[int]:
+def _cited_lines(found: Iterable[ExtractedFact]) -> list[int]:
     return list(dict.fromkeys(one.line for one in found))
 
 
-def _read_facts(line: Unread, found: Iterable[Fact], batch: Batch) -> Read:
+def _read_facts(line: Unread, found: Iterable[ExtractedFact], batch: Batch) -> LineContent:
     before = [one for one in batch.lines if one.session == line.session and one.message < line.message]
     said = [Utterance(one.content, one.by == USER) for one in before if one.content]
     return extraction.read_line(line.content, line.language, [one for one in found if one.line == line.message], said)
 
 
-async def _with_vectors(reader: Reader, read: Read) -> tuple[Statement, ...]:
+async def _with_vectors(reader: Reader, read: LineContent) -> tuple[Statement, ...]:
     if reader.embed is None or not read.statements:
         return read.statements
     vectors = await asyncio.to_thread(embedded_all, reader.embed, list(read.meanings))
@@ -281,7 +281,7 @@ def _list_wanted(one: Wanted, line: Unread, said: UsersWords) -> list[Wished]:
     return [Wished(line.session, line.turn, line.message, each) for each in learnable_preferences([one], said, ())]
 
 
-def _make_wanted(one: Preference, vector: Vector | None) -> Wanted:
+def _make_wanted(one: ExtractedPreference, vector: Vector | None) -> Wanted:
     return Wanted(one.span[:LONGEST], "standing", part_of(vector), one.scope)
 
 
@@ -297,7 +297,7 @@ async def read_next_lines(
     account: Account | None = None,
     embed: Embed | None = None,
     tokens: int = TOKENS_A_DAY,
-) -> Report | None:
+) -> UnderstandingReport | None:
     """Let a model read the next lines of a user; None where there are none, or somebody else is at them.
 
     Args:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from insula.memory.storage.changes import Forget
-from insula.memory.storage.rows import Line, Noticed, Understood
+from insula.memory.storage.rows import StoredSignal, TranscriptLine, Understood
 from insula.night import prompts
 from insula.night.corrections import is_users, terms_of
-from insula.night.grounding import Proposal
+from insula.night.grounding import CitedProposal
 from insula.screening import screen_text
 from insula.text.analysis import analyse
 from insula.text.corrections import MAX_CHARS
@@ -34,11 +34,11 @@ QUOTE_CHARS = 200
 ANSWERED = "what was asked has been answered since"
 
 
-class Reading(NamedTuple):
+class SessionReading(NamedTuple):
     """A session as it is looked through."""
 
     session_id: int
-    lines: Sequence[Line]
+    lines: Sequence[TranscriptLine]
 
 
 class _Turn(NamedTuple):
@@ -58,7 +58,7 @@ class _Turn(NamedTuple):
         return self.session_id, self.number
 
 
-class _Asked(NamedTuple):
+class _AskedQuestion(NamedTuple):
     """A question, the id of its line, and whether the response declined it."""
 
     text: str
@@ -66,7 +66,7 @@ class _Asked(NamedTuple):
     declined: bool
 
 
-def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Proposal]:
+def still_open(read: Sequence[SessionReading], signals: Sequence[StoredSignal]) -> list[CitedProposal]:
     """Questions that were asked in two sessions or more, on which memory held nothing, that the responses declined, and
     that nobody has answered since.
     """
@@ -93,7 +93,7 @@ def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Prop
 
 
 def find_outdated(
-    known: Iterable[Understood], read: Sequence[Reading], recent: frozenset[int], signals: Sequence[Noticed]
+    known: Iterable[Understood], read: Sequence[SessionReading], recent: frozenset[int], signals: Sequence[StoredSignal]
 ) -> list[Forget]:
     """What was understood and is no insight any more: a question that the sessions since have answered."""
     asked = _list_asked(read)
@@ -109,11 +109,11 @@ def find_outdated(
     return gone
 
 
-def _open_question(question: str, sessions: set[int]) -> Proposal:
-    return Proposal(prompts.OPEN.format(question=question), tuple(sorted(sessions)), about=question)
+def _open_question(question: str, sessions: set[int]) -> CitedProposal:
+    return CitedProposal(prompts.OPEN.format(question=question), tuple(sorted(sessions)), about=question)
 
 
-def _read_turn(signal: Noticed) -> _Turn:
+def _read_turn(signal: StoredSignal) -> _Turn:
     data: Mapping[str, dict[str, object]] = signal.data
     judged = data.get("assessment", {})
     score = judged.get("score", 1.0)
@@ -127,7 +127,7 @@ def _read_turn(signal: Noticed) -> _Turn:
     )
 
 
-def _answers_question(turn: _Turn, asked: Mapping[tuple[int, int], _Asked]) -> bool:
+def _answers_question(turn: _Turn, asked: Mapping[tuple[int, int], _AskedQuestion]) -> bool:
     """Whether memory held something in a turn, and the response says it."""
     return not turn.low and turn.passed and not ((one := asked.get(turn.key)) and one.declined)
 
@@ -143,7 +143,7 @@ def _term_likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return shared / len(one | other) if shared else 0.0
 
 
-def _list_told(read: Iterable[Reading]) -> Iterator[tuple[int, frozenset[str]]]:
+def _list_told(read: Iterable[SessionReading]) -> Iterator[tuple[int, frozenset[str]]]:
     """The lines in which the user asks nothing, each as its id and its terms."""
     for session in read:
         for line in session.lines:
@@ -151,16 +151,16 @@ def _list_told(read: Iterable[Reading]) -> Iterator[tuple[int, frozenset[str]]]:
                 yield line.id, terms_of(line)
 
 
-def _list_asked(read: Sequence[Reading]) -> dict[tuple[int, int], _Asked]:
+def _list_asked(read: Sequence[SessionReading]) -> dict[tuple[int, int], _AskedQuestion]:
     """What the user asked in each turn (session and number), if anything, and whether it was declined."""
-    found: dict[tuple[int, int], _Asked] = {}
+    found: dict[tuple[int, int], _AskedQuestion] = {}
     for session in read:
         for line in session.lines:
             key = session.session_id, line.turn
             if key in found and line.provenance == "assistant":
                 found[key] = found[key]._replace(declined=_declines_answer(line.content[:MAX_CHARS], found[key].text))
             elif line.provenance == "user" and (text := _extract_question(line.content[:MAX_CHARS])):
-                found[key] = _Asked(text, line.id, False)
+                found[key] = _AskedQuestion(text, line.id, False)
     return found
 
 

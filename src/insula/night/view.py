@@ -14,7 +14,7 @@ from insula.language.heads import Vector
 from insula.language.preferences import is_of_one_part, part_of
 from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import Retired
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import WISH, is_told, is_wish, preference_words
 from insula.night.agreement import says_same
@@ -46,7 +46,7 @@ def without_wishes(document: Document) -> Document:
     return revise_document(document, remove=gone) if gone else document
 
 
-def with_wishes(document: Document, old: Document, kept: Iterable[Kept]) -> Document:
+def with_wishes(document: Document, old: Document, kept: Iterable[StoredGuidance]) -> Document:
     """The document with a line for each wish that stands, and that a person did not write there themselves.
 
     Args:
@@ -68,7 +68,7 @@ def with_wishes(document: Document, old: Document, kept: Iterable[Kept]) -> Docu
     return revise_document(document, add=[(SECTION, name, text) for name, text in wanted.items()])
 
 
-def retire_removed(before: Document, after: Document, kept: Iterable[Kept]) -> list[Retired]:
+def retire_removed(before: Document, after: Document, kept: Iterable[StoredGuidance]) -> list[Retired]:
     """The wishes whose line a person took out of the document, or wrote anew."""
     gone = taken_out(before, after)
     return [Retired(one.key, "person", "taken out of SOUL.md") for one in kept if is_wish(one) and one.name in gone]
@@ -114,7 +114,7 @@ class Guidelines(NamedTuple):
 
 
 def read_guidelines(
-    document: Document, kept: Iterable[Kept], parts: Collection[str], embed: Embed | None
+    document: Document, kept: Iterable[StoredGuidance], parts: Collection[str], embed: Embed | None
 ) -> Guidelines:
     """What may be told of SOUL.md: not its preferences, nor what contradicts them.
 

@@ -16,8 +16,8 @@ from insula.language.handed import UsersWords, users_lines
 from insula.language.heads import Vector
 from insula.language.preferences import LONGEST, Meaning, Preference, is_of_one_part, meaning_of, part_of
 from insula.memory.retrieval.embedding import embedded_all, hands_of
-from insula.memory.storage.changes import Change, Lesson, Retired
-from insula.memory.storage.rows import Kept, Line, Noticed
+from insula.memory.storage.changes import Change, LessonChange, Retired
+from insula.memory.storage.rows import StoredGuidance, StoredSignal, TranscriptLine
 from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import (
     WHY,
@@ -31,7 +31,7 @@ from insula.memory.wishes import (
 )
 from insula.night.corrections import is_question, is_users
 from insula.night.cycle import Night
-from insula.night.sessions import LINES, Heard
+from insula.night.sessions import LINES, LearningSession
 from insula.text.analysis import analyse, detect_language
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.types import TURN
@@ -71,7 +71,7 @@ Place = list[int]
 """Where a message stands, as a report holds it: its session, and its own number."""
 
 
-class Request(NamedTuple):
+class PreferenceRequest(NamedTuple):
     """Something that the user may have asked of answers, said of one they had got."""
 
     session_id: int
@@ -91,7 +91,7 @@ class Request(NamedTuple):
         """The chance that it asks something of answers."""
         return 1 - self.meant["none"]
 
-    def repeats_request(self, other: "Request") -> bool:
+    def repeats_request(self, other: "PreferenceRequest") -> bool:
         """Whether it asks what another one asked, in a session of its own."""
         return (
             self.session_id != other.session_id
@@ -101,7 +101,7 @@ class Request(NamedTuple):
             and self._is_one_with(other)
         )
 
-    def _is_one_with(self, other: "Request") -> bool:
+    def _is_one_with(self, other: "PreferenceRequest") -> bool:
         """Whether both want the same, as far as it can be told, and of all answers."""
         near, feedback = float(np.dot(self.vector, other.vector)), (self.feedback + other.feedback) / 2
         for_good = self.meant["standing"], other.meant["standing"]
@@ -114,7 +114,11 @@ class Request(NamedTuple):
 
 
 def find_unheard(
-    kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[Noticed], now: float, embed: Embed | None = None
+    kept: Sequence[StoredGuidance],
+    sessions: Iterable[LearningSession],
+    signals: Iterable[StoredSignal],
+    now: float,
+    embed: Embed | None = None,
 ) -> list[Change]:
     """What the preferences change that were said where no turn listened.
 
@@ -137,7 +141,7 @@ def find_unheard(
 
 
 def _session_preferences(
-    one: Heard, turns: set[tuple[int, int]], embed: Embed | None
+    one: LearningSession, turns: set[tuple[int, int]], embed: Embed | None
 ) -> Iterator[tuple[int, tuple[OwnWish, ...], frozenset[int]]]:
     """The preferences of a session, each with the id of its message and those of the session."""
     talk = frozenset(line.id for line in one.lines)
@@ -154,11 +158,11 @@ def _session_preferences(
 
 def requests_in(
     session_id: int,
-    lines: Sequence[Line],
+    lines: Sequence[TranscriptLine],
     said: Mapping[int, UsersWords],
     embed: Embed,
     messages: Collection[int] | None = None,
-) -> list[Request]:
+) -> list[PreferenceRequest]:
     """What the user may have asked of answers in a session: nothing that stands before the first answer is of one.
 
     Args:
@@ -172,11 +176,13 @@ def requests_in(
     read = (line for line in lines[first:] if is_users(line) and (messages is None or line.id in messages))
     texts = [(line.id, text) for line in read for text in _split_texts(said[line.id].text)]
     vectors = embedded_all(embed, [text for _, text in texts]) if texts else []
-    found: list[Request] = []
+    found: list[PreferenceRequest] = []
     for (message, text), vector in zip(texts, vectors, strict=True):
         feedback, meant = guiding_chance("feedback", vector), meaning_of(text, vector, vector)
         if feedback is not None and meant is not None:
-            found.append(Request(session_id, message, said[message], text, vector, feedback, meant, part_of(vector)))
+            found.append(
+                PreferenceRequest(session_id, message, said[message], text, vector, feedback, meant, part_of(vector))
+            )
     return found
 
 
@@ -190,7 +196,9 @@ def _split_texts(said: str) -> Iterator[str]:
         yield own
 
 
-async def requests_since(night: Night, heard: Sequence[Heard]) -> tuple[list[Request], list[Request], list[Place]]:
+async def requests_since(
+    night: Night, heard: Sequence[LearningSession]
+) -> tuple[list[PreferenceRequest], list[PreferenceRequest], list[Place]]:
     """What was asked of answers since the last night, what was before, and where the next night finds both."""
     if night.embed is None:
         return [], [], []
@@ -202,7 +210,7 @@ async def requests_since(night: Night, heard: Sequence[Heard]) -> tuple[list[Req
     ]
     known: list[Place] = night.last.get(PLACES, [])
     lines = await night.lines_of(list(dict.fromkeys(session for session, _ in known)), LINES) if new else {}
-    messages, before = {message for _, message in known}, list[Request]()
+    messages, before = {message for _, message in known}, list[PreferenceRequest]()
     for session, said in lines.items():
         own = dict(zip([line.id for line in said], users_lines(said, hands_of(night.embed)), strict=True))
         before += requests_in(session, said, own, night.embed, messages)
@@ -211,7 +219,11 @@ async def requests_since(night: Night, heard: Sequence[Heard]) -> tuple[list[Req
 
 
 def asked_again(
-    new: Sequence[Request], before: Sequence[Request], kept: Sequence[Kept], now: float, embed: Embed | None
+    new: Sequence[PreferenceRequest],
+    before: Sequence[PreferenceRequest],
+    kept: Sequence[StoredGuidance],
+    now: float,
+    embed: Embed | None,
 ) -> list[Change]:
     """What the preferences change by what was asked of answers in a second session.
 
@@ -248,10 +260,10 @@ def asked_again(
 
 
 def _add_citations(change: Change, advice: str, cited: tuple[int, ...]) -> Change:
-    return change._replace(citations=cited) if isinstance(change, Lesson) and change.advice == advice else change
+    return change._replace(citations=cited) if isinstance(change, LessonChange) and change.advice == advice else change
 
 
-def _is_known(asked: Request, kept: Sequence[Kept], embed: Embed | None) -> bool:
+def _is_known(asked: PreferenceRequest, kept: Sequence[StoredGuidance], embed: Embed | None) -> bool:
     """Whether a preference says it already; not one that is a part of it, which takes its place."""
     wishes = [preference_words(one) for one in kept if is_wish(one) and is_told(one)]
     others = [said for said in wishes if said == asked.text or said not in asked.text]
@@ -262,7 +274,9 @@ def _is_known(asked: Request, kept: Sequence[Kept], embed: Embed | None) -> bool
 # What may not hold any more.
 
 
-def find_doubtful(new: Sequence[Kept], kept: Sequence[Kept], embed: Embed | None) -> tuple[Kept, Kept] | None:
+def find_doubtful(
+    new: Sequence[StoredGuidance], kept: Sequence[StoredGuidance], embed: Embed | None
+) -> tuple[StoredGuidance, StoredGuidance] | None:
     """Of the preferences of one topic that both stand the two nearest, one of which is new: the older, and the newer.
 
     A preference is new for one night, so each pair is asked about once.

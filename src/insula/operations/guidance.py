@@ -11,7 +11,7 @@ from typing import Literal
 from insula.coding.step.digest import Rule
 from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, live
 from insula.memory.storage.ledger import GuidancePiece
-from insula.memory.storage.rows import Cited, Kept
+from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.memory.wishes import preference_words as words_of
@@ -78,7 +78,7 @@ class Guidance:
         return all(word in whole for word in text.casefold().split())
 
 
-def kind_of(kept: Kept) -> Kind:
+def kind_of(kept: StoredGuidance) -> Kind:
     """Whether a piece of a user's guidance is a preference or a lesson."""
     return "preference" if is_wish(kept) else "lesson"
 
@@ -129,7 +129,7 @@ def _actions(mode: str, *, waits: bool) -> tuple[str, ...]:
 _USUAL = ("mute", "forget", "pin")
 
 
-def _when(kept: Kept, sources: Sequence[Cited]) -> str:
+def _when(kept: StoredGuidance, sources: Sequence[Cited]) -> str:
     """When it is used, in the words of the person; a trigger is kept as stems, which are no words."""
     if not kept.trigger:
         return "Always."
@@ -137,7 +137,7 @@ def _when(kept: Kept, sources: Sequence[Cited]) -> str:
     return f"When you mention {', '.join(named)}." if named else "When its topic comes up."
 
 
-def _describe_wish(wish: Kept, sources: Sequence[Cited]) -> Guidance:
+def _describe_wish(wish: StoredGuidance, sources: Sequence[Cited]) -> Guidance:
     """What a user wants of every answer, in their own words."""
     used = is_told(wish) and wish.mode != MUTED
     return Guidance(
@@ -155,7 +155,7 @@ def _describe_wish(wish: Kept, sources: Sequence[Cited]) -> Guidance:
     )
 
 
-def _describe_line(line: Kept) -> Guidance:
+def _describe_line(line: StoredGuidance) -> Guidance:
     """A line of SOUL.md that a night wrote; the document is told as a whole, so no line of it is compared."""
     return Guidance(
         id=line.name,
@@ -171,7 +171,9 @@ def _describe_line(line: Kept) -> Guidance:
     )
 
 
-def _describe_lesson(lesson: Kept, advice: ActiveLesson | None, sources: Sequence[Cited], now: float) -> Guidance:
+def _describe_lesson(
+    lesson: StoredGuidance, advice: ActiveLesson | None, sources: Sequence[Cited], now: float
+) -> Guidance:
     held = [Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence]
     life = live(held, now, mode=lesson.mode)
     own = advice is not None and advice.own and not lesson.mode

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from insula.memory.storage.rows import Done, name_of
+from insula.memory.storage.rows import StoredPhaseReport, name_of
 from insula.night.cycle import END, PhaseName, SleepReport
 from insula.night.phases import PHASES
-from insula.night.telling import DONE, Told, describe_journalled, describe_phase, order_phases
+from insula.night.telling import DONE, PhaseAccount, describe_journalled, describe_phase, order_phases
 
 UNDER_WAY = 300.0
 """Seconds since its last phase after which a night that has not ended was stopped."""
@@ -50,14 +50,14 @@ class Changes:
     """Whether somebody is at it now, here or on another machine."""
 
 
-def list_nights(reports: Iterable[Done], now: float = math.inf) -> list[Changes]:
+def list_nights(reports: Iterable[StoredPhaseReport], now: float = math.inf) -> list[Changes]:
     """The nights of the journal, the latest first.
 
     Args:
         reports: of their phases, oldest first.
         now: the moment, by which a night that has not ended is told from one that was stopped.
     """
-    found: dict[str, list[Done]] = {}
+    found: dict[str, list[StoredPhaseReport]] = {}
     for one in reports:
         found.setdefault(one.night, []).append(one)
     latest = next(reversed(found), "")
@@ -81,7 +81,7 @@ def describe_report(report: SleepReport) -> Changes:
     )
 
 
-def _describe_progress(done: Sequence[Done], now: float) -> dict[str, Any]:
+def _describe_progress(done: Sequence[StoredPhaseReport], now: float) -> dict[str, Any]:
     if any(one.phase == END for one in done):
         return {}
     goes_on, steps = now - done[-1].at < UNDER_WAY, f"{len(done)} of {len(PHASES)} steps"
@@ -89,7 +89,7 @@ def _describe_progress(done: Sequence[Done], now: float) -> dict[str, Any]:
     return {"progress": said, "goes_on": goes_on}
 
 
-def _list(steps: Iterable[tuple[Told, Mapping[str, Any]]]) -> tuple[Change, ...]:
+def _list(steps: Iterable[tuple[PhaseAccount, Mapping[str, Any]]]) -> tuple[Change, ...]:
     """What steps changed, in the order of a night; what two of them say of one piece of guidance stands once."""
     known = list(steps)
     reports = {one.name: report for one, report in known}

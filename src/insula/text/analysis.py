@@ -91,7 +91,7 @@ def without_code(text: str) -> str:
     return _FENCE.sub(" ", text) if "`" in text else text
 
 
-class Word(NamedTuple):
+class AnalysedWord(NamedTuple):
     """One word as written, with its term; `term` is empty for a function word."""
 
     text: str
@@ -108,7 +108,7 @@ class Sentence:
     """One sentence: its text, words, content terms in order, and the names of persons and things it holds."""
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[AnalysedWord, ...]
     terms: tuple[str, ...]
     names: frozenset[str]
 
@@ -353,7 +353,7 @@ def _combining_marks() -> re.Pattern[str]:
     return re.compile(f"[{''.join(ch for ch in map(chr, range(0x300, 0x10000)) if unicodedata.combining(ch))}]+")
 
 
-def split_words(text: str, language: str) -> Iterator[Word]:
+def split_words(text: str, language: str) -> Iterator[AnalysedWord]:
     """The words of `text` in order; a run of Chinese or Japanese yields its overlapping pairs of characters."""
     table = _terms_in(language)
     for match in _WORD.finditer(text):
@@ -364,23 +364,23 @@ def split_words(text: str, language: str) -> Iterator[Word]:
             term = table[run]
             if not term and run in _NAMES_LIKE_FUNCTION_WORDS and match.start() > 0:
                 term = stem_word(run.lower(), language)
-            yield Word(run, term, match.start())
+            yield AnalysedWord(run, term, match.start())
 
 
-def _character_pairs(run: str, offset: int, function: frozenset[str]) -> Iterator[Word]:
+def _character_pairs(run: str, offset: int, function: frozenset[str]) -> Iterator[AnalysedWord]:
     for match in _CONTENT_RUN.finditer(run):
         part = match.group()
         start = offset + match.start()
         if len(part) == 1 or "\u30a0" <= part[0] <= "\u30ff":  # a katakana word stays whole
-            yield Word(part, "" if part in function else part, start)
+            yield AnalysedWord(part, "" if part in function else part, start)
             continue
         for i in range(len(part) - 1):
             pair = part[i : i + 2]
             grammar = pair in function or (pair[0] in function and pair[1] in function)
-            yield Word(pair, "" if grammar else pair, start + i)
+            yield AnalysedWord(pair, "" if grammar else pair, start + i)
 
 
-def _find_names(found: tuple[Word, ...], language: str) -> frozenset[str]:
+def _find_names(found: tuple[AnalysedWord, ...], language: str) -> frozenset[str]:
     """Capitalised content words, but not the first of a sentence unless another capital follows it at once."""
     if language == "de":
         return _NONE

@@ -96,7 +96,7 @@ _LOUD = re.compile(r"[!！?？]{2,}|\b[A-Z]{3,}\s+[A-Z]{2,}\b")
 _EMPTY: frozenset[str] = frozenset()
 
 
-class Correction(NamedTuple):
+class MessageCorrection(NamedTuple):
     """What a message says of what the assistant did just before."""
 
     score: float
@@ -136,7 +136,7 @@ class _Heard(NamedTuple):
     table: Phrases
 
 
-def judge_correction(message: str, previous_message: str, response: str) -> Correction:
+def judge_correction(message: str, previous_message: str, response: str) -> MessageCorrection:
     """Judge whether a message corrects the assistant.
 
     Only the user's words say what is wanted; the response only tells what they may refer to.
@@ -153,7 +153,7 @@ def judge_correction(message: str, previous_message: str, response: str) -> Corr
     return max(judged, key=lambda one: one.score)
 
 
-def _judge_by_phrases(message: str, previous: str, response: str, table: Phrases) -> Correction:
+def _judge_by_phrases(message: str, previous: str, response: str, table: Phrases) -> MessageCorrection:
     heard = _read_message(message, table)
     hits = _find_hits(heard, response)
     strengths = dict.fromkeys(hits, 1.0) | _message_cues(heard, previous, response)
@@ -162,9 +162,9 @@ def _judge_by_phrases(message: str, previous: str, response: str, table: Phrases
     score = _score_cues(strengths)
     cues = tuple(name for name in _WEIGHTS if strengths.get(name))
     if score < THRESHOLD:
-        return Correction(score, "", "", cues)
+        return MessageCorrection(score, "", "", cues)
     wanted = _wanted_clause(heard, hits)
-    return Correction(score, _correction_kind(cues, wanted), wanted, cues)
+    return MessageCorrection(score, _correction_kind(cues, wanted), wanted, cues)
 
 
 def _score_cues(strengths: dict[str, float]) -> float:
@@ -378,6 +378,6 @@ def _clean_clause(heard: _Heard, start: int, end: int) -> str:
     return heard.text[start:end].strip(_EDGE)[:MAX_WANTED]
 
 
-def correction_likeness(one: Correction | str, other: Correction | str) -> float:
+def correction_likeness(one: MessageCorrection | str, other: MessageCorrection | str) -> float:
     """Whether two corrections ask for the same, in [0, 1] (`wish_likeness`); one that says no wish is like no other."""
     return wish_likeness(*(said if isinstance(said, str) else said.wanted for said in (one, other)))

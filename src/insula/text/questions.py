@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
-from insula.text.analysis import LANGUAGES, Analysis, Sentence, Word, words_of
+from insula.text.analysis import LANGUAGES, AnalysedWord, Analysis, Sentence, words_of
 from insula.text.answers import AskKind, carries_answer
 from insula.text.grammar import UNSPACED, Grammar, load_grammar
 
@@ -54,7 +54,7 @@ class Ask(NamedTuple):
     terms: tuple[str, ...]
 
 
-class _Asked(NamedTuple):
+class _ClauseAsk(NamedTuple):
     """The kind of a clause, and the span of it that says what is asked about (without "could you write")."""
 
     kind: AskKind
@@ -160,7 +160,7 @@ def asks_in(sentence: Sentence, language: str) -> Iterator[Ask]:
             )
 
 
-def _asked_terms(words: Iterable[Word], kind: AskKind, language: str) -> Iterator[str]:
+def _asked_terms(words: Iterable[AnalysedWord], kind: AskKind, language: str) -> Iterator[str]:
     """What is asked about: not the form that a request wants it in, and of Chinese no pair that holds a particle."""
     artifacts, particles = load_grammar(language).artifacts, load_grammar(language).particles
     for word in words:
@@ -220,14 +220,14 @@ def _strip_opening(clause: str, rules: Grammar) -> str:
     return clause.lstrip(" ¿¡")
 
 
-def _classify_clause(clause: str, marked: bool, language: str) -> _Asked | None:
+def _classify_clause(clause: str, marked: bool, language: str) -> _ClauseAsk | None:
     """What a clause asks for, or `None` where it asks nothing."""
     if not any(map(str.isalnum, clause)):
         return None
     return (_asked_unspaced if language in UNSPACED else _asked_spaced)(clause, marked, load_grammar(language))
 
 
-def _asked_spaced(clause: str, marked: bool, rules: Grammar) -> _Asked | None:
+def _asked_spaced(clause: str, marked: bool, rules: Grammar) -> _ClauseAsk | None:
     body = _strip_opening(clause, rules)
     if rules.rhetorical.match(body):
         return None
@@ -236,13 +236,13 @@ def _asked_spaced(clause: str, marked: bool, rules: Grammar) -> _Asked | None:
     if (question := rules.question.match(rest)) is not None:
         if not (marked or told) and rules.no_question.match(rest):
             return None
-        return _Asked(cast(AskKind, question.lastgroup), len(clause) - len(rest), len(clause))
+        return _ClauseAsk(cast(AskKind, question.lastgroup), len(clause) - len(rest), len(clause))
     if (request := rules.request.match(body)) is not None:
-        return _Asked(cast(AskKind, request.lastgroup), len(clause) - len(body) + request.end(), len(clause))
+        return _ClauseAsk(cast(AskKind, request.lastgroup), len(clause) - len(body) + request.end(), len(clause))
     if told and rest:
-        return _Asked("request", len(clause) - len(rest), len(clause))
+        return _ClauseAsk("request", len(clause) - len(rest), len(clause))
     kind = _kind_inverted(body, marked, rules)
-    return None if kind is None else _Asked(kind, 0, len(clause))
+    return None if kind is None else _ClauseAsk(kind, 0, len(clause))
 
 
 def _kind_inverted(body: str, marked: bool, rules: Grammar) -> AskKind | None:
@@ -276,7 +276,7 @@ def _is_polite(question: re.Match[str]) -> bool:
     return question.lastgroup == "yes_no"
 
 
-def _asked_unspaced(clause: str, marked: bool, rules: Grammar) -> _Asked | None:
+def _asked_unspaced(clause: str, marked: bool, rules: Grammar) -> _ClauseAsk | None:
     """Chinese and Japanese: the interrogative stands anywhere, the request at the head or at the end."""
     if rules.rhetorical.search(clause):
         return None
@@ -284,12 +284,12 @@ def _asked_unspaced(clause: str, marked: bool, rules: Grammar) -> _Asked | None:
     request, question = rules.request.search(clause), rules.question.search(clause)
     asking = marked or bool(told) or (bool(rules.unmarked.search(clause)) and not rules.no_question.search(clause))
     if question is not None and asking and not (request and (request.lastgroup != "request" or _is_polite(question))):
-        return _Asked(cast(AskKind, question.lastgroup), 0, len(clause))
+        return _ClauseAsk(cast(AskKind, question.lastgroup), 0, len(clause))
     if request is not None and request.start() == 0:
-        return _Asked(cast(AskKind, request.lastgroup), request.end(), len(clause))
+        return _ClauseAsk(cast(AskKind, request.lastgroup), request.end(), len(clause))
     if request is not None:
-        return _Asked(cast(AskKind, request.lastgroup), 0, request.start())
+        return _ClauseAsk(cast(AskKind, request.lastgroup), 0, request.start())
     if told is not None:
-        return _Asked("request", 0, told.start() or len(clause))
+        return _ClauseAsk("request", 0, told.start() or len(clause))
     kind: AskKind = "open" if _ELLIPTICAL.search(clause) else "yes_no"
-    return _Asked(kind, 0, len(clause)) if asking else None
+    return _ClauseAsk(kind, 0, len(clause)) if asking else None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from insula.claims import Claimed, quote, say
 from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD, Evidence, live
-from insula.memory.storage.rows import Kept, Understood
+from insula.memory.storage.rows import StoredGuidance, Understood
 from insula.memory.wishes import is_wish
 from insula.screening import screen_text
 from insula.text import triggers
@@ -59,7 +59,7 @@ class UsedGuidance(NamedTuple):
     text: str
 
 
-def find_lessons(kept: Iterable[Kept], now: float) -> tuple[ActiveLesson, ...]:
+def find_lessons(kept: Iterable[StoredGuidance], now: float) -> tuple[ActiveLesson, ...]:
     """The lessons that may be told: what is pinned first, then a person's own, the latest first.
 
     All are screened anew: what is on the list may have grown since they were learned.
@@ -69,7 +69,7 @@ def find_lessons(kept: Iterable[Kept], now: float) -> tuple[ActiveLesson, ...]:
     return tuple(order)
 
 
-def _read_lesson(kept: Kept, now: float) -> ActiveLesson | None:
+def _read_lesson(kept: StoredGuidance, now: float) -> ActiveLesson | None:
     evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in kept.evidence)
     life = live(evidence, now, mode=kept.mode)
     at_once = kept.author == "person" or kept.key.partition("/")[0] in AT_ONCE

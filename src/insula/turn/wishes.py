@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from insula.guidance import MUTED, PINNED
 from insula.language.preferences import CONTENT, Preference
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.wishes import is_of_one_topic, is_told, is_wish, part_told, preference_words, relate_preferences
 from insula.screening import screen_text
 from insula.text import triggers
@@ -36,13 +36,13 @@ class ActivePreference(NamedTuple):
     """The last message that it cites."""
 
 
-def active_preferences(kept: Iterable[Kept]) -> tuple[ActivePreference, ...]:
+def active_preferences(kept: Iterable[StoredGuidance]) -> tuple[ActivePreference, ...]:
     """The wishes that may be told, pinned ones first, then the latest; screened anew."""
     found = [wish for one in kept if is_wish(one) and is_told(one) and (wish := _read_preference(one))]
     return tuple(sorted(found, key=lambda one: (not one.pinned, -one.latest, -one.id)))
 
 
-def _read_preference(one: Kept) -> ActivePreference | None:
+def _read_preference(one: StoredGuidance) -> ActivePreference | None:
     text = screen_text(preference_words(one), CHARS)
     if one.mode == MUTED or text.reasons or not text.text:
         return None

@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from insula.errors import SettingsError
-from insula.memory.storage.rows import Tally
+from insula.memory.storage.rows import StrategyTally
 
 FILE = "strategies.toml"
 NAME_CHARS, WHEN_CHARS, HOW_CHARS, MOST = 40, 160, 600, 100
@@ -23,7 +23,7 @@ FITTING, OTHER = (2.0, 1.0), (1.0, 1.0)
 class Records(Protocol):
     """Where it is kept how strategies did."""
 
-    async def read(self, model: str, kind: str) -> Mapping[str, Tally]:
+    async def read(self, model: str, kind: str) -> Mapping[str, StrategyTally]:
         """The tally of each strategy that a model has tried on problems of a class."""
         ...
 
@@ -95,7 +95,7 @@ class Knowledge:
     repertoire: tuple[Strategy, ...] = field(default_factory=read_shipped)
     records: Records | None = None
 
-    async def tallies(self, model: str, kind: str) -> Mapping[str, Tally]:
+    async def tallies(self, model: str, kind: str) -> Mapping[str, StrategyTally]:
         """How the strategies did; nothing where no records are kept."""
         return await self.records.read(model, kind) if self.records is not None else {}
 
@@ -117,7 +117,7 @@ class Knowledge:
 
 def draw_strategy(
     repertoire: Sequence[Strategy],
-    tallies: Mapping[str, Tally],
+    tallies: Mapping[str, StrategyTally],
     classes: Sequence[str],
     seed: int,
     *,
@@ -137,7 +137,7 @@ def draw_strategy(
     draw = np.random.default_rng(abs(seed))
     left = [each for each in repertoire if each.name not in without] or list(repertoire)
     left = [each for each in left if fits_classes(each, classes) or each.name in tallies] or left
-    values = [draw.beta(*compute_posterior(each, tallies.get(each.name, Tally()), classes)) for each in left]
+    values = [draw.beta(*compute_posterior(each, tallies.get(each.name, StrategyTally()), classes)) for each in left]
     return left[int(np.argmax(values))]
 
 
@@ -146,7 +146,7 @@ def fits_classes(strategy: Strategy, classes: Sequence[str]) -> bool:
     return not strategy.classes or not set(strategy.classes).isdisjoint(classes)
 
 
-def compute_posterior(strategy: Strategy, tally: Tally, classes: Sequence[str]) -> tuple[float, float]:
+def compute_posterior(strategy: Strategy, tally: StrategyTally, classes: Sequence[str]) -> tuple[float, float]:
     """The two parameters of the Beta distribution of a strategy's rate of success on problems of some classes."""
     won, lost = FITTING if fits_classes(strategy, classes) else OTHER
     return won + tally.successes, lost + tally.failures

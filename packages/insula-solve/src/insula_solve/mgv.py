@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from insula.llm.client import Generation
-from insula.memory.storage.rows import Tally
+from insula.memory.storage.rows import StrategyTally
 from insula_solve.answers import Answer, Form, find_answer
 from insula_solve.features import Features, read_features
 from insula_solve.knowledge import Knowledge, Strategy, draw_strategy
@@ -138,7 +138,7 @@ def _blind(seen: Features) -> Plan:
 
 
 async def _monitor(
-    run: Run, tallies: Mapping[str, Tally], previous: Attempt | None, metastrategy: Metastrategy, cycle: int
+    run: Run, tallies: Mapping[str, StrategyTally], previous: Attempt | None, metastrategy: Metastrategy, cycle: int
 ) -> Plan | None:
     prompt = ask_monitor(
         run.problem, run.knowledge, tallies, previous, "revise" if metastrategy == "revise" else "switch"

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import resources
 
 from insula.llm.client import Prompt
-from insula.memory.storage.rows import Tally
+from insula.memory.storage.rows import StrategyTally
 from insula_solve.knowledge import Knowledge, Strategy
 from insula_solve.solution import Attempt
 
@@ -41,7 +41,7 @@ def ask_choice(problem: str, answers: Sequence[str], shortlist: Sequence[Strateg
 
 
 def ask_monitor(
-    problem: str, knowledge: Knowledge, tallies: Mapping[str, Tally], previous: Attempt | None, advice: str
+    problem: str, knowledge: Knowledge, tallies: Mapping[str, StrategyTally], previous: Attempt | None, advice: str
 ) -> Prompt:
     """Difficulty, features and a strategy, from what is known and from the previous cycle."""
     catalogue = "\n".join(_describe(each, tallies.get(each.name)) for each in knowledge.repertoire)
@@ -61,7 +61,7 @@ def ask_solution(problem: str, strategy: Strategy, previous: Attempt | None) -> 
     return prompt("execute", problem=problem, name=strategy.name, how=strategy.how, previous=before)
 
 
-def _describe(strategy: Strategy, tally: Tally | None) -> str:
+def _describe(strategy: Strategy, tally: StrategyTally | None) -> str:
     record = f" ({tally.successes} of {sum(tally)})" if tally else ""
     return f"- {strategy.name}: problems {strategy.when}{record}"
 

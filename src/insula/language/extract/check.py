@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from insula.language.extract.answer import EVERY_ANSWER, SPEAKER, Answer, Ended, Meant, Preferred, Stated
-from insula.language.extract.request import Known, Line
+from insula.language.extract.request import ExtractionLine, Known
 from insula.redaction import is_redacted, kinds
 from insula.screening import screen_text
 from insula.text.analysis import analyse, analyse_sentence, fold_accents
@@ -28,7 +28,7 @@ _ENDS = " \t\n.,;:!。、，；！…"
 _ASKS = ("?", "？")
 
 
-class Fact(NamedTuple):
+class ExtractedFact(NamedTuple):
     """A fact that the user's own words state."""
 
     line: int
@@ -54,7 +54,7 @@ class End(NamedTuple):
     """The words of it that are over; empty where the name alone was given."""
 
 
-class Preference(NamedTuple):
+class ExtractedPreference(NamedTuple):
     """What the user's own words ask of answers to come."""
 
     line: int
@@ -66,14 +66,14 @@ class Preference(NamedTuple):
 class Checked(NamedTuple):
     """What may be kept of an answer, and how many entries may not, by the reason."""
 
-    facts: tuple[Fact, ...]
+    facts: tuple[ExtractedFact, ...]
     ends: tuple[End, ...]
-    preferences: tuple[Preference, ...]
+    preferences: tuple[ExtractedPreference, ...]
     refused: Mapping[str, int]
 
 
 def check_answer(
-    answer: Answer, numbered: Mapping[int, Line], lines: Sequence[Line], known: Sequence[Known] = ()
+    answer: Answer, numbered: Mapping[int, ExtractionLine], lines: Sequence[ExtractionLine], known: Sequence[Known] = ()
 ) -> Checked:
     """What of an answer may be kept.
 
@@ -92,14 +92,16 @@ def check_answer(
     sure = tuple(_keep_sure(over, len(known) + len(numbered)))
     refused["ends too much"] += len(over) - len(sure)
     return Checked(
-        tuple(dict.fromkeys(one for one in facts if isinstance(one, Fact))),
+        tuple(dict.fromkeys(one for one in facts if isinstance(one, ExtractedFact))),
         sure,
-        tuple(dict.fromkeys(one for one in wishes if isinstance(one, Preference))),
+        tuple(dict.fromkeys(one for one in wishes if isinstance(one, ExtractedPreference))),
         +refused,
     )
 
 
-def _check_fact(one: Stated, numbered: Mapping[int, Line], lines: Sequence[Line], known: Sequence[Known]) -> Fact | str:
+def _check_fact(
+    one: Stated, numbered: Mapping[int, ExtractionLine], lines: Sequence[ExtractionLine], known: Sequence[Known]
+) -> ExtractedFact | str:
     """A statement as it may be kept, or why it may not."""
     line = numbered.get(one.line)
     if line is None:
@@ -112,11 +114,11 @@ def _check_fact(one: Stated, numbered: Mapping[int, Line], lines: Sequence[Line]
     owner = "" if one.owner.strip().casefold() in SPEAKERS else " ".join(one.owner.split())
     if owner and not is_named(owner, _near_texts(line, lines, known)):
         return "owner not named"
-    return Fact(line.id, span, owner, " ".join(one.matter.split()), one.modality)
+    return ExtractedFact(line.id, span, owner, " ".join(one.matter.split()), one.modality)
 
 
 def _check_end(
-    one: Ended, numbered: Mapping[int, Line], known: Sequence[Known], statements: Sequence[Stated]
+    one: Ended, numbered: Mapping[int, ExtractionLine], known: Sequence[Known], statements: Sequence[Stated]
 ) -> End | str:
     line = numbered.get(one.line)
     if line is None:
@@ -138,7 +140,7 @@ def _check_end(
     return End(line.id, words, found[0].id, 0, found[1]) if found else "ends nothing known"
 
 
-def _check_preference(one: Preferred, numbered: Mapping[int, Line]) -> Preference | str:
+def _check_preference(one: Preferred, numbered: Mapping[int, ExtractionLine]) -> ExtractedPreference | str:
     line = numbered.get(one.line)
     if line is None:
         return "unknown line"
@@ -146,7 +148,11 @@ def _check_preference(one: Preferred, numbered: Mapping[int, Line]) -> Preferenc
     if why := _explain_unfit(span, one.span):
         return why
     scope = "" if one.scope.strip(_ENDS).casefold() in EVERY_ANSWER else " ".join(one.scope.split())
-    return "scope not named" if scope and not is_named(scope, [line.own], HALF) else Preference(line.id, span, scope)
+    return (
+        "scope not named"
+        if scope and not is_named(scope, [line.own], HALF)
+        else ExtractedPreference(line.id, span, scope)
+    )
 
 
 def own_span(own: str, span: str) -> str:
@@ -177,7 +183,7 @@ def _explain_unfit(span: str, quoted: str) -> str:
     return "order" if screen_text(quoted, len(quoted)).reasons else ""
 
 
-def _near_texts(line: Line, lines: Sequence[Line], known: Sequence[Known]) -> Iterator[str]:
+def _near_texts(line: ExtractionLine, lines: Sequence[ExtractionLine], known: Sequence[Known]) -> Iterator[str]:
     here = [one for one in lines if one.session == line.session and one.id <= line.id]
     yield from (one.content for one in reversed(here))
     yield from (one.text for one in known)

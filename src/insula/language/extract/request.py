@@ -40,7 +40,7 @@ ASKS = "{known}New lines:\n\n{lines}\n\nWrite the object."
 KNOWN = "Known:\n\n{lines}\n\n"
 
 
-class Line(NamedTuple):
+class ExtractionLine(NamedTuple):
     """A line of a conversation."""
 
     id: int
@@ -71,15 +71,15 @@ class Known(NamedTuple):
     day: str = ""
 
 
-class Request(NamedTuple):
+class ExtractionRequest(NamedTuple):
     """What is asked, and the lines by their numbers."""
 
     instructions: str
     prompt: str
-    lines: Mapping[int, Line]
+    lines: Mapping[int, ExtractionLine]
 
 
-def build_request(lines: Sequence[Line], known: Iterable[Known] = ()) -> Request:
+def build_request(lines: Sequence[ExtractionLine], known: Iterable[Known] = ()) -> ExtractionRequest:
     """What is asked of some lines.
 
     Args:
@@ -91,7 +91,7 @@ def build_request(lines: Sequence[Line], known: Iterable[Known] = ()) -> Request
     facts = "\n".join(json.dumps(_known_record(one), ensure_ascii=False) for one in known)
     said = "\n".join(json.dumps(one, ensure_ascii=False) for one in _line_records(lines, numbers))
     prompt = ASKS.format(known=KNOWN.format(lines=facts) if facts else "", lines=said)
-    return Request(INSTRUCTIONS, prompt, numbered)
+    return ExtractionRequest(INSTRUCTIONS, prompt, numbered)
 
 
 def _known_record(one: Known) -> dict[str, str]:
@@ -99,7 +99,7 @@ def _known_record(one: Known) -> dict[str, str]:
     return {kind: one.id, "user": one.text, **({"day": one.day} if one.day else {})}
 
 
-def _line_records(lines: Iterable[Line], numbers: Mapping[int, int]) -> Iterator[dict[str, object]]:
+def _line_records(lines: Iterable[ExtractionLine], numbers: Mapping[int, int]) -> Iterator[dict[str, object]]:
     last = 0
     for one in lines:
         if one.session != last:

@@ -13,7 +13,7 @@ from insula.memory.privacy.erasure import clear_following
 from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import encode_claims, load_terms
 from insula.memory.storage import journal
-from insula.memory.storage.changes import Revision
+from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.nights import revisions_of, words_on
 from insula.memory.storage.schema import memories
 from insula.text.analysis import analyse
@@ -192,5 +192,5 @@ def _record_amendment(
     connection: sa.Connection, user_id: int, row: sa.Row[Any], evidence: Mapping[str, str], at: float, *, old: bool
 ) -> None:
     """Write down what was decided, with the old words where they changed: they go when the memory is erased."""
-    past = Revision(f"memory:{row.id}", "person", _write_words(row) if old else "", evidence)
+    past = RevisionChange(f"memory:{row.id}", "person", _write_words(row) if old else "", evidence)
     journal.apply_change(past, connection, user_id, at)

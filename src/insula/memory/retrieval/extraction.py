@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from insula.language.extract.answer import Meant
-from insula.language.extract.check import End, Fact
+from insula.language.extract.check import End, ExtractedFact
 from insula.language.facts import FactCandidate, find_fact_candidates, join_facts
 from insula.language.modality import Mark, Modality, classify_modality
 from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, find_owners, owners_may_match, short_name
@@ -24,7 +24,7 @@ SAME_MATTER = 0.22
 _PAST: frozenset[Mark] = frozenset({"before"})
 
 
-class Read(NamedTuple):
+class LineContent(NamedTuple):
     """What a line holds."""
 
     line: str
@@ -34,7 +34,7 @@ class Read(NamedTuple):
     """Of each statement, the text whose vector is its own."""
 
 
-def read_line(content: str, language: str, facts: Sequence[Fact], before: Sequence[Utterance]) -> Read:
+def read_line(content: str, language: str, facts: Sequence[ExtractedFact], before: Sequence[Utterance]) -> LineContent:
     """What a line holds.
 
     Args:
@@ -51,7 +51,7 @@ def read_line(content: str, language: str, facts: Sequence[Fact], before: Sequen
     shown = dict.fromkeys(found[fact] for _, fact in kept)
     ordered = sorted(shown, key=lambda unit: content.find(unit.shown))
     meanings = tuple(f"{fact.matter}: {fact.span}" if fact.matter else one.text for one, fact in kept)
-    return Read(join_facts(ordered, analysis.language), tuple(one for one, _ in kept), meanings)
+    return LineContent(join_facts(ordered, analysis.language), tuple(one for one, _ in kept), meanings)
 
 
 def _find_unit(span: str, units: Iterable[FactCandidate]) -> FactCandidate:
@@ -60,7 +60,7 @@ def _find_unit(span: str, units: Iterable[FactCandidate]) -> FactCandidate:
     return next((one for one in units if span in one.shown), plain)
 
 
-def _make_statement(fact: Fact, unit: FactCandidate, whole: Analysis) -> Statement | None:
+def _make_statement(fact: ExtractedFact, unit: FactCandidate, whole: Analysis) -> Statement | None:
     """A fact as it is stored; None where nobody can tell whose it is."""
     language = whole.language
     subjects = subjects_of(fact.owner, fact.span, language)

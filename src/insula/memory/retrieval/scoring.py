@@ -49,7 +49,7 @@ _EDGE = 0.02
 _NOTHING = frozenset[str]()
 
 
-class Claimed(NamedTuple):
+class MatchedClaim(NamedTuple):
     """A claim that holds something of the cue: the people it is about, and the terms of the cue in it."""
 
     owners: frozenset[str]
@@ -65,7 +65,7 @@ class Match(NamedTuple):
     """Terms of the text."""
     owned: float
     """The best share of the cue's terms other than names in one sentence about the person asked."""
-    claims: tuple[Claimed, ...] = ()
+    claims: tuple[MatchedClaim, ...] = ()
 
 
 class Item(NamedTuple):
@@ -186,7 +186,7 @@ def match(cue: Cue, content: Mapping[str, float], claims: str) -> Match:
     """Compare a cue with the claims of a text, as they are stored; `content` is from `cue.content_weights`."""
     frequencies: dict[str, int] = {}
     length, owned, forms, sought = 0, 0.0, cue.forms, cue.forms.keys()
-    holding: list[Claimed] = []
+    holding: list[MatchedClaim] = []
     for line in claims.split("\n"):
         owners, _, terms = line.partition("\t")
         words = terms.split(" ")
@@ -196,7 +196,7 @@ def match(cue: Cue, content: Mapping[str, float], claims: str) -> Match:
         held = [forms[word] for word in words if word in forms]
         for term in held:
             frequencies[term] = frequencies.get(term, 0) + 1
-        claim = Claimed(frozenset(owners.split(" ")), frozenset(held))
+        claim = MatchedClaim(frozenset(owners.split(" ")), frozenset(held))
         holding.append(claim)
         if not cue.owners.isdisjoint(claim.owners):
             owned = max(owned, min(sum(content.get(term, 0.0) for term in claim.terms), 1.0))

@@ -32,7 +32,7 @@ class Forget(NamedTuple):
     why: str
 
 
-class Insight(NamedTuple):
+class InsightChange(NamedTuple):
     """Something understood about how to work with the user (R3), with the sessions it cites."""
 
     content: str
@@ -42,7 +42,7 @@ class Insight(NamedTuple):
     confidence: float
 
 
-class Lesson(NamedTuple):
+class LessonChange(NamedTuple):
     """Guidance that was learned; one with the same key gains the citations, and a lesson takes the trigger and advice,
     which say what all its citations have in common."""
 
@@ -97,7 +97,7 @@ class Lived(NamedTuple):
     happened: bool
 
 
-class Revision(NamedTuple):
+class RevisionChange(NamedTuple):
     """A state of something derived, so that it can be undone (law 8)."""
 
     subject: str
@@ -109,5 +109,5 @@ class Revision(NamedTuple):
     nothing of it is written. None is written whatever stands."""
 
 
-Change = Summary | Merge | Forget | Insight | Lesson | Retired | Reworded | Noted | Lived | Revision
+Change = Summary | Merge | Forget | InsightChange | LessonChange | Retired | Reworded | Noted | Lived | RevisionChange
 Changes = Sequence[Change]

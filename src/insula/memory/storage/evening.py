@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory.storage import journal, nights
 from insula.memory.storage.nights import CADENCE, END, MIN_MESSAGES, UP_TO
-from insula.memory.storage.rows import Session
+from insula.memory.storage.rows import StoredSession
 
 
 class Evening(NamedTuple):
@@ -24,7 +24,7 @@ class Evening(NamedTuple):
     """When the last one ended; 0 before the first."""
     last: Mapping[str, Mapping[str, Any]]
     """What each phase reported when it was last done."""
-    sessions: list[Session]
+    sessions: list[StoredSession]
 
 
 def check_preconditions(
@@ -70,7 +70,7 @@ def _find_night(
     raise AssertionError("there is always another number")
 
 
-def _explain_wait(now: float, ended: float | None, end: Mapping[str, Any], sessions: list[Session]) -> str:
+def _explain_wait(now: float, ended: float | None, end: Mapping[str, Any], sessions: list[StoredSession]) -> str:
     if ended is not None and 0 <= now - ended < CADENCE:
         return "The last night was less than 20 hours ago."
     if not any(one.messages >= MIN_MESSAGES and one.last > end.get(UP_TO, 0) for one in sessions):

@@ -17,13 +17,13 @@ from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage.changes import (
     Changes,
     Forget,
-    Insight,
-    Lesson,
+    InsightChange,
+    LessonChange,
     Lived,
     Merge,
     Noted,
     Retired,
-    Revision,
+    RevisionChange,
     Reworded,
     Summary,
 )
@@ -61,7 +61,7 @@ _LAST_REPORTS = sa.select(nights.c.phase, _REPORT).where(nights.c.id.in_(_LAST))
 _ENTRY = insert(nights).on_conflict_do_nothing().returning(nights.c.id)
 
 
-def add_revision(connection: sa.Connection, user_id: int, revision: Revision, at: float) -> None:
+def add_revision(connection: sa.Connection, user_id: int, revision: RevisionChange, at: float) -> None:
     """Add a state of something derived."""
     index.begin_write(connection, user_id)
     apply_change(revision, connection, user_id, at)
@@ -163,7 +163,7 @@ def _(change: Summary, connection: sa.Connection, user_id: int, at: float) -> No
 
 
 @apply_change.register
-def _(change: Insight, connection: sa.Connection, user_id: int, at: float) -> None:
+def _(change: InsightChange, connection: sa.Connection, user_id: int, at: float) -> None:
     memory = _write_insight(change, connection, user_id, at)
     linked = sa.select(relations.c.target_id).where(relations.c.source_id == memory, relations.c.kind == DERIVES)
     known = connection.execute(sa.select(memories.c.session_id).where(memories.c.id.in_(linked))).scalars().all()
@@ -182,7 +182,7 @@ def _standing_for(connection: sa.Connection, user_id: int, session_id: int) -> i
     return connection.execute(summary).scalar() or connection.execute(last).scalar()
 
 
-def _write_insight(change: Insight, connection: sa.Connection, user_id: int, at: float) -> int:
+def _write_insight(change: InsightChange, connection: sa.Connection, user_id: int, at: float) -> int:
     """The row of an insight: one, however often more sessions bear it out."""
     same = sa.and_(memories.c.user_id == user_id, memories.c.kind == "insight", memories.c.content == change.content)
     query = sa.select(memories.c.id).where(same, memories.c.retired_at.is_(None)).order_by(memories.c.id.desc())
@@ -211,7 +211,7 @@ def _(change: Forget, connection: sa.Connection, user_id: int, at: float) -> Non
 
 
 @apply_change.register
-def _(change: Lesson, connection: sa.Connection, user_id: int, at: float) -> None:
+def _(change: LessonChange, connection: sa.Connection, user_id: int, at: float) -> None:
     mine = sa.and_(lessons.c.user_id == user_id, lessons.c.key == change.key)
     found = connection.execute(sa.select(lessons.c.citations, lessons.c.retired_at).where(mine)).one_or_none()
     if found is None:
@@ -231,7 +231,7 @@ def _(change: Retired, connection: sa.Connection, user_id: int, at: float) -> No
         return
     connection.execute(sa.update(lessons).where(mine).values(retired_at=at))
     why = {"why": change.why, "retired": True, "by": change.by, "message": change.message}
-    apply_change(Revision(f"lesson:{change.key}", change.author, advice, why), connection, user_id, at)
+    apply_change(RevisionChange(f"lesson:{change.key}", change.author, advice, why), connection, user_id, at)
 
 
 @apply_change.register
@@ -243,7 +243,7 @@ def _(change: Reworded, connection: sa.Connection, user_id: int, at: float) -> N
         return
     connection.execute(sa.update(lessons).where(mine).values(advice=change.advice))
     why = {"why": change.why, "before": {"advice": old.advice, "mode": old.mode, "author": old.author}}
-    apply_change(Revision(f"lesson:{change.key}", "night", old.advice, why), connection, user_id, at)
+    apply_change(RevisionChange(f"lesson:{change.key}", "night", old.advice, why), connection, user_id, at)
 
 
 @apply_change.register
@@ -262,7 +262,7 @@ def _(change: Lived, connection: sa.Connection, user_id: int, at: float) -> None
 
 
 @apply_change.register
-def _(change: Revision, connection: sa.Connection, user_id: int, at: float) -> None:
+def _(change: RevisionChange, connection: sa.Connection, user_id: int, at: float) -> None:
     values = change._asdict() | {"evidence": dict(change.evidence)}
     after = values.pop("after")
     if after is not None and after != _latest_revision(connection, user_id, change.subject):

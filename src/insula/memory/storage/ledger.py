@@ -7,9 +7,9 @@ import sqlalchemy as sa
 
 from insula.memory.retrieval import index
 from insula.memory.storage import journal
-from insula.memory.storage.changes import Retired, Revision
+from insula.memory.storage.changes import Retired, RevisionChange
 from insula.memory.storage.nights import list_guidance, revisions_of
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.schema import lessons, revisions, signals
 
 Do = Literal["accept", "mute", "unmute", "pin", "unpin", "edit", "forget", "undo"]
@@ -24,7 +24,7 @@ _MODES: Mapping[str, str] = {"mute": "muted", "unmute": "", "pin": "pinned", "un
 class GuidancePiece(NamedTuple):
     """A piece of guidance with what became of it."""
 
-    kept: Kept
+    kept: StoredGuidance
     retired: str
     """Why it is told no more; empty while it stands."""
     by: str = ""
@@ -55,7 +55,7 @@ def _read_past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
     return found
 
 
-def _make_piece(one: Kept, past: Past, stands: bool) -> GuidancePiece:
+def _make_piece(one: StoredGuidance, past: Past, stands: bool) -> GuidancePiece:
     is_decided = _last_decided(past) is not None
     if stands:
         return GuidancePiece(one, "", "", is_decided)
@@ -80,7 +80,9 @@ def last_told(connection: sa.Connection, user_id: int, number: int) -> float | N
     return None
 
 
-def record_decision(connection: sa.Connection, user_id: int, one: Kept, do: Do, at: float, text: str = "") -> bool:
+def record_decision(
+    connection: sa.Connection, user_id: int, one: StoredGuidance, do: Do, at: float, text: str = ""
+) -> bool:
     """Write down what a person decided; False where there is nothing to undo."""
     index.begin_write(connection, user_id)
     if do == "undo":
@@ -90,12 +92,12 @@ def record_decision(connection: sa.Connection, user_id: int, one: Kept, do: Do, 
         return True
     before = {"advice": one.advice, "mode": one.mode, "author": one.author}
     _update_lesson(connection, user_id, one.key, _apply_decision(one, do, text))
-    past = Revision(f"{SUBJECT}{one.key}", PERSON, one.advice, {"why": do, "before": before})
+    past = RevisionChange(f"{SUBJECT}{one.key}", PERSON, one.advice, {"why": do, "before": before})
     journal.apply_change(past, connection, user_id, at)
     return True
 
 
-def _apply_decision(one: Kept, do: Do, text: str) -> dict[str, Any]:
+def _apply_decision(one: StoredGuidance, do: Do, text: str) -> dict[str, Any]:
     if do == "edit":
         return {"advice": text, "author": PERSON}
     return {"author": PERSON} if do == "accept" else {"mode": _MODES[do]}
@@ -116,7 +118,7 @@ def _undo_decision(connection: sa.Connection, user_id: int, key: str, at: float)
     _update_lesson(connection, user_id, key, last.evidence.get("before", {"retired_at": None}))
     if by := str(last.evidence.get("by", "")):
         journal.apply_change(Retired(by, PERSON, "undone: what it had replaced is back", key), connection, user_id, at)
-    back = Revision(f"{SUBJECT}{key}", PERSON, last.content, {"why": "undone", "undoes": last.id})
+    back = RevisionChange(f"{SUBJECT}{key}", PERSON, last.content, {"why": "undone", "undoes": last.id})
     journal.apply_change(back, connection, user_id, at)
     return True
 

@@ -8,7 +8,7 @@ from insula.memory import wishes
 from insula.memory.retrieval import index
 from insula.memory.storage import journal
 from insula.memory.storage.nights import list_guidance
-from insula.memory.storage.rows import Cited, Kept
+from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.storage.schema import lessons, memories, messages, nights, revisions, sessions, signals
 
 Version = tuple[int, ...]
@@ -52,13 +52,13 @@ def read_cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> l
 
 def write_preferences(
     connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[wishes.OwnWish], at: float
-) -> wishes.Heard:
+) -> wishes.PreferenceChanges:
     """Let what a message wishes count at once, and end what it ends; returns what changed."""
     index.begin_write(connection, user_id)
     mine = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn, messages.c.provenance == "user")
     message = connection.execute(sa.select(messages.c.id).where(mine, messages.c.user_id == user_id)).scalar()
     if message is None:
-        return wishes.Heard((), (), ())
+        return wishes.PreferenceChanges((), (), ())
     known = list_guidance(connection, user_id)
     pointed = _find_referents(connection, session_id, turn, known) if any(one.lifts for one in said) else ()
     made = wishes.apply_preferences(known, said, message, at, pointed, _of_session(connection, session_id, known))
@@ -66,14 +66,16 @@ def write_preferences(
     return made
 
 
-def _of_session(connection: sa.Connection, session_id: int, known: Sequence[Kept]) -> frozenset[int]:
+def _of_session(connection: sa.Connection, session_id: int, known: Sequence[StoredGuidance]) -> frozenset[int]:
     """Which messages of a session requests of the moment cite."""
     cited = {each for one in known if wishes.is_wish(one) and not wishes.is_told(one) for each in one.citations}
     mine = sa.and_(messages.c.session_id == session_id, messages.c.id.in_(sorted(cited)))
     return frozenset(connection.execute(sa.select(messages.c.id).where(mine)).scalars()) if cited else frozenset()
 
 
-def _find_referents(connection: sa.Connection, session_id: int, turn: int, known: Sequence[Kept]) -> list[int]:
+def _find_referents(
+    connection: sa.Connection, session_id: int, turn: int, known: Sequence[StoredGuidance]
+) -> list[int]:
     """What the turn before wished or, where it wished nothing, was told."""
     before = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn - 1)
     said = set(connection.execute(sa.select(messages.c.id).where(before)).scalars())

@@ -8,7 +8,16 @@ import sqlalchemy as sa
 
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage.among import is_among
-from insula.memory.storage.rows import Held, Kept, Line, Noticed, Revised, Session, Summarised, Understood
+from insula.memory.storage.rows import (
+    RememberedItem,
+    Revised,
+    StoredGuidance,
+    StoredSession,
+    StoredSignal,
+    Summarised,
+    TranscriptLine,
+    Understood,
+)
 from insula.memory.storage.schema import (
     evidence,
     lessons,
@@ -71,20 +80,20 @@ _REVISED = (
 )
 
 
-def sessions_of(connection: sa.Connection, user_id: int) -> list[Session]:
+def sessions_of(connection: sa.Connection, user_id: int) -> list[StoredSession]:
     """A user's sessions, oldest first."""
-    return [Session(*row) for row in connection.execute(_SESSIONS, {"user": user_id})]
+    return [StoredSession(*row) for row in connection.execute(_SESSIONS, {"user": user_id})]
 
 
-def read_transcript(connection: sa.Connection, user_id: int, session_id: int, limit: int) -> list[Line]:
+def read_transcript(connection: sa.Connection, user_id: int, session_id: int, limit: int) -> list[TranscriptLine]:
     """The last lines of a session, oldest first."""
     one = {"user": user_id, "session": session_id, "most": limit}
-    return [Line(*row) for row in connection.execute(_TRANSCRIPT, one).all()[::-1]]
+    return [TranscriptLine(*row) for row in connection.execute(_TRANSCRIPT, one).all()[::-1]]
 
 
 def read_transcripts(
     connection: sa.Connection, user_id: int, within: Sequence[int], limit: int
-) -> dict[int, list[Line]]:
+) -> dict[int, list[TranscriptLine]]:
     """The last lines of some sessions, each oldest first."""
     return {one: read_transcript(connection, user_id, one, limit) for one in within}
 
@@ -136,7 +145,7 @@ def insights_of(connection: sa.Connection, user_id: int, limit: int) -> list[Und
     ]
 
 
-def list_remembered(connection: sa.Connection, user_id: int, limit: int) -> list[Held]:
+def list_remembered(connection: sa.Connection, user_id: int, limit: int) -> list[RememberedItem]:
     """The latest items of long-term memory that somebody said, newest first."""
     mine = memories.c
     query = (
@@ -167,8 +176,8 @@ def _revision_subject(number: int) -> str:
     return f"{MEMORY}{number}"
 
 
-def _make_remembered(row: sa.Row[Any], restored: bool) -> Held:
-    return Held(
+def _make_remembered(row: sa.Row[Any], restored: bool) -> RememberedItem:
+    return RememberedItem(
         id=row.id,
         session_id=row.session_id,
         kind=row.kind,
@@ -185,7 +194,7 @@ def _make_remembered(row: sa.Row[Any], restored: bool) -> Held:
     )
 
 
-def list_guidance(connection: sa.Connection, user_id: int, *, retired: bool = False) -> list[Kept]:
+def list_guidance(connection: sa.Connection, user_id: int, *, retired: bool = False) -> list[StoredGuidance]:
     """A user's lessons and guidelines with their evidence; those that were retired only where they are asked for."""
     rows = connection.execute(_LESSONS if retired else _STANDING, {"user": user_id}).all()
     if not rows:
@@ -194,7 +203,7 @@ def list_guidance(connection: sa.Connection, user_id: int, *, retired: bool = Fa
     for lesson, session, arm, happened, at in connection.execute(_LIVED, {"user": user_id}):
         said.setdefault(lesson, []).append((str(session), arm, happened, at))
     return [
-        Kept(
+        StoredGuidance(
             id=row.id,
             key=row.key,
             advice=row.advice,
@@ -212,18 +221,18 @@ def list_guidance(connection: sa.Connection, user_id: int, *, retired: bool = Fa
 
 def list_session_signals(
     connection: sa.Connection, user_id: int, kinds: Sequence[str], within: Sequence[int]
-) -> list[Noticed]:
+) -> list[StoredSignal]:
     """The signals of some kinds in some sessions, oldest first."""
     if not within:
         return []
     asked = {"user": user_id, "kinds": [*kinds], "within": [*within]}
-    return [Noticed(*row) for row in connection.execute(_NOTICED_IN, asked)]
+    return [StoredSignal(*row) for row in connection.execute(_NOTICED_IN, asked)]
 
 
-def list_signals(connection: sa.Connection, user_id: int, kinds: Sequence[str], since: float) -> list[Noticed]:
+def list_signals(connection: sa.Connection, user_id: int, kinds: Sequence[str], since: float) -> list[StoredSignal]:
     """The signals of some kinds since a moment, oldest first."""
     asked = {"user": user_id, "kinds": [*kinds], "since": since}
-    return [Noticed(*row) for row in connection.execute(_NOTICED_SINCE, asked)]
+    return [StoredSignal(*row) for row in connection.execute(_NOTICED_SINCE, asked)]
 
 
 def list_users(connection: sa.Connection) -> list[str]:

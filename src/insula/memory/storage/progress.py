@@ -53,7 +53,7 @@ class Date(NamedTuple):
         return (self.done + self.failed) / (seconds / 60)
 
 
-class Failure(NamedTuple):
+class NightFailure(NamedTuple):
     """A night that failed."""
 
     user: str
@@ -64,14 +64,14 @@ class Failure(NamedTuple):
     at: float
 
 
-class Standing(NamedTuple):
+class NightsProgress(NamedTuple):
     """How all nights stand."""
 
     waiting: int
     """Users of whom a night may find something new, up to `MOST_WAITING`."""
     dates: list[Date]
     """The latest first."""
-    failures: list[Failure]
+    failures: list[NightFailure]
     workers: list[str] | None
     """Those that live; None where the memory is a file, and nights are run by the server or the command."""
 
@@ -119,14 +119,14 @@ _FAILED = (
 )
 
 
-def read_progress(connection: sa.Connection, now: float, *, shared: bool) -> Standing:
+def read_progress(connection: sa.Connection, now: float, *, shared: bool) -> NightsProgress:
     """How all nights stand at a moment; `shared` where workers run them."""
     caps = {night: Sum(*cap) for night, cap in connection.execute(_CAPS)}
     rows = connection.execute(_DATES, {"sign": now - SILENT, "late": now - LATELY}).mappings()
     dates = [_read_date(row, caps) for row in rows]
-    failures = [Failure(*row) for row in connection.execute(_FAILED)]
+    failures = [NightFailure(*row) for row in connection.execute(_FAILED)]
     workers = sorted(postgres.list_holders(connection, WORKER)) if shared else None
-    return Standing(nights.many_waiting(connection, now, MOST_WAITING), dates, failures, workers)
+    return NightsProgress(nights.many_waiting(connection, now, MOST_WAITING), dates, failures, workers)
 
 
 def _read_date(one: sa.RowMapping, caps: dict[str, Sum]) -> Date:

@@ -19,12 +19,12 @@ from insula.memory.retrieval import index
 from insula.memory.retrieval.query import Cue
 from insula.memory.retrieval.retrieve import Found, Recollection, recollected
 from insula.memory.storage import embeddings, facts, journal, nights, statements
-from insula.memory.storage.changes import Changes, Retired, Revision
+from insula.memory.storage.changes import Changes, Retired, RevisionChange
 from insula.memory.storage.database import Database
 from insula.memory.storage.lessons import guidance_version, read_cited, write_preferences
 from insula.memory.storage.rows import Consolidated, Embedded, Place
 from insula.memory.storage.vectors import Near, Vector, cosines
-from insula.memory.wishes import Heard, OwnWish
+from insula.memory.wishes import OwnWish, PreferenceChanges
 from insula.types import Controls, Signal
 
 P = ParamSpec("P")
@@ -84,7 +84,7 @@ class SessionRepository(_Repository):
             statements.write_message, place, None, item, self.database.now() if at is None else at
         )
 
-    async def write_preferences(self, place: Place, turn: int, said: Sequence[OwnWish]) -> Heard:
+    async def write_preferences(self, place: Place, turn: int, said: Sequence[OwnWish]) -> PreferenceChanges:
         """Let what a message wishes count at once; returns what stands from now on, and what it ended."""
         return await self.database.run(
             write_preferences, place.user_id, place.session_id, turn, said, self.database.now()
@@ -316,7 +316,7 @@ class GuidanceRepository(_Repository):
     read_cited = _reading_method(read_cited)
     list_revisions = _reading_method(nights.revisions_of)
 
-    async def add_revision(self, user_id: int, revision: Revision) -> None:
+    async def add_revision(self, user_id: int, revision: RevisionChange) -> None:
         """Add a state of something derived, by a person's hand."""
         await self.database.run(journal.add_revision, user_id, revision, self.database.now())
 

@@ -15,7 +15,7 @@ def name_of(key: str, section: str) -> str:
     return key if section else f"{key[:1]}{key.rpartition('/')[2][:NAME_DIGITS]}"
 
 
-class Session(NamedTuple):
+class StoredSession(NamedTuple):
     """A session as the night sees it."""
 
     id: int
@@ -28,7 +28,7 @@ class Session(NamedTuple):
     """Id of the last message that its summary has seen; 0 without one."""
 
 
-class Line(NamedTuple):
+class TranscriptLine(NamedTuple):
     """One line of a transcript, with its place on the ledger."""
 
     id: int
@@ -41,7 +41,7 @@ class Line(NamedTuple):
     """`user` for the user; a name where others talk."""
 
 
-class Held(NamedTuple):
+class RememberedItem(NamedTuple):
     """An item of long-term memory, as far as consolidation looks at it."""
 
     id: int
@@ -82,7 +82,7 @@ class Understood(NamedTuple):
     confidence: float
 
 
-class Noticed(NamedTuple):
+class StoredSignal(NamedTuple):
     """A signal on the ledger."""
 
     session_id: int
@@ -93,7 +93,7 @@ class Noticed(NamedTuple):
     at: float
 
 
-class Kept(NamedTuple):
+class StoredGuidance(NamedTuple):
     """A lesson as it stands, with what sessions say of it: (session, arm, happened, at)."""
 
     id: int
@@ -169,7 +169,7 @@ class Said(NamedTuple):
     """The assessment of a response."""
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """A signal as it stands on the ledger."""
 
     id: int
@@ -191,7 +191,7 @@ class Sitting(NamedTuple):
     last_at: float
 
 
-class Spoken(NamedTuple):
+class TalkLine(NamedTuple):
     """One line of a transcript."""
 
     turn: int
@@ -202,14 +202,14 @@ class Spoken(NamedTuple):
     score: float | None
 
 
-class Talk(NamedTuple):
+class SessionStretch(NamedTuple):
     """A stretch of a session: its lines, and what was noticed in its turns."""
 
-    lines: tuple[Spoken, ...]
-    noticed: tuple[Entry, ...]
+    lines: tuple[TalkLine, ...]
+    noticed: tuple[LedgerEntry, ...]
 
 
-class Done(NamedTuple):
+class StoredPhaseReport(NamedTuple):
     """What a phase of a night reported."""
 
     id: int
@@ -286,7 +286,7 @@ class Cited(NamedTuple):
     """The number of its memory, by which a person erases it."""
 
 
-class Tally(NamedTuple):
+class StrategyTally(NamedTuple):
     """How often a strategy succeeded and failed."""
 
     successes: int = 0

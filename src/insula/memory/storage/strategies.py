@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 
 from insula.memory.retrieval.index import add_missing
-from insula.memory.storage.rows import Tally
+from insula.memory.storage.rows import StrategyTally
 from insula.memory.storage.schema import strategies
 from insula.memory.storage.store import Store
 
@@ -20,7 +20,7 @@ class StoredRecords:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def read(self, model: str, kind: str) -> Mapping[str, Tally]:
+    async def read(self, model: str, kind: str) -> Mapping[str, StrategyTally]:
         """Successes and failures of each strategy that a model has tried on problems of a class."""
         return await self._store.run(read_tallies, model, kind)
 
@@ -29,11 +29,11 @@ class StoredRecords:
         await self._store.run(count_outcome, model, kind, strategy, success, self._store.now())
 
 
-def read_tallies(connection: sa.Connection, model: str, kind: str) -> dict[str, Tally]:
+def read_tallies(connection: sa.Connection, model: str, kind: str) -> dict[str, StrategyTally]:
     """Successes and failures of each strategy."""
     table = strategies.c
     query = sa.select(table.strategy, table.successes, table.failures).where(table.model == model, table.kind == kind)
-    return {row.strategy: Tally(row.successes, row.failures) for row in connection.execute(query)}
+    return {row.strategy: StrategyTally(row.successes, row.failures) for row in connection.execute(query)}
 
 
 def count_outcome(connection: sa.Connection, model: str, kind: str, strategy: str, success: bool, at: float) -> None:

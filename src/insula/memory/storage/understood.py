@@ -15,9 +15,9 @@ from insula.memory.item import LINE_CHARS
 from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts, journal, lessons, unread
-from insula.memory.storage.changes import Lesson, Retired, Revision
+from insula.memory.storage.changes import LessonChange, Retired, RevisionChange
 from insula.memory.storage.nights import list_guidance
-from insula.memory.storage.rows import Kept
+from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.schema import lessons as ledger
 from insula.memory.storage.schema import memories, relations
 from insula.memory.storage.schema import statements as table
@@ -44,7 +44,7 @@ class Wished(NamedTuple):
     wish: OwnWish
 
 
-class Found(NamedTuple):
+class ExtractedLines(NamedTuple):
     """All that is to be written of an answer."""
 
     lines: Sequence[LineRead] = ()
@@ -60,7 +60,7 @@ def keep_extracted(
     user_id: int,
     name: str,
     report: Mapping[str, Any],
-    found: Found,
+    found: ExtractedLines,
     shown: Mapping[int, str],
     at: float,
 ) -> bool:
@@ -142,13 +142,13 @@ def _write_preference(connection: sa.Connection, user_id: int, one: Wished, at: 
     lessons.write_preferences(connection, user_id, one.session, one.turn, [one.wish], at)
 
 
-def _limit_preference(connection: sa.Connection, user_id: int, old: Kept, one: Wished, at: float) -> None:
+def _limit_preference(connection: sa.Connection, user_id: int, old: StoredGuidance, one: Wished, at: float) -> None:
     """Let a preference that was heard for every answer hold for what its reader says, unless a person decided on it."""
     trigger = new_preference(one.wish, one.message, at).trigger
     if not trigger or old.trigger or old.mode or old.author != "derived" or not _is_standing(connection, user_id, old):
         return
-    limited = Lesson(old.key, old.advice, trigger, "", old.author, old.citations)
-    why = Revision(
+    limited = LessonChange(old.key, old.advice, trigger, "", old.author, old.citations)
+    why = RevisionChange(
         f"lesson:{old.key}",
         "user",
         old.advice,
@@ -157,6 +157,6 @@ def _limit_preference(connection: sa.Connection, user_id: int, old: Kept, one: W
     journal.write_changes(connection, user_id, [limited, why], at)
 
 
-def _is_standing(connection: sa.Connection, user_id: int, one: Kept) -> bool:
+def _is_standing(connection: sa.Connection, user_id: int, one: StoredGuidance) -> bool:
     mine = sa.and_(ledger.c.user_id == user_id, ledger.c.id == one.id, ledger.c.retired_at.is_(None))
     return connection.execute(sa.select(ledger.c.id).where(mine)).first() is not None

@@ -50,7 +50,7 @@ class Unread(NamedTuple):
         return self.by
 
 
-class Remembered(NamedTuple):
+class KnownMemory(NamedTuple):
     """A memory with what it states."""
 
     memory: int
@@ -180,11 +180,11 @@ def forget_rests(connection: sa.Connection, user_id: int, now: float) -> None:
     connection.execute(sa.delete(nights).where(mine, nights.c.at <= now - DAY, nights.c.id < last))
 
 
-def read_known_facts(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Remembered]:
+def read_known_facts(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[KnownMemory]:
     """Some of a user's memories that tell of their life and may be shown, oldest first, with what they state."""
     mine = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(ids), memories.c.retired_at.is_(None))
     told = sa.and_(memories.c.provenance == "user", memories.c.speaker == USER, memories.c.withheld == "")
     columns = (memories.c.id, memories.c.line, memories.c.content, memories.c.said_at)
     rows = connection.execute(sa.select(*columns).where(mine, told).order_by(memories.c.id)).all()
     stated = facts.read_statements(connection, user_id, [row.id for row in rows])
-    return [Remembered(row.id, row.line, row.content, row.said_at, tuple(stated.get(row.id, ()))) for row in rows]
+    return [KnownMemory(row.id, row.line, row.content, row.said_at, tuple(stated.get(row.id, ()))) for row in rows]

@@ -9,7 +9,15 @@ import sqlalchemy as sa
 from insula.memory.retrieval import index
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.nights import REST, user_id, words_on
-from insula.memory.storage.rows import Change, Done, Entry, Revised, Sitting, Spoken, Talk
+from insula.memory.storage.rows import (
+    Change,
+    LedgerEntry,
+    Revised,
+    SessionStretch,
+    Sitting,
+    StoredPhaseReport,
+    TalkLine,
+)
 from insula.memory.storage.schema import memories, messages, nights, revisions, sessions, signals, users
 from insula.memory.storage.statements import memory as as_memory
 from insula.memory.storage.statements import moment
@@ -46,20 +54,20 @@ def last_entry(connection: sa.Connection, user: str) -> int:
     return connection.execute(last).scalar() or 0
 
 
-def list_entries(connection: sa.Connection, user: str, after: int, limit: int) -> list[Entry]:
+def list_entries(connection: sa.Connection, user: str, after: int, limit: int) -> list[LedgerEntry]:
     """A user's ledger beyond a place, oldest first."""
     mine = signals.c.user_id == _id_of(user)
     query = _select_entries().where(mine, signals.c.id > after).order_by(signals.c.id).limit(min(limit, MOST))
-    return [Entry(*row) for row in connection.execute(query)]
+    return [LedgerEntry(*row) for row in connection.execute(query)]
 
 
-def list_latest_entries(connection: sa.Connection, user: str, kinds: Sequence[str], limit: int) -> list[Entry]:
+def list_latest_entries(connection: sa.Connection, user: str, kinds: Sequence[str], limit: int) -> list[LedgerEntry]:
     """The last entries of some kinds on a user's ledger, newest first; of all kinds where none is named."""
     mine = signals.c.user_id == _id_of(user)
     query = _select_entries().where(mine).order_by(signals.c.id.desc()).limit(min(limit, MOST))
     if kinds:
         query = query.where(signals.c.kind.in_(kinds))
-    return [Entry(*row) for row in connection.execute(query)]
+    return [LedgerEntry(*row) for row in connection.execute(query)]
 
 
 def list_sittings(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Sitting]:
@@ -78,7 +86,9 @@ def list_sittings(connection: sa.Connection, user: str, before: int | None, limi
     return [Sitting(*row) for row in connection.execute(query)]
 
 
-def read_talk(connection: sa.Connection, user: str, session: str, before: int | None, turns: int) -> Talk | None:
+def read_talk(
+    connection: sa.Connection, user: str, session: str, before: int | None, turns: int
+) -> SessionStretch | None:
     """The last turns of a session, oldest first; None where there is no such session.
 
     Args:
@@ -103,9 +113,9 @@ def read_talk(connection: sa.Connection, user: str, session: str, before: int | 
         .order_by(said.turn, said.id)
     )
     noticed = _select_entries().where(signals.c.session_id == here, signals.c.turn.in_(numbers)).order_by(signals.c.id)
-    return Talk(
-        tuple(Spoken(*row) for row in connection.execute(lines)),
-        tuple(Entry(*row) for row in connection.execute(noticed)),
+    return SessionStretch(
+        tuple(TalkLine(*row) for row in connection.execute(lines)),
+        tuple(LedgerEntry(*row) for row in connection.execute(noticed)),
     )
 
 
@@ -198,7 +208,7 @@ def _read_memories(connection: sa.Connection, user: str, query: sa.Select[Any]) 
     return [replace(one, mode=modes[one.id]) if modes.get(one.id) else one for one in found]
 
 
-def list_phase_reports(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Done]:
+def list_phase_reports(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[StoredPhaseReport]:
     """What the phases of a user's last nights reported, oldest first.
 
     Args:
@@ -216,7 +226,7 @@ def list_phase_reports(connection: sa.Connection, user: str, before: int | None,
     last = sa.select(nights.c.night).where(done).group_by(nights.c.night).order_by(ended.desc()).limit(min(limit, MOST))
     columns = (nights.c.id, nights.c.night, nights.c.phase, nights.c.report, nights.c.at)
     query = sa.select(*columns).where(done, nights.c.night.in_(last.scalar_subquery())).order_by(nights.c.id)
-    return [Done(*row) for row in connection.execute(query)]
+    return [StoredPhaseReport(*row) for row in connection.execute(query)]
 
 
 def find_revision(connection: sa.Connection, user: str, subject: str, number: int) -> Revised | None:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from insula.calibration import OWN, Outcome, dump_own, load_shipped, move_threshold, refit_user
-from insula.memory.storage.changes import Revision
+from insula.calibration import OWN, AnswerOutcome, dump_own, load_shipped, move_threshold, refit_user
+from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.nights import UP_TO
-from insula.memory.storage.rows import Line, Noticed, Revised
+from insula.memory.storage.rows import Revised, StoredSignal, TranscriptLine
 from insula.memory.storage.views import find_memories
 from insula.night.cycle import Night, Result
 from insula.night.outcomes import KEPT, PERSON, find_outcomes, latest_calibration, shown_memories
@@ -37,12 +37,12 @@ async def calibrate_confidence(night: Night) -> Result:
     said = f"What memory said held for {count_noun(right, 'answer')}, and did not for {len(found) - right}."
     return Result(
         report,
-        [Revision(OWN, NIGHT, dump_own(after), evidence, made_from)],
+        [RevisionChange(OWN, NIGHT, dump_own(after), evidence, made_from)],
         says=[f"{said} From {100 * after.high:.0f} % on it is now sure."],
     )
 
 
-async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:
+async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[AnswerOutcome], int]:
     """The outcomes since the last night, oldest first, and the last message that was looked at."""
     since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
     sessions = [one for one in await night.list_sessions() if one.last > night.last_seen]
@@ -50,7 +50,7 @@ async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[O
     lines = await night.lines_of(within, LINES)
     turns = await night.store.nights.list_session_signals(night.user_id, [TURN], within)
     evidence = await _asserted_memories(night, [line for said in lines.values() for line in said], turns)
-    found: list[Outcome] = []
+    found: list[AnswerOutcome] = []
     for one in sessions[:SESSIONS]:
         # What is said while the night looks on is of the next one.
         new = [line for line in lines[one.id] if line.id <= one.last and line.at >= since]
@@ -59,7 +59,9 @@ async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[O
     return found, max((one.last for one in sessions[:SESSIONS]), default=night.last_seen)
 
 
-async def _asserted_memories(night: Night, lines: Iterable[Line], turns: Iterable[Noticed]) -> frozenset[int]:
+async def _asserted_memories(
+    night: Night, lines: Iterable[TranscriptLine], turns: Iterable[StoredSignal]
+) -> frozenset[int]:
     """Of what the turns of some lines showed, the memories that a user or a tool asserted (law 2)."""
     ids = frozenset[int]().union(*(shown_memories(turn.data) for turn in turns))
     held = await night.store.run(find_memories, night.user, sorted(ids))

@@ -13,7 +13,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 from insula.memory.retrieval.activation import base_level, retrieval_probability
 from insula.memory.storage import statements
 from insula.memory.storage.changes import Forget, Merge
-from insula.memory.storage.rows import Held
+from insula.memory.storage.rows import RememberedItem
 from insula.night.cycle import Night, Result
 from insula.night.wording import count_noun, undo_by
 
@@ -55,7 +55,7 @@ async def consolidate_memories(night: Night) -> Result:
     )
 
 
-def merge_duplicates(held: Sequence[Held]) -> Iterator[Merge]:
+def merge_duplicates(held: Sequence[RememberedItem]) -> Iterator[Merge]:
     """The memories that say the same, by the same speaker: the most used of them is kept, and of those the latest."""
     for group in _group_duplicates(held):
         best = max(group, key=lambda item: (item.uses, item.said_at, item.id))
@@ -63,12 +63,12 @@ def merge_duplicates(held: Sequence[Held]) -> Iterator[Merge]:
         yield Merge(kept=best.id, others=others, why="it says the same")
 
 
-def _group_duplicates(held: Sequence[Held]) -> Iterator[list[Held]]:
+def _group_duplicates(held: Sequence[RememberedItem]) -> Iterator[list[RememberedItem]]:
     """Groups of two or more: equal words first, then groups whose words differ by slips of the pen."""
-    equal: dict[tuple[str, str, tuple[str, ...]], list[Held]] = defaultdict(list)
+    equal: dict[tuple[str, str, tuple[str, ...]], list[RememberedItem]] = defaultdict(list)
     for item in (item for item in held if not item.restored):  # a person's word
         equal[item.speaker, item.provenance, split_words(item.content)].append(item)
-    by_frame: dict[tuple[str, str, int, str], list[list[Held]]] = defaultdict(list)
+    by_frame: dict[tuple[str, str, int, str], list[list[RememberedItem]]] = defaultdict(list)
     for (speaker, provenance, said), group in equal.items():
         if not said:
             continue
@@ -102,7 +102,7 @@ def _is_slip(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return a[0] == b[0] and a[-1] == b[-1] and DamerauLevenshtein.distance(a, b) == 1
 
 
-def find_forgettable(held: Sequence[Held], now: float) -> Iterator[Forget]:
+def find_forgettable(held: Sequence[RememberedItem], now: float) -> Iterator[Forget]:
     """The memories that nobody came back to for so long that ACT-R would hardly find them; the important ones last."""
     for item in held:
         if item.restored or now - item.said_at < YOUNGEST:

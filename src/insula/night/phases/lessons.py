@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from insula.guidance import ARMS, NONE, PRUNED, RETIRED, SHOWN, Evidence, Life, live
 from insula.memory.storage.changes import Lived
 from insula.memory.storage.nights import UP_TO
-from insula.memory.storage.rows import Kept, Noticed
+from insula.memory.storage.rows import StoredGuidance, StoredSignal
 from insula.memory.wishes import preference_words
 from insula.night.corrections import AGAIN, is_again, is_again_lesson, quote_user
-from insula.night.cycle import Effect, Night, Result
-from insula.night.sessions import Heard, since_last_night
+from insula.night.cycle import MeasuredEffect, Night, Result
+from insula.night.sessions import LearningSession, since_last_night
 from insula.night.wording import count_noun
 from insula.text import triggers
 from insula.text.corrections import correction_likeness
@@ -51,12 +51,12 @@ async def reinforce_lessons(night: Night) -> Result:
     )
 
 
-def _previous_state(each: tuple[Kept, Life], states: Mapping[str, str]) -> str:
+def _previous_state(each: tuple[StoredGuidance, Life], states: Mapping[str, str]) -> str:
     """The state of a lesson after the night before; its state now where it was not known."""
     return states.get(each[0].key, each[1].state)
 
 
-def _read_arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:
+def _read_arms(signals: Iterable[StoredSignal]) -> dict[tuple[int, int], str]:
     """(session, lesson) -> whether it was shown or withheld in it, as the turns recorded it."""
     arms: dict[tuple[int, int], str] = {}
     for signal in signals:
@@ -67,7 +67,7 @@ def _read_arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:
     return arms
 
 
-def _judge_session(lesson: Kept, one: Heard, arms: Mapping[tuple[int, int], str]) -> Lived | None:
+def _judge_session(lesson: StoredGuidance, one: LearningSession, arms: Mapping[tuple[int, int], str]) -> Lived | None:
     """What a session says of a lesson; None where it had no opportunity."""
     arm = arms.get((one.session.id, lesson.id))
     happened = _is_asked_again(lesson, one)
@@ -76,7 +76,7 @@ def _judge_session(lesson: Kept, one: Heard, arms: Mapping[tuple[int, int], str]
     return Lived(lesson.id, one.session.id, arm or NONE, happened)
 
 
-def _is_asked_again(lesson: Kept, one: Heard) -> bool:
+def _is_asked_again(lesson: StoredGuidance, one: LearningSession) -> bool:
     """Whether the user said in a session what a lesson says, though it may have been told."""
     if is_again_lesson(lesson):
         mine = (each for each in one.corrections if lesson.key.startswith(f"{each.kind}/"))
@@ -84,7 +84,7 @@ def _is_asked_again(lesson: Kept, one: Heard) -> bool:
     return any(correction_likeness(each, preference_words(lesson)) >= AGAIN for each in one.asked)
 
 
-def _list_evidence(lesson: Kept, new: Iterable[Lived], now: float) -> list[Evidence]:
+def _list_evidence(lesson: StoredGuidance, new: Iterable[Lived], now: float) -> list[Evidence]:
     old = [Evidence(session=s, at=at, arm=arm, happened=happened) for s, arm, happened, at in lesson.evidence]
     mine = [one for one in new if one.lesson_id == lesson.id]
     return old + [Evidence(session=str(one.session_id), at=now, arm=one.arm, happened=one.happened) for one in mine]
@@ -94,7 +94,7 @@ def _evidence_kind(outcome: Lived) -> str:
     return Evidence(session="", at=0.0, arm=outcome.arm, happened=outcome.happened).kind
 
 
-def _measure_effect(lesson: Kept, life: Life) -> Effect:
+def _measure_effect(lesson: StoredGuidance, life: Life) -> MeasuredEffect:
     found = life.effect
     assert found is not None  # noqa: S101 its verdict is known
-    return Effect(lesson.advice, life.verdict, found.estimate, found.low, found.high)
+    return MeasuredEffect(lesson.advice, life.verdict, found.estimate, found.low, found.high)

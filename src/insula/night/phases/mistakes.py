@@ -5,14 +5,14 @@ It goes before `lessons`, which counts what the same sessions say of a lesson.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from insula.memory.storage.changes import Lesson
+from insula.memory.storage.changes import LessonChange
 from insula.memory.storage.nights import UP_TO
-from insula.memory.storage.rows import Kept, name_of
+from insula.memory.storage.rows import StoredGuidance, name_of
 from insula.memory.wishes import is_told, is_wish, preference_words
 from insula.night.corrections import Corrected, lessons_of
 from insula.night.cycle import Night, Result
 from insula.night.grounding import ABOUT_PEOPLE, about_no_answers, without_people
-from insula.night.sessions import Heard, corrected_before, since_last_night
+from insula.night.sessions import LearningSession, corrected_before, since_last_night
 from insula.night.wanted import PLACES, asked_again, find_doubtful, find_unheard, requests_since
 from insula.night.wording import count_noun, join_parts, undo_by
 
@@ -39,7 +39,7 @@ async def learn_corrections(night: Night) -> Result:
         without_people(each, night.embed) for one in heard for each in about_no_answers(one.corrections, night.embed)
     ]
     before = [without_people(each, night.embed) for each in await corrected_before(night, heard)] if corrected else []
-    twice = [one for one in again if isinstance(one, Lesson)]
+    twice = [one for one in again if isinstance(one, LessonChange)]
     asked = {each for one in twice for each in one.citations}
     lessons = [one for one in lessons_of(corrected, before, kept) if asked.isdisjoint(one.citations)][:MOST]
     told_before = {one["id"] for one in night.last.get("wishes", ())}
@@ -86,7 +86,7 @@ async def learn_corrections(night: Night) -> Result:
     )
 
 
-def _conflict_question(older: Kept, newer: Kept) -> str:
+def _conflict_question(older: StoredGuidance, newer: StoredGuidance) -> str:
     """A question that is put once, on two preferences that may not both hold."""
     return (
         f"Do both hold, “{preference_words(older)}” and “{preference_words(newer)}”? "
@@ -95,7 +95,7 @@ def _conflict_question(older: Kept, newer: Kept) -> str:
     )
 
 
-def _describe_lesson(one: Lesson) -> str:
+def _describe_lesson(one: LessonChange) -> str:
     return f"From now on: {one.advice} {undo_by('guidance forget', name_of(one.key, ''))}"
 
 
@@ -107,13 +107,13 @@ def _cite_memories(citations: Iterable[int], memories: Mapping[int, int]) -> str
     return f" (from {'memory' if len(numbers) == 1 else 'memories'} {shown}{more})" if numbers else ""
 
 
-def _list_refused(heard: Iterable[Heard]) -> Iterator[Refused]:
+def _list_refused(heard: Iterable[LearningSession]) -> Iterator[Refused]:
     for one in heard:
         for message, why in one.refused:
             yield {"why": why, "session": one.session.name, "message": message}
 
 
-def _list_private(corrected: Iterable[Corrected], heard: Iterable[Heard]) -> Iterator[Refused]:
+def _list_private(corrected: Iterable[Corrected], heard: Iterable[LearningSession]) -> Iterator[Refused]:
     """Where corrections stand that tell of somebody."""
     names = {one.session.id: one.session.name for one in heard}
     for one in corrected:

@@ -14,9 +14,9 @@ from pydantic import BaseModel, Field
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
 from insula.language.heads import chance
-from insula.memory.storage.changes import Forget, Insight, Noted
+from insula.memory.storage.changes import Forget, InsightChange, Noted
 from insula.memory.storage.nights import UP_TO
-from insula.memory.storage.rows import Line, Understood
+from insula.memory.storage.rows import TranscriptLine, Understood
 from insula.memory.storage.vectors import Embed
 from insula.night import prompts
 from insula.night.agreement import says_same
@@ -25,9 +25,9 @@ from insula.night.cycle import Night, Result
 from insula.night.grounding import (
     ITEM_CHARS,
     TELLS,
-    Dropped,
+    CitedProposal,
+    DroppedProposal,
     Ground,
-    Proposal,
     find_harm,
     list_passages,
     list_sayings,
@@ -39,7 +39,7 @@ from insula.night.grounding import (
 from insula.night.operations import (
     MOST,
     Candidate,
-    Judged,
+    JudgedOperations,
     Operation,
     judge_operations,
     operation_forms,
@@ -144,10 +144,10 @@ def answer_form(sessions: Sequence[int], ids: Sequence[str]) -> type[Reflection]
     return Answer
 
 
-class Proposed(NamedTuple):
+class ProposedItems(NamedTuple):
     """What is to be sifted, and what that took."""
 
-    items: Sequence[Proposal]
+    items: Sequence[CitedProposal]
     usage: dict[str, int]
     left_out: int = 0
     """Sessions for which there was no room."""
@@ -155,10 +155,10 @@ class Proposed(NamedTuple):
     """What is to become of the guidance that stands."""
 
 
-class Kept(NamedTuple):
+class KeptInsights(NamedTuple):
     """What is written of the insights that were kept."""
 
-    changes: tuple[Insight, ...]
+    changes: tuple[InsightChange, ...]
     added: tuple[str, ...]
     """What was not known before."""
     merged: int
@@ -176,7 +176,7 @@ async def reflect_on_days(night: Night) -> Result:
     counts = {"new": len(found.new), "earlier": len(found.earlier)}
     if not found.new:
         return Result({"sessions": counts, UP_TO: night.last_seen}, skipped="No session is new.")
-    proposed = Proposed(still_open(*await read_through(night, found.sessions)), total_usage(()))
+    proposed = ProposedItems(still_open(*await read_through(night, found.sessions)), total_usage(()))
     if night.model:
         asked = await _by_model(night, night.model, found)
         proposed = asked._replace(items=[*proposed.items, *asked.items])
@@ -231,8 +231,12 @@ async def reflect_on_days(night: Night) -> Result:
 
 
 async def _look_again(
-    night: Night, model: "Model", items: Sequence[Proposal], revised: Judged, ground: Mapping[int, Ground]
-) -> tuple[list[Proposal], Judged, list[Dropped], str]:
+    night: Night,
+    model: "Model",
+    items: Sequence[CitedProposal],
+    revised: JudgedOperations,
+    ground: Mapping[int, Ground],
+) -> tuple[list[CitedProposal], JudgedOperations, list[DroppedProposal], str]:
     """What is left of a reflection when the model has read it again beside the words that it rests on: the user's, and
     those of the guidance that it puts otherwise; and why nothing of this model is kept, if that is so."""
     standing = {one.name: one.advice for one in await list_guidelines(night)}
@@ -242,12 +246,12 @@ async def _look_again(
     found = await look_again(night, model, pairs)
     why = found.why[: len(items)]
     kept = [one for one, reason in zip(items, why, strict=True) if not reason]
-    dropped = [Dropped(one, reason) for one, reason in zip(items, why, strict=True) if reason]
+    dropped = [DroppedProposal(one, reason) for one, reason in zip(items, why, strict=True) if reason]
     refusals = dict(zip(map(id, worded), found.why[len(items) :], strict=True))
     reasons = [found.unfit or refusals.get(id(one), "") for one in revised.fit]
     refused = [{"do": one.do, "why": reason} for one, reason in zip(revised.fit, reasons, strict=True) if reason]
     fit = [one for one, reason in zip(revised.fit, reasons, strict=True) if not reason]
-    return kept, Judged(fit, [*revised.refused, *refused]), dropped, found.unfit
+    return kept, JudgedOperations(fit, [*revised.refused, *refused]), dropped, found.unfit
 
 
 def _says_unfit(unfit: str) -> Iterator[str]:
@@ -255,7 +259,9 @@ def _says_unfit(unfit: str) -> Iterator[str]:
         yield DOES_WITHOUT.format(why=f"{unfit[0].upper()}{unfit[1:]}")
 
 
-def _describe_result(kept: Kept, principles: Sequence[Candidate], revised: int, by_model: bool) -> Iterator[str]:
+def _describe_result(
+    kept: KeptInsights, principles: Sequence[Candidate], revised: int, by_model: bool
+) -> Iterator[str]:
     parts = [
         f"understood {count_noun(len(kept.added), 'new thing')}" if kept.added else "",
         f"has {count_noun(len(principles), 'lesson')} to propose for SOUL.md" if principles else "",
@@ -267,7 +273,7 @@ def _describe_result(kept: Kept, principles: Sequence[Candidate], revised: int, 
         yield from (f"{one.advice} (from {count_noun(len(one.sessions), 'conversation')})" for one in principles)
 
 
-def _tells_of_somebody(night: Night, item: Proposal) -> bool:
+def _tells_of_somebody(night: Night, item: CitedProposal) -> bool:
     """Whether a question of the user's tells something of somebody, too: that is remembered, and guides nothing."""
     text = read_text(item.about, night.embed, bids=False)
     return (chance("fact", text.text, text.vector) or 0.0) >= TELLS
@@ -285,7 +291,7 @@ async def _read_ground(night: Night, found: Records, cited: Collection[int]) -> 
     return ground
 
 
-def _foreign_passages(lines: Sequence[Line], embed: Embed | None) -> frozenset[tuple[str, ...]]:
+def _foreign_passages(lines: Sequence[TranscriptLine], embed: Embed | None) -> frozenset[tuple[str, ...]]:
     """Passages of what tools returned or the user pasted; the latest, up to `EVIDENCE_CHARS`."""
     left, found = EVIDENCE_CHARS, set[tuple[str, ...]]()
     for line, own in reversed([*zip(lines, read_own(lines, embed), strict=True)]):
@@ -300,7 +306,7 @@ def _foreign_passages(lines: Sequence[Line], embed: Embed | None) -> frozenset[t
 # What is proposed
 
 
-async def _by_model(night: Night, model: "Model", found: Records) -> Proposed:
+async def _by_model(night: Night, model: "Model", found: Records) -> ProposedItems:
     """What the model proposes; it is asked again with fewer records where it refuses, as for a prompt too long."""
     try:
         return await _ask_reflection(night, model, found, ROOMS[0])
@@ -308,7 +314,7 @@ async def _by_model(night: Night, model: "Model", found: Records) -> Proposed:
         return await _ask_reflection(night, model, found, ROOMS[1])
 
 
-async def _ask_reflection(night: Night, model: "Model", found: Records, room_for_turns: int) -> Proposed:
+async def _ask_reflection(night: Night, model: "Model", found: Records, room_for_turns: int) -> ProposedItems:
     shown, stands = await choose_records(night, found, room_for_turns), await list_standing(night)
     answer = await ask_model(
         night,
@@ -330,14 +336,14 @@ async def _ask_reflection(night: Night, model: "Model", found: Records, room_for
     )
     written = Reflection.model_validate(answer["value"])
     left_out = len(found.sessions) - len(shown.sessions)
-    return Proposed(tuple(_list_proposals(written)), answer["usage"], left_out, tuple(written.operations))
+    return ProposedItems(tuple(_list_proposals(written)), answer["usage"], left_out, tuple(written.operations))
 
 
-def _list_proposals(written: Reflection) -> Iterator[Proposal]:
+def _list_proposals(written: Reflection) -> Iterator[CitedProposal]:
     for point in (*written.explanation, *written.procedures, *written.advice):
-        yield Proposal(point.text, tuple(point.sessions), quotes=tuple(filter(None, point.quotes)))
+        yield CitedProposal(point.text, tuple(point.sessions), quotes=tuple(filter(None, point.quotes)))
     for one in written.principles:
-        yield Proposal(one.text, tuple(one.sessions), section=one.section, quotes=tuple(filter(None, one.quotes)))
+        yield CitedProposal(one.text, tuple(one.sessions), section=one.section, quotes=tuple(filter(None, one.quotes)))
 
 
 async def _forget_outdated(night: Night, found: Records, known: Sequence[Understood]) -> list[Forget]:
@@ -353,7 +359,7 @@ def confidence_from_sessions(sessions: int) -> float:
     return min(CAP, (START * STRENGTH + sessions) / (STRENGTH + sessions))
 
 
-def merge_insights(items: Iterable[Proposal], known: Sequence[Understood], found: Records) -> Kept:
+def merge_insights(items: Iterable[CitedProposal], known: Sequence[Understood], found: Records) -> KeptInsights:
     """The insights to write: new ones, and known ones that more sessions now show."""
     support: dict[str, set[int]] = {one.content: set(one.sessions) for one in known}
     before = {one.content: set(one.sessions) for one in known}
@@ -364,17 +370,17 @@ def merge_insights(items: Iterable[Proposal], known: Sequence[Understood], found
         support.setdefault(same_as or item.text, set()).update(item.sessions)
     changed = {content: sessions for content, sessions in support.items() if sessions != before.get(content, set())}
     changes = tuple(_make_insight(content, sessions, found) for content, sessions in changed.items())
-    return Kept(changes, tuple(content for content in changed if content not in before), merged)
+    return KeptInsights(changes, tuple(content for content in changed if content not in before), merged)
 
 
-def _make_insight(content: str, sessions: set[int], found: Records) -> Insight:
+def _make_insight(content: str, sessions: set[int], found: Records) -> InsightChange:
     """An insight with what its evidence makes of it: one that explains trouble matters more."""
     sure = confidence_from_sessions(len(sessions))
     troubled = any(found.trouble.get(session) for session in sessions)
     held = set(analyse(content).terms)
     summaries = [found.summaries[session] for session in sorted(sessions & found.summaries.keys())]
     topics = dict.fromkeys(topic for one in summaries for topic in one.topics if held & set(analyse(topic).terms))
-    return Insight(
+    return InsightChange(
         content=content,
         topics=tuple(topics)[:TOPICS],
         sessions=tuple(sorted(sessions)),
@@ -383,7 +389,7 @@ def _make_insight(content: str, sessions: set[int], found: Records) -> Insight:
     )
 
 
-def merge_principles(items: Iterable[Proposal]) -> list[Candidate]:
+def merge_principles(items: Iterable[CitedProposal]) -> list[Candidate]:
     """Principles for SOUL.md; those that say the same are one, with the sessions of both."""
     found: list[Candidate] = []
     for item in items:
@@ -395,7 +401,7 @@ def merge_principles(items: Iterable[Proposal]) -> list[Candidate]:
     return found
 
 
-def _dropped_record(one: Dropped) -> dict[str, object]:
+def _dropped_record(one: DroppedProposal) -> dict[str, object]:
     """What was dropped, for the eyes of a person."""
     shown = screen_text(one.item.text, SHOWN_CHARS).text
     return {"reason": one.reason, "text": shown, "sessions": list(one.item.sessions)}

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from insula.coding.step.digests import hash_text as fingerprint
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
-from insula.memory.storage.changes import Change, Lesson, Revision
-from insula.memory.storage.rows import Kept, Revised
+from insula.memory.storage.changes import Change, LessonChange, RevisionChange
+from insula.memory.storage.rows import Revised, StoredGuidance
 from insula.night import soul
 from insula.night.cycle import Night, PhaseName, Result
-from insula.night.distil import Guideline, Outcome, distil_document
+from insula.night.distil import DistilResult, Guideline, distil_document
 from insula.night.guidelines import (
     NIGHT,
     PAST,
@@ -96,7 +96,7 @@ async def lay_down(night: Night) -> Result:
 # The guidelines that are offered.
 
 
-class Principle(NamedTuple):
+class ReflectedPrinciple(NamedTuple):
     """A principle that reflection found."""
 
     guideline: Guideline
@@ -106,12 +106,12 @@ class Principle(NamedTuple):
     """Of these sessions, as their summaries name them: what they were about brings it up."""
 
 
-async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str, Principle]:
+async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str, ReflectedPrinciple]:
     """What reflections found since this phase was last done, by key; of the same words it is one."""
     sessions = {session.id: session for session in await night.list_sessions()}
     summaries = await night.store.nights.list_summaries(night.user_id, SUMMARIES) if asked else []
     topics = {one.session_id: one.topics for one in summaries}
-    found: dict[str, Principle] = {}
+    found: dict[str, ReflectedPrinciple] = {}
     for one in (candidate for each in asked for candidate in each.candidates):
         section = SECTIONS.get(one.section)
         cited = [sessions[each] for each in one.sessions if each in sessions]
@@ -125,7 +125,9 @@ async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str,
         )
         citations = (*(before.citations if before else ()), *(each.last for each in cited))
         about = (*(before.topics if before else ()), *(each for one in cited for each in topics.get(one.id, ())))
-        found[key] = Principle(guideline, tuple(dict.fromkeys(citations)), tuple(dict.fromkeys(about))[:TOPICS])
+        found[key] = ReflectedPrinciple(
+            guideline, tuple(dict.fromkeys(citations)), tuple(dict.fromkeys(about))[:TOPICS]
+        )
     return found
 
 
@@ -139,7 +141,7 @@ def _support_state(sessions: frozenset[str]) -> str:
     return ACTIVE if len(sessions) >= CORROBORATED else PROPOSED
 
 
-async def _make_guideline(night: Night, lesson: Kept, new: Mapping[str, Principle]) -> Guideline:
+async def _make_guideline(night: Night, lesson: StoredGuidance, new: Mapping[str, ReflectedPrinciple]) -> Guideline:
     cited = await night.store.guidance.read_cited(night.user_id, lesson.citations)
     again = new[lesson.key].guideline.sessions if lesson.key in new else frozenset[str]()
     sessions = frozenset(one.session for one in cited) | again
@@ -157,7 +159,7 @@ async def _make_guideline(night: Night, lesson: Kept, new: Mapping[str, Principl
 # What is written.
 
 
-def _with_wishes(outcome: Outcome, old: Document, kept: Sequence[Kept]) -> Outcome:
+def _with_wishes(outcome: DistilResult, old: Document, kept: Sequence[StoredGuidance]) -> DistilResult:
     """What a night made of the document, with the ledger's preferences in it."""
     document = with_wishes(outcome.document, old, kept)
     proposal = outcome.proposal and with_wishes(outcome.proposal, old, kept)
@@ -165,7 +167,9 @@ def _with_wishes(outcome: Outcome, old: Document, kept: Sequence[Kept]) -> Outco
     return replace(outcome, document=document, proposal=proposal, changes=soul.diff_documents(old, document, why))
 
 
-def _learn_guidelines(outcome: Outcome, known: Sequence[Kept], new: Mapping[str, Principle]) -> Iterator[Change]:
+def _learn_guidelines(
+    outcome: DistilResult, known: Sequence[StoredGuidance], new: Mapping[str, ReflectedPrinciple]
+) -> Iterator[Change]:
     """The new guidelines, as records; what one repeats gains its support."""
     merged = {gone.id: gone.into for gone in outcome.dropped if gone.into}
     ledger = {lesson.key: lesson for lesson in known}
@@ -174,41 +178,41 @@ def _learn_guidelines(outcome: Outcome, known: Sequence[Kept], new: Mapping[str,
         name, advice, section = (
             (into.key, into.advice, into.section) if into else (key, guideline.text, guideline.section)
         )
-        yield Lesson(name, advice, topics, section, "derived", citations)
+        yield LessonChange(name, advice, topics, section, "derived", citations)
 
 
 def _list_revisions(
-    outcome: Outcome, found: soul_file.Found | None, old: Document, past: Sequence[Revised]
+    outcome: DistilResult, found: soul_file.SoulFile | None, old: Document, past: Sequence[Revised]
 ) -> Iterator[Change]:
     text, before = soul.render_document(outcome.document), past[0].content if past else ""
     if found and found.edited and soul.render_document(old) != before:
         before = soul.render_document(old)
-        yield Revision(SUBJECT, PERSON, before, {"why": "edited by hand"})
+        yield RevisionChange(SUBJECT, PERSON, before, {"why": "edited by hand"})
     if text != before and not (found and found.foreign):
-        yield Revision(SUBJECT, NIGHT, text, {"changes": [_change_record(change) for change in outcome.changes]})
+        yield RevisionChange(SUBJECT, NIGHT, text, {"changes": [_change_record(change) for change in outcome.changes]})
 
 
-def _list_proposals(outcome: Outcome, waiting: Sequence[Revised]) -> Iterator[Change]:
+def _list_proposals(outcome: DistilResult, waiting: Sequence[Revised]) -> Iterator[Change]:
     """What a person is asked: each thing once, whatever they said of it, and no longer than it is a question."""
     text = soul.render_document(outcome.proposal) if outcome.proposal else ""
     asked = next((one.content for one in waiting if one.content), "")
     if text and text != asked:
-        yield Revision(PROPOSAL, NIGHT, text, {"reasons": list(outcome.reasons)})
+        yield RevisionChange(PROPOSAL, NIGHT, text, {"reasons": list(outcome.reasons)})
     if not text and waiting and waiting[0].content:
-        yield Revision(PROPOSAL, NIGHT, "", {"why": "nothing waits any more"})
+        yield RevisionChange(PROPOSAL, NIGHT, "", {"why": "nothing waits any more"})
 
 
 # What is told of it.
 
 
-def _describe_result(outcome: Outcome) -> Iterator[str]:
+def _describe_result(outcome: DistilResult) -> Iterator[str]:
     changes, waits = outcome.changes, " One waits for your word." if outcome.reasons else ""
     if changes or waits:
         yield f"{count_noun(len(changes), 'change')}.{waits}"
         yield from (f"{change.kind.capitalize()}: {change.text or change.before}" for change in changes)
 
 
-def _describe_changes(outcome: Outcome) -> Iterator[str]:
+def _describe_changes(outcome: DistilResult) -> Iterator[str]:
     for change in outcome.changes:
         command = "guidance forget" if change.kind == "added" else "guidance undo"
         yield f"{change.kind.capitalize()}: {change.text or change.before} {undo_by(command, change.id)}"
@@ -216,6 +220,6 @@ def _describe_changes(outcome: Outcome) -> Iterator[str]:
         yield WAITS
 
 
-def _change_record(change: soul.Change) -> dict[str, str]:
+def _change_record(change: soul.SoulChange) -> dict[str, str]:
     """A change of the document as JSON holds it."""
     return {"kind": change.kind, "text": change.text, "before": change.before, "why": change.why, "id": change.id}

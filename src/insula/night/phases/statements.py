@@ -11,7 +11,7 @@ from insula.memory.storage import unread
 from insula.memory.storage.unread import TOKENS_A_DAY
 from insula.night.asking import total_usage
 from insula.night.cycle import Night, Result
-from insula.night.understanding import Reader, Report, read_lines
+from insula.night.understanding import Reader, UnderstandingReport, read_lines
 from insula.night.wording import count_noun, join_parts
 
 CALLS = 8
@@ -38,7 +38,7 @@ async def understand_within(night: Night, tokens: int) -> Result:
         embed=night.embed,
         tokens=tokens,
     )
-    reports, why = list[Report](), ""
+    reports, why = list[UnderstandingReport](), ""
     try:
         while len(reports) < CALLS and (report := await read_lines(reader)) is not None:
             reports.append(report)

@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field
 from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused, ModelUnavailable
 from insula.memory.storage.changes import Change, Summary
 from insula.memory.storage.nights import MIN_MESSAGES, UP_TO
-from insula.memory.storage.rows import Session
+from insula.memory.storage.rows import StoredSession
 from insula.night import prompts, transcript
 from insula.night.asking import ask_model, total_usage
 from insula.night.cycle import Night, Result
 from insula.night.grounding import find_harm
-from insula.night.transcript import Transcript
+from insula.night.transcript import SessionTranscript
 from insula.screening import screen_text
 from insula.text.analysis import analyse
 
@@ -53,7 +53,7 @@ async def summarise_sessions(night: Night) -> Result:
     if night.model is None or not new:
         why = "Without a model, nothing is summed up." if new else "No session is new."
         return Result({"sessions": len(sessions), UP_TO: latest}, skipped=why)
-    changes, failed, usages, asked = list[Change](), Counter[str](), list[dict[str, int]](), list[Session]()
+    changes, failed, usages, asked = list[Change](), Counter[str](), list[dict[str, int]](), list[StoredSession]()
     in_a_row = 0
     for session in new[:SESSIONS]:
         written, why, usage = await _summarise_session(night, night.model, session)
@@ -79,7 +79,7 @@ _AT_ONCE = frozenset({ModelUnavailable.__name__, BudgetExceeded.__name__})
 
 
 async def _summarise_session(
-    night: Night, model: "Model", session: Session
+    night: Night, model: "Model", session: StoredSession
 ) -> tuple[Summary | None, str, dict[str, int] | None]:
     """The summary of a session, why there is none, and what it took; no usage where the model did not answer."""
     said = await transcript.read_transcript(night, session.id, session.messages)
@@ -111,7 +111,7 @@ async def _summarise_session(
     return Summary(session.id, content, topics, session.messages, session.last), "", answer["usage"]
 
 
-def _terms_of(said: Transcript) -> frozenset[str]:
+def _terms_of(said: SessionTranscript) -> frozenset[str]:
     return frozenset(term for line in said.lines for term in analyse(line.text).terms)
 
 

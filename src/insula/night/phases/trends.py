@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from insula.memory.storage.rows import Noticed
-from insula.night.cycle import Effect, Night, Result
+from insula.memory.storage.rows import StoredSignal
+from insula.night.cycle import MeasuredEffect, Night, Result
 from insula.stats import slope
 from insula.types import PASS_THRESHOLD, TURN
 from insula.value import is_number, is_object
@@ -60,12 +60,12 @@ async def measure_trend(night: Night) -> Result:
         f"Answers get {'better' if found.verdict == 'rising' else 'worse'}: of the latest {found.answers[1]}, "
         f"{found.short[1]} fell short, and {found.short[0]} of the {found.answers[0]} before."
     )
-    effect = Effect("how good answers are, in 30 days", found.verdict, *(round(one, 4) for one in found[1:4]))
+    effect = MeasuredEffect("how good answers are, in 30 days", found.verdict, *(round(one, 4) for one in found[1:4]))
     is_month = found.low >= -MONTH_SCALE and found.high <= MONTH_SCALE
     return Result(report, says=[said], effects=[effect] if is_month else ())
 
 
-def list_scores(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
+def list_scores(turns: Sequence[StoredSignal]) -> list[tuple[float, float]]:
     """Day and score of the responses of which something could be told."""
     found: list[tuple[float, float]] = []
     for turn in turns:

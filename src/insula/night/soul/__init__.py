@@ -5,12 +5,12 @@ from insula.night.soul.document import (
     SECTIONS,
     TEMPLATE,
     Document,
-    Line,
     Section,
+    SoulLine,
     file_digest,
     parse_document,
 )
-from insula.night.soul.edit import Change, diff_documents, revise_document, taken_out
+from insula.night.soul.edit import SoulChange, diff_documents, revise_document, taken_out
 from insula.night.soul.render import WORDS, prompt_text, render_document, render_told
 
 __all__ = [
@@ -18,10 +18,10 @@ __all__ = [
     "SECTIONS",
     "TEMPLATE",
     "WORDS",
-    "Change",
     "Document",
-    "Line",
     "Section",
+    "SoulChange",
+    "SoulLine",
     "diff_documents",
     "file_digest",
     "parse_document",

@@ -46,7 +46,7 @@ _LOCK = re.compile(r"[ \t]*<!--[ \t]*(/?)locked[ \t]*-->[ \t]*\Z", re.IGNORECASE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class SoulLine:
     """One line of the document."""
 
     raw: str
@@ -67,17 +67,17 @@ class Line:
 class Document:
     """A text read as guidelines; two texts that differ in a byte are two documents."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[SoulLine, ...] = ()
     problems: tuple[str, ...] = ()
     """What was not understood; it stays as it is and counts as the person's."""
 
     @property
-    def derived(self) -> tuple[Line, ...]:
+    def derived(self) -> tuple[SoulLine, ...]:
         """The guidelines that the night wrote."""
         return tuple(line for line in self.lines if line.derived)
 
     @property
-    def own(self) -> tuple[Line, ...]:
+    def own(self) -> tuple[SoulLine, ...]:
         """What a person wrote and the agent is told."""
         return tuple(line for line in self.lines if line.text and not line.derived and line.kind != "heading")
 
@@ -95,10 +95,10 @@ def parse_document(text: str) -> Document:
     """
     if len(text) > MOST_CHARS:
         raise InputError(f"SOUL.md has {len(text):,} characters and {MOST_CHARS:,} are the most; shorten it.")
-    return _Reader(text).read_document()
+    return _SoulReader(text).read_document()
 
 
-class _Reader:
+class _SoulReader:
     """Goes through a text once, with what is open at each line: a comment, a fence, a locked part, a section."""
 
     def __init__(self, text: str) -> None:
@@ -115,59 +115,63 @@ class _Reader:
         lines = tuple(self._read_line(i) for i in range(len(self._raws)))
         return Document(lines=lines, problems=tuple(self._problems[:_MOST_PROBLEMS]))
 
-    def _read_line(self, i: int) -> Line:
+    def _read_line(self, i: int) -> SoulLine:
         raw, seen = self._raws[i], self._seen[i]
         bare = END.sub("", raw).lstrip("\ufeff")
         lock = _LOCK.match(bare) if not self._fenced else None
         if lock:
             self._locked = not lock[1]
-            return Line(raw=raw, kind="locked", section=self._section)
+            return SoulLine(raw=raw, kind="locked", section=self._section)
         if self._locked:
-            return Line(raw=raw, kind="locked", section=self._section, text=seen.rstrip())
+            return SoulLine(raw=raw, kind="locked", section=self._section, text=seen.rstrip())
         if self._commented[i]:
-            return Line(raw=raw, kind="locked" if self._yours else "comment", section=self._section, text=seen.strip())
+            return SoulLine(
+                raw=raw, kind="locked" if self._yours else "comment", section=self._section, text=seen.strip()
+            )
         return self._read_visible(i, raw, bare, seen)
 
-    def _read_visible(self, i: int, raw: str, bare: str, seen: str) -> Line:
+    def _read_visible(self, i: int, raw: str, bare: str, seen: str) -> SoulLine:
         fence = bool(_FENCE.match(seen))
         if fence and not self._fenced and i == self._last_fence:
             self._note_problem(i, "a block of code is not closed; it is taken for text")
             fence = False
         if fence or self._fenced:
             self._fenced = self._fenced != fence
-            return Line(raw=raw, kind="locked" if self._yours else "code", section=self._section, text=seen.rstrip())
+            return SoulLine(
+                raw=raw, kind="locked" if self._yours else "code", section=self._section, text=seen.rstrip()
+            )
         if heading := _HEADING.match(seen):
             return self._read_heading(raw, len(heading[1]), heading[2].strip())
         if self._yours:
-            return Line(raw=raw, kind="locked", text=seen.rstrip())
+            return SoulLine(raw=raw, kind="locked", text=seen.rstrip())
         if "<!--" in seen:
             self._note_problem(i, "a comment is not closed; the agent is not told what follows in the line")
             seen = seen[: seen.index("<!--")]
         return self._read_prose(i, raw, bare, seen)
 
-    def _read_heading(self, raw: str, level: int, title: str) -> Line:
+    def _read_heading(self, raw: str, level: int, title: str) -> SoulLine:
         if level > 2:
             kind: Kind = "locked" if self._yours else "text"
-            return Line(raw=raw, kind=kind, section=self._section, text=title, level=level)
+            return SoulLine(raw=raw, kind=kind, section=self._section, text=title, level=level)
         self._yours = title.casefold() == "yours"
         self._section = next((each for each in SECTIONS if each.casefold() == title.casefold()), None)
         if self._yours:
-            return Line(raw=raw, kind="locked", level=level)
-        return Line(raw=raw, kind="heading", section=self._section, text=title, level=level)
+            return SoulLine(raw=raw, kind="locked", level=level)
+        return SoulLine(raw=raw, kind="heading", section=self._section, text=title, level=level)
 
-    def _read_prose(self, i: int, raw: str, bare: str, seen: str) -> Line:
+    def _read_prose(self, i: int, raw: str, bare: str, seen: str) -> SoulLine:
         item = _ITEM.match(seen.rstrip())
         text = item[1] if item else seen.strip()
         marks = _MARK.findall(bare)
         if "<!-- i:" in bare and len(marks) != 1:
             self._note_problem(i, "its mark is broken; the line is taken for yours")
         if not text and not marks:
-            return Line(raw=raw, kind="blank" if not bare.strip() else "comment", section=self._section)
+            return SoulLine(raw=raw, kind="blank" if not bare.strip() else "comment", section=self._section)
         name, seal = marks[0] if len(marks) == 1 else ("", "")
         derived = bool(item and self._section and name and name not in self._ids) and seal == line_checksum(name, text)
         self._ids.add(name)
         kind: Kind = "item" if item else "text"
-        return Line(raw=raw, kind=kind, section=self._section, text=text, id=name, derived=derived)
+        return SoulLine(raw=raw, kind=kind, section=self._section, text=text, id=name, derived=derived)
 
     def _note_problem(self, i: int, what: str) -> None:
         self._problems.append(f"Line {i + 1} of SOUL.md is not understood: {what}.")

@@ -8,11 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from insula.night.soul.document import END, SECTIONS, TEMPLATE, Document, Line, Section, line_checksum, parse_document
+from insula.night.soul.document import (
+    END,
+    SECTIONS,
+    TEMPLATE,
+    Document,
+    Section,
+    SoulLine,
+    line_checksum,
+    parse_document,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class SoulChange:
     """One difference between two documents."""
 
     kind: Literal["added", "changed", "removed"]
@@ -51,22 +60,22 @@ def revise_document(
     return parse_document("".join(line.raw for line in lines))
 
 
-def _make_item(section: Section | None, name: str, text: str, end: str) -> Line:
+def _make_item(section: Section | None, name: str, text: str, end: str) -> SoulLine:
     raw = f"- {text} <!-- i:{name}.{line_checksum(name, text)} -->{end}"
-    return Line(raw=raw, kind="item", section=section, text=text, id=name, derived=True)
+    return SoulLine(raw=raw, kind="item", section=section, text=text, id=name, derived=True)
 
 
-def _reword_line(line: Line, words: Mapping[str, str], end: str) -> Line:
+def _reword_line(line: SoulLine, words: Mapping[str, str], end: str) -> SoulLine:
     return _make_item(line.section, line.id, words[line.id], end) if line.derived and line.id in words else line
 
 
-def _place_items(lines: list[Line], section: Section, items: list[Line], end: str) -> list[Line]:
+def _place_items(lines: list[SoulLine], section: Section, items: list[SoulLine], end: str) -> list[SoulLine]:
     """The lines with items at the end of a section, which is made where it is missing."""
-    blank = Line(raw=end, kind="blank")
+    blank = SoulLine(raw=end, kind="blank")
     at = _end_of(lines, section)
     if at is None:
         at = _place_of(lines, section)
-        heading = Line(raw=f"## {section}{end}", kind="heading", section=section, text=section, level=2)
+        heading = SoulLine(raw=f"## {section}{end}", kind="heading", section=section, text=section, level=2)
         gap = [blank] if at and lines[at - 1].kind != "blank" else []
         items = [*gap, heading, blank, *items]
     elif lines[at - 1].kind == "heading":
@@ -79,18 +88,18 @@ def _place_items(lines: list[Line], section: Section, items: list[Line], end: st
     return [*_close_lines(lines[:at], end), *items, *lines[at:]]
 
 
-def _close_lines(lines: list[Line], end: str) -> list[Line]:
+def _close_lines(lines: list[SoulLine], end: str) -> list[SoulLine]:
     """The lines, the last of which has an end."""
-    return [*lines, Line(raw=end, kind="blank")] if lines and not END.search(lines[-1].raw) else lines
+    return [*lines, SoulLine(raw=end, kind="blank")] if lines and not END.search(lines[-1].raw) else lines
 
 
-def _end_of(lines: Sequence[Line], section: Section) -> int | None:
+def _end_of(lines: Sequence[SoulLine], section: Section) -> int | None:
     """After the last line of a section that is neither blank nor locked."""
     places = [i for i, line in enumerate(lines) if line.section == section and line.kind not in ("blank", "locked")]
     return places[-1] + 1 if places else None
 
 
-def _place_of(lines: Sequence[Line], section: Section) -> int:
+def _place_of(lines: Sequence[SoulLine], section: Section) -> int:
     """Where a missing section goes: after those before it, else before those after it, else before what is locked."""
     order = SECTIONS.index(section)
     for other in reversed(SECTIONS[:order]):
@@ -100,7 +109,7 @@ def _place_of(lines: Sequence[Line], section: Section) -> int:
     return next((i for i, line in enumerate(lines) if line.kind == "locked" or line.section in later), len(lines))
 
 
-def diff_documents(old: Document, new: Document, why: Mapping[str, str] | None = None) -> tuple[Change, ...]:
+def diff_documents(old: Document, new: Document, why: Mapping[str, str] | None = None) -> tuple[SoulChange, ...]:
     """What a reader sees changed between two documents: guidelines by their id, a person's lines as they stand.
 
     Args:
@@ -119,14 +128,14 @@ def diff_documents(old: Document, new: Document, why: Mapping[str, str] | None =
     return (*changes, *_own_changes(old, new, before.keys() - after.keys()))
 
 
-def _line_words(line: Line | None) -> tuple[str, Section | None] | None:
+def _line_words(line: SoulLine | None) -> tuple[str, Section | None] | None:
     return (line.text, line.section) if line else None
 
 
-def _make_change(before: Line | None, after: Line | None, why: str) -> Change:
+def _make_change(before: SoulLine | None, after: SoulLine | None, why: str) -> SoulChange:
     line = after or before
     assert line is not None  # noqa: S101 one of the two documents holds it
-    return Change(
+    return SoulChange(
         kind="changed" if before and after else "added" if after else "removed",
         author="night" if line.derived else "person",
         text=line.text,
@@ -137,16 +146,16 @@ def _make_change(before: Line | None, after: Line | None, why: str) -> Change:
     )
 
 
-def _own_changes(old: Document, new: Document, gone: Iterable[str]) -> Iterable[Change]:
+def _own_changes(old: Document, new: Document, gone: Iterable[str]) -> Iterable[SoulChange]:
     known = frozenset(gone)
     before, after = list(old.own), [line for line in new.own if line.id not in known]
     for line in _missing_lines(before, after):
-        yield Change(kind="removed", author="person", text=line.text, section=line.section)
+        yield SoulChange(kind="removed", author="person", text=line.text, section=line.section)
     for line in _missing_lines(after, before):
-        yield Change(kind="added", author="person", text=line.text, section=line.section)
+        yield SoulChange(kind="added", author="person", text=line.text, section=line.section)
 
 
-def _missing_lines(lines: Iterable[Line], others: Iterable[Line]) -> Iterable[Line]:
+def _missing_lines(lines: Iterable[SoulLine], others: Iterable[SoulLine]) -> Iterable[SoulLine]:
     """The lines whose text the others do not hold, or not so often."""
     left = Counter(line.text for line in others)
     for line in lines:

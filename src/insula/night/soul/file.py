@@ -25,7 +25,7 @@ _MOST_INDEX = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SoulFile:
     """What stands in the place of SOUL.md."""
 
     document: Document
@@ -47,7 +47,7 @@ def soul_path(workspace: Path | None, data: Path) -> Path:
     return (workspace or data) / FILE
 
 
-def read_soul(path: Path, known_digests: Collection[str]) -> Found:
+def read_soul(path: Path, known_digests: Collection[str]) -> SoulFile:
     """Read the file, and say whose it is.
 
     Args:
@@ -59,13 +59,13 @@ def read_soul(path: Path, known_digests: Collection[str]) -> Found:
     """
     data = _read_bytes(path)
     if data is None:
-        return Found(document=Document())
+        return SoulFile(document=Document())
     document = parse_document(_decode_text(data, path))
     found = file_digest(data)
     if found in known_digests:
-        return Found(document=document, digest=found)
+        return SoulFile(document=document, digest=found)
     ours = bool(known_digests) and (bool(document.derived) or _at_home(path)) and not _is_tracked(path)
-    return Found(document=document, digest=found, edited=ours, foreign=not ours)
+    return SoulFile(document=document, digest=found, edited=ours, foreign=not ours)
 
 
 def write_soul(path: Path, document: Document, seen: str) -> str | None:

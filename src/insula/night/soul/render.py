@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
-from insula.night.soul.document import SECTIONS, Document, Line
+from insula.night.soul.document import SECTIONS, Document, SoulLine
 from insula.screening import Reason, Screened, screen_text
 
 WORDS = 600
@@ -37,7 +37,7 @@ class Withheld(NamedTuple):
     """Empty where there was no room."""
 
 
-class Told(NamedTuple):
+class RenderedSoul(NamedTuple):
     """What the agent is told, and what not."""
 
     text: str
@@ -75,7 +75,7 @@ def prompt_text(document: Document, without: frozenset[str] = frozenset()) -> st
 
 @clear_on_erasure
 @lru_cache(maxsize=16)
-def render_told(document: Document) -> Told:
+def render_told(document: Document) -> RenderedSoul:
     """What the agent is told of a document, and which lines were withheld.
 
     Lines are told whole or not at all: a person's first, then the guidelines of the night in their order, as long as
@@ -98,15 +98,15 @@ def render_told(document: Document) -> Told:
         del chosen[i]
         withheld[i] = Withheld(document.lines[i].text, reasons)
     text = _GAP.sub("\n\n", "\n".join(_laid_out(document.lines, chosen))).strip("\n")
-    return Told(text, tuple(withheld[i] for i in sorted(withheld)))
+    return RenderedSoul(text, tuple(withheld[i] for i in sorted(withheld)))
 
 
-def line_words(line: Line) -> int:
+def line_words(line: SoulLine) -> int:
     """The words that a line counts for when it is told, its bullet or hashes included."""
     return count_words(line.text) + (line.kind == "item" or line.level > 0)
 
 
-def _format_line(line: Line) -> str:
+def _format_line(line: SoulLine) -> str:
     """One line as the agent reads it."""
     safe = _screen_line(line.text).text
     if line.kind in ("locked", "code") and not line.level:
@@ -123,7 +123,7 @@ def _screen_line(text: str) -> Screened:
     return screen_text(text, len(text))
 
 
-def _screen_together(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[tuple[int, tuple[Reason, ...]]]:
+def _screen_together(lines: Sequence[SoulLine], chosen: dict[int, str]) -> Iterator[tuple[int, tuple[Reason, ...]]]:
     """Lines that are harmless alone and an order together: a person's, or else the last."""
     order = sorted(chosen)
     found: dict[int, tuple[Reason, ...]] = {}
@@ -136,7 +136,7 @@ def _screen_together(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[
     return iter(found.items())
 
 
-def _laid_out(lines: Sequence[Line], chosen: dict[int, str]) -> Iterator[str]:
+def _laid_out(lines: Sequence[SoulLine], chosen: dict[int, str]) -> Iterator[str]:
     """The chosen lines under the headings that have something under them."""
     heading: str | None = None
     for i, line in enumerate(lines):
@@ -157,7 +157,7 @@ def _is_fit(heading: str) -> bool:
     return len(heading) <= _LONG_HEADING and not screen_text(heading, _LONG_HEADING).reasons
 
 
-def count_told_words(lines: Iterable[Line]) -> int:
+def count_told_words(lines: Iterable[SoulLine]) -> int:
     """The words that lines count for when they are told."""
     return sum(line_words(line) for line in lines if line.text)
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict
 
 from insula.memory.storage import progress
-from insula.memory.storage.progress import Date, Failure
+from insula.memory.storage.progress import Date, NightFailure
 from insula.memory.storage.spending import Sum
 from insula.server.problems import documented
 from insula.server.users import operator, service_of
@@ -130,7 +130,7 @@ def _date(one: Date) -> DateOfAll:
     )
 
 
-def _failure(one: Failure) -> FailedNight:
+def _failure(one: NightFailure) -> FailedNight:
     return FailedNight(
         user=one.user, night=one.night, why=one.why, tries=one.tries, at=datetime.fromtimestamp(one.at, UTC)
     )

@@ -11,7 +11,7 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from insula.errors import StoreError
 from insula.memory.storage import views
-from insula.memory.storage.rows import Entry
+from insula.memory.storage.rows import LedgerEntry
 from insula.memory.storage.store import Store
 from insula.server.api.numbers import Id
 from insula.server.door.gate import same_site
@@ -135,6 +135,6 @@ async def _told(store: Store, user: str, after: int) -> Told:
     return Told(b"".join(events), entries[-1].id if entries else after, len(entries) == BATCH)
 
 
-def shown(entry: Entry) -> dict[str, Any]:
+def shown(entry: LedgerEntry) -> dict[str, Any]:
     """A signal as JSON shows it."""
     return {**entry._asdict(), "at": datetime.fromtimestamp(entry.at, UTC).isoformat()}

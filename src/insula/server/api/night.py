@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict
 
 from insula.memory.storage import views
-from insula.memory.storage.rows import Done
+from insula.memory.storage.rows import StoredPhaseReport
 from insula.night.cycle import END
 from insula.server.api.numbers import Before, Limit
 from insula.server.problems import documented
@@ -88,7 +88,7 @@ class Report(BaseModel):
 async def nights(request: Request, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> Nights:
     """What a user's nights reported, phase by phase."""
     rows = await service_of(request).chat.metacognition.store.read(views.list_phase_reports, user, before, limit + 1)
-    found: dict[str, list[Done]] = {}
+    found: dict[str, list[StoredPhaseReport]] = {}
     for row in rows:
         found.setdefault(row.night, []).append(row)
     latest = sorted(found.values(), key=lambda done: done[-1].id, reverse=True)
@@ -109,7 +109,7 @@ async def sleep(
     return Report(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
 
 
-def _night(done: list[Done]) -> Night:
+def _night(done: list[StoredPhaseReport]) -> Night:
     return Night(
         night=done[0].night,
         ended=any(one.phase == END for one in done),

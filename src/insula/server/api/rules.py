@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, Evidence, Life, live
-from insula.memory.storage.rows import Cited, Kept
+from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.night import guidelines, soul
@@ -156,7 +156,7 @@ async def _in_force(store: Store, user_id: int) -> tuple[frozenset[str], frozens
     return frozenset(line.id for line in document.derived), guidelines.removed_guidelines(past)
 
 
-def _lesson(lesson: Kept, told: bool, cited: Mapping[int, Cited], now: float) -> Rule:
+def _lesson(lesson: StoredGuidance, told: bool, cited: Mapping[int, Cited], now: float) -> Rule:
     evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence)
     life = live(evidence, now, mode=lesson.mode)
     state = life.state
@@ -172,7 +172,7 @@ def _lesson(lesson: Kept, told: bool, cited: Mapping[int, Cited], now: float) ->
     )
 
 
-def _guideline(lesson: Kept, here: frozenset[str], gone: frozenset[str], cited: Mapping[int, Cited]) -> Rule:
+def _guideline(lesson: StoredGuidance, here: frozenset[str], gone: frozenset[str], cited: Mapping[int, Cited]) -> Rule:
     told = lesson.key in here
     backed = {cited[number].session for number in lesson.citations if number in cited}
     earned = ACTIVE if told or len(backed) >= CORROBORATED else PROPOSED
@@ -180,7 +180,7 @@ def _guideline(lesson: Kept, here: frozenset[str], gone: frozenset[str], cited: 
     return Rule(**_common(lesson, cited), state=state, told=told, confidence=None, evidence=None, effect=None)
 
 
-def _common(lesson: Kept, cited: Mapping[int, Cited]) -> dict[str, Any]:
+def _common(lesson: StoredGuidance, cited: Mapping[int, Cited]) -> dict[str, Any]:
     return {
         "id": lesson.id,
         "name": lesson.name,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, ConfigDict
 
 from insula.memory.storage import views
-from insula.memory.storage.rows import Entry, Spoken
+from insula.memory.storage.rows import LedgerEntry, TalkLine
 from insula.server.api.numbers import PAGE, Before, Limit
 from insula.server.problems import documented, shown
 from insula.server.users import CurrentUser, service_of
@@ -167,7 +167,7 @@ async def transcript(
 _UNTOLD: Mapping[str, Any] = {}
 
 
-def _exchange(turn: int, said: Sequence[Spoken], noticed: Sequence[Entry]) -> Exchange:
+def _exchange(turn: int, said: Sequence[TalkLine], noticed: Sequence[LedgerEntry]) -> Exchange:
     record = next((one.data for one in noticed if one.kind == TURN), _UNTOLD)
     return Exchange(
         turn=turn,
@@ -191,7 +191,7 @@ def _by_turn(rows: Sequence[Any]) -> dict[int, list[Any]]:
     return found
 
 
-def latest(lines: Sequence[Spoken]) -> Sequence[Spoken]:
+def latest(lines: Sequence[TalkLine]) -> Sequence[TalkLine]:
     """Of lines, oldest first, those of the last turns that there is room for; of the very last one all."""
     room = MOST_CHARS
     for line in reversed(lines):

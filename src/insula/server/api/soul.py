@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from insula.memory.storage import views
 from insula.memory.storage.rows import Revised
 from insula.night import guidelines
-from insula.night.guidelines import SUBJECT, State
+from insula.night.guidelines import SUBJECT, SoulState
 from insula.server.api.numbers import Id
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, conflicts, service_of
@@ -175,7 +175,7 @@ async def proposal(request: Request, user: CurrentUser, word: Annotated[Word, Bo
     return _soul(await _state(request, user))
 
 
-async def _state(request: Request, user: str) -> State:
+async def _state(request: Request, user: str) -> SoulState:
     service = service_of(request)
     return await guidelines.read_soul_state(service.chat.metacognition.store, user, service.soul_of(user))
 
@@ -188,7 +188,7 @@ async def _found(request: Request, user: str, number: int) -> Revised:
     return found
 
 
-def _soul(state: State) -> Soul:
+def _soul(state: SoulState) -> Soul:
     return Soul(
         text=state.text,
         revision=state.past[0].id if state.past else None,

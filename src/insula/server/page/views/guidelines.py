@@ -63,7 +63,7 @@ def document(text: str, cards: Mapping[str, Guidance] | None = None) -> list[Lin
     ]
 
 
-def _kind(line: soul.Line) -> Literal["heading", "item", "text", "code"]:
+def _kind(line: soul.SoulLine) -> Literal["heading", "item", "text", "code"]:
     if line.kind in ("heading", "item", "code"):
         return line.kind
     return "text"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from insula.coding.replay import figures
-from insula.memory.storage.rows import Entry
+from insula.memory.storage.rows import LedgerEntry
 from insula.operations.adaptations import CAUSES, describe_duration
 from insula.server.page.views import words
 from insula.session.adaptation import Cause
@@ -51,7 +51,7 @@ class Chart:
         return f"last {self.points[-1].text}, middle {middle.text}"
 
 
-def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]:
+def charts(turns: Iterable[LedgerEntry], snapshots: Sequence[Snapshot]) -> list[Chart]:
     """Quality, confidence, latency and utilisation.
 
     Args:
@@ -103,7 +103,7 @@ def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]
 
 
 def _points(
-    rows: Sequence[Entry], value: Callable[[Mapping[str, Any]], float | None], text: Callable[[float], str]
+    rows: Sequence[LedgerEntry], value: Callable[[Mapping[str, Any]], float | None], text: Callable[[float], str]
 ) -> tuple[Point, ...]:
     same_day = len({figures.format_day(row.at) for row in rows}) == 1
     known = [(row, found) for row in rows if (found := value(row.data)) is not None]
@@ -132,7 +132,7 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def now(performance: Performance, ring: Ring, recent: Sequence[Entry], normal: Controls) -> str:
+def now(performance: Performance, ring: Ring, recent: Sequence[LedgerEntry], normal: Controls) -> str:
     """How the service stands, in two sentences.
 
     Args:
@@ -151,7 +151,7 @@ def now(performance: Performance, ring: Ring, recent: Sequence[Entry], normal: C
     return f"{state} {_limit(ring, recent, normal)}"
 
 
-def _limit(ring: Ring, recent: Sequence[Entry], normal: Controls) -> str:
+def _limit(ring: Ring, recent: Sequence[LedgerEntry], normal: Controls) -> str:
     """What the user's last answer could use: other users' conversations may be under another load."""
     allowed = recent[0].data.get("controls") if recent else None
     limit = _number(allowed.get("max_context_items")) if is_object(allowed) else None

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from insula.memory.storage.rows import Entry, Kept, Spoken, Talk
+from insula.memory.storage.rows import LedgerEntry, SessionStretch, StoredGuidance, TalkLine
 from insula.operations.adaptations import describe_duration
 from insula.server.api.numbers import Id
 from insula.server.page.views import words
@@ -141,7 +141,7 @@ class Shown:
     sure: Gauge | None
     good: Gauge | None
     recalled: tuple[tuple[Memory, Scored], ...] = ()
-    lessons: tuple[tuple[Kept, bool], ...] = ()
+    lessons: tuple[tuple[StoredGuidance, bool], ...] = ()
     """With whether it was told."""
     allowed: tuple[str, ...] = ()
     spent: tuple[str, ...] = ()
@@ -188,7 +188,9 @@ class Shown:
         return [one for one in self.facts.signals if one.kind not in (TURN, JUDGED)]
 
 
-def shown(facts: Facts, memories: Mapping[int, Memory], lessons: Mapping[int, Kept], normal: Controls) -> Shown:
+def shown(
+    facts: Facts, memories: Mapping[int, Memory], lessons: Mapping[int, StoredGuidance], normal: Controls
+) -> Shown:
     """A turn, with the texts of what it names.
 
     Args:
@@ -228,10 +230,10 @@ def _spent(facts: Facts) -> Iterable[str]:
         yield f"{describe_duration(ms.model)} for the model{added}."
 
 
-def of_session(session: str, talk: Talk) -> list[Facts]:
+def of_session(session: str, talk: SessionStretch) -> list[Facts]:
     """The turns of a session, oldest first, as far as transcript and ledger know them."""
-    said: dict[int, list[Spoken]] = {}
-    noticed: dict[int, list[Entry]] = {}
+    said: dict[int, list[TalkLine]] = {}
+    noticed: dict[int, list[LedgerEntry]] = {}
     for line in talk.lines:
         said.setdefault(line.turn, []).append(line)
     for one in talk.noticed:
@@ -239,7 +241,7 @@ def of_session(session: str, talk: Talk) -> list[Facts]:
     return [_remembered(session, turn, said[turn], noticed.get(turn, [])) for turn in sorted(said)]
 
 
-def _remembered(session: str, turn: int, lines: Sequence[Spoken], signals: Sequence[Entry]) -> Facts:
+def _remembered(session: str, turn: int, lines: Sequence[TalkLine], signals: Sequence[LedgerEntry]) -> Facts:
     mine = [line.content for line in lines if line.provenance != "assistant"]
     theirs = [line.content for line in lines if line.provenance == "assistant"]
     nothing: Mapping[str, Any] = {}
