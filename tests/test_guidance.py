@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from growth import growth
 from insula import guidance
-from insula.guidance import DAY, NONE, SHOWN, WITHHELD, Decision, Evidence, Tally, live
+from insula.guidance import DAY, NONE, SHOWN, WITHHELD, Evidence, EvidenceTally, GuidanceDecision, live
 from insula.worth import USELESS, WORKS, Worth
 
 NOW = 1_800_000_000.0
@@ -26,8 +26,8 @@ def records(arm: str, *, happened: bool, count: int, start: int = 0) -> list[Evi
     return [seen(start + i, arm, happened=happened) for i in range(count)]
 
 
-def compared(withheld: int, withheld_failed: int, shown: int, shown_failed: int) -> Tally:
-    return Tally(
+def compared(withheld: int, withheld_failed: int, shown: int, shown_failed: int) -> EvidenceTally:
+    return EvidenceTally(
         withheld=withheld,
         withheld_failed=withheld_failed,
         detections=withheld_failed,
@@ -133,8 +133,8 @@ def test_confidence_and_counts_stay_in_bounds(items: list[Evidence]) -> None:
 # Decisions.
 
 
-def said(do: str, scope: str = guidance.EVERYWHERE, days_ago: float = 0.0) -> Decision:
-    return Decision(do=do, rule="r", scope=scope, at=NOW - days_ago * DAY)
+def said(do: str, scope: str = guidance.EVERYWHERE, days_ago: float = 0.0) -> GuidanceDecision:
+    return GuidanceDecision(do=do, rule="r", scope=scope, at=NOW - days_ago * DAY)
 
 
 def test_the_last_word_counts_and_that_on_the_project_first() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from insula.coding.replay.readers import Call
+from insula.coding.replay.readers import TranscriptCall
 from insula.coding.replay.readers.trajectories import SPACING
 
 THOUGHTS = ("Let me look again.", "Perhaps it works now.", "I will try once more.", "Now it should be right.", "Again.")
@@ -14,7 +14,7 @@ class Case(NamedTuple):
 
     name: str
     stuck: bool
-    calls: tuple[Call, ...]
+    calls: tuple[TranscriptCall, ...]
 
 
 def cases() -> list[Case]:
@@ -34,20 +34,20 @@ def cases() -> list[Case]:
     ]
 
 
-def _timed(calls: list[Call], seconds: float = SPACING) -> tuple[Call, ...]:
+def _timed(calls: list[TranscriptCall], seconds: float = SPACING) -> tuple[TranscriptCall, ...]:
     return tuple(call._replace(at=seconds * (i + 1)) for i, call in enumerate(calls))
 
 
-def _reworded(calls: list[Call]) -> list[Call]:
+def _reworded(calls: list[TranscriptCall]) -> list[TranscriptCall]:
     return [call._replace(thought=f"{THOUGHTS[i % len(THOUGHTS)]} ({i})") for i, call in enumerate(calls)]
 
 
-def _read(path: str, content: str = "") -> Call:
+def _read(path: str, content: str = "") -> TranscriptCall:
     text = content or f"# {path}\nDEBUG = False\nHOST = 'localhost'\n"
-    return Call("Read", {"file_path": f"/app/{path}"}, text, 0.0, ok=True, thought="Let me look.")
+    return TranscriptCall("Read", {"file_path": f"/app/{path}"}, text, 0.0, ok=True, thought="Let me look.")
 
 
-def _clock() -> list[Call]:
+def _clock() -> list[TranscriptCall]:
     failing = "FAILED tests/test_price.py::test_total - assert 3 == 4\n1 failed in {:.2f}s"
     return [
         _bash("pytest -q tests/test_price.py", f"[12:00:{i:02}] " + failing.format(0.31 + i / 100), ok=False)
@@ -55,42 +55,44 @@ def _clock() -> list[Call]:
     ]
 
 
-def _edits() -> list[Call]:
+def _edits() -> list[TranscriptCall]:
     failing = "FAILED tests/test_price.py::test_total - assert 3 == 4\n1 failed"
     return [_bash(f"sed -i 's/rate = .*/rate = {i}/' price.py && pytest -q", failing, ok=False) for i in range(8)]
 
 
-def _make() -> Call:
+def _make() -> TranscriptCall:
     return _bash("make", "make: Nothing to be done for 'all'.")
 
 
-def _list() -> Call:
+def _list() -> TranscriptCall:
     return _bash("ls build", "app.o\nmain.o\nprice.o")
 
 
-def _refused() -> Call:
+def _refused() -> TranscriptCall:
     complaint = "<tool_use_error>InputValidationError: the required parameter `file_path` is missing</tool_use_error>"
-    return Call("Read", {"path": "/app/config.py"}, complaint, 0.0, ok=False, thought="Let me look.", refused=True)
+    return TranscriptCall(
+        "Read", {"path": "/app/config.py"}, complaint, 0.0, ok=False, thought="Let me look.", refused=True
+    )
 
 
-def _missing() -> list[Call]:
+def _missing() -> list[TranscriptCall]:
     complaint = "<tool_use_error>File does not exist: /app/{}</tool_use_error>"
     names = ("settings.py", "config.py", "conf.py", "options.py", "setup.py", "defaults.py", "env.py", "base.py")
     return [
-        Call("Read", {"file_path": f"/app/{name}"}, complaint.format(name), 0.0, ok=False, refused=True)
+        TranscriptCall("Read", {"file_path": f"/app/{name}"}, complaint.format(name), 0.0, ok=False, refused=True)
         for name in names
     ]
 
 
-def _no_rule() -> Call:
+def _no_rule() -> TranscriptCall:
     return _bash("make dist", "Exit code 2\nmake: *** No rule to make target 'dist'.  Stop.", ok=False)
 
 
-def _poll() -> Call:
+def _poll() -> TranscriptCall:
     return _bash("gh run view 4711 --json status", '{"status": "in_progress"}')
 
 
-def _distinct() -> list[Call]:
+def _distinct() -> list[TranscriptCall]:
     return [_read(f"part{i}.py", f"# part {i}\n" + "\n".join(_body(i))) for i in range(8)]
 
 
@@ -98,5 +100,5 @@ def _body(number: int) -> Iterator[str]:
     return (f"def step_{number}_{line}(value):\n    return value + {line * number}" for line in range(3))
 
 
-def _bash(command: str, output: str, *, ok: bool = True) -> Call:
-    return Call("Bash", {"command": command}, output, 0.0, ok=ok, thought="Let me look.")
+def _bash(command: str, output: str, *, ok: bool = True) -> TranscriptCall:
+    return TranscriptCall("Bash", {"command": command}, output, 0.0, ok=ok, thought="Let me look.")

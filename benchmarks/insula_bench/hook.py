@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.coding.hosts import runtime
-from insula.coding.hosts.places import Command
+from insula.coding.hosts.places import HookCommand
 from insula.coding.step import trace
 from insula.coding.step.fingerprint import make_action
 from insula_bench.progress import steps
@@ -95,7 +95,7 @@ def measure(rounds: int = 60) -> Report:
 def _installed(home: Path) -> list[str]:
     python = runtime.find_interpreter()
     runtime.write_code(home, python)
-    return ["/bin/sh", "-c", str(Command(python, str(home), "claude-code"))]
+    return ["/bin/sh", "-c", str(HookCommand(python, str(home), "claude-code"))]
 
 
 def _cpu(argv: Sequence[str], given: bytes) -> float:

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from insula.coding.replay.readers import (
-    Call,
     Compacted,
     Interrupt,
-    Prompt,
     Rejected,
     Row,
     Seen,
+    TranscriptCall,
+    UserPrompt,
     claude_code,
     parse_time,
     read_action,
 )
-from insula.coding.step.corrections import Correction, find_corrections
+from insula.coding.step.corrections import UserCorrection, find_corrections
 from insula.coding.step.fingerprint import make_action
 from insula.coding.step.proprioception import Sensed, fold_trace, sense_end
 from insula.coding.step.senses import EVERY
@@ -83,9 +83,9 @@ class Lived(NamedTuple):
     uses: int
     told: tuple[Told, ...]
     heard: tuple[Heard, ...]
-    asked: tuple[Correction, ...]
+    asked: tuple[UserCorrection, ...]
     """What the user asked for; its time is the place."""
-    events: tuple[tuple[int, Call | Prompt], ...]
+    events: tuple[tuple[int, TranscriptCall | UserPrompt], ...]
     """Calls and prompts with their places, for the rules of others."""
 
 
@@ -210,7 +210,7 @@ class _Walk:
     def __init__(self, places: dict[str, int], last_words: dict[str, str], on: frozenset[str]) -> None:
         self.told: list[Told] = []
         self.heard: list[Heard] = []
-        self.events: list[tuple[int, Call | Prompt]] = []
+        self.events: list[tuple[int, TranscriptCall | UserPrompt]] = []
         self.trace: list[dict[str, Any]] = []
         self._places, self._on = places, on
         self._said = {parse_time(at): said for at, said in last_words.items()}
@@ -221,14 +221,14 @@ class _Walk:
     def take(self, event: object) -> None:
         """One event more."""
         match event:
-            case Call() if not event.lost:
+            case TranscriptCall() if not event.lost:
                 self._call(event)
             case Rejected():
                 self._foresee(event.agent, "Bash", {"command": event.about}, event.at, self._next)
                 self._hears("rejection", event.at, event.words, event.about)
             case Interrupt():
                 self._hears("interrupt", event.at, "")
-            case Prompt():
+            case UserPrompt():
                 self._stop(event)
                 self.events.append((self._next, event))
                 self._hears("prompt", event.at, event.words)
@@ -237,7 +237,7 @@ class _Walk:
             case _:
                 pass
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: TranscriptCall) -> None:
         place = self._places.get(call.id, self._next)
         self._next = max(self._next, place + 1)
         if call.output.startswith(claude_code.NEVER_RAN):
@@ -263,9 +263,9 @@ class _Walk:
         self._fold("", record, place)
         self._stopped = self._stopped or kind != "prompt"
 
-    def _stop(self, prompt: Prompt) -> None:
+    def _stop(self, prompt: UserPrompt) -> None:
         """An agent that nobody interrupted has stopped before its user speaks."""
-        if not self._stopped and self.events and isinstance(self.events[-1][1], Call):
+        if not self._stopped and self.events and isinstance(self.events[-1][1], TranscriptCall):
             sensed = sense_end(self._states.get("", State()), self._said.get(prompt.at, ""), self._on)
             self._states[""] = sensed.state
             self._note(sensed, self._next - 1)

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from insula.coding.replay.readers import Call, Prompt
+from insula.coding.replay.readers import TranscriptCall, UserPrompt
 from insula.coding.step.corrections import find_rulings
 from insula.coding.step.person import PROMPT
 from insula.coding.step.senses.register import DEFAULT
@@ -16,7 +16,7 @@ Figures = dict[str, Any]
 
 BEFORE = 20
 """Calls before an event of the user's in which a text may have announced it; the rules of others begin as early."""
-_PEERS: "Mapping[str, Callable[[Sequence[Call | Prompt]], int | None]]" = {
+_PEERS: "Mapping[str, Callable[[Sequence[TranscriptCall | UserPrompt]], int | None]]" = {
     "openhands": lambda events: openhands(events).stops,
     "hermes": lambda events: hermes(events).warns,
     "hermes_main": lambda events: hermes(events, main=True).warns,
@@ -141,7 +141,7 @@ def _told_in(lived: Lived, places: set[int]) -> list[Told]:
 # The rules of others.
 
 
-def _theirs(met: Sequence[_Met], fires: "Callable[[Sequence[Call | Prompt]], int | None]") -> Figures:
+def _theirs(met: Sequence[_Met], fires: "Callable[[Sequence[TranscriptCall | UserPrompt]], int | None]") -> Figures:
     """A rule of others on each moment, with a start of some calls before it."""
     fired = [(one.moment, _fires_in(one, fires)) for one in met if one.moment.stuck is not None]
     right = sum(bool(moment.stuck) for moment, hit in fired if hit)
@@ -152,11 +152,11 @@ def _theirs(met: Sequence[_Met], fires: "Callable[[Sequence[Call | Prompt]], int
     }
 
 
-def _fires_in(one: _Met, fires: "Callable[[Sequence[Call | Prompt]], int | None]") -> bool:
+def _fires_in(one: _Met, fires: "Callable[[Sequence[TranscriptCall | UserPrompt]], int | None]") -> bool:
     start, over = one.moment.first - BEFORE, one.moment.over
     events = [(place, event) for place, event in one.lived.events if start <= place < over]
     while (step := fires([event for _, event in events])) is not None:
-        place = [place for place, event in events if isinstance(event, Call)][step - 1]
+        place = [place for place, event in events if isinstance(event, TranscriptCall)][step - 1]
         if place >= one.moment.first:
             return True
         events = [(later, event) for later, event in events if later > place]

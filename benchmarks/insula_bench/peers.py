@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from insula.coding.replay.readers import Call, Prompt
+from insula.coding.replay.readers import TranscriptCall, UserPrompt
 
-Events = Iterable[Call | Prompt]
+Events = Iterable[TranscriptCall | UserPrompt]
 
 
 class Verdict(NamedTuple):
@@ -40,7 +40,7 @@ def openhands(events: Events) -> Verdict:
     warns: int | None = None
     step = 0
     for event in events:
-        if isinstance(event, Prompt):
+        if isinstance(event, UserPrompt):
             recent = []
             continue
         step += 1
@@ -52,7 +52,7 @@ def openhands(events: Events) -> Verdict:
     return Verdict(warns)
 
 
-def _pair(call: Call, ids: dict[object, int]) -> _Pair:
+def _pair(call: TranscriptCall, ids: dict[object, int]) -> _Pair:
     """The action with its thought, and the observation; small numbers compare faster than texts."""
     did = ids.setdefault((call.thought, call.tool, _canonical(call)), len(ids))
     return did, ids.setdefault((call.output, call.tool, call.refused), len(ids)), call.refused
@@ -86,7 +86,7 @@ def gemini(events: Events) -> int | None:
     row, last = 0, ""
     step = 0
     for event in events:
-        if isinstance(event, Prompt):
+        if isinstance(event, UserPrompt):
             row = 0
             continue
         step += 1
@@ -123,7 +123,7 @@ def hermes(events: Events, *, main: bool = False) -> Verdict:
     """
     verdict, turn, step = Verdict(), _Turn(main), 0
     for event in events:
-        if isinstance(event, Prompt):
+        if isinstance(event, UserPrompt):
             turn = _Turn(main)
             continue
         step += 1
@@ -147,13 +147,13 @@ class _Turn:
         self._moved: set[str] = set()
         self._history: list[tuple[str, str, bool]] = []
 
-    def blocks(self, call: Call) -> bool:
+    def blocks(self, call: TranscriptCall) -> bool:
         """Whether the call is refused before it runs."""
         key = _key(call)
         failed = 0 if key in self._moved else self._exact.get(key, 0)
         return failed >= EXACT_BLOCK or (_idempotent(call) and self._idle.get(key, ("", 0))[1] >= IDLE_BLOCK)
 
-    def after(self, call: Call) -> tuple[bool, bool]:
+    def after(self, call: TranscriptCall) -> tuple[bool, bool]:
         """Whether it warns, and whether it halts, once the call is done."""
         warned, halted = self._failed(call) if _failed(call) else self._succeeded(call)
         if not self._main:
@@ -161,7 +161,7 @@ class _Turn:
         noticed, ended = self._identical(call)
         return warned or noticed, halted or ended
 
-    def _failed(self, call: Call) -> tuple[bool, bool]:
+    def _failed(self, call: TranscriptCall) -> tuple[bool, bool]:
         key, tool = _key(call), call.tool.lower()
         if key in self._moved:
             self._moved.discard(key)
@@ -172,7 +172,7 @@ class _Turn:
         halted = same >= TOOL_HALT and not (self._main and tool in _TOLERANT)
         return exact >= EXACT_WARN or same >= TOOL_WARN, halted
 
-    def _succeeded(self, call: Call) -> tuple[bool, bool]:
+    def _succeeded(self, call: TranscriptCall) -> tuple[bool, bool]:
         key, tool = _key(call), call.tool.lower()
         self._exact.pop(key, None)
         self._tool.pop(tool, None)
@@ -186,7 +186,7 @@ class _Turn:
         self._idle[key] = (call.output, count)
         return count >= IDLE_WARN, False
 
-    def _identical(self, call: Call) -> tuple[bool, bool]:
+    def _identical(self, call: TranscriptCall) -> tuple[bool, bool]:
         self._history = [*self._history, (_key(call), call.output, call.tool.lower() in _POLLS)][-64:]
         for period in (1, *PERIODS):
             laps = self._laps(period)
@@ -201,7 +201,7 @@ class _Turn:
         return laps
 
 
-def _failed(call: Call) -> bool:
+def _failed(call: TranscriptCall) -> bool:
     """By the outcome where there is one; by the text elsewhere, but never for a shell, as they do."""
     if call.ok is not None:
         return not call.ok
@@ -209,15 +209,15 @@ def _failed(call: Call) -> bool:
     return call.tool != "Bash" and ('"error"' in head or '"failed"' in head or call.output.startswith("Error"))
 
 
-def _idempotent(call: Call) -> bool:
+def _idempotent(call: TranscriptCall) -> bool:
     """Their list in the names of our sets; a SQL query is added to it, in their favour."""
     query = str(call.input.get("query", "")).removeprefix("execute[").lstrip().lower()
     return call.tool.lower() in _READ_ONLY or (call.tool == "sql" and query.startswith(("select", "show", "desc")))
 
 
-def _key(call: Call) -> str:
+def _key(call: TranscriptCall) -> str:
     return f"{call.tool} {_canonical(call)}"
 
 
-def _canonical(call: Call) -> str:
+def _canonical(call: TranscriptCall) -> str:
     return json.dumps(call.input, sort_keys=True, ensure_ascii=False)

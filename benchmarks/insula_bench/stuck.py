@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import track
 
-from insula.coding.replay.readers import Call, Prompt
+from insula.coding.replay.readers import TranscriptCall, UserPrompt
 from insula.coding.step.fingerprint import make_action
 from insula.coding.step.ladder import SOCRATIC
 from insula.coding.step.proprioception import Sensed, hear_user, sense_action
@@ -144,11 +144,11 @@ def watch(run: Run) -> Watched:
     )
 
 
-def feel(events: Iterable[Call | Prompt]) -> list[Sensed]:
+def feel(events: Iterable[TranscriptCall | UserPrompt]) -> list[Sensed]:
     """What all senses tell after each call, those that are off by default as well."""
     state, felt = State(), list[Sensed]()
     for event in events:
-        if isinstance(event, Prompt):
+        if isinstance(event, UserPrompt):
             state = hear_user(state, event.at, event.words)
             continue
         done = make_action(
@@ -182,7 +182,7 @@ def _firsts(felt: list[Sensed]) -> dict[str, int]:
     return {name: step for name, step in firsts.items() if step is not None}
 
 
-def _peers(events: Sequence[Call | Prompt]) -> dict[str, int]:
+def _peers(events: Sequence[TranscriptCall | UserPrompt]) -> dict[str, int]:
     theirs, released, later = openhands(events), hermes(events), hermes(events, main=True)
     steps = {
         "openhands": theirs.stops,
@@ -343,8 +343,8 @@ def micro() -> Figures:
     """What each detector does on eleven sequences whose answer is known."""
     rows: list[Figures] = []
     for case in cases():
-        felt = feel((Prompt(0.5), *case.calls))
-        fired = _firsts(felt) | _peers((Prompt(0.5), *case.calls))
+        felt = feel((UserPrompt(0.5), *case.calls))
+        fired = _firsts(felt) | _peers((UserPrompt(0.5), *case.calls))
         fires = {name: fired.get(name) for name in (SAID, SOCRATIC_SAID, *_THEIRS)}
         rows.append({"case": case.name, "stuck": case.stuck, "insula": fires.pop(SAID), **fires})
     return _tally(rows, "insula") | {"baselines": {name: _tally(rows, name) for name in _THEIRS}, "cases": rows}

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
 from insula.coding.replay.find import SUFFIXES
-from insula.coding.replay.readers import REPEATED, Call, Event, Prompt, Row, Seen, Skipped, claude_code
+from insula.coding.replay.readers import (
+    REPEATED,
+    Row,
+    Seen,
+    Skipped,
+    TranscriptCall,
+    TranscriptEvent,
+    UserPrompt,
+    claude_code,
+)
 from insula.coding.replay.readers.trajectories import SPACING, read_calls
 from insula.errors import InputError
 
@@ -26,7 +35,7 @@ class Run(NamedTuple):
 
     id: str
     set: str
-    events: tuple[Call | Prompt, ...]
+    events: tuple[TranscriptCall | UserPrompt, ...]
     env: str = ""
     outcome: bool | None = None
     """Whether the task was solved, where the set says so."""
@@ -36,9 +45,9 @@ class Run(NamedTuple):
     """Messages of a chat, calls or not."""
 
     @property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[TranscriptCall, ...]:
         """The tool calls alone."""
-        return tuple(event for event in self.events if isinstance(event, Call))
+        return tuple(event for event in self.events if isinstance(event, TranscriptCall))
 
 
 class Source(NamedTuple):
@@ -129,11 +138,11 @@ def _session(events: Iterable[Row], name: str, seen: Seen) -> Iterator[Run]:
             yield Run(f"{own[0].get('sessionId', '')}/{agent}", name, tuple(filter(_is_told, new)))
 
 
-def _is_told(event: Event) -> TypeGuard[Call | Prompt]:
+def _is_told(event: TranscriptEvent) -> TypeGuard[TranscriptCall | UserPrompt]:
     """Whether a hook would have been told of it."""
-    if isinstance(event, Call):
+    if isinstance(event, TranscriptCall):
         return not event.lost and not event.output.startswith(claude_code.NEVER_RAN)
-    return isinstance(event, Prompt)
+    return isinstance(event, UserPrompt)
 
 
 # Chats between agents. Only what has an output is a call: a terminal that ran code, a browser or file agent that acted.
@@ -167,17 +176,17 @@ def _truth(path: Path) -> dict[str, frozenset[int]]:
 
 def _chat(name: str, of: str, messages: list[Row], labels: frozenset[int]) -> Run:
     calls = [call for i in range(1, len(messages)) if (call := _act(messages, i)) is not None]
-    return Run(name, of, (Prompt(0.5), *calls), labels=labels, messages=len(messages))
+    return Run(name, of, (UserPrompt(0.5), *calls), labels=labels, messages=len(messages))
 
 
-def _act(messages: list[Row], place: int) -> Call | None:
+def _act(messages: list[Row], place: int) -> TranscriptCall | None:
     message, at = messages[place], SPACING * (place + 1)
     content = message["content"]
     if message.get("name") == _TERMINAL:
         code, done = _CODE.findall(messages[place - 1]["content"]), _EXIT.search(content)
         wanted = {"command": code[-1] if code else ""}
-        return Call("Bash", wanted, content, at, ok=done[1] == "0" if done else None, place=place)
+        return TranscriptCall("Bash", wanted, content, at, ok=done[1] == "0" if done else None, place=place)
     if message.get("role") in _WORKERS:
         did, _, output = content.partition("\n")
-        return Call(message["role"], {"input": did}, output, at, place=place)
+        return TranscriptCall(message["role"], {"input": did}, output, at, place=place)
     return None

@@ -322,7 +322,7 @@ def _of_senses() -> Iterable[Claim]:
         )
 
 
-def _of_row(row: register.Measured) -> Measured:
+def _of_row(row: register.SenseMeasurement) -> Measured:
     per = PER / register.CALLS
     made, wrong = round(per * row.texts, 2), round(per * row.false, 2)
     return Measured(per_1000=made, wrong_per_1000=wrong, right=row.useful, of=row.texts, command=register.COMMAND)

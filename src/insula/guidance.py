@@ -85,7 +85,7 @@ class Evidence(Value):
         return "detection" if self.happened else "absence"
 
 
-class Tally(Value):
+class EvidenceTally(Value):
     """What all sessions say together; each counts once."""
 
     detections: int = 0
@@ -123,7 +123,7 @@ class Life(Value):
 
     state: str
     confidence: float
-    tally: Tally
+    tally: EvidenceTally
 
     @property
     def effect(self) -> Worth | None:
@@ -174,7 +174,7 @@ def live(evidence: "Iterable[Evidence]", now: float, *, mode: str = "", widely: 
     return Life(state=state, confidence=confidence(counts, now), tally=counts)
 
 
-def _state(counts: Tally, now: float, widely: bool) -> str:
+def _state(counts: EvidenceTally, now: float, widely: bool) -> str:
     if counts.compared >= MINIMUM and _chance_worthwhile(counts) < FUTILE:
         return RETIRED
     if is_in_vain(counts):
@@ -185,7 +185,7 @@ def _state(counts: Tally, now: float, widely: bool) -> str:
     return ACTIVE if seen >= CORROBORATED else PROPOSED
 
 
-def is_in_vain(counts: Tally) -> bool:
+def is_in_vain(counts: EvidenceTally) -> bool:
     """Whether guidance is told and broken again and again, and no comparison shows that it works all the same."""
     told, broken = counts.shown, counts.breaches
     if 2 * broken <= told:
@@ -194,7 +194,7 @@ def is_in_vain(counts: Tally) -> bool:
     return surely and not (counts.compared >= MINIMUM and effect(counts).verdict == WORKS)
 
 
-def tally(evidence: "Iterable[Evidence]") -> Tally:
+def tally(evidence: "Iterable[Evidence]") -> EvidenceTally:
     """Count each session once."""
     sessions: dict[str, Evidence] = {}
     for item in evidence:
@@ -208,15 +208,15 @@ def _order(item: Evidence) -> "tuple[float, str, bool, str]":
     return item.at, item.arm, item.happened, item.project
 
 
-def _counted(items: "list[Evidence]") -> Tally:
+def _counted(items: "list[Evidence]") -> EvidenceTally:
     if not items:
-        return Tally()
+        return EvidenceTally()
     happened = [item for item in items if item.happened]
     shown = sum(item.arm == SHOWN for item in items)
     detected = [item for item in happened if item.arm != SHOWN]
     breaches = len(happened) - len(detected)
     living = [item.at for item in items if item.arm != SHOWN or not item.happened]
-    return Tally(
+    return EvidenceTally(
         detections=len(detected),
         suppressions=shown - breaches,
         breaches=breaches,
@@ -229,7 +229,7 @@ def _counted(items: "list[Evidence]") -> Tally:
     )
 
 
-def confidence(counts: Tally, now: float) -> float:
+def confidence(counts: EvidenceTally, now: float) -> float:
     """How far to trust that guidance is needed and kept, in (0, `CAP`]: a Beta-like mean, less what dormancy took.
 
     Another detection or suppression never lowers it, and a breach never raises it. Time alone lowers it only after
@@ -241,7 +241,7 @@ def confidence(counts: Tally, now: float) -> float:
     return min(CAP, mean) * 0.5 ** (dormant / DORMANT)
 
 
-def _idle(counts: Tally, now: float) -> float:
+def _idle(counts: EvidenceTally, now: float) -> float:
     return now - counts.alive if counts.records else 0.0
 
 
@@ -252,7 +252,7 @@ EVERYWHERE = "global"
 _MODES = {"pin": PINNED, "unpin": "", "mute": MUTED, "unmute": "", "accept": ACCEPTED}
 
 
-class Decision(Value):
+class GuidanceDecision(Value):
     """What a person decided about one piece of guidance. Decisions are only ever added, so that each can be undone."""
 
     do: str
@@ -265,7 +265,7 @@ class Decision(Value):
     source: str = ""
 
 
-def mode(decisions: "Iterable[Decision]", project: str) -> str:
+def mode(decisions: "Iterable[GuidanceDecision]", project: str) -> str:
     """`pinned`, `muted`, `accepted` or nothing: the last word on it, that on the project before that on all."""
     said: dict[str, str | None] = {}
     for decision in decisions:
@@ -277,7 +277,7 @@ def mode(decisions: "Iterable[Decision]", project: str) -> str:
     return (everywhere or "") if here is None else here
 
 
-def remembered(evidence: "Iterable[Evidence]", decisions: "Iterable[Decision]") -> list[Evidence]:
+def remembered(evidence: "Iterable[Evidence]", decisions: "Iterable[GuidanceDecision]") -> list[Evidence]:
     """The evidence that nobody had forgotten: what is older than that word, in its scope, does not count."""
     since: dict[str, float] = {}
     for decision in decisions:
@@ -292,12 +292,12 @@ def remembered(evidence: "Iterable[Evidence]", decisions: "Iterable[Decision]") 
 # --- effect ------------------------------------------------------------------------------------------------------
 
 
-def effect(counts: Tally) -> Worth:
+def effect(counts: EvidenceTally) -> Worth:
     """How much less often guidance is broken where it is told."""
     return worth(rate(counts.breaches, counts.shown), rate(counts.withheld_failed, counts.withheld))
 
 
-def _chance_worthwhile(counts: Tally) -> float:
+def _chance_worthwhile(counts: EvidenceTally) -> float:
     """The posterior probability of an effect worth while, under uniform priors and a normal approximation.
 
     It decides what is told no longer, for which nobody has to be as sure as for a claim.

@@ -1,22 +1,22 @@
 import pytest
 
-from insula.coding.replay.readers import Call, Prompt
+from insula.coding.replay.readers import TranscriptCall, UserPrompt
 from insula_bench.cases import cases
 from insula_bench.peers import Verdict, hermes, openhands
 
 CASES = {case.name: case.calls for case in cases()}
 
 
-def bash(command: str = "make", output: str = "done", *, ok: bool | None = True, thought: str = "") -> Call:
-    return Call("Bash", {"command": command}, output, 0.0, ok=ok, thought=thought)
+def bash(command: str = "make", output: str = "done", *, ok: bool | None = True, thought: str = "") -> TranscriptCall:
+    return TranscriptCall("Bash", {"command": command}, output, 0.0, ok=ok, thought=thought)
 
 
-def read(path: str = "a.py", output: str = "a = 1") -> Call:
-    return Call("Read", {"file_path": path}, output, 0.0, ok=True)
+def read(path: str = "a.py", output: str = "a = 1") -> TranscriptCall:
+    return TranscriptCall("Read", {"file_path": path}, output, 0.0, ok=True)
 
 
-def refused(path: str = "a.py") -> Call:
-    return Call("Read", {"file_path": path}, "File does not exist.", 0.0, ok=False, refused=True)
+def refused(path: str = "a.py") -> TranscriptCall:
+    return TranscriptCall("Read", {"file_path": path}, "File does not exist.", 0.0, ok=False, refused=True)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_openhands_nudges_at_the_third_refusal_and_stops_at_the_fourth() -> None
 
 
 def test_openhands_forgets_what_was_before_the_user_spoke() -> None:
-    assert openhands([bash()] * 3 + [Prompt(0.0)] + [bash()] * 3) == Verdict()
+    assert openhands([bash()] * 3 + [UserPrompt(0.0)] + [bash()] * 3) == Verdict()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_hermes_takes_no_text_of_a_shell_for_a_failure() -> None:
 
 
 def test_hermes_counts_anew_for_each_turn() -> None:
-    assert hermes([bash(ok=False), Prompt(0.0), bash(ok=False)]) == Verdict()
+    assert hermes([bash(ok=False), UserPrompt(0.0), bash(ok=False)]) == Verdict()
 
 
 def test_hermes_main_notices_identical_calls_of_any_tool_and_cycles() -> None:
@@ -79,7 +79,7 @@ def test_hermes_main_notices_identical_calls_of_any_tool_and_cycles() -> None:
 
 
 def test_hermes_main_takes_a_retry_after_an_edit_for_a_new_experiment() -> None:
-    edited = Call("Edit", {"file_path": "a.py"}, "updated", 0.0, ok=True)
+    edited = TranscriptCall("Edit", {"file_path": "a.py"}, "updated", 0.0, ok=True)
     assert hermes([bash(ok=False), edited, bash(ok=False)]) == Verdict(3)
     assert hermes([bash(ok=False), edited, bash(ok=False)], main=True) == Verdict()
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from insula.coding.replay.readers import Call, Prompt
+from insula.coding.replay.readers import TranscriptCall, UserPrompt
 from insula.errors import InputError
 from insula_bench.cases import cases
 from insula_bench.stuck import (
@@ -69,13 +69,13 @@ def test_where_nothing_fires_there_is_no_precision() -> None:
 
 
 def test_the_prompt_of_the_user_and_the_outcome_reach_the_senses() -> None:
-    failing = Call("Bash", {"command": "make"}, "No rule to make target", 5.0, ok=False)
+    failing = TranscriptCall("Bash", {"command": "make"}, "No rule to make target", 5.0, ok=False)
     calls = tuple(failing._replace(at=5.0 * i) for i in range(1, 6))
-    again = watch(Run("a", "a", (Prompt(0.5), *calls)))
+    again = watch(Run("a", "a", (UserPrompt(0.5), *calls)))
     assert again.fired[ANY] == 3
     assert again.told[0].step == 3
     fine = (call._replace(ok=True, output=f"module_{i}.o was built") for i, call in enumerate(calls))
-    fine = watch(Run("a", "a", (Prompt(0.5), *fine)))
+    fine = watch(Run("a", "a", (UserPrompt(0.5), *fine)))
     assert ANY not in fine.fired
 
 

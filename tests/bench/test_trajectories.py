@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from insula.coding.replay.readers import Call
+from insula.coding.replay.readers import TranscriptCall
 from insula.coding.replay.readers.trajectories import SPACING
 from insula.errors import InputError
 from insula_bench.trajectories import TRUTH, Run, Source, sources
@@ -71,7 +71,7 @@ def test_a_step_becomes_a_call_on_a_clock_of_its_own(tmp_path: Path) -> None:
     path = write(tmp_path / "set.jsonl.xz", row({"rc": 0}, {"rc": 2, "obs": "no"}, {}))
     (run,) = runs(path)
     assert run.events == run.calls  # nobody was at the keyboard
-    assert run.calls[0] == Call("Bash", {"command": "ls"}, "a.py", SPACING, ok=True, thought="Look.")
+    assert run.calls[0] == TranscriptCall("Bash", {"command": "ls"}, "a.py", SPACING, ok=True, thought="Look.")
     assert (run.calls[1].ok, run.calls[1].output) == (False, "Exit code 2\nno")
     assert run.calls[2].ok is None
     assert run.outcome is True
@@ -93,7 +93,7 @@ def test_the_commands_of_swe_agent_are_tools(tmp_path: Path) -> None:
 
 def test_a_session_tells_what_a_hook_would_be_told(tmp_path: Path) -> None:
     (run,) = runs(write(tmp_path / "a.jsonl", {"session_id": "s", "events": SESSION}))
-    kinds = [event.tool if isinstance(event, Call) else "prompt" for event in run.events]
+    kinds = [event.tool if isinstance(event, TranscriptCall) else "prompt" for event in run.events]
     assert kinds == ["prompt", "Bash", "Edit", "prompt", "Read"]  # by the clock; neither the host nor a refusal counts
     failed, edited, missing = run.calls
     assert (failed.ok, failed.thought, failed.refused) == (False, "I run it.", False)
@@ -114,7 +114,9 @@ def test_a_subagent_is_an_agent_of_its_own(tmp_path: Path) -> None:
     side = [{**event, "uuid": f"side {i}", "isSidechain": True} for i, event in enumerate(SESSION[:3])]
     main, sub = runs(write(tmp_path / "a.jsonl", {"session_id": "s", "events": [*SESSION, *side]}))
     assert len(main.calls) == 3
-    assert [type(event) for event in sub.events] == [Call]  # the task that it was given is no word of the user's
+    assert [type(event) for event in sub.events] == [
+        TranscriptCall
+    ]  # the task that it was given is no word of the user's
 
 
 def test_a_whole_transcript_is_one_session(tmp_path: Path) -> None:

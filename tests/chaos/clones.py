@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from insula.coding.hosts import runtime, scripts
-from insula.coding.hosts.places import HOSTS, Command, Host
+from insula.coding.hosts.places import HOSTS, HookCommand, Host
 from insula.settings import FILE
 
 PROGRAMS = (
@@ -69,7 +69,7 @@ def program(path: Path, canary: Path) -> None:
 
 def lines_of(host: str, clone: Path, house: Path) -> list[str]:
     """Command lines that pass for Insula's own, each in another way."""
-    script, ours = "hook/run.py", str(Command(runtime.find_interpreter(), str(house), host))
+    script, ours = "hook/run.py", str(HookCommand(runtime.find_interpreter(), str(house), host))
     return [
         f"./evil -I -S ./x/{script} {host}",
         f"./evil -I -S ./x/{script} {host} || true",

@@ -16,7 +16,7 @@ from harness import Ran, run_insula
 
 from insula import settings
 from insula.coding.hosts import doctor, install, present, records, runtime, scripts, trials
-from insula.coding.hosts.places import HOSTS, Command, Host
+from insula.coding.hosts.places import HOSTS, HookCommand, Host
 from insula.settings import FILE
 
 INSULA = Path(sys.executable).with_name("insula")
@@ -78,12 +78,12 @@ def test_no_line_but_the_one_on_record_is_run(
 
     def attempt(command: records.Installed, *_: object) -> trials.Trial:
         tried.append(command)
-        return trials.Trial([], [trials.Answer("", 0, b"", 0.0)])
+        return trials.Trial([], [trials.HookRun("", 0, b"", 0.0)])
 
     monkeypatch.setattr(trials, "try_command", attempt)
     monkeypatch.setenv("PATH", f".::{clone}:{os.environ['PATH']}")
     monkeypatch.chdir(clone)
-    host, ours = HOSTS[name], str(Command(runtime.find_interpreter(), str(user / ".insula"), name))
+    host, ours = HOSTS[name], str(HookCommand(runtime.find_interpreter(), str(user / ".insula"), name))
     if installed:
         install.install(host)
     lines = lines_of(name, clone, user / ".insula")
@@ -112,7 +112,7 @@ def test_a_record_that_a_repository_could_bring_is_not_used(
     clone: Path, canary: Path, monkeypatch: pytest.MonkeyPatch, user: Path
 ) -> None:
     """The folder of the record may not be relative, in the repository, a link into it, or writable by others."""
-    line = str(Command(str(clone / "evil"), str(clone / "x"), "claude-code"))
+    line = str(HookCommand(str(clone / "evil"), str(clone / "x"), "claude-code"))
     hostile(HOSTS["claude-code"], clone, [line])
     file = str(HOSTS["claude-code"].settings(clone))
     (clone / "x/installed.json").write_text(json.dumps({"files": {file: {"host": "claude-code", "command": line}}}))
@@ -143,7 +143,7 @@ def test_a_record_that_a_repository_could_bring_is_not_used(
 def test_neither_settings_nor_an_environment_file_of_a_clone_moves_the_record(
     brought: str, clone: Path, canary: Path
 ) -> None:
-    line = str(Command(str(clone / "evil"), str(clone / "x"), "claude-code"))
+    line = str(HookCommand(str(clone / "evil"), str(clone / "x"), "claude-code"))
     hostile(HOSTS["claude-code"], clone, [line])
     record = {"files": {str(HOSTS["claude-code"].settings(clone)): {"host": "claude-code", "command": line}}}
     for folder in ("x", ".insula", "."):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from insula.cli import lines
 from insula.cli.main import app
 from insula.coding.step import corrections, digest, trace
-from insula.coding.step.corrections import Correction
+from insula.coding.step.corrections import UserCorrection
 from insula.errors import InputError
 
 NOW = time.time()
@@ -39,7 +39,7 @@ def here() -> str:
 
 
 def said(home: Path, *words: str, session: str = "one", ago: float = 86_400, how: str = "rejection") -> None:
-    written = [Correction(session=session, at=NOW - ago + i, words=each, how=how) for i, each in enumerate(words)]
+    written = [UserCorrection(session=session, at=NOW - ago + i, words=each, how=how) for i, each in enumerate(words)]
     corrections.write_corrections(str(home), here(), written)
 
 

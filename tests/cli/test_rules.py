@@ -18,7 +18,7 @@ from insula.coding.step import digest, evidence, trace
 from insula.coding.step.patterns import BY_ID
 from insula.coding.step.trace import append_lines
 from insula.errors import InputError, SettingsError, StoreFull
-from insula.guidance import Decision
+from insula.guidance import GuidanceDecision
 from insula.screening import screen_text
 
 NOW = time.time()
@@ -166,7 +166,7 @@ def test_a_decision_is_labelled_with_where_it_holds(home: Path) -> None:
     out = call().stdout
     assert "missing-path: pinned, in all projects" in out and "reread: muted, in this project" in out
     assert (shown()["missing-path"]["scope"], shown()["reread"]["scope"]) == ("global", "project")
-    evidence.write_decision(str(home), Decision(do="mute", rule="reread", scope=OTHER, at=NOW))
+    evidence.write_decision(str(home), GuidanceDecision(do="mute", rule="reread", scope=OTHER, at=NOW))
     out = call("--all").stdout
     assert "mute reread in this project" in out and "mute reread in another project" in out
 
@@ -241,7 +241,7 @@ def test_a_pinned_rule_is_told_without_evidence() -> None:
 
 
 def test_a_decision_for_this_project_leaves_the_others_alone(home: Path) -> None:
-    mine = Decision(do="import", rule="mine", scope="global", at=NOW, advice="Read it once.", pattern="reread")
+    mine = GuidanceDecision(do="import", rule="mine", scope="global", at=NOW, advice="Read it once.", pattern="reread")
     evidence.write_decision(str(home), mine)
     known(home, "mine", "none", True, 2)
     known(home, "mine", "none", True, 2, project=OTHER)

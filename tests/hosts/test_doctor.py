@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from insula.cli import lines
 from insula.cli.main import app
 from insula.coding.hosts import doctor, install, jsonc, present, records, runtime, switch, trials
-from insula.coding.hosts.consent import Check
+from insula.coding.hosts.consent import HostCheck
 from insula.coding.hosts.live import Proof
 from insula.coding.hosts.places import HOSTS, Host
 from insula.coding.step.senses import EVERY
@@ -40,15 +40,17 @@ def house(home: Path) -> Path:
     return home
 
 
-def examine(host: Host | None = None, folder: Path | None = None, prove: doctor.Prover | None = None) -> list[Check]:
+def examine(
+    host: Host | None = None, folder: Path | None = None, prove: doctor.Prover | None = None
+) -> list[HostCheck]:
     return list(doctor.examine(host, folder, prove))
 
 
-def found(name: str, checks: list[Check]) -> list[Check]:
+def found(name: str, checks: list[HostCheck]) -> list[HostCheck]:
     return [check for check in checks if check.name == name]
 
 
-def troubles(checks: list[Check]) -> dict[str, str]:
+def troubles(checks: list[HostCheck]) -> dict[str, str]:
     return {check.name: check.says for check in checks if check.state != "ok"}
 
 
@@ -473,12 +475,12 @@ def test_the_trust_of_codex_is_by_the_place_of_a_hook() -> None:
 # Whether it runs.
 
 
-def answer(text: str, event: str = "PostToolUse") -> trials.Answer:
+def answer(text: str, event: str = "PostToolUse") -> trials.HookRun:
     value = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-    return trials.Answer("PostToolUse", 0, json.dumps(value).encode(), 0.01)
+    return trials.HookRun("PostToolUse", 0, json.dumps(value).encode(), 0.01)
 
 
-QUIET = trials.Answer("PostToolUse", 0, b"", 0.01)
+QUIET = trials.HookRun("PostToolUse", 0, b"", 0.01)
 
 
 @pytest.mark.parametrize(
@@ -489,14 +491,14 @@ QUIET = trials.Answer("PostToolUse", 0, b"", 0.01)
         ([QUIET], [QUIET], "said nothing"),
         ([QUIET], [answer("")], "not the form"),
         ([QUIET], [answer("a note", "Stop")], "not the form"),
-        ([QUIET], [trials.Answer("PostToolUse", 0, b"a note", 0.01)], "not the form"),
-        ([QUIET], [trials.Answer("PostToolUse", 0, b'{"systemMessage": "a note"}', 0.01)], "not the form"),
+        ([QUIET], [trials.HookRun("PostToolUse", 0, b"a note", 0.01)], "not the form"),
+        ([QUIET], [trials.HookRun("PostToolUse", 0, b'{"systemMessage": "a note"}', 0.01)], "not the form"),
         ([QUIET], [answer("x" * 3000)], "more than 2000"),
-        ([trials.Answer("PostToolUse", 2, b"", 0.01)], [answer("a note")], "ended with 2"),
+        ([trials.HookRun("PostToolUse", 2, b"", 0.01)], [answer("a note")], "ended with 2"),
     ],
 )
 def test_an_answer_that_its_host_would_not_take_is_found(
-    healthy: list[trials.Answer], failing: list[trials.Answer], said: str
+    healthy: list[trials.HookRun], failing: list[trials.HookRun], said: str
 ) -> None:
     trial = trials.Trial(healthy, failing + [QUIET] * 4)
     check = doctor._judge_trial(HOSTS["codex"], trial)  # pyright: ignore[reportPrivateUsage]

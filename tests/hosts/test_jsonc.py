@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from insula.coding.hosts import jsonc
 from insula.coding.hosts.install import add_hooks, remove_hooks
 from insula.coding.hosts.jsonc import JsonError, Node
-from insula.coding.hosts.places import HOSTS, Command
+from insula.coding.hosts.places import HOSTS, HookCommand
 from insula.coding.hosts.present import list_our_hooks
 
-COMMANDS = {name: Command("/usr/bin/python3", "/home/dev/.insula", name) for name in HOSTS}
+COMMANDS = {name: HookCommand("/usr/bin/python3", "/home/dev/.insula", name) for name in HOSTS}
 HOUSE = Path("/home/dev/.insula")
 EDITED = sorted(name for name, host in HOSTS.items() if not host.script)
 

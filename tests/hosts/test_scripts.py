@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from insula.cli.main import app
 from insula.coding.hosts import present, scripts
-from insula.coding.hosts.places import HOSTS, Command, Host
+from insula.coding.hosts.places import HOSTS, HookCommand, Host
 from insula.errors import InsulaError
 
 SCRIPTED = sorted(name for name in HOSTS if HOSTS[name].script)
@@ -81,7 +81,7 @@ def test_what_a_person_changed_stays_and_is_named(name: str, home: Path) -> None
 def test_what_an_earlier_version_wrote_is_ours(name: str, then: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = scripts.render_script
 
-    def before(host: Host, command: Command) -> bytes:
+    def before(host: Host, command: HookCommand) -> bytes:
         return now(host, command) + b"\n"
 
     with monkeypatch.context() as earlier:

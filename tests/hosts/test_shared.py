@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from insula.coding.hosts import doctor, install
-from insula.coding.hosts.consent import Check
+from insula.coding.hosts.consent import HostCheck
 from insula.coding.hosts.places import HOSTS
 
 
@@ -21,7 +21,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def found(host: str, name: str) -> list[Check]:
+def found(host: str, name: str) -> list[HostCheck]:
     return [check for check in doctor.examine(HOSTS[host]) if check.name == name]
 
 

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-from insula.coding.replay.model import Failure, Moment, Point, Replayed, Totals
+from insula.coding.replay.model import Moment, PatternCount, Replayed, TimelinePoint, Totals
 from insula.coding.step.patterns import PATTERNS
 from insula.coding.step.senses import chronos, nociception, vestibular
 from insula.coding.step.state import Reading, State
@@ -80,11 +80,11 @@ def week(count: int = 50, steps: int = 240) -> list[Replayed]:
     ]
 
 
-def _point(chance: random.Random, step: int, project: str, at: float) -> Point:
+def _point(chance: random.Random, step: int, project: str, at: float) -> TimelinePoint:
     tool, kind, target = chance.choice(WORK)
     ok = chance.random() > 0.06
     spent = int(min(60_000, chance.lognormvariate(6.6 if kind == "edit" else 7.3, 1.1)))
-    return Point(
+    return TimelinePoint(
         step=step,
         at=at,
         tool=tool,
@@ -97,7 +97,7 @@ def _point(chance: random.Random, step: int, project: str, at: float) -> Point:
     )
 
 
-def _get_stuck(chance: random.Random, made: Replayed, rows: list[Point]) -> None:
+def _get_stuck(chance: random.Random, made: Replayed, rows: list[TimelinePoint]) -> None:
     """Errors in a row, or circles: each louder than the one before."""
     length = chance.randint(5, 24)
     start = chance.randint(0, max(0, len(rows) - length - 1))
@@ -132,8 +132,8 @@ def _get_stuck(chance: random.Random, made: Replayed, rows: list[Point]) -> None
     )
 
 
-def _failing(point: Point, first: Point, sense: str, rung: int, said: str) -> Point:
-    return Point(
+def _failing(point: TimelinePoint, first: TimelinePoint, sense: str, rung: int, said: str) -> TimelinePoint:
+    return TimelinePoint(
         step=point.step,
         at=point.at,
         tool=first.tool,
@@ -148,7 +148,7 @@ def _failing(point: Point, first: Point, sense: str, rung: int, said: str) -> Po
     )
 
 
-def _counted(made: Replayed, rows: list[Point], *, keep: bool) -> Replayed:
+def _counted(made: Replayed, rows: list[TimelinePoint], *, keep: bool) -> Replayed:
     made.tool_uses, made.tokens = len(rows), sum(point.tokens for point in rows)
     made.errors = sum(not point.ok for point in rows)
     made.moments.sort(key=lambda moment: moment.tokens, reverse=True)
@@ -159,8 +159,8 @@ def _counted(made: Replayed, rows: list[Point], *, keep: bool) -> Replayed:
     return made
 
 
-def _failures(sessions: Sequence[Replayed]) -> list[Failure]:
-    found: list[Failure] = []
+def _failures(sessions: Sequence[Replayed]) -> list[PatternCount]:
+    found: list[PatternCount] = []
     for pattern in PATTERNS:
         could = [one for one in sessions if pattern.id in one.patterns]
         did = [one for one in could if one.patterns[pattern.id]]
@@ -168,7 +168,7 @@ def _failures(sessions: Sequence[Replayed]) -> list[Failure]:
             state = "active" if len(did) > 2 else "proposed"
             projects = len({one.project for one in did})
             found.append(
-                Failure(
+                PatternCount(
                     pattern=pattern.id,
                     advice=pattern.advice,
                     sessions=len(could),

@@ -8,10 +8,10 @@ import pytest
 from insula.coding.replay.gather import Score
 from insula.coding.replay.learn import plan_learning, write_evidence
 from insula.coding.step import digest, evidence, trace
-from insula.coding.step.corrections import Correction, phrase_wish, read_corrections
+from insula.coding.step.corrections import UserCorrection, phrase_wish, read_corrections
 from insula.coding.step.trace import append_lines
 from insula.errors import StoreError, StoreFull
-from insula.guidance import ACTIVE, Decision, tally
+from insula.guidance import ACTIVE, GuidanceDecision, tally
 
 NOW = 1_770_000_000.0
 DAY = 86_400.0
@@ -105,7 +105,7 @@ def test_names_that_are_no_names_of_files_are_keys_as_for_the_hook(tmp_path: Pat
 
 def test_what_a_person_had_forgotten_or_muted_stays_so(tmp_path: Path) -> None:
     home = str(tmp_path)
-    evidence.write_decision(home, Decision(do="forget", rule="stale-edit", scope="global", at=NOW))
+    evidence.write_decision(home, GuidanceDecision(do="forget", rule="stale-edit", scope="global", at=NOW))
     planned = plan_learning(home, [score("one"), score("two")], NOW)
     assert planned.told == []
     write_evidence(home, planned)
@@ -113,7 +113,9 @@ def test_what_a_person_had_forgotten_or_muted_stays_so(tmp_path: Path) -> None:
 
 
 def test_imported_rules_get_their_share(tmp_path: Path) -> None:
-    word = Decision(do="import", rule="ours", scope="global", at=1.0, advice="Read first.", pattern="stale-edit")
+    word = GuidanceDecision(
+        do="import", rule="ours", scope="global", at=1.0, advice="Read first.", pattern="stale-edit"
+    )
     evidence.write_decision(str(tmp_path), word)
     planned = plan_learning(str(tmp_path), [score("one"), score("two")], NOW)
     assert {rule.id for rule in planned.told} == {"stale-edit", "ours"}
@@ -138,7 +140,7 @@ SLOW = "don't run CI or integration tests, too slow."
 
 
 def wanted(session: str, words: str = SLOW, ago: float = DAY, project: str = PROJECT) -> Score:
-    asked = (Correction(session=session, at=NOW - ago, words=words, how="rejection"),)
+    asked = (UserCorrection(session=session, at=NOW - ago, words=words, how="rejection"),)
     return score(session, happened=False, ago=ago, project=project)._replace(asked=asked)
 
 

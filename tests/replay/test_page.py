@@ -16,7 +16,7 @@ import pytest
 
 from insula.coding.replay import figures, page
 from insula.coding.replay.chapter import DATA, count_stuck, shorten_id
-from insula.coding.replay.model import Failure, Moment, Point, Proposed, Remarked, Replayed, Totals
+from insula.coding.replay.model import Moment, PatternCount, ProposedRule, Remarked, Replayed, TimelinePoint, Totals
 from insula.coding.replay.overview import BARS, CHAPTERS, LIMITS, choose_limit, make_overview
 from insula.coding.replay.telling import describe_moment, dump_bars
 from insula.coding.replay.timeline import draw_timeline, make_bars
@@ -78,7 +78,7 @@ def spoilt(value: Any, say: Callable[[], str]) -> Any:
         return Counter(made) if isinstance(value, Counter) else made
     if isinstance(value, list):
         return [spoilt(one, say) for one in cast("list[Any]", value)]
-    if isinstance(value, (Replayed, Moment, Point, Totals, Failure, Remarked, Proposed)):
+    if isinstance(value, (Replayed, Moment, TimelinePoint, Totals, PatternCount, Remarked, ProposedRule)):
         named = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
         return type(value)(**{name: spoilt(one, say) for name, one in named.items()})
     return value
@@ -100,7 +100,7 @@ def spoilt_page(words: tuple[str, ...]) -> str:
     totals = pages.totals(sessions)
     totals.passed_over, totals.incomplete = {"a": "b"}, {"c": "d"}
     totals.remarks = [Remarked(at=1.8e9, kind="rejection", words="w", before="Bash x", said="s", project="p")]
-    totals.proposed = [Proposed(words="w", about="a", at=1.8e9, times=2, project="p")]
+    totals.proposed = [ProposedRule(words="w", about="a", at=1.8e9, times=2, project="p")]
     turn = iter(range(10**9))
 
     def say() -> str:

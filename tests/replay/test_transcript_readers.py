@@ -10,15 +10,15 @@ from insula.coding.replay.readers import (
     NO_CALL,
     NO_RESULT,
     REPEATED,
-    Call,
     Compacted,
-    Event,
     Interrupt,
-    Place,
-    Prompt,
     Seen,
     Skipped,
-    Spent,
+    TokenUsage,
+    TranscriptCall,
+    TranscriptEvent,
+    UserPrompt,
+    WorkingFolder,
     claude_code,
     codex,
     gemini,
@@ -33,7 +33,7 @@ def rows(name: str) -> list[Row]:
     return [json.loads(line) for line in (RECORDED / name).read_text("utf-8").splitlines()]
 
 
-def told(kind: type[Event], events: list[Event]) -> int:
+def told(kind: type[TranscriptEvent], events: list[TranscriptEvent]) -> int:
     return sum(isinstance(event, kind) for event in events)
 
 
@@ -109,7 +109,13 @@ def test_claude_tells_prompts_interrupts_and_compactions() -> None:
     session.add("user", [{"type": "text", "text": "Go on."}], isMeta=True).works(1)
     boundary: Row = {"type": "system", "subtype": "compact_boundary", "timestamp": stamp(session.at), "uuid": "c"}
     events = list(claude_code.ClaudeCodeReader(Seen()).read([*session.rows, boundary, {"type": "hologram"}]))
-    assert [told(kind, events) for kind in (Prompt, Interrupt, Compacted, Call, Place)] == [1, 1, 1, 1, 1]
+    assert [told(kind, events) for kind in (UserPrompt, Interrupt, Compacted, TranscriptCall, WorkingFolder)] == [
+        1,
+        1,
+        1,
+        1,
+        1,
+    ]
     assert Skipped("unknown: hologram") in events
 
 
@@ -128,7 +134,9 @@ def test_one_request_in_several_lines_is_paid_once() -> None:
     for _ in range(3):
         session.add("assistant", [{"type": "text", "text": "I look."}])
         session.rows[-1]["message"] |= {"id": "m", "usage": usage}
-    (spent,) = [event for event in claude_code.ClaudeCodeReader(Seen()).read(session.rows) if isinstance(event, Spent)]
+    (spent,) = [
+        event for event in claude_code.ClaudeCodeReader(Seen()).read(session.rows) if isinstance(event, TokenUsage)
+    ]
     assert (spent.context, spent.fresh) == (117, 17)
 
 
@@ -138,17 +146,17 @@ def test_of_requests_that_take_turns_each_is_paid_what_it_came_to() -> None:
         session.add("assistant", [{"type": "text", "text": "I look."}])
         usage = {"input_tokens": 10, "cache_read_input_tokens": 100, "output_tokens": written}
         session.rows[-1]["message"] |= {"id": name, "usage": usage}
-    paid = [event for event in claude_code.ClaudeCodeReader(Seen()).read(session.rows) if isinstance(event, Spent)]
+    paid = [event for event in claude_code.ClaudeCodeReader(Seen()).read(session.rows) if isinstance(event, TokenUsage)]
     assert [(spent.fresh, spent.context) for spent in paid] == [(12, 112), (15, 115), (4, 119), (28, 140)]
 
 
-def codex_call(payload: Row, output: object) -> Call:
+def codex_call(payload: Row, output: object) -> TranscriptCall:
     given = {"type": "response_item", "timestamp": stamp(1), "payload": {"call_id": "c", **payload}}
     came = {"type": f"{payload['type']}_output", "call_id": "c", "output": output}
     if payload["type"] == "local_shell_call":
         came["type"] = "function_call_output"
     back = {"type": "response_item", "timestamp": stamp(2), "payload": came}
-    (call,) = [event for event in codex.CodexReader(Seen()).read([given, back]) if isinstance(event, Call)]
+    (call,) = [event for event in codex.CodexReader(Seen()).read([given, back]) if isinstance(event, TranscriptCall)]
     return call
 
 
@@ -202,7 +210,7 @@ def test_codex_prompts_count_once_however_often_they_are_told() -> None:
     lines = [{"type": "event_msg", "timestamp": stamp(5), "payload": one} for one in (prompt, item)]
     aborted = {"type": "event_msg", "timestamp": stamp(6), "payload": {"type": "turn_aborted"}}
     events = list(codex.CodexReader(Seen()).read([*lines, aborted]))
-    assert (told(Prompt, events), told(Interrupt, events)) == (1, 1)
+    assert (told(UserPrompt, events), told(Interrupt, events)) == (1, 1)
 
 
 def test_codex_lines_of_early_versions_have_no_envelope(tmp_path: Path) -> None:
@@ -246,7 +254,7 @@ def test_a_call_of_gemini_that_was_cancelled_never_ran() -> None:
     row = {"id": "m", "type": "gemini", "timestamp": stamp(2), "toolCalls": [call]}
     events = list(gemini.GeminiReader(Seen()).read([row, note]))
     assert told(Interrupt, events) == 1
-    assert [read_action(event).ran for event in events if isinstance(event, Call)] == [False]
+    assert [read_action(event).ran for event in events if isinstance(event, TranscriptCall)] == [False]
 
 
 def test_results_written_out_of_order_are_put_in_order(tmp_path: Path) -> None:

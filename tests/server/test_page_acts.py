@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from insula.coding.hosts import places
 from insula.coding.step import evidence
-from insula.guidance import EVERYWHERE, Decision
+from insula.guidance import EVERYWHERE, GuidanceDecision
 
 USERS = {"ana": ("Porto", "Lisbon"), "ben": ("Lima", "Quito")}
 WISH = "From now on, answer in one sentence."
@@ -148,7 +148,7 @@ def _rules(page: Page, user: str) -> None:
     Path(home).mkdir(parents=True, exist_ok=True)
     words = {"advice": "Read the error to its end.", "pattern": "stale-edit", "source": "friend"}
     rule = f"stale-edit-{user}"
-    evidence.write_decision(home, Decision(do="import", rule=rule, scope=EVERYWHERE, at=1.0, **words))
+    evidence.write_decision(home, GuidanceDecision(do="import", rule=rule, scope=EVERYWHERE, at=1.0, **words))
     page.goto(f"/guidance?user={user}")
     for word, state in (("Pin", "pinned by you"), ("Mute", "muted by you"), ("Unmute", "not used yet")):
         page.get_by_role("button", name=f"{word} the rule {rule}").click()

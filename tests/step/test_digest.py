@@ -17,10 +17,10 @@ from counting import calls
 from insula import guidance
 from insula.coding.step import digest, evidence, trace
 from insula.coding.step.action import EDIT, EXECUTE, READ, Action
-from insula.coding.step.digest import OPENING, Rule, compile_rules, open_session
+from insula.coding.step.digest import OPENING, ProjectRule, compile_rules, open_session
 from insula.coding.step.patterns import BY_ID, PATTERNS
 from insula.coding.step.trace import append_lines
-from insula.guidance import DAY, Decision
+from insula.guidance import DAY, GuidanceDecision
 from insula.worth import WORKS
 
 A, B = "a" * 16, "b" * 16
@@ -63,12 +63,12 @@ def marker(home: Path, name: str = "now") -> dict[str, list[str]]:
     return json.loads((home / "sessions" / name / "rules.json").read_text())
 
 
-def rule(home: Path, name: str, project: str = A, now: float = NOW) -> Rule:
+def rule(home: Path, name: str, project: str = A, now: float = NOW) -> ProjectRule:
     return next(rule for rule in compile_rules(str(home), project, now) if rule.id == name)
 
 
 def decide(home: Path, do: str, name: str, scope: str = "global", **fields: str) -> None:
-    evidence.write_decision(str(home), Decision(do=do, rule=name, scope=scope, at=NOW, **fields))
+    evidence.write_decision(str(home), GuidanceDecision(do=do, rule=name, scope=scope, at=NOW, **fields))
 
 
 # What is told.
@@ -325,7 +325,7 @@ def works(at: float, name: str, *, edits_fail: bool, paths_lost: bool, loops: bo
     return done + [act(41 + number, EXECUTE, "no rule to make target <quoted>") for number in range(3) if loops]
 
 
-def live_through(home: Path, days: int, share: float) -> list[dict[str, Rule]]:
+def live_through(home: Path, days: int, share: float) -> list[dict[str, ProjectRule]]:
     """A session each day; base rates of 0.3; the same draws each time.
 
     Told about stale edits, the agent makes none; what it is told about paths changes nothing; told about loops it gets
@@ -333,7 +333,7 @@ def live_through(home: Path, days: int, share: float) -> list[dict[str, Rule]]:
     """
     chance = random.Random(4)
     (home / digest.SALT).write_text("a year", encoding="ascii")
-    seen: list[dict[str, Rule]] = []
+    seen: list[dict[str, ProjectRule]] = []
     for day in range(days):
         now, name = NOW + day * DAY, f"day{day}"
         told = start(home, name, now=now, share=share)

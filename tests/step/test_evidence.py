@@ -13,7 +13,7 @@ import pytest
 from insula.coding.step import evidence, trace
 from insula.coding.step.action import EDIT, EXECUTE, Action
 from insula.coding.step.evidence import HOUR, score_ended
-from insula.guidance import Decision, tally
+from insula.guidance import GuidanceDecision, tally
 
 NOW = 1_800_000_000.0
 A, B = "a" * 16, "b" * 16
@@ -127,7 +127,7 @@ def test_logs_and_marks_are_for_the_owner_alone(home: Path) -> None:
 
 
 def test_an_imported_rule_has_evidence_of_its_own(home: Path) -> None:
-    word = Decision(
+    word = GuidanceDecision(
         do="import", rule="stale-edit-1", scope="global", at=1.0, advice="Look twice.", pattern="stale-edit"
     )
     evidence.write_decision(str(home), word)

@@ -11,15 +11,15 @@ from insula.coding.step import corrections, digest, evidence, trace
 from insula.coding.step.action import EDIT, EXECUTE, Action
 from insula.coding.step.corrections import (
     PREFIX,
-    Correction,
+    UserCorrection,
     find_corrections,
     find_rulings,
     group_corrections,
     measure_likeness,
     read_corrections,
 )
-from insula.coding.step.digest import OPENING, Rule, compile_rules, open_session
-from insula.guidance import DAY, Decision
+from insula.coding.step.digest import OPENING, ProjectRule, compile_rules, open_session
+from insula.guidance import DAY, GuidanceDecision
 
 A, B = "a" * 16, "b" * 16
 NOW = 1_800_000_000.0
@@ -52,7 +52,7 @@ def start(home: Path, name: str, at: float = NOW, project: str = A, share: float
     return open_session(str(home), name, project, at, share)
 
 
-def rules(home: Path, project: str = A, at: float = NOW) -> list[Rule]:
+def rules(home: Path, project: str = A, at: float = NOW) -> list[ProjectRule]:
     return [rule for rule in compile_rules(str(home), project, at) if rule.wish is not None]
 
 
@@ -166,9 +166,9 @@ def test_the_opposite_is_another_wish(home: Path) -> None:
 
 
 def test_what_is_said_again_the_same_day_counts_and_what_is_sent_twice_does_not(home: Path) -> None:
-    one = Correction(session="s", at=NOW, words=SLOW)
-    sent = Correction(session="s", at=NOW + 60, words="don't run the CI or integration tests")
-    later = Correction(session="s", at=NOW + 7_200, words="don't run the CI or integration tests")
+    one = UserCorrection(session="s", at=NOW, words=SLOW)
+    sent = UserCorrection(session="s", at=NOW + 60, words="don't run the CI or integration tests")
+    later = UserCorrection(session="s", at=NOW + 7_200, words="don't run the CI or integration tests")
     assert not group_corrections([one, sent])[0].repeated
     assert group_corrections([one, later])[0].repeated
 
@@ -179,7 +179,7 @@ def test_a_wish_that_is_accepted_is_told_at_once_and_one_that_is_muted_never(hom
     start(home, "next")
     for rule in rules(home):
         do = "accept" if SLOW in rule.advice else "mute"
-        evidence.write_decision(str(home), Decision(do=do, rule=rule.id, scope=A, at=NOW))
+        evidence.write_decision(str(home), GuidanceDecision(do=do, rule=rule.id, scope=A, at=NOW))
     live(home, "again", said("vitest here, not jest!", kind="rejection"))
     assert start(home, "now").splitlines()[1:] == [f'- Your user had to say: "{SLOW}"']
 
@@ -210,7 +210,7 @@ def test_a_session_without_work_says_nothing_about_a_wish(home: Path) -> None:
 
 
 def test_a_log_that_another_could_have_written_is_not_read(home: Path) -> None:
-    corrections.write_corrections(str(home), A, [Correction(session="s", at=NOW, words=SLOW)])
+    corrections.write_corrections(str(home), A, [UserCorrection(session="s", at=NOW, words=SLOW)])
     path = Path(corrections.log_path(str(home), A))
     assert len(read_corrections(str(home), A)) == 1
     path.chmod(0o666)
@@ -218,14 +218,14 @@ def test_a_log_that_another_could_have_written_is_not_read(home: Path) -> None:
 
 
 def test_words_of_another_project_in_a_log_are_not_told(home: Path) -> None:
-    corrections.write_corrections(str(home), B, [Correction(session="s", at=NOW, words=SLOW)])
+    corrections.write_corrections(str(home), B, [UserCorrection(session="s", at=NOW, words=SLOW)])
     Path(corrections.log_path(str(home), B)).rename(corrections.log_path(str(home), A))
     assert read_corrections(str(home), A) == []
 
 
 @pytest.mark.parametrize("words", ["", "x" * 500, "two\nlines", "\x1b[31mred"])
 def test_a_log_that_was_changed_by_hand_tells_no_more_than_a_plain_line(home: Path, words: str) -> None:
-    corrections.write_corrections(str(home), A, [Correction(session="s", at=NOW, words=SLOW)])
+    corrections.write_corrections(str(home), A, [UserCorrection(session="s", at=NOW, words=SLOW)])
     path = Path(corrections.log_path(str(home), A))
     record = json.loads(path.read_text()) | {"words": words}
     path.write_text(json.dumps(record) + "\n{broken\n")
@@ -248,7 +248,7 @@ def test_a_thousand_corrections_are_put_together_without_comparing_each_with_eac
 ) -> None:
     words = ["parser", "router", "cache", "logger", "schema", "worker", "socket", "ticket", "widget", "banner"]
     many = [
-        Correction(
+        UserCorrection(
             session=f"s{i}", at=NOW + i, words=f"don't touch the {words[i % 10]}{i} of the {words[i // 100]}s{i}"
         )
         for i in range(1_000)

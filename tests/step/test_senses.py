@@ -9,7 +9,7 @@ from insula.coding.step.action import Action
 from insula.coding.step.proprioception import Sensed, forget_context, hear_user, sense_action
 from insula.coding.step.senses import EVERY, chronos, nociception, o2, spatial, vestibular
 from insula.coding.step.state import Carry, State
-from insula.coding.step.turn import Turn
+from insula.coding.step.turn import ModelTurn
 
 CHRONOS, NOCICEPTION, O2 = chronos.NAME, nociception.NAME, o2.NAME
 SPATIAL, VESTIBULAR = spatial.NAME, vestibular.NAME
@@ -275,7 +275,7 @@ def test_without_a_user_there_is_no_chronos() -> None:
 
 @given(st.integers(0, 500), st.floats(0, 1e5), st.integers(0, 9))
 def test_chronos_never_speaks_twice_at_a_level(turns: int, seconds: float, level: int) -> None:
-    state = State(carry=Carry(user_at=1.0, level=level), turn=Turn(number=turns))
+    state = State(carry=Carry(user_at=1.0, level=level), turn=ModelTurn(number=turns))
     reading = chronos.feel(state, Action(tool="Read", kind="read", at=1.0 + seconds, call="c"))
     assert reading is None or min(turns / chronos.TURNS, seconds / 60 / chronos.MINUTES) >= 2**level
 

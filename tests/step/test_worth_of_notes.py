@@ -10,7 +10,7 @@ from sessions import Session, edits, fails, pytest_fails, runs
 
 from insula.cli.main import main
 from insula.cli.worth import shorten, summary
-from insula.coding.replay.worth import SHARE, TURNS, Worth, format_effect, format_verdict, make_row, measure_worth
+from insula.coding.replay.worth import SHARE, TURNS, HookWorth, format_effect, format_verdict, make_row, measure_worth
 from insula.coding.step import digest
 from insula.worth import amounts, rate
 from insula.worth import worth as worth_of
@@ -69,7 +69,7 @@ def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path, 
 def test_how_many_sessions_are_missing_is_told() -> None:
     known = make_row("notes", TURNS, worth_of(amounts([2.0] * 400, 25), amounts([9.0] * 400, 25)), 7.0)
     row = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
-    lines = list(summary(Worth(days=7, sessions=1, calls=1, effects=[known, row])))
+    lines = list(summary(HookWorth(days=7, sessions=1, calls=1, effects=[known, row])))
     assert lines[-2].startswith("Do they help? notes: ")
     assert lines[-1].endswith(
         ": it takes about 30 with and 30 without. So far, rules: 10 with, 9 without "

@@ -14,7 +14,7 @@ from insula.cli.hooks import Host
 from insula.cli.options import Json
 from insula.coding.hosts import doctor as examination
 from insula.coding.hosts import places
-from insula.coding.hosts.consent import Check
+from insula.coding.hosts.consent import HostCheck
 from insula.coding.hosts.places import HOSTS
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def _prover(console: Console) -> examination.Prover:
     return proven
 
 
-def _printed(checks: Iterable[Check], console: Console) -> list[Check]:
+def _printed(checks: Iterable[HostCheck], console: Console) -> list[HostCheck]:
     """The checks, each printed when it is known, under the name of its host."""
-    done: list[Check] = []
+    done: list[HostCheck] = []
     under = ""
     for check in checks:
         if check.host != under:
@@ -78,7 +78,7 @@ def _printed(checks: Iterable[Check], console: Console) -> list[Check]:
     return done
 
 
-def _shown(check: Check) -> Text:
+def _shown(check: HostCheck) -> Text:
     mark, style = _MARKS[check.state]
     indent, columns = " " * (_NAMES + 1), lines.width()
     says = "\n".join(lines.fold(check.says, columns, f"  {check.name:{_NAMES - 1}}", indent))

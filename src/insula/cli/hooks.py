@@ -13,7 +13,7 @@ from insula.cli.options import Json, Yes
 from insula.coding.hosts import install as hosts
 from insula.coding.hosts import places, present, switch
 from insula.coding.hosts.dialects import EXPERIMENTAL, NAMES
-from insula.coding.hosts.install import Outcome
+from insula.coding.hosts.install import InstallResult
 from insula.coding.hosts.places import Host as Agent
 from insula.coding.step.senses import EVERY
 from insula.errors import InputError
@@ -64,7 +64,7 @@ def install(host: Host = None, project: Project = False, dry_run: DryRun = False
     return None
 
 
-def _news(outcome: Outcome) -> Iterator[str]:
+def _news(outcome: InstallResult) -> Iterator[str]:
     """What has changed beside the settings file, and what keeps the hooks from running."""
     was, share = outcome.holdout or (None, 0.0)
     if was not in (None, share):
@@ -77,7 +77,7 @@ def _news(outcome: Outcome) -> Iterator[str]:
         yield "The hooks are switched off in this project at present: insula on --project"
 
 
-def _notes(outcome: Outcome, project: bool) -> Sequence[str]:
+def _notes(outcome: InstallResult, project: bool) -> Sequence[str]:
     host, house = outcome.host, places.find_home()
     share = switch.read_switches(house)["holdout"]
     notes = [
@@ -147,7 +147,7 @@ def _print_others(host: Agent, looked: Path) -> None:
             print(f"  In this project ({root}) there are: insula uninstall {host.id} --project")
 
 
-def _print_kept(outcome: Outcome) -> None:
+def _print_kept(outcome: InstallResult) -> None:
     for path in outcome.kept:
         print(f"  {path} was changed by hand, so it stays; remove it yourself.")
 
@@ -241,7 +241,7 @@ def purge(yes: Yes = False, json: Json = False) -> int:
     return 0
 
 
-def _record(outcome: Outcome, dry_run: bool) -> dict[str, object]:
+def _record(outcome: InstallResult, dry_run: bool) -> dict[str, object]:
     return {
         "host": outcome.host.id,
         "file": str(outcome.file),
@@ -251,5 +251,5 @@ def _record(outcome: Outcome, dry_run: bool) -> dict[str, object]:
     }
 
 
-def _print_diff(outcome: Outcome) -> None:
+def _print_diff(outcome: InstallResult) -> None:
     print(outcome.diff or f"{outcome.file} would stay as it is.")

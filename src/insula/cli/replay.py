@@ -18,7 +18,7 @@ from insula.cli.options import Json, Yes
 from insula.coding.hosts import places, switch
 from insula.coding.replay import learn as learning
 from insula.coding.replay import page
-from insula.coding.replay.find import Found, find_transcripts, list_folders, list_foreign, list_unread
+from insula.coding.replay.find import FoundTranscripts, find_transcripts, list_folders, list_foreign, list_unread
 from insula.coding.replay.gather import Gathered, gather_sessions
 from insula.coding.replay.learn import Plan
 from insula.coding.replay.model import Totals
@@ -62,7 +62,7 @@ def replay(
     return _status(gathered.totals)
 
 
-def _found(paths: Sequence[str]) -> Found:
+def _found(paths: Sequence[str]) -> FoundTranscripts:
     found = find_transcripts(paths)
     if not found.sessions and not found.passed_over:
         raise InputError(_nothing(paths))
@@ -88,7 +88,7 @@ def _refuse(files: Sequence[Path]) -> None:
         )
 
 
-def _read(found: Found) -> Gathered:
+def _read(found: FoundTranscripts) -> Gathered:
     """Read everything, with a bar where somebody looks."""
     console = Console(stderr=True)
     size = sum(source.size for sources in found.sessions for source in sources)
@@ -115,7 +115,7 @@ def _steps(advance: Callable[[int], None], least: int = 1 << 20) -> Callable[[in
     return tell
 
 
-def _check(path: Path, found: Found, force: bool) -> None:
+def _check(path: Path, found: FoundTranscripts, force: bool) -> None:
     read = [source.path for sources in found.sessions for source in sources]
     page.check_target(path, [*read, *map(Path, found.passed_over)], force)
 

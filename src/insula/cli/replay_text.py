@@ -21,7 +21,7 @@ from insula.coding.replay.figures import (
 from insula.coding.replay.find import TRAJECTORY
 from insula.coding.replay.gather import Gathered
 from insula.coding.replay.learn import Plan
-from insula.coding.replay.model import Failure, Moment, Totals
+from insula.coding.replay.model import Moment, PatternCount, Totals
 from insula.coding.replay.telling import describe_moment
 from insula.coding.replay.visible import show_safely
 from insula.coding.step.wording import SIGN
@@ -166,7 +166,7 @@ def _cost(moment: Moment) -> str:
 # What happens again and again.
 
 
-def _print_failures(failures: Sequence[Failure], console: Console) -> None:
+def _print_failures(failures: Sequence[PatternCount], console: Console) -> None:
     happened = [one for one in failures if one.happened]
     if not happened:
         console.print(f"\nOf {format_count(len(failures), 'failure pattern')} that could have happened, none did.")
@@ -178,15 +178,15 @@ def _print_failures(failures: Sequence[Failure], console: Console) -> None:
         console.print(Padding(f"{where}\n{one.advice}", (0, 0, 0, 2)))
 
 
-def _often(failure: Failure) -> str:
+def _often(failure: PatternCount) -> str:
     return f"{format_number(failure.happened)} of {format_number(failure.sessions)}"
 
 
-def _where(failure: Failure) -> str:
+def _where(failure: PatternCount) -> str:
     return format_count(failure.projects, "project") if failure.projects else "outside any project"
 
 
-def _rule(failure: Failure) -> str:
+def _rule(failure: PatternCount) -> str:
     return "would be used" if failure.state == "active" else "needs more"
 
 

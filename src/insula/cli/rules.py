@@ -16,7 +16,7 @@ from insula.cli.lines import print_json
 from insula.cli.options import Yes
 from insula.coding.hosts import doctor, places
 from insula.coding.step import trace
-from insula.coding.step.digest import PROJECT, Rule
+from insula.coding.step.digest import PROJECT, ProjectRule
 from insula.errors import InputError, InsulaError
 from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED
 from insula.operations.rules import Imported, Rules, effect_of, read_entries, verdict_of
@@ -252,7 +252,7 @@ def _print(*texts: str) -> None:
         print("\n".join(lines.fold(text.strip(), columns, indent, indent or "  ")).replace(_TOGETHER, " "))
 
 
-def _describe(rule: Rule, known: Rules) -> list[str]:
+def _describe(rule: ProjectRule, known: Rules) -> list[str]:
     """A rule in a few lines: where it stands; what is told, and where it comes from; its counts."""
     effect, verdict = effect_of(rule), verdict_of(rule)
     few = "" if effect else f" ({rule.life.tally.compared} of {MINIMUM} sessions, with and without)"
@@ -266,7 +266,7 @@ def _describe(rule: Rule, known: Rules) -> list[str]:
     ]
 
 
-def _describe_words(rule: Rule) -> list[str]:
+def _describe_words(rule: ProjectRule) -> list[str]:
     """The advice; of what a user asked for their own words, and when they said it."""
     if rule.wish is None:
         return [f"  {rule.advice}"]
@@ -277,7 +277,7 @@ def _describe_words(rule: Rule) -> list[str]:
     return [f'  "{rule.wish.words}"', f"  said on {day_of(times[0].at)}, {_HOW[times[0].how]}{about}", *said, *more]
 
 
-def _describe_counts(rule: Rule) -> str:
+def _describe_counts(rule: ProjectRule) -> str:
     tally, effect = rule.life.tally, effect_of(rule)
     if not tally.records:
         return "no session has had the opportunity to fail at it"
@@ -291,7 +291,7 @@ def _describe_counts(rule: Rule) -> str:
     return "; ".join(parts)
 
 
-def _why_it_waits(rule: Rule) -> str:
+def _why_it_waits(rule: ProjectRule) -> str:
     """Why a rule is only proposed, however often it may have been seen."""
     tally, state = rule.life.tally, rule.life.state
     if state == HEARD:

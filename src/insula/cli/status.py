@@ -18,8 +18,8 @@ from insula.cli.lines import print_json, tell
 from insula.cli.options import Json, User
 from insula.cli.worth import DAYS, print_worth, summary
 from insula.coding.hosts import places
-from insula.coding.replay.claims import Entry, list_entries, read_register
-from insula.coding.replay.worth import Worth, measure_worth
+from insula.coding.replay.claims import ClaimEntry, list_entries, read_register
+from insula.coding.replay.worth import HookWorth, measure_worth
 from insula.memory.storage import unread
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
@@ -93,14 +93,14 @@ def status(
     return tell(lambda console: _show(console, regulator, user, held, hooks, said, verbose=verbose))
 
 
-def _show_hooks(console: Console, hooks: Worth, verbose: bool) -> None:
+def _show_hooks(console: Console, hooks: HookWorth, verbose: bool) -> None:
     """Where nobody talks, only coding agents are watched."""
     print_worth(hooks, console)
     if verbose:
         _print_register(console, [one for one in list_entries(DEFAULT, {}, hooks) if one.claim.place == "call"])
 
 
-def _hooks() -> Worth | None:
+def _hooks() -> HookWorth | None:
     """What the hooks of coding agents were worth; None where they have seen no session."""
     if not (places.find_home() / "sessions").is_dir():
         return None
@@ -113,8 +113,8 @@ def _show(
     regulator: Regulator,
     user: str,
     held: Held | None,
-    hooks: Worth | None,
-    said: Sequence[Entry],
+    hooks: HookWorth | None,
+    said: Sequence[ClaimEntry],
     *,
     verbose: bool,
 ) -> None:
@@ -138,7 +138,7 @@ def _show(
     )
 
 
-def _print_register(console: Console, entries: Sequence[Entry]) -> None:
+def _print_register(console: Console, entries: Sequence[ClaimEntry]) -> None:
     """What is said unasked, by where it stands, per 1,000 messages or calls; how much more there is, in a line."""
     groups = grouped(entries)
     for group in (one for one in groups if one.counted):
@@ -267,7 +267,7 @@ def _record(regulator: Regulator, user: str, held: Held | None) -> dict[str, Any
     }
 
 
-def read_status(user: str) -> tuple[Regulator, Held | None, list[Entry]]:
+def read_status(user: str) -> tuple[Regulator, Held | None, list[ClaimEntry]]:
     """How the service stood when it last wrote itself down, what is held of a user, and what is said to them.
 
     Raises:
@@ -275,7 +275,7 @@ def read_status(user: str) -> tuple[Regulator, Held | None, list[Entry]]:
     """
     known = settings.load()
 
-    async def read(store: Store) -> tuple[Regulator, Held | None, list[Entry]]:
+    async def read(store: Store) -> tuple[Regulator, Held | None, list[ClaimEntry]]:
         regulator = Regulator(
             known.controls, interval=known.metacog_turn_interval, size=known.metacog_snapshot_history_size
         )

@@ -19,10 +19,10 @@ from insula.coding.replay.figures import format_count, format_number, format_tim
 from insula.coding.replay.visible import show_safely
 from insula.coding.replay.worth import (
     SHARE,
-    Row,
-    Told,
-    Trouble,
-    Worth,
+    EffectRow,
+    HookWorth,
+    NotedTrouble,
+    RuleOutcome,
     count_days,
     format_effect,
     format_least,
@@ -75,7 +75,7 @@ def of_senses() -> dict[str, str]:
     return {"on": list_reasons(on, True), "off": list_reasons(on, False)}
 
 
-def of_talk(user: str) -> list[Row]:
+def of_talk(user: str) -> list[EffectRow]:
     """What stood in the turns of a user: lessons, insights, sentences to the next turn."""
     if not is_memory():
         return []
@@ -103,7 +103,7 @@ def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula wo
     print("Noted. Its kind is said in that project as before.")
 
 
-def print_worth(found: Worth, console: Console, *, everything: bool = False) -> None:
+def print_worth(found: HookWorth, console: Console, *, everything: bool = False) -> None:
     """What matters at the terminal, or all of it."""
     for line in summary(found):
         console.print(Text(line), soft_wrap=True)
@@ -121,7 +121,7 @@ def print_worth(found: Worth, console: Console, *, everything: bool = False) -> 
     _print_senses(console)
 
 
-def summary(found: Worth) -> Iterator[str]:
+def summary(found: HookWorth) -> Iterator[str]:
     """What matters most, in four sentences at most."""
     told = found.told
     notes = sum(one.texts for one in told)
@@ -146,13 +146,13 @@ def summary(found: Worth) -> Iterator[str]:
         yield _unknown(open_)
 
 
-def _known(row: Row) -> str:
+def _known(row: EffectRow) -> str:
     """What is known of one kind of text, with its interval."""
     difference, interval = format_effect(row)
     return f"{row.what}: {row.verdict} ({difference}; with 95 % certainty {interval})"
 
 
-def _unknown(rows: list[Row]) -> str:
+def _unknown(rows: list[EffectRow]) -> str:
     """Of which kinds nothing can be said yet, how many sessions there are of the about so many that it takes, and what
     could not have been seen by now."""
     seen = [row for row in rows if row.told or row.withheld]
@@ -161,12 +161,12 @@ def _unknown(rows: list[Row]) -> str:
     return f"Too few sessions to tell whether they help: it takes about {MINIMUM} with and {MINIMUM} without.{so_far}"
 
 
-def _least(row: Row) -> str:
+def _least(row: EffectRow) -> str:
     least = format_least(row)
     return f" (an effect under {least} would not show yet)" if least else ""
 
 
-def _print_effects(rows: list[Row], console: Console) -> None:
+def _print_effects(rows: list[EffectRow], console: Console) -> None:
     console.print("\n[bold]Do they help?[/]  sessions with them, beside sessions that had them left out by lot")
     table = _make_table("What", "With", "Without", "Difference", "With 95 % certainty", "Verdict", wide="Verdict")
     for row in rows:
@@ -183,7 +183,7 @@ def _make_table(*columns: str, wide: str) -> Table:
     return table
 
 
-def _print_troubles(troubles: list[Trouble], console: Console) -> None:
+def _print_troubles(troubles: list[NotedTrouble], console: Console) -> None:
     console.print("\n[bold]What it said[/]")
     table = _make_table("ID", "When", "Session", "Note", "Stopped growing", "What followed", wide="Note")
     names = shorten({one.session for one in troubles})
@@ -210,19 +210,19 @@ def shorten(names: Collection[str]) -> dict[str, str]:
     return next((cut for cut in (heads, ends) if len({*cut.values()}) == len(cut)), shown)
 
 
-def _heeded(one: Trouble) -> str:
+def _heeded(one: NotedTrouble) -> str:
     if one.wrong or one.helped:
         return "false alarm" if one.wrong else "it helped"
     return {True: "yes", False: "no", None: "–"}[one.heeded]
 
 
-def _followed(one: Trouble) -> str:
+def _followed(one: NotedTrouble) -> str:
     if one.turns is None:
         return "not over yet" if one.rung else "–"
     return f"over after {format_count(one.turns, 'turn')}, {one.minutes:.0f} min, {format_tokens(one.tokens)} tokens"
 
 
-def _print_rules(rules: list[Told], console: Console) -> None:
+def _print_rules(rules: list[RuleOutcome], console: Console) -> None:
     console.print("\n[bold]Rules that were learned or used[/]")
     table = _make_table("ID", "State", "Learned", "Kept", "Broken", "Rule", wide="Rule")
     for one in rules:

@@ -20,7 +20,7 @@ from insula.errors import InputError
 from insula.memory.storage.store import check_types
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
-from insula.senses.messages import Returned, Said, events, said
+from insula.senses.messages import Returned, UserWords, events, said
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -308,6 +308,6 @@ def joined(content: Any, text: str) -> Any:
 
 def _last_said(messages: Sequence[object]) -> int | None:
     for place in range(len(messages) - 1, -1, -1):
-        if any(isinstance(one, Said) for one in events(messages[place], place)):
+        if any(isinstance(one, UserWords) for one in events(messages[place], place)):
             return place
     return None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from insula.coding.step.digest import Rule
+from insula.coding.step.digest import ProjectRule
 from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, live
 from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.rows import Cited, StoredGuidance
@@ -194,16 +194,16 @@ def _describe_lesson(
     )
 
 
-def describe_rules(found: Iterable[Rule]) -> list[Guidance]:
+def describe_rules(found: Iterable[ProjectRule]) -> list[Guidance]:
     """The rules that coding agents are told: those with evidence, of a person, or on which a person decided."""
     return [_describe_rule(one) for one in found if _is_shown(one)]
 
 
-def _is_shown(rule: Rule) -> bool:
+def _is_shown(rule: ProjectRule) -> bool:
     return bool(rule.life.tally.records or rule.source or rule.wish or rule.life.state != PROPOSED)
 
 
-def _describe_rule(rule: Rule) -> Guidance:
+def _describe_rule(rule: ProjectRule) -> Guidance:
     life = rule.life
     waits = rule.wish is not None and not life.told and life.state != MUTED
     accept = ("accept",) if waits else ()

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, cast
 
 from insula import guidance
 from insula.coding.step import corrections, digest, evidence
-from insula.coding.step.corrections import Correction, Wish
-from insula.coding.step.digest import PROJECT, Rule
+from insula.coding.step.corrections import UserCorrection, Wish
+from insula.coding.step.digest import PROJECT, ProjectRule
 from insula.coding.step.digests import hash_text as fingerprint
 from insula.coding.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
 from insula.coding.step.patterns import BY_ID
 from insula.errors import InputError, StoreFull
-from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MUTED, PINNED, Decision
+from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MUTED, PINNED, GuidanceDecision
 from insula.operations.words import day_of
 from insula.screening import screen_text
 from insula.worth import Worth
@@ -45,15 +45,15 @@ class Rules:
     home: str
     project: str = ""
 
-    def compile(self) -> list[Rule]:
+    def compile(self) -> list[ProjectRule]:
         """All rules as they stand, those without evidence among them."""
         return digest.compile_rules(self.home, self.project, time.time())
 
-    def list(self, everything: bool = False) -> "Sequence[Rule]":
+    def list(self, everything: bool = False) -> "Sequence[ProjectRule]":
         """The rules that there is anything to say of; or all."""
         return [rule for rule in self.compile() if everything or self._is_worth_a_row(rule)]
 
-    def get(self, name: str) -> Rule:
+    def get(self, name: str) -> ProjectRule:
         """The rule of an id.
 
         Raises:
@@ -79,12 +79,12 @@ class Rules:
         """What the user asked for, where the rule is in their own words."""
         return next((wish for wish in self._wishes() if wish.id == name), None)
 
-    def list_unreviewed(self) -> "Sequence[Rule]":
+    def list_unreviewed(self) -> "Sequence[ProjectRule]":
         """What the user said once, which is no rule before they say it again: the oldest first."""
         waiting = [rule for rule in self.compile() if rule.wish is not None and rule.life.state == HEARD]
         return sorted(waiting, key=lambda rule: rule.wish.times[0].at if rule.wish else 0.0)
 
-    def scope_of(self, rule: Rule) -> str:
+    def scope_of(self, rule: ProjectRule) -> str:
         """Where its state holds: of what a person decided, as they decided; else that of its evidence."""
         if is_decided(rule):
             here = [word for word in evidence.read_decisions(self.home).get(rule.id, []) if word.scope == self.project]
@@ -106,7 +106,7 @@ class Rules:
         mode = guidance.mode(evidence.read_decisions(self.home).get(name, []), scope)
         if (mode == _MEANS[do]) != do.startswith("un"):
             return False
-        self.write(Decision(do=do, rule=name, scope=scope, at=time.time()))
+        self.write(GuidanceDecision(do=do, rule=name, scope=scope, at=time.time()))
         return True
 
     def forget(self, name: str, *, here: bool = False) -> None:
@@ -118,14 +118,16 @@ class Rules:
         """
         self.check(name)
         wish = self.find_wish(name)
-        self.write(Decision(do="forget", rule=name, scope=self._scope(here or wish is not None), at=time.time()))
+        self.write(
+            GuidanceDecision(do="forget", rule=name, scope=self._scope(here or wish is not None), at=time.time())
+        )
         with _writing(self.home):
             if wish is not None:
                 corrections.erase_wish(self.home, self.project, wish)
             elif not here:
                 evidence.erase_advice(self.home, name)
 
-    def list_decisions(self) -> "Sequence[Decision]":
+    def list_decisions(self) -> "Sequence[GuidanceDecision]":
         """What was decided about any rule, oldest first."""
         words = [word for words in evidence.read_decisions(self.home).values() for word in words]
         return sorted(words, key=lambda word: word.at)
@@ -146,7 +148,7 @@ class Rules:
         """The share of sessions from which a rule is withheld."""
         return digest.read_holdout(self.home)
 
-    def describe(self, rule: Rule) -> dict[str, Any]:
+    def describe(self, rule: ProjectRule) -> dict[str, Any]:
         """Every figure of a rule, for a program."""
         tally, effect = rule.life.tally, effect_of(rule)
         return {
@@ -193,11 +195,13 @@ class Rules:
         if there is not None:
             return Imported(there.id, advice, is_new=False)
         name = f"{pattern}-{fingerprint(advice, 6)}"
-        word = Decision(do="import", rule=name, scope=EVERYWHERE, at=time.time(), advice=advice, pattern=pattern)
+        word = GuidanceDecision(
+            do="import", rule=name, scope=EVERYWHERE, at=time.time(), advice=advice, pattern=pattern
+        )
         self.write(word.replace(source=screen_text(source, 60).text))
         return Imported(name, advice, is_new=True)
 
-    def write(self, decision: Decision) -> None:
+    def write(self, decision: GuidanceDecision) -> None:
         """Write a decision down.
 
         Raises:
@@ -216,7 +220,7 @@ class Rules:
     def _wishes(self) -> "Sequence[Wish]":
         return corrections.group_corrections(corrections.read_corrections(self.home, self.project))
 
-    def _is_worth_a_row(self, rule: Rule) -> bool:
+    def _is_worth_a_row(self, rule: ProjectRule) -> bool:
         return (
             rule.life.tally.detections + rule.life.tally.shown > 0
             or (rule.wish is not None and rule.life.state != HEARD)
@@ -243,7 +247,7 @@ def _writing(home: str) -> Generator[None]:
         raise StoreFull(f"{path!r} cannot be written ({why}); make room, or allow writing there.") from error
 
 
-def find_everywhere(home: str) -> "Sequence[tuple[Rule, str]]":
+def find_everywhere(home: str) -> "Sequence[tuple[ProjectRule, str]]":
     """The rules for all projects, and what was asked for in each, with the project where it is one's alone."""
     found = [(rule, "") for rule in Rules(home).compile()]
     return found + [
@@ -271,22 +275,22 @@ def decide_everywhere(home: str, name: str, do: str) -> None:
         known.decide(name, do, here=bool(project))
 
 
-def is_decided(rule: Rule) -> bool:
+def is_decided(rule: ProjectRule) -> bool:
     """Whether a person pinned or muted it."""
     return rule.life.state in {PINNED, MUTED}
 
 
-def effect_of(rule: Rule) -> Worth | None:
+def effect_of(rule: ProjectRule) -> Worth | None:
     """What the rule was worth, by an interval that holds however often somebody looks; None for too few sessions."""
     return rule.life.effect
 
 
-def verdict_of(rule: Rule) -> str:
+def verdict_of(rule: ProjectRule) -> str:
     """What may be claimed; that a rule is given up as useless is no claim but a decision (`guidance`)."""
     return rule.life.verdict
 
 
-def export_rule(rule: Rule) -> dict[str, Any]:
+def export_rule(rule: ProjectRule) -> dict[str, Any]:
     """What may be shared of a rule: no session, project, path or time."""
     tally = rule.life.tally
     return {
@@ -301,7 +305,7 @@ def export_rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _describe_words(one: Correction) -> dict[str, Any]:
+def _describe_words(one: UserCorrection) -> dict[str, Any]:
     """Where a rule in the user's words comes from."""
     return {"at": day_of(one.at), "session": one.session, "how": one.how, "words": one.words, "about": one.about}
 

@@ -13,7 +13,7 @@ from insula.coding.step.turn import close_turn
 from insula.coding.step.wording import SIGN
 from insula.content import list_items, read_content, read_field
 from insula.redaction import redact
-from insula.senses.messages import Called, Returned, Said, calls, events
+from insula.senses.messages import Called, Returned, UserWords, calls, events
 
 
 class Note(NamedTuple):
@@ -98,7 +98,7 @@ def feel_messages(messages: Sequence[object], state: State | None = None, *, exe
     for place in range(_unread(messages, before), len(messages)):
         told = None
         for event in events(messages[place], place):
-            if isinstance(event, Said) and not event.words.startswith(SIGN):
+            if isinstance(event, UserWords) and not event.words.startswith(SIGN):
                 before = hear_user(before, 0.0, redact(event.words))
             elif isinstance(event, Returned) and (done := _acted(messages, place, event, exempt)) is not None:
                 felt = sense_action(before, done)

@@ -24,13 +24,13 @@ class Returned(NamedTuple):
     ok: bool | None
 
 
-class Said(NamedTuple):
+class UserWords(NamedTuple):
     """The user speaks."""
 
     words: str
 
 
-Event = Called | Returned | Said
+Event = Called | Returned | UserWords
 
 _USERS, _TOOLS = frozenset(("user", "human")), frozenset(("tool", "function"))
 _OTHERS = _TOOLS | {"assistant", "ai", "response", "system", "developer", "function_call", "function_call_output"}
@@ -58,7 +58,7 @@ def said(messages: Sequence[object]) -> Iterator[str]:
     for place, message in enumerate(messages):
         role = _role(message)
         if isinstance(role, str) and role not in _OTHERS:  # most messages of an agent are not the user's
-            yield from (one.words for one in _events(message, place) if isinstance(one, Said))
+            yield from (one.words for one in _events(message, place) if isinstance(one, UserWords))
 
 
 def _role(message: object) -> object:
@@ -98,9 +98,9 @@ def _within(message: object, role: str, place: int) -> Iterator[Event]:
         elif kind == "retry-prompt" and read_field(part, "tool_name"):
             yield _returned(part, place, "content", ok=False)
         elif kind == "user-prompt":
-            yield Said(plain_text(read_field(part, "content")))
+            yield UserWords(plain_text(read_field(part, "content")))
     if role in _USERS and (words := read_content(message).text):
-        yield Said(words)
+        yield UserWords(words)
 
 
 def _call(call: Any, place: int) -> Iterator[Called]:

@@ -13,14 +13,14 @@ from insula.coding.hosts import jsonc, places, records
 from insula.coding.hosts.files import MOST_BYTES
 from insula.coding.hosts.jsonc import Node
 from insula.coding.hosts.places import HOSTS, Host, get_project
-from insula.coding.hosts.present import Handler, list_hooks
+from insula.coding.hosts.present import InstalledHook, list_hooks
 
 State = Literal["ok", "note", "idle", "warn", "broken"]
 """`idle`: nothing is broken, and yet the hooks do not run here. `note`: nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class HostCheck:
     """What was looked at, what was found, and what to do about it."""
 
     host: str
@@ -31,11 +31,13 @@ class Check:
     remedy: str = ""
 
 
-def check_consent(host: Host, file: Path, root: Node, handlers: Sequence[Handler], here: Path) -> Iterable[Check]:
+def check_consent(
+    host: Host, file: Path, root: Node, handlers: Sequence[InstalledHook], here: Path
+) -> Iterable[HostCheck]:
     """Whether the host runs these hooks of ours in a project, as far as its files tell."""
     if not handlers:
         return ()
-    looks: Mapping[str, Callable[[], Iterable[Check]]] = {
+    looks: Mapping[str, Callable[[], Iterable[HostCheck]]] = {
         "claude-code": lambda: _check_claude(host, here),
         "codex": lambda: _check_codex(host, file, handlers),
         "gemini": lambda: _check_gemini(host, file, root, handlers),
@@ -47,7 +49,7 @@ def check_consent(host: Host, file: Path, root: Node, handlers: Sequence[Handler
     return looks[host.id]() if host.id in looks else ()
 
 
-def _check_claude(host: Host, project: Path) -> Iterator[Check]:
+def _check_claude(host: Host, project: Path) -> Iterator[HostCheck]:
     managed = {
         "Darwin": Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
         "Windows": Path("C:/ProgramData/ClaudeCode/managed-settings.json"),
@@ -56,13 +58,13 @@ def _check_claude(host: Host, project: Path) -> Iterator[Check]:
     for file in (host.settings(), here / "settings.json", here / "settings.local.json", managed):
         values = _read_values(file, project if file.parent == here else None)
         if values.get("disableAllHooks") is True:
-            yield Check(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
+            yield HostCheck(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
         if file == managed and values.get("allowManagedHooksOnly") is True:
             remedy = "ask who manages this machine"
-            yield Check(host.id, "allowed", "broken", f"{file} allows managed hooks only", remedy)
+            yield HostCheck(host.id, "allowed", "broken", f"{file} allows managed hooks only", remedy)
 
 
-def _check_codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Check]:
+def _check_codex(host: Host, file: Path, handlers: Sequence[InstalledHook]) -> Iterator[HostCheck]:
     """Codex runs what its user has trusted, by the place and a digest of each hook."""
     config = host.settings().parent / "config.toml"
     try:
@@ -70,13 +72,15 @@ def _check_codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterato
     except FileNotFoundError:
         values: dict[str, Any] = {}
     except (OSError, ValueError, RecursionError) as error:
-        yield Check(host.id, "trust", "warn", f"{config} cannot be read ({error})", "mend it")
+        yield HostCheck(host.id, "trust", "warn", f"{config} cannot be read ({error})", "mend it")
         return
     features = _get_table(values, "features")
     if False in (features.get("hooks"), features.get("codex_hooks")):
-        yield Check(host.id, "allowed", "broken", f"{config} turns hooks off", "remove hooks = false under [features]")
+        yield HostCheck(
+            host.id, "allowed", "broken", f"{config} turns hooks off", "remove hooks = false under [features]"
+        )
     if (folder := get_project(host, file)) and not _is_trusted(values, folder):
-        yield Check(
+        yield HostCheck(
             host.id, "project", "idle", f"Codex does not trust the project {folder} and skips its hooks",
             f"run `codex` in {folder} once and trust the folder",
         )  # fmt: skip
@@ -84,12 +88,14 @@ def _check_codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterato
     found = {handler.event: _read_trust(states, file, handler) for handler in handlers}
     untrusted = [event for event, state in found.items() if state != "trusted"]
     if not untrusted:
-        yield Check(host.id, "trust", "ok", "Codex has trusted these hooks; if it asks again, they have changed")
+        yield HostCheck(host.id, "trust", "ok", "Codex has trusted these hooks; if it asks again, they have changed")
     elif "disabled" in found.values():
-        yield Check(host.id, "trust", "broken", f"disabled in Codex: {', '.join(untrusted)}", "open Codex, run /hooks")
+        yield HostCheck(
+            host.id, "trust", "broken", f"disabled in Codex: {', '.join(untrusted)}", "open Codex, run /hooks"
+        )
     else:
         says = f"Codex has not trusted these hooks and skips them ({', '.join(untrusted)})"
-        yield Check(host.id, "trust", "idle", says, "open Codex and run /hooks")
+        yield HostCheck(host.id, "trust", "idle", says, "open Codex and run /hooks")
 
 
 def _is_trusted(values: Mapping[str, Any], project: Path) -> bool:
@@ -98,7 +104,7 @@ def _is_trusted(values: Mapping[str, Any], project: Path) -> bool:
     return any(_get_table(entries, name).get("trust_level") == "trusted" for name in names)
 
 
-def _read_trust(states: Mapping[str, Any], file: Path, handler: Handler) -> str:
+def _read_trust(states: Mapping[str, Any], file: Path, handler: InstalledHook) -> str:
     event = "".join("_" + letter.lower() if letter.isupper() else letter for letter in handler.event).strip("_")
     for path in (str(file), os.path.realpath(file)):  # Codex resolves links in CODEX_HOME, not in the usual folder
         state = _get_table(states, f"{path}:{event}:{handler.group}:{handler.index}")
@@ -109,46 +115,48 @@ def _read_trust(states: Mapping[str, Any], file: Path, handler: Handler) -> str:
     return "unknown"
 
 
-def _check_gemini(host: Host, file: Path, root: Node, handlers: Sequence[Handler]) -> Iterator[Check]:
+def _check_gemini(host: Host, file: Path, root: Node, handlers: Sequence[InstalledHook]) -> Iterator[HostCheck]:
     config = root.get("hooksConfig")
     values = cast(dict[str, Any], config.plain()) if config and config.kind == "object" else {}
     if values.get("enabled") is False:
         says = f"{file} turns hooks off"
-        yield Check(host.id, "allowed", "broken", says, "remove enabled = false under hooksConfig")
+        yield HostCheck(host.id, "allowed", "broken", says, "remove enabled = false under hooksConfig")
     disabled: object = values.get("disabled")
     names = cast(list[object], disabled) if isinstance(disabled, list) else []
     if any(handler.node.value in names for handler in handlers):
-        yield Check(host.id, "allowed", "broken", f"{file} disables our hooks by name", "enable them: /hooks in Gemini")
+        yield HostCheck(
+            host.id, "allowed", "broken", f"{file} disables our hooks by name", "enable them: /hooks in Gemini"
+        )
 
 
-def _check_disabled(host: Host, settings: Iterable[Path]) -> Iterator[Check]:
+def _check_disabled(host: Host, settings: Iterable[Path]) -> Iterator[HostCheck]:
     for file in settings:
         if _read_values(file, get_project(host, file)).get("disableAllHooks") is True:
-            yield Check(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
+            yield HostCheck(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
 
 
-def _check_copilot(host: Host, here: Path) -> Iterator[Check]:
+def _check_copilot(host: Host, here: Path) -> Iterator[HostCheck]:
     yield from _check_disabled(host, [host.settings(), host.settings(here)])
     settings = (here / ".claude" / name for name in ("settings.json", "settings.local.json"))
     yield from _check_shared(host, dict.fromkeys(settings, here))
 
 
-def _check_shared(host: Host, settings: Mapping[Path, Path | None]) -> Iterator[Check]:
+def _check_shared(host: Host, settings: Mapping[Path, Path | None]) -> Iterator[HostCheck]:
     """Some hosts run the hooks in Claude Code's settings, too; those of ours know it, and are silent there."""
     installed = records.list_installed(places.find_home(), "claude-code")
     for file, project in settings.items():
         root = _parse_file(file, project)
         if root and any(hook.command in installed for hook in list_hooks(root)):
-            yield Check(
+            yield HostCheck(
                 host.id, "shared", "ok", f"{host.name} also runs the hooks in {file}; those of Insula are silent"
             )
 
 
-def _check_droid(host: Host, file: Path) -> Iterator[Check]:
+def _check_droid(host: Host, file: Path) -> Iterator[HostCheck]:
     yield from _check_disabled(host, [host.settings(), file])
     if (other := file.with_name("hooks.json")).exists():
         says = f"Factory's documents say that {file} is not read for hooks where {other} is"
-        yield Check(host.id, "allowed", "warn", says, f"copy the hooks of {file} there")
+        yield HostCheck(host.id, "allowed", "warn", says, f"copy the hooks of {file} there")
 
 
 def _read_values(file: Path, project: Path | None = None) -> dict[str, Any]:

@@ -26,11 +26,11 @@ from insula.coding.hosts import (
     switch,
     trials,
 )
-from insula.coding.hosts.consent import Check, State, check_consent
+from insula.coding.hosts.consent import HostCheck, State, check_consent
 from insula.coding.hosts.dialects import PROVEN
 from insula.coding.hosts.jsonc import JsonError, Node
 from insula.coding.hosts.places import HOSTS, Host
-from insula.coding.hosts.present import Handler, Present, list_hooks, list_our_hooks
+from insula.coding.hosts.present import InstalledHook, Present, list_hooks, list_our_hooks
 from insula.coding.hosts.records import Installed
 from insula.coding.step.senses import load_sense
 from insula.coding.step.senses.register import MEASURED
@@ -63,13 +63,13 @@ FAILURES = ("failures.1.jsonl", "failures.jsonl")
 Prover = Callable[[str, Path], "Proof"]
 
 
-def summarize(checks: Iterable[Check]) -> int:
+def summarize(checks: Iterable[HostCheck]) -> int:
     """0 where all is well, 1 where something is broken, 2 where nothing is and yet the hooks do not run here."""
     states = {check.state for check in checks}
     return 1 if "broken" in states else 2 if "idle" in states else 0
 
 
-def examine(host: Host | None = None, folder: Path | None = None, prove: Prover | None = None) -> Iterator[Check]:
+def examine(host: Host | None = None, folder: Path | None = None, prove: Prover | None = None) -> Iterator[HostCheck]:
     """Look at everything that a hook needs; each check is told when it is known.
 
     Args:
@@ -83,7 +83,7 @@ def examine(host: Host | None = None, folder: Path | None = None, prove: Prover 
     failures = _count_failures(house, host)
     ours = {agent.id for agent, files in found.items() if files.here}
     if why := records.explain_distrust(house):
-        yield Check("", "record", "broken", f"nothing that is installed is run: {why}")
+        yield HostCheck("", "record", "broken", f"nothing that is installed is run: {why}")
     if ours:
         command = _name_install(found)
         yield from (*_check_house(house, command), *_check_code(house, command), *_check_switches(house, here))
@@ -91,7 +91,7 @@ def examine(host: Host | None = None, folder: Path | None = None, prove: Prover 
         yield from _check_failures("", failures, ours, command)
     else:
         wanted = host.id if host else f"AGENT, where AGENT is one of {', '.join(HOSTS)}"
-        yield Check(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
+        yield HostCheck(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
     elsewhere = [*_note_elsewhere(host.id if host else "", found)]
     yield from () if host else elsewhere
     for agent, files in found.items():
@@ -126,9 +126,9 @@ def _name_option(host: Host, file: Path) -> str:
     return " --project" if places.get_project(host, file) else ""
 
 
-def _note_elsewhere(section: str, found: Mapping[Host, Present]) -> Iterator[Check]:
+def _note_elsewhere(section: str, found: Mapping[Host, Present]) -> Iterator[HostCheck]:
     if others := [str(file) for files in found.values() for file in files.elsewhere]:
-        yield Check(section, "elsewhere", "note", f"other projects have hooks of their own: {', '.join(others)}")
+        yield HostCheck(section, "elsewhere", "note", f"other projects have hooks of their own: {', '.join(others)}")
 
 
 def _remove_trials(house: Path) -> None:
@@ -139,8 +139,8 @@ def _remove_trials(house: Path) -> None:
                 shutil.rmtree(session, ignore_errors=True)
 
 
-def _drop_repeated(checks: Iterable[Check]) -> Iterator[Check]:
-    seen: set[Check] = set()
+def _drop_repeated(checks: Iterable[HostCheck]) -> Iterator[HostCheck]:
+    seen: set[HostCheck] = set()
     for check in checks:
         if check not in seen:
             seen.add(check)
@@ -149,13 +149,13 @@ def _drop_repeated(checks: Iterable[Check]) -> Iterator[Check]:
 
 def _check_host(
     host: Host, files: Mapping[Path, bytes], house: Path, here: Path, prove: Prover | None
-) -> Iterator[Check]:
+) -> Iterator[HostCheck]:
     installed = records.list_installed(house, host.id)
     commands: dict[Installed, None] = {}
     allowed = True
     active = 0
     if host.unproven:
-        yield Check(host.id, "experimental", "warn", host.unproven, _name_canary(host))
+        yield HostCheck(host.id, "experimental", "warn", host.unproven, _name_canary(host))
     for file, data in files.items():
         if host.script:
             found = list(scripts.list_commands(host, file, house))
@@ -175,7 +175,7 @@ def _check_host(
         active += bool(found)
         yield _check_entries(host, file, {event for event, _ in found})
     if active > 1:
-        yield Check(
+        yield HostCheck(
             host.id, "twice", "warn",
             f"installed in {active} settings files; where both hold, the second hook is ignored but costs its time",
             f"insula uninstall {host.id} --project, in the project that need not have it",
@@ -193,46 +193,46 @@ def _name_canary(host: Host) -> str:
     return f"let {host.name} run `cat missing-1` to `cat missing-5`, and ask it what [insula] said"
 
 
-def _parse(host: Host, file: Path, data: bytes) -> tuple[Node | None, Check]:
-    fine = Check(host.id, "settings", "ok", str(file))
+def _parse(host: Host, file: Path, data: bytes) -> tuple[Node | None, HostCheck]:
+    fine = HostCheck(host.id, "settings", "ok", str(file))
     try:
         return jsonc.parse(data.decode()), fine
     except (JsonError, UnicodeDecodeError, RecursionError) as error:
         remedy = "mend the file; nothing of it was changed"
-        return None, Check(host.id, "settings", "broken", f"{str(file)!r} is no JSON ({error})", remedy)
+        return None, HostCheck(host.id, "settings", "broken", f"{str(file)!r} is no JSON ({error})", remedy)
 
 
-def _check_entries(host: Host, file: Path, there: Set[str]) -> Check:
+def _check_entries(host: Host, file: Path, there: Set[str]) -> HostCheck:
     missing = [on.event for on in host.events if on.event not in there]
     if not missing:
-        return Check(host.id, "settings", "ok", f"{len(there)} events in {file}")
+        return HostCheck(host.id, "settings", "ok", f"{len(there)} events in {file}")
     says = f"{file} lacks {', '.join(missing)}" if there else f"{file} has no hook of Insula's any more"
-    return Check(host.id, "settings", "broken", says, f"insula install {host.id}{_name_option(host, file)}")
+    return HostCheck(host.id, "settings", "broken", says, f"insula install {host.id}{_name_option(host, file)}")
 
 
 # What all hooks share.
 
 
-def _check_house(house: Path, again: str) -> Iterator[Check]:
+def _check_house(house: Path, again: str) -> Iterator[HostCheck]:
     """Whether the folder of hook state can be written, by its owner alone."""
     try:
         about = house.stat()
     except OSError as error:
-        yield Check("", "folder", "broken", f"{house} cannot be looked at ({error.strerror})", again)
+        yield HostCheck("", "folder", "broken", f"{house} cannot be looked at ({error.strerror})", again)
         return
     if about.st_uid != os.geteuid():
-        yield Check("", "folder", "broken", f"{house} belongs to another user", f"chown -R $USER {house}")
+        yield HostCheck("", "folder", "broken", f"{house} belongs to another user", f"chown -R $USER {house}")
     elif not os.access(house, os.W_OK | os.X_OK) or not about.st_mode & 0o200:
-        yield Check("", "folder", "broken", f"{house} cannot be written", f"chmod u+rwx {house}")
+        yield HostCheck("", "folder", "broken", f"{house} cannot be written", f"chmod u+rwx {house}")
     elif open_to_others := _open_to_others(house):
-        yield Check(
+        yield HostCheck(
             "", "folder", "warn", f"others may read {', '.join(open_to_others)} in {house}", f"chmod -R go= {house}"
         )
     else:
-        yield Check("", "folder", "ok", f"{house}, for you alone")
+        yield HostCheck("", "folder", "ok", f"{house}, for you alone")
     free = shutil.disk_usage(house).free
     if free < ROOM:
-        yield Check("", "disk", "broken", f"{free // 1024} KB are free for {house}", "make room, or insula purge")
+        yield HostCheck("", "disk", "broken", f"{free // 1024} KB are free for {house}", "make room, or insula purge")
 
 
 def _open_to_others(house: Path) -> list[str]:
@@ -242,39 +242,39 @@ def _open_to_others(house: Path) -> list[str]:
     return []
 
 
-def _check_code(house: Path, again: str) -> Iterator[Check]:
+def _check_code(house: Path, again: str) -> Iterator[HostCheck]:
     """Whether the hook's code is there, whole, and that of this version."""
     remedy = f"run {again} again"
     lib, condition = runtime.find_lib(house), runtime.check_code(house)
     where = house / "hook" / lib if lib else house / places.SHIM
     if condition == "whole":
-        yield Check("", "code", "ok", f"version {insula.__version__}, in {where}")
+        yield HostCheck("", "code", "ok", f"version {insula.__version__}, in {where}")
     elif condition == "other":
-        yield Check("", "code", "warn", "the hook runs another version than this one", remedy)
+        yield HostCheck("", "code", "warn", "the hook runs another version than this one", remedy)
     else:
-        yield Check("", "code", "broken", f"{where} is {condition}", remedy)
+        yield HostCheck("", "code", "broken", f"{where} is {condition}", remedy)
 
 
-def _check_switches(house: Path, here: Path) -> Iterator[Check]:
+def _check_switches(house: Path, here: Path) -> Iterator[HostCheck]:
     if os.environ.get("INSULA_OFF", "") not in ("", "0"):
-        yield Check("", "switch", "idle", "switched off by INSULA_OFF", "unset INSULA_OFF")
+        yield HostCheck("", "switch", "idle", "switched off by INSULA_OFF", "unset INSULA_OFF")
     if not switch.is_readable(house):
         says = f"{house / switch.FILE} cannot be read, so the hooks are off"
-        yield Check("", "switch", "broken", says, "run insula on or insula off")
+        yield HostCheck("", "switch", "broken", says, "run insula on or insula off")
     elif switch.read_switches(house)["off"]:
-        yield Check("", "switch", "idle", "switched off", "insula on")
+        yield HostCheck("", "switch", "idle", "switched off", "insula on")
     elif switch.is_off(house, here):
-        yield Check("", "switch", "idle", f"switched off in {places.find_root(here)}", "insula on --project")
+        yield HostCheck("", "switch", "idle", f"switched off in {places.find_root(here)}", "insula on --project")
     else:
-        yield Check("", "switch", "ok", "on")
+        yield HostCheck("", "switch", "ok", "on")
 
 
-def _list_senses(on: frozenset[str]) -> Iterator[Check]:
+def _list_senses(on: frozenset[str]) -> Iterator[HostCheck]:
     """Each sense: whether it speaks, what it notices, and why it does or does not; those that speak first."""
     for row in sorted(MEASURED, key=lambda row: row.sense not in on):
         is_on = row.sense in on
         says = f"{'on' if is_on else 'off'}: {load_sense(row.sense).LABEL} ({row.reason(is_on)})"
-        yield Check("", row.sense, "ok", says)
+        yield HostCheck("", row.sense, "ok", says)
 
 
 def _count_failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
@@ -289,14 +289,14 @@ def _count_failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
     return kinds
 
 
-def _check_failures(section: str, kinds: Counter[tuple[str, str]], ours: Set[str], again: str) -> Iterator[Check]:
+def _check_failures(section: str, kinds: Counter[tuple[str, str]], ours: Set[str], again: str) -> Iterator[HostCheck]:
     """The failures of a host that has a section of its own; in the general one those of all others, or that none is."""
     if not kinds and not section:
-        yield Check("", "failures", "ok", f"none in {DAYS} days")
+        yield HostCheck("", "failures", "ok", f"none in {DAYS} days")
     mine = {key: number for key, number in kinds.items() if (key[1] if key[1] in ours else "") == section}
     for (kind, failed), number in Counter(mine).most_common(5):
         where = f" of {HOSTS[failed].name if failed in HOSTS else repr(failed)}" if failed and not section else ""
-        yield Check(
+        yield HostCheck(
             section, "failures", "warn", f"{number} × {kind}{where} in {DAYS} days; the agent's work went on",
             f"run {again} again; if it goes on, report it with the output of insula doctor --json",
         )  # fmt: skip
@@ -317,35 +317,35 @@ def _read_lines(path: Path) -> Iterable[str]:
 # Whether it runs.
 
 
-def _check_command(host: Host, command: Installed, house: Path) -> Iterator[Check]:
+def _check_command(host: Host, command: Installed, house: Path) -> Iterator[HostCheck]:
     parts = places.read_command(command)
     if parts is None:
         return
     version = trials.read_version(command)
     again = f"insula install {host.id}"
     if not version:
-        yield Check(host.id, "interpreter", "broken", f"{parts.python} does not run", again)
+        yield HostCheck(host.id, "interpreter", "broken", f"{parts.python} does not run", again)
         return
     state: State = "ok" if version >= runtime.OLDEST else "broken"
     said = ".".join(map(str, version))
-    yield Check(host.id, "interpreter", state, f"{parts.python}, Python {said}", "" if state == "ok" else again)
+    yield HostCheck(host.id, "interpreter", state, f"{parts.python}, Python {said}", "" if state == "ok" else again)
     if os.path.realpath(parts.home) != os.path.realpath(house):
         says = f"the hook keeps its state in {parts.home}, and this command looks at {house}"
-        yield Check(host.id, "folder", "warn", says, f"insula install {host.id}, or set INSULA_HOME to the former")
+        yield HostCheck(host.id, "folder", "warn", says, f"insula install {host.id}, or set INSULA_HOME to the former")
     elif not switch.read_switches(house)["off"]:
         yield _try_command(host, command, house)
 
 
-def _check_missing(host: Host, hooks: Iterable[Handler]) -> Iterator[Check]:
+def _check_missing(host: Host, hooks: Iterable[InstalledHook]) -> Iterator[HostCheck]:
     """Interpreters that are not there; they are only looked for, as the hooks may be anybody's."""
     for hook in hooks:
         parts = places.read_command(hook.command)
         if parts and not Path(parts.python).exists():
             says = f"{parts.python}, which hooks name, is not there"
-            yield Check(host.id, "interpreter", "broken", says, f"insula install {host.id}")
+            yield HostCheck(host.id, "interpreter", "broken", says, f"insula install {host.id}")
 
 
-def _try_command(host: Host, command: Installed, house: Path) -> Check:
+def _try_command(host: Host, command: Installed, house: Path) -> HostCheck:
     """Run the command on a recorded session, which leaves no trace."""
     session = TRIAL + secrets.token_hex(8)
     env = {name: value for name, value in os.environ.items() if name != "INSULA_OFF"}
@@ -357,7 +357,7 @@ def _try_command(host: Host, command: Installed, house: Path) -> Check:
     return _judge_trial(host, trial)
 
 
-def _judge_trial(host: Host, trial: trials.Trial) -> Check:
+def _judge_trial(host: Host, trial: trials.Trial) -> HostCheck:
     remedy = f"run insula install {host.id}, then insula doctor again"
     answers = [*trial.healthy, *trial.failing]
     texts = [trials.read_answer(host, answer) for answer in trial.failing]
@@ -376,40 +376,40 @@ def _judge_trial(host: Host, trial: trials.Trial) -> Check:
         example = next(filter(None, texts))  # so that a person sees once what their agent will read
         took = f"{trial.milliseconds:.0f} ms a call"
         said = f"silent when healthy, speaks after similar errors; {took}. It said: {example}"
-        return Check(host.id, "command", "ok", said)
-    return Check(host.id, "command", "broken", says, remedy)
+        return HostCheck(host.id, "command", "ok", said)
+    return HostCheck(host.id, "command", "broken", says, remedy)
 
 
-def _check_live(host: Host, prove: Prover, allowed: bool) -> Check:
+def _check_live(host: Host, prove: Prover, allowed: bool) -> HostCheck:
     if host.id not in PROVEN:
         says = f"{host.name} cannot be run without a person, so nothing was proven"
-        return Check(host.id, "live", "warn", says, _name_canary(host))
+        return HostCheck(host.id, "live", "warn", says, _name_canary(host))
     client = shutil.which(host.binary, path=search_path())
     if client is None:
         says = f"{host.binary} is not on PATH, so nothing was proven"
-        return Check(host.id, "live", "broken", says, f"install {host.name}, or put {host.binary} on PATH")
+        return HostCheck(host.id, "live", "broken", says, f"install {host.name}, or put {host.binary} on PATH")
     try:
         proof = prove(host.id, Path(client))
     except (InsulaError, OSError) as error:
-        return Check(host.id, "live", "broken", f"the proof failed: {error}", "run insula doctor without --live")
+        return HostCheck(host.id, "live", "broken", f"the proof failed: {error}", "run insula doctor without --live")
     if not proof.reached:
-        return Check(host.id, "live", "broken", proof.reason, "run insula doctor without --live")
+        return HostCheck(host.id, "live", "broken", proof.reason, "run insula doctor without --live")
     forbidden = "" if allowed else "in an empty home, as your own settings forbid hooks: "
-    return Check(host.id, "live", "ok", forbidden + proof.reason)
+    return HostCheck(host.id, "live", "ok", forbidden + proof.reason)
 
 
 # Hooks that are not Insula's: they are named, and never run.
 
 
-def _check_foreign(host: Host, found: Present) -> Iterator[Check]:
+def _check_foreign(host: Host, found: Present) -> Iterator[HostCheck]:
     """Each hook that Insula did not install, and each file that nobody can read."""
     for why in found.unread.values():
-        yield Check(host.id, "settings", "broken", why.removesuffix("."))
+        yield HostCheck(host.id, "settings", "broken", why.removesuffix("."))
     for file, lines in found.strange.items():
         yield from _check_foreign_file(host, file, lines)
 
 
-def _check_foreign_file(host: Host, file: Path, lines: tuple[str, ...]) -> Iterator[Check]:
+def _check_foreign_file(host: Host, file: Path, lines: tuple[str, ...]) -> Iterator[HostCheck]:
     first = sorted(lines, key=present.passes_for_ours, reverse=True)
     for line in first[:MOST_NAMED]:
         yield _name_foreign(host, f"{file} names a hook", f": {_quote(line)}", present.passes_for_ours(line))
@@ -420,12 +420,12 @@ def _check_foreign_file(host: Host, file: Path, lines: tuple[str, ...]) -> Itera
         yield _name_foreign(host, f"{file} is a hook", "", True)
 
 
-def _name_foreign(host: Host, what: str, line: str, passes: bool) -> Check:
+def _name_foreign(host: Host, what: str, line: str, passes: bool) -> HostCheck:
     says = f"{what} that Insula did not install and does not run{line}"
     if not passes:
-        return Check(host.id, "foreign", "note", says)
+        return HostCheck(host.id, "foreign", "note", says)
     remedy = f"take it out unless you know it; insula install {host.id} puts in Insula's own"
-    return Check(host.id, "foreign", "warn", says, remedy)
+    return HostCheck(host.id, "foreign", "warn", says, remedy)
 
 
 def _quote(line: str) -> str:

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from insula.coding.step.action import Action, Event
+    from insula.coding.step.action import Action, HookEvent
     from insula.coding.step.person import Remark
     from insula.coding.step.proprioception import Sensed
     from insula.coding.step.state import State
@@ -92,7 +92,7 @@ def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
     text = hook.answer(payload)
     if not text:
         return ""
-    write = dialect.write_question if isinstance(text, Question) else dialect.write_answer
+    write = dialect.write_question if isinstance(text, UserQuestion) else dialect.write_answer
     return json.dumps(write(event.name, text))
 
 
@@ -154,7 +154,7 @@ def _end_in_time(home: str, host: str) -> None:
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
 
 
-class Question(str):
+class UserQuestion(str):
     """A text that the host puts to the user, and not to the model, where it can."""
 
 
@@ -172,7 +172,7 @@ def _is_unattended() -> bool:
 class Hook:
     """One call of the hook: what a host tells of a session, noted in its trace, and what there is to say to it."""
 
-    def __init__(self, home: str, host: str, dialect: BaseDialect, event: "Event", now: float) -> None:
+    def __init__(self, home: str, host: str, dialect: BaseDialect, event: "HookEvent", now: float) -> None:
         self._home, self._host, self._dialect, self._event, self._now = home, host, dialect, event, now
         self._session = trace.get_folder(home, event.session)
 
@@ -384,7 +384,7 @@ class Hook:
             last = max(outcomes, key=lambda sensed: (bool(sensed.text), sensed.rung)) if outcomes else None
             text = self._note_text(last, event.agent) if last is not None and last.text else ""
             text = text or state.held
-            text = Question(text) if last is not None and last.asks and text else text
+            text = UserQuestion(text) if last is not None and last.asks and text else text
             checkpoint.keep(dump_state(state.replace(held=text if event.drops_output else "")))
         self._note_outcomes(folder, outcomes)
         return "" if event.drops_output else text

@@ -18,8 +18,8 @@ from typing import Any, cast
 
 from insula.coding.hosts import files, jsonc, places, present, records, runtime, scripts, switch
 from insula.coding.hosts.jsonc import JsonError, Node
-from insula.coding.hosts.places import HOSTS, Command, Host
-from insula.coding.hosts.present import Handler, list_our_hooks
+from insula.coding.hosts.places import HOSTS, HookCommand, Host
+from insula.coding.hosts.present import InstalledHook, list_our_hooks
 from insula.errors import InsulaError, SettingsError
 
 BACKUPS = "backups"
@@ -31,7 +31,7 @@ Changes = Mapping[Path, tuple[bytes | None, bytes | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InstallResult:
     """What was done to a settings file, or would be."""
 
     host: Host
@@ -48,7 +48,7 @@ class Outcome:
     """The share that stood in our file before, None for none; and that of the settings, which stands there now."""
 
 
-def add_hooks(text: str, host: Host, command: Command) -> tuple[str, list[str]]:
+def add_hooks(text: str, host: Host, command: HookCommand) -> tuple[str, list[str]]:
     """The settings with our hooks in them, and the containers that had to be made for it.
 
     Ours stand after those of others: a host may know a hook by its place.
@@ -76,7 +76,7 @@ def add_hooks(text: str, host: Host, command: Command) -> tuple[str, list[str]]:
     return text, made
 
 
-def _list_stale(text: str, host: Host, house: Path, wanted: str) -> list[Handler]:
+def _list_stale(text: str, host: Host, house: Path, wanted: str) -> list[InstalledHook]:
     """Ours with another command, last first, so that a change does not move the places of those to come."""
     found = [hook for hook in list_our_hooks(_parse_settings(text, host), host, house) if hook.node.value != wanted]
     return sorted(found, key=lambda hook: -hook.node.start)
@@ -102,7 +102,7 @@ def remove_hooks(text: str, host: Host, house: Path, made: Sequence[str] | None)
     return text
 
 
-def _find_widest(text: str, found: Handler, made: Sequence[str] | None) -> tuple[Node, int]:
+def _find_widest(text: str, found: InstalledHook, made: Sequence[str] | None) -> tuple[Node, int]:
     """The largest part that holds our hook and nothing else: the hook, its group, the event, or all hooks."""
     root = jsonc.parse(text)
     hooks = cast(Node, root.get("hooks"))
@@ -144,7 +144,7 @@ def _parse_settings(text: str, host: Host) -> Node:
     return root
 
 
-def install(host: Host, project: Path | None = None, dry_run: bool = False) -> Outcome:
+def install(host: Host, project: Path | None = None, dry_run: bool = False) -> InstallResult:
     """Put the hooks of Insula into the settings of a host; a second time changes nothing.
 
     Args:
@@ -156,7 +156,7 @@ def install(host: Host, project: Path | None = None, dry_run: bool = False) -> O
         SettingsError: no interpreter will do, or a file cannot be read or written. Nothing is changed then.
     """
     house, file = places.find_home(), host.settings(project)
-    command = Command(runtime.find_interpreter(), str(house), host.id)
+    command = HookCommand(runtime.find_interpreter(), str(house), host.id)
     shared = project is not None and host.shared
     changes, _ = _plan_install(house, host, file, command)
     if dry_run:
@@ -173,7 +173,7 @@ def install(host: Host, project: Path | None = None, dry_run: bool = False) -> O
     return replace(_make_outcome(host, file, changes, shared), code=code, holdout=holdout)
 
 
-def _plan_install(house: Path, host: Host, file: Path, command: Command) -> tuple[Changes, list[str]]:
+def _plan_install(house: Path, host: Host, file: Path, command: HookCommand) -> tuple[Changes, list[str]]:
     """What an installation changes, and the containers that it makes."""
     if host.script:
         after = scripts.render_script(host, command)
@@ -186,7 +186,9 @@ def _plan_install(house: Path, host: Host, file: Path, command: Command) -> tupl
     return {file: (before, new.encode())} if new.encode() != before else {}, made
 
 
-def uninstall(host: Host, project: Path | None = None, dry_run: bool = False, file: Path | None = None) -> Outcome:
+def uninstall(
+    host: Host, project: Path | None = None, dry_run: bool = False, file: Path | None = None
+) -> InstallResult:
     """Take the hooks of Insula out of the settings of a host; what is not ours stays as it is.
 
     Args:
@@ -255,7 +257,7 @@ def _naming_file(file: Path, host: Host) -> Generator[None]:
         ) from error
 
 
-def uninstall_all(project: Path) -> tuple[list[Outcome], list[InsulaError]]:
+def uninstall_all(project: Path) -> tuple[list[InstallResult], list[InsulaError]]:
     """Take the hooks out of every settings file that they were put into, then remove what they run.
 
     What was learned stays. If a file cannot be mended, the code that its hooks run stays, too.
@@ -267,7 +269,7 @@ def uninstall_all(project: Path) -> tuple[list[Outcome], list[InsulaError]]:
         if record.get("host") in HOSTS
     ]
     usual = [(host, host.settings(where)) for host in HOSTS.values() for where in (None, project)]
-    outcomes: list[Outcome] = []
+    outcomes: list[InstallResult] = []
     failures: list[InsulaError] = []
     for host, file in dict.fromkeys([*known, *usual]):
         try:
@@ -289,9 +291,9 @@ def has_hooks(house: Path) -> bool:
 
 def _make_outcome(
     host: Host, file: Path, changes: Changes, shared: bool = False, kept: tuple[Path, ...] = ()
-) -> Outcome:
+) -> InstallResult:
     diff = "\n".join(line for path, change in changes.items() for line in _make_diff(path, *change))
-    return Outcome(host, file, bool(changes), diff, shared, kept)
+    return InstallResult(host, file, bool(changes), diff, shared, kept)
 
 
 def _make_diff(path: Path, before: bytes | None, after: bytes | None) -> Iterator[str]:
@@ -323,7 +325,7 @@ def _back_up_file(house: Path, file: Path, data: bytes) -> None:
         old.unlink(missing_ok=True)
 
 
-def _save_record(house: Path, host: Host, file: Path, command: Command, changes: Changes, made: list[str]) -> None:
+def _save_record(house: Path, host: Host, file: Path, command: HookCommand, changes: Changes, made: list[str]) -> None:
     """Write down what is put there, and what there was, so that it can be so again."""
     old = records.get_record(house, file)
     fresh: dict[str, Any] = {"folders": old.get("folders") or _list_missing_folders(file.parent)}

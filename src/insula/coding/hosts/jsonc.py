@@ -55,7 +55,7 @@ class Member:
     """Where the comma after it stands; -1 without one."""
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, text: str) -> None:
         self.text = text
 
@@ -128,7 +128,7 @@ def parse(text: str) -> Node:
     Raises:
         JsonError: it is no JSON object, even with comments and trailing commas.
     """
-    reader = _Reader(text)
+    reader = _JsonReader(text)
     root = reader.value(reader.skip(0))
     if (rest := reader.skip(root.end)) < len(text):
         raise reader.fail(rest, "something follows the end")
@@ -206,7 +206,7 @@ def is_plain(text: str, member: Member) -> bool:
 
 def _before_value(text: str, member: Member) -> str:
     named = member.node.start > member.start
-    return text[_Reader(text).string(member.start)[1] : member.node.start] if named else ""
+    return text[_JsonReader(text).string(member.start)[1] : member.node.start] if named else ""
 
 
 def _count_closing(text: str, box: Node, end: int) -> int:

@@ -33,7 +33,7 @@ class On:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class HookCommand:
     """The command line of an installed hook."""
 
     python: str
@@ -46,7 +46,7 @@ class Command:
         return f"{shlex.quote(self.python)} -I -S {shlex.quote(f'{self.home}/{SHIM}')} {self.host} || true"
 
 
-def read_command(text: object) -> Command | None:
+def read_command(text: object) -> HookCommand | None:
     """What an installed command line says; None where it has not the form that ours have."""
     try:
         words = shlex.split(text) if isinstance(text, str) and len(text) <= LONGEST else []
@@ -59,7 +59,7 @@ def read_command(text: object) -> Command | None:
         return None
     if not all(Path(path).is_absolute() for path in (python, script)):
         return None  # a relative one is another in each folder
-    return Command(python, script.removesuffix(f"/{SHIM}"), host)
+    return HookCommand(python, script.removesuffix(f"/{SHIM}"), host)
 
 
 def write_in_group(on: On, command: str, scale: int) -> object:
@@ -288,7 +288,7 @@ def find_home() -> Path:
     return folders.folder(lambda: Path.home() / HOME)
 
 
-def is_ours(command: Command, host_id: str, house: Path) -> bool:
+def is_ours(command: HookCommand, host_id: str, house: Path) -> bool:
     """Whether a command has the form of Insula's hook for this host, from this folder or the usual one."""
     return command.host == host_id and command.home in {str(house), str(Path.home() / HOME)}
 

@@ -19,7 +19,7 @@ _KEYS = ("command", "bash", "powershell")
 
 
 @dataclass(frozen=True, slots=True)
-class Handler:
+class InstalledHook:
     """A hook in a settings file: where it stands, and its command line."""
 
     event: str
@@ -31,7 +31,7 @@ class Handler:
     """The text of the command."""
 
 
-def list_hooks(root: Node) -> Iterator[Handler]:
+def list_hooks(root: Node) -> Iterator[InstalledHook]:
     """All hooks in a settings file that run a command, whoever put them there."""
     hooks = root.get("hooks")
     last = {member.key: member.node for member in hooks.members} if hooks else {}  # as readers of JSON have it
@@ -40,10 +40,10 @@ def list_hooks(root: Node) -> Iterator[Handler]:
             for index, entry in _list_entries(group.node):
                 for node in map(entry.get, _KEYS):
                     if node and isinstance(node.value, str):
-                        yield Handler(event, number, index, node.value, node)
+                        yield InstalledHook(event, number, index, node.value, node)
 
 
-def list_our_hooks(root: Node, host: Host, house: Path) -> Iterator[Handler]:
+def list_our_hooks(root: Node, host: Host, house: Path) -> Iterator[InstalledHook]:
     """The hooks in a settings file that have the form of ours."""
     return (hook for hook in list_hooks(root) if _is_ours(hook.command, host, house))
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from insula.coding.hosts import files, places, records
-from insula.coding.hosts.places import EVENT, Command, Host, get_project
+from insula.coding.hosts.places import EVENT, HookCommand, Host, get_project
 from insula.coding.hosts.records import Installed
 from insula.errors import SettingsError
 
@@ -23,7 +23,7 @@ def list_scripts(host: Host, first: Path) -> Mapping[Path, tuple[str, ...]]:
     return {first.with_name(Path(host.file).name.replace(EVENT, event)): (event,) for event in events}
 
 
-def render_script(host: Host, command: Command) -> bytes:
+def render_script(host: Host, command: HookCommand) -> bytes:
     """What stands in each of them."""
     text = Path(__file__).with_name(host.script).read_text("utf-8")
     return text.replace(_QUOTED, json.dumps(str(command))).replace("$command", str(command)).encode()
@@ -34,7 +34,7 @@ def hash_script(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def find_command(data: bytes, host: Host, house: Path) -> Command | None:
+def find_command(data: bytes, host: Host, house: Path) -> HookCommand | None:
     """The command of ours by its form that a script runs; None where it runs none."""
     for line in data.decode("utf-8", "replace").splitlines():
         command = places.read_command(_unquote(line))
@@ -92,7 +92,7 @@ def _read_scripts(host: Host, first: Path) -> Mapping[Path, bytes | None]:
     return {path: files.read_file(path, within) for path in list_scripts(host, first)}
 
 
-def plan_scripts(host: Host, first: Path, command: Command, kept: Mapping[str, str]) -> Mapping[Path, bytes | None]:
+def plan_scripts(host: Host, first: Path, command: HookCommand, kept: Mapping[str, str]) -> Mapping[Path, bytes | None]:
     """The files that would be written, with what stands there now.
 
     Args:

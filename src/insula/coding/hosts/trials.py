@@ -45,7 +45,7 @@ _BESIDE = {"cline": {"cancel": False}}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HookRun:
     """What one call of the hook came to."""
 
     event: str
@@ -58,8 +58,8 @@ class Answer:
 class Trial:
     """The calls of a trial: those of a healthy session, and the errors up to the first that was answered."""
 
-    healthy: Sequence[Answer]
-    failing: Sequence[Answer]
+    healthy: Sequence[HookRun]
+    failing: Sequence[HookRun]
 
     @property
     def milliseconds(self) -> float:
@@ -100,7 +100,7 @@ def try_command(command: Installed, host: Host, session: str, cwd: str, env: Map
     parts = fill_payloads(host, session, cwd)
     told = {**env, VARIABLE: "off"}  # a trial is not to be withheld by lot
     healthy = [_call_hook(command, name_event(host, payload), payload, cwd, told) for payload in parts[0]]
-    failing: list[Answer] = []
+    failing: list[HookRun] = []
     for payload in parts[1]:
         time.sleep(PAUSE)
         failing.append(_call_hook(command, name_event(host, payload), payload, cwd, told))
@@ -109,7 +109,7 @@ def try_command(command: Installed, host: Host, session: str, cwd: str, env: Map
     return Trial(healthy, failing)
 
 
-def _call_hook(command: Installed, event: str, payload: Payload, cwd: str, env: Mapping[str, str]) -> Answer:
+def _call_hook(command: Installed, event: str, payload: Payload, cwd: str, env: Mapping[str, str]) -> HookRun:
     began = time.perf_counter()
     try:
         done = subprocess.run(  # noqa: S602 the point is to run what is installed, as it is run
@@ -123,11 +123,11 @@ def _call_hook(command: Installed, event: str, payload: Payload, cwd: str, env: 
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return Answer(event, -1, b"", time.perf_counter() - began)
-    return Answer(event, done.returncode, done.stdout, time.perf_counter() - began)
+        return HookRun(event, -1, b"", time.perf_counter() - began)
+    return HookRun(event, done.returncode, done.stdout, time.perf_counter() - began)
 
 
-def read_answer(host: Host, answer: Answer) -> str:
+def read_answer(host: Host, answer: HookRun) -> str:
     """The text that the host would hand to its model; empty where the answer has not the form that it takes.
 
     Codex drops an answer with a field that it does not know, and says nothing; so none may be there.

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from insula.coding.replay.model import Moment, Point
-from insula.coding.replay.readers import Done, Spent
+from insula.coding.replay.model import Moment, TimelinePoint
+from insula.coding.replay.readers import ReplayedCall, TokenUsage
 from insula.coding.step.action import Action
 from insula.coding.step.evidence import ACTIONS
 from insula.coding.step.proprioception import Sensed, forget_context, hear_user, sense_action, sense_end
@@ -40,7 +40,7 @@ class _Recent(NamedTuple):
     """A turn that a row may begin with."""
 
     nth: int
-    point: Point
+    point: TimelinePoint
     """Its first action."""
     spent: int
     """What the agent had spent before it."""
@@ -50,14 +50,14 @@ class _Recent(NamedTuple):
 class _Stretch:
     """A moment that is still going on."""
 
-    first: Point
+    first: TimelinePoint
     spent: int
     """What the agent had spent before it."""
-    last: Point
+    last: TimelinePoint
     until: int
     """What it had spent by then."""
     reading: Reading
-    row: Point
+    row: TimelinePoint
     """What the row began with that the reading counts."""
     estimated: int = 0
     """Tokens of its actions by their characters; requests are counted late, and not by every host."""
@@ -91,7 +91,7 @@ class Agent:
         """Tokens so far: as the host counts them, else by characters."""
         return self._counted or self._estimated
 
-    def pay(self, spent: Spent) -> None:
+    def pay(self, spent: TokenUsage) -> None:
         """A request to the model."""
         self._counted += spent.fresh
         self._context, self._window_size = spent.context, spent.context_window or self._window_size
@@ -113,7 +113,7 @@ class Agent:
         """The context is compacted."""
         self._state = forget_context(self._state)
 
-    def act(self, done: Done, step: int, timed: bool) -> tuple[Point, Sensed]:
+    def act(self, done: ReplayedCall, step: int, timed: bool) -> tuple[TimelinePoint, Sensed]:
         """An action.
 
         Args:
@@ -134,7 +134,7 @@ class Agent:
         self._follow(point, sensed)
         return point, sensed
 
-    def _follow(self, point: Point, sensed: Sensed) -> None:
+    def _follow(self, point: TimelinePoint, sensed: Sensed) -> None:
         """Begin a stretch, go on with it, or end it: at the first of so many successes in a row."""
         stuck = next((reading for reading in sensed.readings if reading.sense in CLIMBING), None)
         if self._stretch is None and stuck is not None:
@@ -153,11 +153,11 @@ class Agent:
             if sensed.text and sensed.rung > stretch.rung:
                 stretch.said, stretch.rung = sensed.text, sensed.rung
 
-    def _at_once(self, point: Point, reading: Reading, text: str) -> None:
+    def _at_once(self, point: TimelinePoint, reading: Reading, text: str) -> None:
         stretch = _Stretch(point, self.spent, point, self.spent, reading, point, point.tokens, said=text)
         self._keep(_make_moment(stretch, False))
 
-    def _note(self, stretch: _Stretch, point: Point, stuck: Reading | None) -> None:
+    def _note(self, stretch: _Stretch, point: TimelinePoint, stuck: Reading | None) -> None:
         stretch.calm, stretch.last, stretch.until = 0, point, self.spent
         if stuck is not None and stuck.count >= stretch.reading.count:
             row = self._row(stuck)
@@ -165,7 +165,7 @@ class Agent:
             if row.point.step < stretch.first.step:
                 stretch.first, stretch.spent = row.point, row.spent
 
-    def _begun(self, stuck: Reading, point: Point) -> _Stretch:
+    def _begun(self, stuck: Reading, point: TimelinePoint) -> _Stretch:
         """A stretch begins where the trouble does, and not where it has become long enough to be felt.
 
         Where the trouble is that of the stretch before, what went well between was no progress, and that one goes on.
@@ -222,9 +222,9 @@ def _make_moment(stretch: _Stretch, ended: bool) -> Moment:
     )
 
 
-def _make_point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool) -> Point:
+def _make_point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool) -> TimelinePoint:
     felt = sensed.sense or next((reading.sense for reading in sensed.readings), "")
-    return Point(
+    return TimelinePoint(
         step=step,
         at=action.at if timed else 0.0,
         tool=action.tool,

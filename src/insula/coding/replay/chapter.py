@@ -5,13 +5,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from insula.coding.replay.model import Moment, Point, Replayed
+from insula.coding.replay.model import Moment, Replayed, TimelinePoint
 from insula.coding.replay.telling import describe_moment, dump_bars
 from insula.coding.replay.timeline import (
     UNIT,
-    Band,
-    Bar,
+    StuckBand,
     Timeline,
+    TimelineBar,
     draw_bands,
     draw_bars,
     draw_timeline,
@@ -37,7 +37,7 @@ FEWEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class LinkedMoment:
     """A moment, and the id of its place on the page."""
 
     moment: Moment
@@ -57,8 +57,8 @@ class Chapter:
     session: Replayed
     stuck: int
     stuck_seconds: float
-    troubles: tuple[Trouble, ...]
-    notable: tuple[Point, ...]
+    troubles: tuple[LinkedMoment, ...]
+    notable: tuple[TimelinePoint, ...]
     line: Timeline | None = None
     data: str = ""
     spark: "Spark | None" = None
@@ -82,7 +82,7 @@ class Spark:
     """A timeline in small."""
 
     width: int
-    bands: tuple[Band, ...]
+    bands: tuple[StuckBand, ...]
     calls: str
     failed: str
 
@@ -156,7 +156,7 @@ def _make_line(session: Replayed, limit: int) -> tuple[Timeline, str]:
     return line, data
 
 
-def _find_start(row: Sequence[Bar], session: Replayed) -> int:
+def _find_start(row: Sequence[TimelineBar], session: Replayed) -> int:
     """The beginning of the worst moment, else the action with the most tokens."""
     if session.moments:
         first = session.moments[0].first
@@ -164,17 +164,17 @@ def _find_start(row: Sequence[Bar], session: Replayed) -> int:
     return max(range(len(row)), key=lambda at: row[at].tokens)
 
 
-def _list_troubles(session: Replayed, name: str) -> tuple[Trouble, ...]:
+def _list_troubles(session: Replayed, name: str) -> tuple[LinkedMoment, ...]:
     """Two moments that begin with one action share its place, and an id stands on a page once."""
-    found: list[Trouble] = []
+    found: list[LinkedMoment] = []
     seen: set[int] = set()
     for moment in session.moments[:MOMENTS]:
-        found.append(Trouble(moment, "" if moment.first in seen else f"{name}-step-{moment.first}"))
+        found.append(LinkedMoment(moment, "" if moment.first in seen else f"{name}-step-{moment.first}"))
         seen.add(moment.first)
     return tuple(found)
 
 
-def _list_notable(session: Replayed) -> tuple[Point, ...]:
+def _list_notable(session: Replayed) -> tuple[TimelinePoint, ...]:
     known = {moment.first for moment in session.moments[:MOMENTS]}
     return tuple(
         [point for point in session.points if point.step not in known and point.said and not point.rung][:TOLD]

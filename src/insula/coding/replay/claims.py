@@ -8,7 +8,7 @@ from pathlib import Path
 
 from insula.claims import PER, REGISTER, SENSE, Claim
 from insula.coding.hosts import places, switch
-from insula.coding.replay.worth import Worth, measure_worth
+from insula.coding.replay.worth import HookWorth, measure_worth
 from insula.memory.storage.store import Store
 from insula.metacognition.claims import KINDS, Made, count_claims
 from insula.stats import wilson
@@ -18,7 +18,7 @@ DAYS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ClaimEntry:
     """A claim of the register, as it stands for one person."""
 
     claim: Claim
@@ -68,7 +68,7 @@ def _round(value: float | None, digits: int = 1) -> float | None:
     return None if value is None else round(value, digits)
 
 
-async def read_register(store: Store, user: str, claims: frozenset[str], home: str | None) -> list[Entry]:
+async def read_register(store: Store, user: str, claims: frozenset[str], home: str | None) -> list[ClaimEntry]:
     """The whole register, with how often each claim was made to a user.
 
     Args:
@@ -83,7 +83,7 @@ async def read_register(store: Store, user: str, claims: frozenset[str], home: s
     return list_entries(claims, count_claims(noticed), hooks)
 
 
-def list_entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: Worth | None) -> list[Entry]:
+def list_entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: HookWorth | None) -> list[ClaimEntry]:
     """The whole register, in its order.
 
     Args:
@@ -93,19 +93,19 @@ def list_entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: Worth 
     """
     senses = switch.list_senses(places.find_home())
     return [
-        Entry(claim=claim, on=sense in senses, yours=_count_sense(sense, hooks) if hooks else None)
+        ClaimEntry(claim=claim, on=sense in senses, yours=_count_sense(sense, hooks) if hooks else None)
         if (sense := claim.id.partition(SENSE)[2])
-        else Entry(claim=claim, on=claim.id in claims, yours=talk.get(claim.id))
+        else ClaimEntry(claim=claim, on=claim.id in claims, yours=talk.get(claim.id))
         for claim in REGISTER.values()
     ]
 
 
-def _measure_hooks(home: str) -> Worth | None:
+def _measure_hooks(home: str) -> HookWorth | None:
     found = measure_worth(home, DAYS, time.time()) if Path(home, "sessions").is_dir() else None
     return found if found and found.calls else None
 
 
-def _count_sense(name: str, hooks: Worth) -> Made:
+def _count_sense(name: str, hooks: HookWorth) -> Made:
     told = [trouble for trouble in hooks.told if trouble.sense == name]
     wrong = sum(trouble.texts for trouble in told if trouble.wrong)
     return Made(sum(trouble.texts for trouble in told), hooks.calls, wrong)

@@ -46,7 +46,7 @@ FORMATS = {
 """In the order in which a file is tried: almost anything is a line of Claude Code's."""
 
 
-class Source(NamedTuple):
+class TranscriptFile(NamedTuple):
     """A file that holds a transcript, or the part of a subagent."""
 
     path: Path
@@ -58,33 +58,33 @@ class Source(NamedTuple):
     modified: float
 
 
-class Found(NamedTuple):
+class FoundTranscripts(NamedTuple):
     """What there is to be read."""
 
-    sessions: list[list[Source]]
+    sessions: list[list[TranscriptFile]]
     """Files that belong to one session are together; the order is that of the folders, and of time within them."""
     passed_over: dict[str, str]
     """Path -> why it holds no transcript."""
 
 
-def find_transcripts(paths: Sequence[str | Path]) -> Found:
+def find_transcripts(paths: Sequence[str | Path]) -> FoundTranscripts:
     """The transcripts under `paths`; where there are none, those in the folders of the hosts.
 
     Raises:
         InputError: a path does not exist.
     """
-    sources, passed = list[Source](), dict[str, str]()
+    sources, passed = list[TranscriptFile](), dict[str, str]()
     known = set[tuple[int, int]]()
     for path in _list_files(paths, passed) if paths else _list_own(passed):
         try:
             found = None if _is_known(path, known) else identify_file(path)
         except (OSError, EOFError, LZMAError) as error:
             found = f"it cannot be read ({_describe(error)})"
-        if isinstance(found, Source):
+        if isinstance(found, TranscriptFile):
             sources.append(found)
         elif found:
             passed[str(path)] = found
-    return Found(_group(sources), passed)
+    return FoundTranscripts(_group(sources), passed)
 
 
 def _is_known(path: Path, known: set[tuple[int, int]]) -> bool:
@@ -103,7 +103,7 @@ def list_folders() -> dict[str, list[Path]]:
     return {host: [home / name for name in FORMATS[host].folders] for host, home in homes.items()}
 
 
-def list_foreign(found: Found) -> list[Path]:
+def list_foreign(found: FoundTranscripts) -> list[Path]:
     """The files that do not stand in a folder of this user's coding agents, wherever links lead."""
     own = [os.path.realpath(folder) for folders in list_folders().values() for folder in folders]
     paths = (source.path for sources in found.sessions for source in sources)
@@ -153,9 +153,9 @@ def _describe(error: Exception) -> str:
     return str(getattr(error, "strerror", "") or error or type(error).__name__)
 
 
-def _group(sources: Iterable[Source]) -> list[list[Source]]:
+def _group(sources: Iterable[TranscriptFile]) -> list[list[TranscriptFile]]:
     """Files of one session together, in the order in which the first of each comes."""
-    groups: dict[tuple[str, str], list[Source]] = {}
+    groups: dict[tuple[str, str], list[TranscriptFile]] = {}
     for source in sorted(sources, key=lambda source: (str(_get_project_folder(source)), source.modified, source.path)):
         alone = source.form in {TRAJECTORY, SESSIONS}
         form = GEMINI if source.form == DOCUMENT else source.form  # a document may have been written anew as lines
@@ -165,13 +165,13 @@ def _group(sources: Iterable[Source]) -> list[list[Source]]:
     return list(groups.values())
 
 
-def _get_project_folder(source: Source) -> Path:
+def _get_project_folder(source: TranscriptFile) -> Path:
     """The folder of a project: the files of subagents may stand further down."""
     parent = source.path.parent
     return parent.parents[1] if parent.name == "subagents" and len(parent.parents) > 1 else parent
 
 
-def identify_file(path: Path) -> Source | str:
+def identify_file(path: Path) -> TranscriptFile | str:
     """What a file is, or why it holds no transcript.
 
     Raises:
@@ -187,11 +187,11 @@ def identify_file(path: Path) -> Source | str:
     if start in _UTF_16:
         return "it is UTF-16, which no host writes; convert it to UTF-8"
     if path.name.endswith(".json"):
-        return Source(path, DOCUMENT, _find_session(path), "", state.st_size, state.st_mtime)
+        return TranscriptFile(path, DOCUMENT, _find_session(path), "", state.st_size, state.st_mtime)
     known = _identify(lines.read_head(path, HEAD_LINES), path.name.split(".")[0])
     if isinstance(known, str):
         return known
-    return Source(path, *_place_below_parent(path, *known), state.st_size, state.st_mtime)
+    return TranscriptFile(path, *_place_below_parent(path, *known), state.st_size, state.st_mtime)
 
 
 def _find_session(path: Path) -> str:

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from insula import guidance
 from insula.coding.replay.agent import pick_worst
-from insula.coding.replay.find import TRAJECTORY, Found
+from insula.coding.replay.find import TRAJECTORY, FoundTranscripts
 from insula.coding.replay.look import OTHERS, REASONS, Look
-from insula.coding.replay.model import Failure, Proposed, Replayed, Totals
+from insula.coding.replay.model import PatternCount, ProposedRule, Replayed, Totals
 from insula.coding.replay.readers import Seen
 from insula.coding.replay.session import Troubles, read_streams
-from insula.coding.step.corrections import Correction, group_corrections
+from insula.coding.step.corrections import UserCorrection, group_corrections
 from insula.coding.step.corrections import find_corrections as asked_in_session
 from insula.coding.step.patterns import PATTERNS
 from insula.coding.step.senses.register import DEFAULT
@@ -47,7 +47,7 @@ class Score(NamedTuple):
     """The file that says so."""
     place: str = ""
     """The folder that it says the session worked in."""
-    asked: tuple[Correction, ...] = ()
+    asked: tuple[UserCorrection, ...] = ()
     """What its user asked for."""
 
 
@@ -61,7 +61,7 @@ class Gathered(NamedTuple):
     """Of the newest sessions that tell the time, the earliest first."""
 
 
-def gather_sessions(found: Found, tell: Tell = lambda _: None, on: frozenset[str] = DEFAULT) -> Gathered:
+def gather_sessions(found: FoundTranscripts, tell: Tell = lambda _: None, on: frozenset[str] = DEFAULT) -> Gathered:
     """Read all that was found.
 
     Args:
@@ -76,7 +76,7 @@ def gather_sessions(found: Found, tell: Tell = lambda _: None, on: frozenset[str
     return gathering.done()
 
 
-def _look_at_all(found: Found, gathering: "_Gathering", tell: Tell, on: frozenset[str]) -> Iterator[Look]:
+def _look_at_all(found: FoundTranscripts, gathering: "_Gathering", tell: Tell, on: frozenset[str]) -> Iterator[Look]:
     seen, troubles = Seen(), gathering.troubles
 
     def count_bytes(size: int) -> None:
@@ -92,7 +92,7 @@ def _look_at_all(found: Found, gathering: "_Gathering", tell: Tell, on: frozense
 class _Gathering:
     """What is kept from one session to the next."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: FoundTranscripts) -> None:
         self.totals = Totals(passed_over=dict(found.passed_over))
         self.troubles = Troubles()
         self._kept: list[tuple[tuple[int, int, int], int, Replayed]] = []
@@ -158,9 +158,9 @@ class _Gathering:
         self.totals.proposed = _list_proposed(scores)
         return Gathered(sessions, self.totals, scores)
 
-    def _failures(self, scores: list[Score]) -> list[Failure]:
+    def _failures(self, scores: list[Score]) -> list[PatternCount]:
         failures = [
-            Failure(
+            PatternCount(
                 pattern=pattern.id,
                 advice=pattern.advice,
                 sessions=self._could[pattern.id],
@@ -174,15 +174,15 @@ class _Gathering:
         return sorted(failures, key=lambda failure: -failure.happened)
 
 
-def _list_proposed(scores: list[Score]) -> list[Proposed]:
+def _list_proposed(scores: list[Score]) -> list[ProposedRule]:
     """What the users of these sessions said in two of a project; what has no folder founds no rule."""
-    asked: dict[str, list[Correction]] = {}
+    asked: dict[str, list[UserCorrection]] = {}
     places: dict[str, str] = {}
     for score in scores:
         asked.setdefault(score.project, []).extend(score.asked)
         places.setdefault(score.project, PurePath(score.place.replace("\\", "/")).name[:80])
     found = [
-        Proposed(
+        ProposedRule(
             words=wish.words,
             about=wish.about,
             at=wish.times[0].at,

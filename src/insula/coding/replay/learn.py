@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from insula.coding.replay.gather import Score
 from insula.coding.step import corrections, digest, evidence, trace
-from insula.coding.step.corrections import Correction
-from insula.coding.step.digest import Rule
+from insula.coding.step.corrections import UserCorrection
+from insula.coding.step.digest import ProjectRule
 from insula.coding.step.evidence import DECISIONS, FOLDER, IDLE
 from insula.coding.step.patterns import BY_ID
 from insula.coding.step.trace import append_lines
@@ -39,13 +39,13 @@ class Plan(NamedTuple):
     """Sessions that were counted before, or that the hook watches."""
     running: int
     """Sessions that may not have ended yet."""
-    told: list[Rule]
+    told: list[ProjectRule]
     """Rules that would be told in some project from now on, and are not yet."""
     files: list[str]
     """What is learned from."""
     places: list[str]
     """The folders that these sessions say they worked in: in their projects the rules would be told."""
-    asked: dict[str, list[Correction]]
+    asked: dict[str, list[UserCorrection]]
     """Project -> what users asked for in these sessions."""
 
 
@@ -67,7 +67,7 @@ def plan_learning(home: str, scores: Iterable[Score], now: float) -> Plan:
 
 
 def _make_plan(home: str, scores: Iterable[Score], now: float) -> Plan:
-    before, records, wanted = list_known(home), dict[str, list[Record]](), dict[str, list[Correction]]()
+    before, records, wanted = list_known(home), dict[str, list[Record]](), dict[str, list[UserCorrection]]()
     rules = {**{name: name for name in BY_ID}, **_map_imports(home)}
     old = running = 0
     new = list[Score]()
@@ -93,7 +93,7 @@ def _make_plan(home: str, scores: Iterable[Score], now: float) -> Plan:
     return Plan(records, len(new), old, running, told, sorted(files), sorted(places), wanted)
 
 
-def _of_replay(session: str, correction: Correction) -> Correction:
+def _of_replay(session: str, correction: UserCorrection) -> UserCorrection:
     return correction.replace(session=session, origin=ORIGIN)
 
 
@@ -151,7 +151,7 @@ def _make_lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
     ]
 
 
-def _append_all(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]]) -> None:
+def _append_all(home: str, records: dict[str, list[Record]], wanted: dict[str, list[UserCorrection]]) -> None:
     for project, lines in records.items():
         if lines:
             append_lines(evidence.get_log(home, project), lines)
@@ -160,8 +160,8 @@ def _append_all(home: str, records: dict[str, list[Record]], wanted: dict[str, l
 
 
 def _list_told(
-    home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]], now: float
-) -> list[Rule]:
+    home: str, records: dict[str, list[Record]], wanted: dict[str, list[UserCorrection]], now: float
+) -> list[ProjectRule]:
     """What would be told that is not told now: the evidence is added to a copy, and the rules are compiled there."""
     with tempfile.TemporaryDirectory(prefix="insula-learn-") as copy:
         for folder in (FOLDER, corrections.FOLDER):
@@ -170,7 +170,7 @@ def _list_told(
         if os.path.isfile(f"{home}/{DECISIONS}"):  # noqa: PTH113
             shutil.copy(f"{home}/{DECISIONS}", f"{copy}/{DECISIONS}")
         _append_all(copy, records, wanted)
-        found: dict[str, Rule] = {}
+        found: dict[str, ProjectRule] = {}
         for project in records:
             now_told = {rule.id for rule in digest.compile_rules(home, project, now) if rule.life.told}
             then = digest.compile_rules(copy, project, now)
@@ -179,5 +179,5 @@ def _list_told(
     return _sort_rules(list(found.values()))
 
 
-def _sort_rules(rules: Sequence[Rule]) -> list[Rule]:
+def _sort_rules(rules: Sequence[ProjectRule]) -> list[ProjectRule]:
     return sorted(rules, key=lambda rule: rule.order)

@@ -6,8 +6,18 @@ from pathlib import PurePath
 from typing import Any
 
 from insula.coding.replay.agent import Agent, pick_worst
-from insula.coding.replay.model import Moment, Point, Remarked, Replayed
-from insula.coding.replay.readers import Asked, Compacted, Done, Interrupt, Place, Prompt, Rejected, Skipped, Spent
+from insula.coding.replay.model import Moment, Remarked, Replayed, TimelinePoint
+from insula.coding.replay.readers import (
+    CallRequest,
+    Compacted,
+    Interrupt,
+    Rejected,
+    ReplayedCall,
+    Skipped,
+    TokenUsage,
+    UserPrompt,
+    WorkingFolder,
+)
 from insula.coding.replay.session import Stream
 from insula.coding.step import trace
 from insula.coding.step.corrections import find_rulings
@@ -57,15 +67,15 @@ class Look:
         self._step = 0
         self._stopped = False
         handlers: dict[type, Callable[[Any], None]] = {
-            Asked: self._ask,
-            Prompt: self._prompt,
+            CallRequest: self._ask,
+            UserPrompt: self._prompt,
             Interrupt: self._interrupt,
             Rejected: self._reject,
             Compacted: self._compact,
-            Spent: self._spend,
-            Place: self._settle,
+            TokenUsage: self._spend,
+            WorkingFolder: self._settle,
             Skipped: self._skip,
-            Done: self._act,
+            ReplayedCall: self._act,
         }
         for at, told in stream.events:
             self._span(at)
@@ -81,10 +91,10 @@ class Look:
         name = name if name in self._agents or len(self._agents) < AGENTS else "others"
         return self._agents.setdefault(name, Agent(name, self._on))
 
-    def _ask(self, asked: Asked) -> None:
+    def _ask(self, asked: CallRequest) -> None:
         self.replayed.tool_uses += 1
 
-    def _prompt(self, prompt: Prompt) -> None:
+    def _prompt(self, prompt: UserPrompt) -> None:
         self.replayed.prompts += 1
         if len(self.replayed.user_steps) < POINTS:
             self.replayed.user_steps.append(self._step + 1)
@@ -122,10 +132,10 @@ class Look:
     def _compact(self, compacted: Compacted) -> None:
         self._agent(compacted.agent).forget()
 
-    def _spend(self, spent: Spent) -> None:
+    def _spend(self, spent: TokenUsage) -> None:
         self._agent(spent.agent).pay(spent)
 
-    def _settle(self, place: Place) -> None:
+    def _settle(self, place: WorkingFolder) -> None:
         if not self.replayed.project:
             self.replayed.project = PurePath(place.cwd.replace("\\", "/")).name[:80]
             self.project, self.place = trace.hash_project(place.cwd), place.cwd[:_LONGEST_PLACE]
@@ -134,7 +144,7 @@ class Look:
         counts, reason = self.replayed.skipped, skipped.reason
         counts[reason if reason in counts or len(counts) < REASONS else OTHERS] += 1
 
-    def _act(self, done: Done) -> None:
+    def _act(self, done: ReplayedCall) -> None:
         self.replayed.errors += done.failed
         if done.lost:
             return
@@ -148,7 +158,7 @@ class Look:
             self.replayed.rungs[sensed.rung] += 1
         self._note(point)
 
-    def _note(self, point: Point) -> None:
+    def _note(self, point: TimelinePoint) -> None:
         if len(self.replayed.points) < POINTS:
             self.replayed.points.append(point)
         else:

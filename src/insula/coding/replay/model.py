@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class TimelinePoint:
     """One action of a session on its timeline."""
 
     step: int
@@ -73,7 +73,7 @@ class Remarked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposed:
+class ProposedRule:
     """A rule in the user's own words: they said it at two times at least, so it would be told."""
 
     words: str
@@ -87,7 +87,7 @@ class Proposed:
 
 
 @dataclass(slots=True, kw_only=True)
-class Counts:
+class SessionCounts:
     """What is counted of a session, and of all of them together."""
 
     tool_uses: int = 0
@@ -109,7 +109,7 @@ class Counts:
     rungs: Counter[int] = field(default_factory=Counter[int])
     """Texts by rung; 0 for texts that are no part of the ladder."""
 
-    def add_numbers(self, other: "Counts") -> None:
+    def add_numbers(self, other: "SessionCounts") -> None:
         """Count what another has counted: calls, errors, tokens, and what the user did."""
         self.tool_uses += other.tool_uses
         self.errors += other.errors
@@ -121,7 +121,7 @@ class Counts:
 
 
 @dataclass(slots=True, kw_only=True)
-class Replayed(Counts):
+class Replayed(SessionCounts):
     """One session, looked back at."""
 
     id: str
@@ -136,14 +136,14 @@ class Replayed(Counts):
     """Failure patterns that had their opportunity, and whether they happened."""
     moments: list[Moment] = field(default_factory=list[Moment])
     """Worst first, by tokens."""
-    points: list[Point] = field(default_factory=list[Point])
+    points: list[TimelinePoint] = field(default_factory=list[TimelinePoint])
     """The timeline; empty where it was left out to bound memory."""
     user_steps: list[int] = field(default_factory=list[int])
     """Steps before which the user spoke."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class PatternCount:
     """A failure pattern over all sessions that were looked at, and the rule that they would found."""
 
     pattern: str
@@ -159,7 +159,7 @@ class Failure:
 
 
 @dataclass(slots=True, kw_only=True)
-class Totals(Counts):
+class Totals(SessionCounts):
     """All sessions together; kept while each is read, so it holds even where their timelines had to go."""
 
     sessions: int = 0
@@ -178,9 +178,9 @@ class Totals(Counts):
     """Of what the user did, so many came after a text of ours would have."""
     remarks: list[Remarked] = field(default_factory=list[Remarked])
     """The latest of what the user did."""
-    proposed: list[Proposed] = field(default_factory=list[Proposed])
+    proposed: list[ProposedRule] = field(default_factory=list[ProposedRule])
     """Rules in the user's words, those that would be told first, then the latest."""
     worst: list[Moment] = field(default_factory=list[Moment])
     """The worst moments of all, at most ten, worst first."""
-    failures: list[Failure] = field(default_factory=list[Failure])
+    failures: list[PatternCount] = field(default_factory=list[PatternCount])
     """Most frequent first; only patterns that had an opportunity."""

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from insula.coding.replay.chapter import Chapter, Trouble, make_anchor, make_chapter, measure_cost
+from insula.coding.replay.chapter import Chapter, LinkedMoment, make_anchor, make_chapter, measure_cost
 from insula.coding.replay.model import Replayed, Totals
 
 CHAPTERS = 50
@@ -21,7 +21,7 @@ LIMITS = (800, 600, 400, 300, 200, 120)
 class Worst:
     """A moment, and where it is told of; nowhere if its session is not on the page."""
 
-    trouble: Trouble
+    trouble: LinkedMoment
     chapter: Chapter | None
 
 
@@ -107,5 +107,5 @@ def _list_worst(totals: Totals, chapters: Iterable[Chapter]) -> tuple[Worst, ...
     found: list[Worst] = []
     for moment in totals.worst:
         made, _ = places.get((moment.session, moment.first), (None, None))
-        found.append(Worst(Trouble(moment, made.place(moment.first) if made else ""), made))
+        found.append(Worst(LinkedMoment(moment, made.place(moment.first) if made else ""), made))
     return tuple(found)

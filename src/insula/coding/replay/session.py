@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 from insula.coding.hosts.payload import get_objects, get_text
 from insula.coding.replay import lines
-from insula.coding.replay.find import CLAUDE_CODE, DOCUMENT, FORMATS, GEMINI, SESSIONS, TRAJECTORY, Source
+from insula.coding.replay.find import CLAUDE_CODE, DOCUMENT, FORMATS, GEMINI, SESSIONS, TRAJECTORY, TranscriptFile
 from insula.coding.replay.lines import open_transcript
 from insula.coding.replay.readers import (
     NO_TIME,
-    Asked,
-    Call,
-    Done,
-    Event,
-    Place,
+    CallRequest,
+    ReplayedCall,
     Row,
     Seen,
     Skipped,
+    TranscriptCall,
+    TranscriptEvent,
+    WorkingFolder,
     is_impossible,
     make_done,
 )
@@ -35,7 +35,7 @@ JUST_NOW = 60.0
 STILL_WRITTEN = "last line that is still being written"
 
 Count = Callable[[int], None]
-Told = Done | Event
+OrderedEvent = ReplayedCall | TranscriptEvent
 _BROKEN = (OSError, EOFError, LZMAError)
 
 
@@ -45,7 +45,7 @@ class Stream(NamedTuple):
     id: str
     host: str
     path: str
-    events: Iterator[tuple[float, Told]]
+    events: Iterator[tuple[float, OrderedEvent]]
     timed: bool = True
     """Whether its times are those of a clock."""
 
@@ -54,7 +54,7 @@ class Troubles(dict[str, str]):
     """Path -> what of it could not be read."""
 
 
-def read_streams(sources: Sequence[Source], seen: Seen, troubles: Troubles, count: Count) -> Iterator[Stream]:
+def read_streams(sources: Sequence[TranscriptFile], seen: Seen, troubles: Troubles, count: Count) -> Iterator[Stream]:
     """The sessions in files that belong together: one, or one per line.
 
     Args:
@@ -74,7 +74,7 @@ def read_streams(sources: Sequence[Source], seen: Seen, troubles: Troubles, coun
         yield Stream(first.session, host, path, _merge(parts))
 
 
-def _read_events(source: Source, seen: Seen, troubles: Troubles, count: Count) -> Iterator[Event]:
+def _read_events(source: TranscriptFile, seen: Seen, troubles: Troubles, count: Count) -> Iterator[TranscriptEvent]:
     rows = (_read_document if source.form == DOCUMENT else _read_rows)(source, troubles, count)
     host = GEMINI if source.form == DOCUMENT else source.form
     if host == GEMINI:
@@ -90,7 +90,7 @@ def _check_times(rows: Iterable[Row | Skipped]) -> Iterator[Row | Skipped]:
             yield Skipped(NO_TIME)
 
 
-def _find_place(source: Source) -> Iterator[Event]:
+def _find_place(source: TranscriptFile) -> Iterator[TranscriptEvent]:
     """Gemini CLI notes the folder of a project in a file beside the transcripts."""
     parents = source.path.absolute().parents
     chats = next((folder for folder in parents if folder.name == CHATS), parents[0])
@@ -100,10 +100,10 @@ def _find_place(source: Source) -> Iterator[Event]:
     except (OSError, ValueError):
         root = ""
     if root:
-        yield Place(root)
+        yield WorkingFolder(root)
 
 
-def _read_rows(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
+def _read_rows(source: TranscriptFile, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
     """The lines of a file; what could not be read of it is noted."""
     path = str(source.path)
     try:
@@ -119,14 +119,14 @@ def _read_rows(source: Source, troubles: Troubles, count: Count) -> Iterator[Row
         yield Skipped("rest of a file that cannot be read", broken=True)
 
 
-def _is_being_written(source: Source) -> bool:
+def _is_being_written(source: TranscriptFile) -> bool:
     try:
         return clock.time() - source.path.stat().st_mtime < JUST_NOW
     except OSError:
         return False
 
 
-def _read_line(source: Source, row: Row | Skipped, seen: Seen) -> Stream:
+def _read_line(source: TranscriptFile, row: Row | Skipped, seen: Seen) -> Stream:
     path = str(source.path)
     if isinstance(row, Skipped):
         return Stream("", source.form, path, iter([(0.0, row)]))
@@ -136,13 +136,13 @@ def _read_line(source: Source, row: Row | Skipped, seen: Seen) -> Stream:
     return Stream(get_text(row, "session_id"), CLAUDE_CODE, path, _order(FORMATS[CLAUDE_CODE].reader(seen).read(rows)))
 
 
-def _read_run(row: Row) -> Iterator[Event]:
+def _read_run(row: Row) -> Iterator[TranscriptEvent]:
     for call in read_calls(row):
-        yield Asked(call.at)
+        yield CallRequest(call.at)
         yield call
 
 
-def _read_document(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
+def _read_document(source: TranscriptFile, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
     """The lines that a session in one JSON document would have had."""
     try:
         with open_transcript(source.path) as stream:
@@ -161,16 +161,16 @@ def _read_document(source: Source, troubles: Troubles, count: Count) -> Iterator
 # Order.
 
 
-def _order(events: Iterable[Event]) -> Iterator[tuple[float, Told]]:
+def _order(events: Iterable[TranscriptEvent]) -> Iterator[tuple[float, OrderedEvent]]:
     """The events with their times, each at most `HELD` places early; what has no time stands where it stood.
 
     Texts go here: what waits is small.
     """
-    heap, latest = list[tuple[float, int, Told]](), 0.0
+    heap, latest = list[tuple[float, int, OrderedEvent]](), 0.0
     for number, event in enumerate(events):
-        at = 0.0 if isinstance(event, Place | Skipped) else event.at
+        at = 0.0 if isinstance(event, WorkingFolder | Skipped) else event.at
         latest = at or latest
-        heapq.heappush(heap, (at or latest, number, make_done(event) if isinstance(event, Call) else event))
+        heapq.heappush(heap, (at or latest, number, make_done(event) if isinstance(event, TranscriptCall) else event))
         if len(heap) > HELD:
             early = heapq.heappop(heap)
             yield early[0], early[2]
@@ -179,11 +179,11 @@ def _order(events: Iterable[Event]) -> Iterator[tuple[float, Told]]:
         yield at, told
 
 
-def _merge(parts: Sequence[Iterator[tuple[float, Told]]]) -> Iterator[tuple[float, Told]]:
+def _merge(parts: Sequence[Iterator[tuple[float, OrderedEvent]]]) -> Iterator[tuple[float, OrderedEvent]]:
     slots = [_chain(parts[number::MOST_OPEN]) for number in range(min(MOST_OPEN, len(parts)))]
     return slots[0] if len(slots) == 1 else heapq.merge(*slots, key=lambda told: told[0])
 
 
-def _chain(parts: Sequence[Iterator[tuple[float, Told]]]) -> Iterator[tuple[float, Told]]:
+def _chain(parts: Sequence[Iterator[tuple[float, OrderedEvent]]]) -> Iterator[tuple[float, OrderedEvent]]:
     for part in parts:
         yield from part

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from insula.coding.replay import figures
-from insula.coding.replay.model import Moment, Point
-from insula.coding.replay.timeline import Bar
+from insula.coding.replay.model import Moment, TimelinePoint
+from insula.coding.replay.timeline import TimelineBar
 from insula.coding.replay.visible import show_safely
 from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.coding.step.senses import EVERY, load_sense
@@ -57,7 +57,7 @@ class _Texts:
         return self.numbers.setdefault(text, len(self.numbers))
 
 
-def dump_bars(row: Sequence[Bar]) -> str:
+def dump_bars(row: Sequence[TimelineBar]) -> str:
     """What the page says of each bar, as JSON that cannot end the element it stands in."""
     texts = _Texts()
     facts = [_list_facts(bar, texts) for bar in row]
@@ -67,7 +67,7 @@ def dump_bars(row: Sequence[Bar]) -> str:
     return plain
 
 
-def _list_facts(bar: Bar, text: _Texts) -> list[int | str]:
+def _list_facts(bar: TimelineBar, text: _Texts) -> list[int | str]:
     """First and last step, headline, whether all went well, and by number: action, error, what was felt, said."""
     face = bar.face
     return [
@@ -83,7 +83,7 @@ def _list_facts(bar: Bar, text: _Texts) -> list[int | str]:
     ]
 
 
-def _write_headline(bar: Bar) -> str:
+def _write_headline(bar: TimelineBar) -> str:
     face, parts = bar.face, [f"{figures.format_tokens(bar.tokens)} tokens"]
     if face.at:
         parts.insert(0, figures.format_clock(face.at))
@@ -95,7 +95,7 @@ def _write_headline(bar: Bar) -> str:
     return " · ".join(parts)
 
 
-def _describe_point(point: Point) -> str:
+def _describe_point(point: TimelinePoint) -> str:
     parts: list[str] = []
     if point.sense:
         parts.append(name_feeling(point.sense))

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from insula.coding.replay.model import Moment, Point
+from insula.coding.replay.model import Moment, TimelinePoint
 
 UNIT = 8
 """Width of a bar with the gap after it."""
@@ -28,10 +28,10 @@ HEIGHT = 124
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class TimelineBar:
     """An action, or several in a row."""
 
-    points: tuple[Point, ...]
+    points: tuple[TimelinePoint, ...]
 
     @property
     def tokens(self) -> int:
@@ -44,13 +44,13 @@ class Bar:
         return sum(not point.ok for point in self.points) / len(self.points)
 
     @property
-    def face(self) -> Point:
+    def face(self) -> TimelinePoint:
         """The action that there is most to say about."""
         return max(self.points, key=lambda point: (bool(point.said), point.rung, not point.ok, point.tokens))
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class StuckBand:
     """A moment on the timeline."""
 
     x: int
@@ -63,11 +63,11 @@ class Band:
 class Timeline:
     """What the template draws."""
 
-    bars: tuple[Bar, ...]
+    bars: tuple[TimelineBar, ...]
     each: int
     """Actions per bar."""
     width: int
-    bands: tuple[Band, ...]
+    bands: tuple[StuckBand, ...]
     calls: str
     failed: str
     user: str
@@ -75,15 +75,15 @@ class Timeline:
     said: str
 
 
-def make_bars(points: Sequence[Point], limit: int) -> tuple[Bar, ...]:
+def make_bars(points: Sequence[TimelinePoint], limit: int) -> tuple[TimelineBar, ...]:
     """The actions in order, so many to a bar that there are no more bars than the limit."""
     ordered = sorted(points, key=lambda point: point.step)
     each = max(1, math.ceil(len(ordered) / limit))
-    return tuple(Bar(tuple(ordered[at : at + each])) for at in range(0, len(ordered), each))
+    return tuple(TimelineBar(tuple(ordered[at : at + each])) for at in range(0, len(ordered), each))
 
 
 def draw_timeline(
-    points: Sequence[Point], moments: Iterable[Moment], user_steps: Iterable[int], limit: int
+    points: Sequence[TimelinePoint], moments: Iterable[Moment], user_steps: Iterable[int], limit: int
 ) -> Timeline:
     """The timeline of a session.
 
@@ -107,12 +107,12 @@ def draw_timeline(
     )
 
 
-def measure_width(row: Sequence[Bar]) -> int:
+def measure_width(row: Sequence[TimelineBar]) -> int:
     """Of the drawing, in its own units."""
     return max(ROOM, len(row)) * UNIT
 
 
-def draw_bars(row: Sequence[Bar], top: int, base: int, *, failed: bool = False) -> str:
+def draw_bars(row: Sequence[TimelineBar], top: int, base: int, *, failed: bool = False) -> str:
     """A path of one bar each, as high as the logarithm of its tokens.
 
     Args:
@@ -125,21 +125,21 @@ def draw_bars(row: Sequence[Bar], top: int, base: int, *, failed: bool = False) 
     return _draw_lane(row, [(base - math.ceil(high), math.ceil(high)) for high in heights])
 
 
-def draw_bands(row: Sequence[Bar], moments: Iterable[Moment]) -> tuple[Band, ...]:
+def draw_bands(row: Sequence[TimelineBar], moments: Iterable[Moment]) -> tuple[StuckBand, ...]:
     """Where the moments lie, from left to right."""
-    found: list[Band] = []
+    found: list[StuckBand] = []
     for moment in sorted(moments, key=lambda moment: moment.first):
         start, end = _find_bar(row, moment.first), bisect_right(row, moment.last, key=_get_first)
-        found.append(Band(start * UNIT, max(1, end - start) * UNIT, moment.first, moment.last))
+        found.append(StuckBand(start * UNIT, max(1, end - start) * UNIT, moment.first, moment.last))
     return tuple(found)
 
 
-def _find_bar(row: Sequence[Bar], step: int) -> int:
+def _find_bar(row: Sequence[TimelineBar], step: int) -> int:
     """The bar in which a step lies."""
     return bisect_left(row, step, key=lambda bar: bar.points[-1].step)
 
 
-def _get_first(bar: Bar) -> int:
+def _get_first(bar: TimelineBar) -> int:
     return bar.points[0].step
 
 
@@ -149,12 +149,12 @@ def _measure_height(tokens: int, room: int) -> float:
     return max(2.0, room * min(decades, DECADES) / DECADES)
 
 
-def _measure_loudness(bar: Bar) -> int:
+def _measure_loudness(bar: TimelineBar) -> int:
     """A text is as high as its rung; what is no part of the ladder is as high as awareness."""
     return max((3 + 3 * max(1, point.rung) for point in bar.points if point.said), default=0)
 
 
-def _draw_lane(row: Sequence[Bar], boxes: Iterable[tuple[int, int]]) -> str:
+def _draw_lane(row: Sequence[TimelineBar], boxes: Iterable[tuple[int, int]]) -> str:
     wide = UNIT if len(row) > DENSE else UNIT - 2
     return "".join(_draw_box(at * UNIT, top, wide, high) for at, (top, high) in enumerate(boxes) if high)
 

@@ -39,7 +39,7 @@ Record = dict[str, Any]
 
 
 @dataclass(slots=True, kw_only=True)
-class Trouble:
+class NotedTrouble:
     """Something that went wrong and was spoken of, or would have been."""
 
     id: str
@@ -68,7 +68,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class EffectRow:
     """What one kind of text was worth: where it was told against where a lot withheld it."""
 
     what: str
@@ -90,7 +90,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class RuleOutcome:
     """What became of a rule that sessions were told, or that was learned in these days."""
 
     rule: str
@@ -105,20 +105,20 @@ class Told:
 
 
 @dataclass(slots=True, kw_only=True)
-class Worth:
+class HookWorth:
     """All of it."""
 
     days: float
     sessions: int = 0
     calls: int = 0
-    troubles: list[Trouble] = field(default_factory=list[Trouble])
+    troubles: list[NotedTrouble] = field(default_factory=list[NotedTrouble])
     """Latest first."""
-    rules: list[Told] = field(default_factory=list[Told])
-    effects: list[Row] = field(default_factory=list[Row])
+    rules: list[RuleOutcome] = field(default_factory=list[RuleOutcome])
+    effects: list[EffectRow] = field(default_factory=list[EffectRow])
     """Of all that is kept, whatever the days."""
 
     @property
-    def told(self) -> list[Trouble]:
+    def told(self) -> list[NotedTrouble]:
         """Those that were spoken of."""
         return [trouble for trouble in self.troubles if not trouble.withheld]
 
@@ -128,7 +128,7 @@ class Worth:
         return sum(trouble.chars for trouble in self.told) // CHARS_PER_TOKEN
 
 
-def measure_worth(home: str, days: float, now: float) -> Worth:
+def measure_worth(home: str, days: float, now: float) -> HookWorth:
     """What the hook was worth in the last days, and whether it helped in all that is kept.
 
     Args:
@@ -136,8 +136,8 @@ def measure_worth(home: str, days: float, now: float) -> Worth:
         days: how far to look back.
         now: seconds since the epoch.
     """
-    found, since = Worth(days=days), now - days * DAY
-    every: list[Trouble] = []
+    found, since = HookWorth(days=days), now - days * DAY
+    every: list[NotedTrouble] = []
     recent = set(_list_folders(Path(home, "sessions"), since))
     for folder in _list_folders(Path(home, "sessions"), 0.0):
         records, _ = trace.read_trace(str(folder), 0, _BYTES)
@@ -165,7 +165,7 @@ def count_days(moments: Iterable[float], now: float) -> float:
     return (now - min(moments, default=now)) / DAY
 
 
-def find_trouble(home: str, name: str) -> Trouble | None:
+def find_trouble(home: str, name: str) -> NotedTrouble | None:
     """The trouble of that id, whenever it was; None where there is none."""
     for folder in _list_folders(Path(home, "sessions"), 0.0):
         records, _ = trace.read_trace(str(folder), 0, _BYTES)
@@ -175,7 +175,7 @@ def find_trouble(home: str, name: str) -> Trouble | None:
     return None
 
 
-def note_verdict(home: str, name: str, *, right: bool, now: float) -> Trouble:
+def note_verdict(home: str, name: str, *, right: bool, now: float) -> NotedTrouble:
     """Note a person's word on a text: that it helped, or that it was a false alarm, which ends its kind there.
 
     Raises:
@@ -202,8 +202,8 @@ def _list_folders(sessions: Path, since: float) -> Iterator[Path]:
             yield path.parent
 
 
-def _read_troubles(session: str, records: list[Record], since: float) -> list[Trouble]:
-    found: dict[str, Trouble] = {}
+def _read_troubles(session: str, records: list[Record], since: float) -> list[NotedTrouble]:
+    found: dict[str, NotedTrouble] = {}
     project = ""
     for record in records:
         kind = record.get("e")
@@ -219,8 +219,8 @@ def _read_troubles(session: str, records: list[Record], since: float) -> list[Tr
     return list(found.values())
 
 
-def _begin_trouble(record: Record, session: str, project: str) -> Trouble:
-    return Trouble(
+def _begin_trouble(record: Record, session: str, project: str) -> NotedTrouble:
+    return NotedTrouble(
         id=str(record["id"]),
         session=session,
         project=project,
@@ -233,24 +233,24 @@ def _begin_trouble(record: Record, session: str, project: str) -> Trouble:
     )
 
 
-def _add_text(trouble: Trouble, record: Record) -> None:
+def _add_text(trouble: NotedTrouble, record: Record) -> None:
     trouble.text, trouble.rung = str(record.get("text", "")), int(record.get("rung") or 0)
     trouble.texts += 1
     trouble.chars += len(trouble.text)
 
 
-def _end_trouble(found: dict[str, Trouble], record: Record) -> None:
+def _end_trouble(found: dict[str, NotedTrouble], record: Record) -> None:
     trouble = found.get(str(record.get("id", "")))
     if trouble is not None and trouble.turns is None:
         trouble.turns, trouble.tokens = int(record.get("turns", 0)), int(record.get("tokens", 0))
         trouble.minutes = float(record.get("seconds", 0.0)) / 60
 
 
-def _list_rules(home: str, since: float, now: float) -> list[Told]:
+def _list_rules(home: str, since: float, now: float) -> list[RuleOutcome]:
     evidence = read_evidence(home)
     projects = {item.project for items in evidence.values() for item in items}
     rules = {rule.id: rule for project in sorted(projects) for rule in compile_rules(home, project, now)}
-    told: list[Told] = []
+    told: list[RuleOutcome] = []
     for name, rule in rules.items():
         shown = [item for item in evidence.get(name, []) if item.arm == SHOWN and item.at >= since]
         broken = sum(item.happened for item in shown)
@@ -259,12 +259,14 @@ def _list_rules(home: str, since: float, now: float) -> list[Told]:
         if shown or rule.life.told or (learned is not None and rule.life.state != HEARD):
             kept = len(shown) - broken
             told.append(
-                Told(rule=name, advice=rule.advice, state=rule.life.state, kept=kept, broken=broken, learned=learned)
+                RuleOutcome(
+                    rule=name, advice=rule.advice, state=rule.life.state, kept=kept, broken=broken, learned=learned
+                )
             )
     return sorted(told, key=lambda rule: (-(rule.kept + rule.broken), rule.rule))
 
 
-def make_row(what: str, unit: str, found: Compared, days: float) -> Row:
+def make_row(what: str, unit: str, found: Compared, days: float) -> EffectRow:
     """A line of the table.
 
     Args:
@@ -274,7 +276,7 @@ def make_row(what: str, unit: str, found: Compared, days: float) -> Row:
         days: in which the cases came.
     """
     more = found.days(days) if found.missing else 0.0
-    return Row(
+    return EffectRow(
         what=what,
         unit=unit,
         told=int(found.told.cases),
@@ -288,7 +290,7 @@ def make_row(what: str, unit: str, found: Compared, days: float) -> Row:
     )
 
 
-def format_effect(row: Row) -> tuple[str, str]:
+def format_effect(row: EffectRow) -> tuple[str, str]:
     """The difference and its interval, in turns or in points."""
     if not (row.told and row.withheld):
         return "–", "–"
@@ -299,7 +301,7 @@ def format_effect(row: Row) -> tuple[str, str]:
     return f"{100 * row.less:+.0f} points less often", f"{100 * row.low:+.0f} to {100 * row.high:+.0f}"
 
 
-def format_least(row: Row) -> str:
+def format_least(row: EffectRow) -> str:
     """The smallest effect that would have been seen by now: half the interval; empty where nothing was compared."""
     if not (row.told and row.withheld):
         return ""
@@ -307,7 +309,7 @@ def format_least(row: Row) -> str:
     return f"{least:.1f} turns" if row.unit == TURNS else f"{100 * least:.0f} points of 100"
 
 
-def format_verdict(row: Row) -> str:
+def format_verdict(row: EffectRow) -> str:
     """What may be said, and how long it takes at this rate until something may."""
     if not row.missing:
         return row.verdict
@@ -319,9 +321,9 @@ def format_verdict(row: Row) -> str:
     return f"{row.verdict}; {days}"
 
 
-def _compare_notes(troubles: list[Trouble], now: float) -> Compared:
+def _compare_notes(troubles: list[NotedTrouble], now: float) -> Compared:
     """Turns until a trouble is over; one that was never over took the most. Of a session, the first one."""
-    first: dict[str, Trouble] = {}
+    first: dict[str, NotedTrouble] = {}
     for trouble in sorted(troubles, key=lambda trouble: trouble.at):
         if trouble.rung and (trouble.turns is not None or trouble.at < now - _OVER):
             first.setdefault(trouble.session, trouble)
@@ -331,7 +333,7 @@ def _compare_notes(troubles: list[Trouble], now: float) -> Compared:
     return worth_of(amounts(arms[False], _MOST_TURNS), amounts(arms[True], _MOST_TURNS))
 
 
-def _compare_rules(home: str, now: float) -> Row:
+def _compare_rules(home: str, now: float) -> EffectRow:
     """How often a rule was broken; of a session, one rule."""
     found = sorted(
         (item for items in read_evidence(home).values() for item in items if item.arm in _ARMS),

@@ -25,7 +25,7 @@ BRIEF = "~"
 """Begins the digest of an output such as "ok"."""
 
 
-class Failure(Value):
+class CallFailure(Value):
     """How a call failed."""
 
     names: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Failure(Value):
 class Failing(Value):
     """What may fail: its failure is a value within it."""
 
-    failure: Failure = Failure()
+    failure: CallFailure = CallFailure()
     """How it failed: which tests or places, with which exceptions, how many."""
 
     def as_dict(self) -> "dict[str, Any]":
@@ -53,7 +53,7 @@ class Failing(Value):
     def of(cls, fields: "dict[str, Any]") -> "Self":
         """The value that was written as JSON."""
         failure = fields.get("failure")
-        return super().of({**fields, "failure": Failure.of(failure)} if is_object(failure) else fields)
+        return super().of({**fields, "failure": CallFailure.of(failure)} if is_object(failure) else fields)
 
 
 class Action(Failing):
@@ -132,7 +132,7 @@ class Action(Failing):
         return self.denied or (not self.ok and self.ran and not self.waits and not self.probes)
 
 
-class Event(Value):
+class HookEvent(Value):
     """One call of the hook."""
 
     kind: str

@@ -49,7 +49,7 @@ _HEAD = 4
 """Words of a command that say what it runs."""
 
 
-class Correction(Value):
+class UserCorrection(Value):
     """A correction, or something that a user ruled out or set as the way."""
 
     session: str
@@ -69,7 +69,7 @@ class Wish(Value):
     id: str
     words: str
     about: str
-    times: "tuple[Correction, ...]"
+    times: "tuple[UserCorrection, ...]"
 
     @property
     def repeated(self) -> bool:
@@ -81,14 +81,14 @@ class Wish(Value):
 # Found in a session.
 
 
-def find_corrections(session: str, records: "Iterable[Record]") -> list[Correction]:
+def find_corrections(session: str, records: "Iterable[Record]") -> list[UserCorrection]:
     """What the user of a session corrected, ruled out or set as the way, in order.
 
     Args:
         session: its id.
         records: of the main agent's trace, in order.
     """
-    asked: list[Correction] = []
+    asked: list[UserCorrection] = []
     stopped = False
     for record in records:
         kind = record.get("e")
@@ -107,14 +107,14 @@ def _stops_agent(record: "Record") -> bool:
     return record.get("kind") in {INTERRUPT, REJECTION} and not record.get("words")
 
 
-def _read_correction(session: str, record: "Record", *, stopped: bool) -> Correction | None:
+def _read_correction(session: str, record: "Record", *, stopped: bool) -> UserCorrection | None:
     words, at = record.get("words"), record.get("at")
     if not isinstance(words, str) or not words.strip() or not isinstance(at, int | float):
         return None
     how = REJECTION if record.get("kind") == REJECTION else INTERRUPT if stopped else PROMPT
     safe = screen_line(_join_sentences(find_rulings(words, how)))
     about = name_call(str(record.get("about", "")))
-    return Correction(session=session, at=float(at), words=safe, how=how, about=about) if safe else None
+    return UserCorrection(session=session, at=float(at), words=safe, how=how, about=about) if safe else None
 
 
 def find_rulings(words: str, how: str) -> "list[str]":
@@ -160,7 +160,7 @@ def _join_sentences(sentences: "Sequence[str]") -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
 
 
-def _is_sent_again(correction: Correction, asked: "Sequence[Correction]") -> bool:
+def _is_sent_again(correction: UserCorrection, asked: "Sequence[UserCorrection]") -> bool:
     return any(correction.words == other.words and correction.at - other.at < AGAIN for other in asked)
 
 
@@ -193,7 +193,7 @@ def log_path(home: str, project: str) -> str:
     return f"{home}/{FOLDER}/{project}.jsonl"
 
 
-def write_corrections(home: str, project: str, asked: "Iterable[Correction]") -> None:
+def write_corrections(home: str, project: str, asked: "Iterable[UserCorrection]") -> None:
     """Add corrections to the log of a project; those of sessions outside any are nobody's rules.
 
     Raises:
@@ -204,12 +204,12 @@ def write_corrections(home: str, project: str, asked: "Iterable[Correction]") ->
         append_lines(log_path(home, project), lines)
 
 
-def read_corrections(home: str, project: str) -> list[Correction]:
+def read_corrections(home: str, project: str) -> list[UserCorrection]:
     """The corrections of a project, in order; none from a log that is not ours alone, and none of another project."""
     path = log_path(home, project)
     if not project or not _is_ours(path):
         return []
-    kept: list[Correction] = []
+    kept: list[UserCorrection] = []
     for record in parse_records(read_end(path, READ_LIMIT)):
         correction = _load_correction(record) if record.get("project") == project else None
         if correction is not None:
@@ -236,14 +236,14 @@ def _is_ours(path: str) -> bool:
     return found.st_uid == owner and not found.st_mode & 0o022
 
 
-def _load_correction(record: "Record") -> Correction | None:
+def _load_correction(record: "Record") -> UserCorrection | None:
     texts = {name: record.get(name, "") for name in ("session", "words", "about", "origin")}
     texts["how"] = record["how"] if record.get("how") in (INTERRUPT, REJECTION) else PROMPT
     if not all(isinstance(value, str) for value in texts.values()) or not isinstance(record.get("at"), int | float):
         return None
     words, about = texts["words"], texts["about"]
     fit = 0 < len(words) <= LONGEST and words.isprintable() and about == name_call(about)
-    return Correction(at=float(record["at"]), **texts) if fit else None
+    return UserCorrection(at=float(record["at"]), **texts) if fit else None
 
 
 def erase_wish(home: str, project: str, wish: Wish) -> None:
@@ -270,9 +270,9 @@ def erase_wish(home: str, project: str, wish: Wish) -> None:
 # What they add up to.
 
 
-def group_corrections(asked: "Iterable[Correction]") -> list[Wish]:
+def group_corrections(asked: "Iterable[UserCorrection]") -> list[Wish]:
     """Corrections of one meaning together, in the order in which each was first said."""
-    groups: list[list[Correction]] = []
+    groups: list[list[UserCorrection]] = []
     by_key: dict[str, list[int]] = {}
     for correction in sorted(asked, key=lambda correction: correction.at):
         shared = list_keys(correction.words, correction.about)
@@ -287,13 +287,13 @@ def group_corrections(asked: "Iterable[Correction]") -> list[Wish]:
     return [_make_wish(group) for group in groups]
 
 
-def _make_wish(group: "Sequence[Correction]") -> Wish:
+def _make_wish(group: "Sequence[UserCorrection]") -> Wish:
     first = group[0]
     name = PREFIX + hash_text(f"{first.words} {first.about}", 6)
     return Wish(id=name, words=first.words, about=first.about, times=tuple(group))
 
 
-def means_the_same(first: "Correction | Wish", other: "Correction | Wish") -> bool:
+def means_the_same(first: "UserCorrection | Wish", other: "UserCorrection | Wish") -> bool:
     """Whether they ask for the same."""
     return measure_likeness(first.words, other.words, first.about, other.about) >= SAME
 

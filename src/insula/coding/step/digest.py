@@ -23,8 +23,8 @@ from insula.guidance import (
     RETIRED,
     SHOWN,
     WITHHELD,
-    Decision,
     Evidence,
+    GuidanceDecision,
     Life,
 )
 from insula.value import Value
@@ -49,7 +49,7 @@ PROJECT = "project"
 GLOBAL = "global"
 
 
-class Rule(Value):
+class ProjectRule(Value):
     """What an agent may be told, and where it stands in a project: a maxim, an imported rule, a wish of the user's."""
 
     id: str
@@ -114,7 +114,7 @@ def _score_ended(home: str, key: str, now: float) -> None:
         return  # scoring has time; what was learned so far can still be told
 
 
-def render_rules(rules: list[Rule]) -> str:
+def render_rules(rules: list[ProjectRule]) -> str:
     """The rules as a list of at most `LIMIT` characters; empty for none."""
     lines = [OPENING, *(f"- {rule.advice}" for rule in rules)]
     while len("\n".join(lines)) > LIMIT:
@@ -125,7 +125,7 @@ def render_rules(rules: list[Rule]) -> str:
 # --- which rules -------------------------------------------------------------------------------------------------
 
 
-def compile_rules(home: str, project: str, now: float) -> list[Rule]:
+def compile_rules(home: str, project: str, now: float) -> list[ProjectRule]:
     """All rules, the user's, ours and imported ones, as they stand in a project; those told first come first."""
     found, decided = evidence.read_evidence(home, project), evidence.read_decisions(home)
     rules = [
@@ -137,7 +137,9 @@ def compile_rules(home: str, project: str, now: float) -> list[Rule]:
     return sorted(rules, key=lambda rule: rule.order)
 
 
-def _make_wish_rule(wish: Wish, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
+def _make_wish_rule(
+    wish: Wish, found: list[Evidence], decided: list[GuidanceDecision], project: str, now: float
+) -> ProjectRule:
     """What the user said is told in their project alone: from the second time on, or once they accept it."""
     mode = guidance.mode(decided, project)
     kept = [item for item in guidance.remembered(found, decided) if item.project == project]
@@ -145,22 +147,26 @@ def _make_wish_rule(wish: Wish, found: list[Evidence], decided: list[Decision], 
     if life.state == guidance.PROPOSED and not wish.repeated:
         life = life.replace(state=guidance.HEARD)
     advice = corrections.phrase_wish(wish.words, wish.about)
-    return Rule(id=wish.id, pattern="", advice=advice, scope=PROJECT, life=life, wish=wish)
+    return ProjectRule(id=wish.id, pattern="", advice=advice, scope=PROJECT, life=life, wish=wish)
 
 
 _OURS = [
-    Decision(do="import", rule=pattern.id, scope=GLOBAL, at=0.0, advice=pattern.advice, pattern=pattern.id)
+    GuidanceDecision(do="import", rule=pattern.id, scope=GLOBAL, at=0.0, advice=pattern.advice, pattern=pattern.id)
     for pattern in PATTERNS
 ]
 
 
-def _make_rule(word: Decision, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
+def _make_rule(
+    word: GuidanceDecision, found: list[Evidence], decided: list[GuidanceDecision], project: str, now: float
+) -> ProjectRule:
     mode, kept = guidance.mode(decided, project), guidance.remembered(found, decided)
     here = guidance.live([item for item in kept if item.project == project], now, mode=mode)
     everywhere = guidance.live(kept, now, mode=mode, widely=True)
     scope = PROJECT if _project_decides(here, everywhere) else GLOBAL
     life = here if scope == PROJECT else everywhere
-    return Rule(id=word.rule, pattern=word.pattern, advice=word.advice, source=word.source, scope=scope, life=life)
+    return ProjectRule(
+        id=word.rule, pattern=word.pattern, advice=word.advice, source=word.source, scope=scope, life=life
+    )
 
 
 def _project_decides(here: Life, everywhere: Life) -> bool:
@@ -200,7 +206,7 @@ def _parse_share(value: object) -> float | None:
     return min(share, MOST_HOLDOUT) if 0.0 <= share <= 1.0 else None
 
 
-def _choose_told(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
+def _choose_told(home: str, folder: str, rules: list[ProjectRule], share: float) -> Marker:
     """Draw what the session is told, and write it down; what cannot be written down is not told."""
     told = choose_rules(rules)
     try:
@@ -213,7 +219,7 @@ def _choose_told(home: str, folder: str, rules: list[Rule], share: float) -> Mar
         return Marker()
 
 
-def choose_rules(rules: list[Rule]) -> list[Rule]:
+def choose_rules(rules: list[ProjectRule]) -> list[ProjectRule]:
     """What a session may be told: what a person pinned, what the user asked for, and a little of what was learned."""
     pinned = [rule for rule in rules if rule.life.state == PINNED][:PINS]
     active = [rule for rule in rules if rule.life.told and rule.life.state != PINNED]
@@ -222,7 +228,7 @@ def choose_rules(rules: list[Rule]) -> list[Rule]:
     return [*pinned, *wishes, *sorted(learned, key=lambda rule: rule.is_maxim)[:RULES]]
 
 
-def _is_withheld(rule: Rule, session: str, salt: str, share: float) -> bool:
+def _is_withheld(rule: ProjectRule, session: str, salt: str, share: float) -> bool:
     """A draw that comes out the same each time; what a person pinned is never withheld.
 
     A maxim whose effect is not shown is the other way round: it is told in that share of sessions alone, to find out.
@@ -233,7 +239,7 @@ def _is_withheld(rule: Rule, session: str, salt: str, share: float) -> bool:
     return not drawn if rule.is_maxim and not rule.is_shown_to_work else drawn
 
 
-def _is_drawn(rule: Rule, session: str, salt: str, share: float) -> bool:
+def _is_drawn(rule: ProjectRule, session: str, salt: str, share: float) -> bool:
     return int(hash_text(f"{salt} {session} {rule.id}", 8), 16) < share * 16**8
 
 

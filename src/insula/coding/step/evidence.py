@@ -21,8 +21,8 @@ from insula.coding.step.trace import VERSION, append_lines, parse_records, read_
 from insula.coding.step.word.breach import can_be_judged, judge_call, read_call
 from insula.coding.step.word.extraction import BRIEF, hear_words
 from insula.coding.step.word.ledger import merge_words, names_same
-from insula.coding.step.word.word import RULE, SESSION, STANDING, Word, load_words
-from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Decision, Evidence
+from insula.coding.step.word.word import RULE, SESSION, STANDING, Instruction, load_words
+from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Evidence, GuidanceDecision
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -108,7 +108,7 @@ def _is_time(value: object) -> bool:
 # --- decisions ---------------------------------------------------------------------------------------------------
 
 
-def write_decision(home: str, decision: Decision) -> None:
+def write_decision(home: str, decision: GuidanceDecision) -> None:
     """Write down what a person decided.
 
     Raises:
@@ -118,13 +118,13 @@ def write_decision(home: str, decision: Decision) -> None:
     append_lines(f"{home}/{DECISIONS}", [{"t": fields.pop("at"), **fields}])
 
 
-def read_decisions(home: str) -> dict[str, list[Decision]]:
+def read_decisions(home: str) -> dict[str, list[GuidanceDecision]]:
     """What a person decided, by rule, in order."""
-    found: dict[str, list[Decision]] = {}
+    found: dict[str, list[GuidanceDecision]] = {}
     for record in parse_records(read_end(f"{home}/{DECISIONS}", READ_LIMIT)):
         fields = {name: record.get(name, "") for name in ("do", "rule", "scope", "advice", "pattern", "source")}
         if all(isinstance(value, str) for value in fields.values()) and _is_time(record.get("t")):
-            found.setdefault(fields["rule"], []).append(Decision(at=record["t"], **fields))
+            found.setdefault(fields["rule"], []).append(GuidanceDecision(at=record["t"], **fields))
     return found
 
 
@@ -154,13 +154,13 @@ def _without_advice(line: bytes, rule: str) -> bytes:
     return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
 
 
-def list_imported(decided: dict[str, list[Decision]]) -> dict[str, Decision]:
+def list_imported(decided: dict[str, list[GuidanceDecision]]) -> dict[str, GuidanceDecision]:
     """The imported rules that were not forgotten since."""
     last = {word.rule: word for words in decided.values() for word in words if word.do in {"import", "forget"}}
     return {rule: word for rule, word in last.items() if _is_usable(word)}
 
 
-def _is_usable(word: Decision) -> bool:
+def _is_usable(word: GuidanceDecision) -> bool:
     """Whether it is an import that may be told; it was screened when a person imported it."""
     fit = 0 < len(word.advice) <= ADVICE_LIMIT and word.advice.isprintable()
     return word.do == "import" and word.pattern in BY_ID and fit and word.rule not in BY_ID
@@ -331,7 +331,12 @@ def _score_session(home: str, folder: str, last: float, rules: dict[str, str]) -
 
 
 def _judge_wishes(
-    home: str, project: str, new: "list[corrections.Correction]", told: Marker, run: list[Action], said: "list[Record]"
+    home: str,
+    project: str,
+    new: "list[corrections.UserCorrection]",
+    told: Marker,
+    run: list[Action],
+    said: "list[Record]",
 ) -> dict[str, bool]:
     """For each wish of the user's that the session bears on, whether it was broken.
 
@@ -377,17 +382,17 @@ def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
     return True
 
 
-def _says_again(heard: Word, word: Word) -> bool:
+def _says_again(heard: Instruction, word: Instruction) -> bool:
     return heard.kind in STANDING and heard.holds != RULE and names_same(heard, word)
 
 
-def _calls_for_name(said: object, word: Word) -> bool:
+def _calls_for_name(said: object, word: Instruction) -> bool:
     """Whether a message says no more than the name of what a rule wants: "pnpm!"."""
     names = re.findall(r"[\w.+-]+", said.lower()) if isinstance(said, str) else []
     return bool(word.likes) and word.likes in names and len(names) <= BRIEF
 
 
-def _breaks(words: "tuple[Word, ...]", names: "set[str]", record: "Record") -> bool:
+def _breaks(words: "tuple[Instruction, ...]", names: "set[str]", record: "Record") -> bool:
     """Whether an action breaks one of the words that are a rule's."""
     noted = record.get("breaks")
     if noted and str(noted[0]) in names:

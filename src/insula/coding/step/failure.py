@@ -7,7 +7,7 @@ compile error or another exception are progress.
 
 import re
 
-from insula.coding.step.action import Failure
+from insula.coding.step.action import CallFailure
 from insula.coding.step.digests import hash_text
 
 MOST = 40
@@ -59,11 +59,11 @@ _COUNT = (
 _VARIES = r"0x[0-9a-f]+|\d+(?:[.:,]\d+)*"
 
 
-def read_failure(output: str) -> Failure:
+def read_failure(output: str) -> CallFailure:
     """How a call failed, by the end of its output."""
     said = output[-_READ:]
     names = _list_tests(said) or _list_places(said)
-    return Failure(
+    return CallFailure(
         names=tuple(sorted(hash_text(name, 8) for name in list(dict.fromkeys(names))[:MOST])),
         thrown=tuple(sorted(_list_exceptions(said)))[:6],
         count=_count_failures(said),
@@ -171,7 +171,7 @@ def are_similar(first: str, other: str) -> bool:
     return len(a & b) >= SIMILAR * len(a | b) > 0
 
 
-def is_same_failure(first: Failure, other: Failure, before: str, after: str) -> bool:
+def is_same_failure(first: CallFailure, other: CallFailure, before: str, after: str) -> bool:
     """Whether a later failure of a goal is the same as the one before.
 
     Args:

@@ -6,7 +6,7 @@ The hook pays for every pattern that it compiles: they stand here as text, and c
 import json
 import re
 
-from insula.coding.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
+from insula.coding.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, CallFailure
 from insula.coding.step.command import Command, make_label, parse_command
 from insula.coding.step.digests import hash_text, sum_text
 from insula.coding.step.outcome import (
@@ -160,7 +160,7 @@ def _describe_failure(error: str, kind: str) -> "dict[str, Any]":
     """What a call's error says of how it failed; it costs time, so nothing of it is loaded for other calls."""
     from insula.coding.step.failure import make_template, name_failure, read_failure
 
-    failure = read_failure(error) if kind in {EXECUTE, OTHER} else Failure()
+    failure = read_failure(error) if kind in {EXECUTE, OTHER} else CallFailure()
     return {"error": make_template(error), "failure": failure, "named": name_failure(error)}
 
 

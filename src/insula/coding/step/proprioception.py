@@ -11,7 +11,7 @@ from insula.coding.step.goal import Goal
 from insula.coding.step.ladder import FLAG, MOST, Step, next_rung
 from insula.coding.step.senses import CLIMBING, senses_after, senses_at_end, senses_before
 from insula.coding.step.senses.register import DEFAULT
-from insula.coding.step.state import KEYS, KNOWN, Carry, Reading, State, Wait, Watch
+from insula.coding.step.state import KEYS, KNOWN, Carry, Reading, State, Wait, WatchedText
 from insula.coding.step.turn import close_turn, enter_turn
 from insula.coding.step.word.word import ASKED as REQUEST
 from insula.coding.step.word.word import HERE, LIFT, RULE, STANDING, load_words
@@ -21,7 +21,7 @@ WATCH = 3
 """Turns after a text that show whether it was heeded."""
 
 
-class Ended(Value):
+class EndedTrouble(Value):
     """A trouble that was spoken of, and is over."""
 
     key: str
@@ -46,7 +46,7 @@ class Sensed(Value):
     """Whether the text before was heeded, where this action settles it, ..."""
     watched: str = ""
     """... and the trouble that it was of."""
-    ended: tuple[Ended, ...] = ()
+    ended: tuple[EndedTrouble, ...] = ()
     asks: bool = False
     """Whether the text is a question to the user."""
 
@@ -164,7 +164,7 @@ def _note_text(state: State, reading: Reading, rung: int, told: str, at: float) 
         family=reading.goal.family if reading.goal else reading.label,
     )
     others = tuple(other for other in state.steps if other.key != reading.key)
-    watch = Watch(key=reading.key, count=reading.count, until=turn + WATCH)
+    watch = WatchedText(key=reading.key, count=reading.count, until=turn + WATCH)
     return state.replace(steps=(*others, step)[-MOST:], watch=watch)
 
 
@@ -235,7 +235,7 @@ def hear_user(state: State, at: float, words: str = "") -> State:
     return _take_words(state, at, heard_in(words) if words else ())
 
 
-def _take_words(state: State, at: float, heard: "tuple[Word, ...]") -> State:
+def _take_words(state: State, at: float, heard: "tuple[Instruction, ...]") -> State:
     """The state after a message of the user's in which they said these words."""
     turn = state.turn.number
     carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
@@ -244,7 +244,7 @@ def _take_words(state: State, at: float, heard: "tuple[Word, ...]") -> State:
     )
 
 
-def _merge_words(state: State, at: float, heard: "tuple[Word, ...]") -> State:
+def _merge_words(state: State, at: float, heard: "tuple[Instruction, ...]") -> State:
     """The state with the ledger after these words."""
     if not heard and not any(word.holds == HERE for word in state.words):
         return state
@@ -253,7 +253,7 @@ def _merge_words(state: State, at: float, heard: "tuple[Word, ...]") -> State:
     return state.replace(words=merge_words(state.words, heard, at))
 
 
-def _list_asked_acts(heard: "tuple[Word, ...]") -> tuple[str, ...]:
+def _list_asked_acts(heard: "tuple[Instruction, ...]") -> tuple[str, ...]:
     return tuple(sorted({act for word in heard if word.kind in {REQUEST, LIFT} for act in word.acts}))
 
 
@@ -287,7 +287,7 @@ def _follow_wait(wait: Wait | None, action: Action) -> Wait | None:
     return follow_wait(wait, action)
 
 
-def _check_watch(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None, bool | None]:
+def _check_watch(state: State, readings: tuple[Reading, ...]) -> tuple[WatchedText | None, bool | None]:
     """A text was heeded when the trouble that it was of does not grow within the next turns."""
     watch = state.watch
     if watch is None:
@@ -297,13 +297,13 @@ def _check_watch(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | N
     return (watch, None) if state.turn.number <= watch.until else (None, True)
 
 
-def _list_ended(state: State, shut: tuple[Goal, ...], at: float) -> tuple[Ended, ...]:
+def _list_ended(state: State, shut: tuple[Goal, ...], at: float) -> tuple[EndedTrouble, ...]:
     """The troubles that were spoken of and are over: their goal was reached, or nothing came of them any more."""
     gone = {goal.id for goal in shut}
     turn, context = state.turn.number, state.carry.context
     open_goals = {goal.id for goal in state.goals}
     return tuple(
-        Ended(
+        EndedTrouble(
             key=step.key,
             turns=turn - step.first,
             seconds=max(0.0, at - step.at),
@@ -392,6 +392,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from insula.coding.step.word.word import Word
+    from insula.coding.step.word.word import Instruction
 
     Record = dict[str, Any]

@@ -32,10 +32,10 @@ class Simple(Value):
 
 def split_commands(line: str) -> tuple[Simple, ...]:
     """The simple commands of a line, in their order."""
-    return tuple(_Reader(line[:READ]).commands)
+    return tuple(_ShellReader(line[:READ]).commands)
 
 
-class _Reader:
+class _ShellReader:
     def __init__(self, line: str) -> None:
         self.commands: list[Simple] = []
         self._line, self._at = line, 0

@@ -3,15 +3,15 @@
 from insula.coding.step.action import Action
 from insula.coding.step.goal import Goal
 from insula.coding.step.ladder import Step
-from insula.coding.step.turn import Turn
-from insula.coding.step.word.word import Word
+from insula.coding.step.turn import ModelTurn
+from insula.coding.step.word.word import Instruction
 from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from insula.coding.step.word.acts import Done
+    from insula.coding.step.word.acts import ActHistory
 
     Record = dict[str, Any]
 
@@ -49,7 +49,7 @@ class Carry(Value):
     """How often Chronos has spoken since then."""
 
 
-class Watch(Value):
+class WatchedText(Value):
     """A text whose effect is still to be seen."""
 
     key: str
@@ -72,13 +72,13 @@ class Wait(Value):
 class State(Value):
     """What an agent has done so far."""
 
-    turn: Turn = Turn()
+    turn: ModelTurn = ModelTurn()
     window: tuple[Action, ...] = ()
     carry: Carry = Carry()
     goals: tuple[Goal, ...] = ()
     steps: tuple[Step, ...] = ()
     """Ladders of troubles that were spoken of."""
-    words: tuple[Word, ...] = ()
+    words: tuple[Instruction, ...] = ()
     """The ledger of what the user has ruled out and demanded in this session."""
     asked: tuple[str, ...] = ()
     """What the user's last message asked for."""
@@ -88,10 +88,10 @@ class State(Value):
     """Digests of the sentences that were said."""
     spoke: int = 0
     """The turn of the last text; one is enough for a turn."""
-    watch: Watch | None = None
+    watch: WatchedText | None = None
     wait: Wait | None = None
     known: tuple[str, ...] = ()
-    done: "Done | None" = None
+    done: "ActHistory | None" = None
     """What was done in the session, where the agent stops and a hook has read it; never kept."""
     held: str = ""
     """A text that its host would have dropped, for the next time it listens."""
@@ -128,7 +128,7 @@ class Reading(Value):
 
 # From and to JSON.
 
-_LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "words": Word}
+_LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "words": Instruction}
 
 
 def dump_state(state: State) -> "Record":
@@ -157,9 +157,9 @@ def load_state(kept: "Record") -> State:
     lists: dict[str, Any] = {name: tuple(kind.of(fields) for fields in kept[name]) for name, kind in _LISTS.items()}
     return State(
         **lists,
-        turn=Turn.of(kept["turn"]),
+        turn=ModelTurn.of(kept["turn"]),
         carry=Carry.of(kept["carry"]),
-        watch=Watch.of(kept["watch"]) if kept["watch"] else None,
+        watch=WatchedText.of(kept["watch"]) if kept["watch"] else None,
         wait=Wait.of(kept["wait"]) if kept["wait"] else None,
         asked=tuple(kept["asked"]),
         keys=tuple(kept["keys"]),

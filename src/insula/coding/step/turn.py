@@ -15,7 +15,7 @@ _MOST = 64
 """Calls of a turn that are remembered."""
 
 
-class Turn(Value):
+class ModelTurn(Value):
     """The turn that the model is in, or was in last."""
 
     number: int = 0
@@ -30,16 +30,16 @@ class Turn(Value):
     """Whether the host has said that it is over."""
 
 
-def enter_turn(turn: Turn, action: Action) -> Turn:
+def enter_turn(turn: ModelTurn, action: Action) -> ModelTurn:
     """The turn that an action is of: this one, or the next."""
     if not _is_within(turn, action):
         ids = (action.id,) if action.id else ()
-        return Turn(number=turn.number + 1, name=action.turn, ended=action.at, ids=ids)
+        return ModelTurn(number=turn.number + 1, name=action.turn, ended=action.at, ids=ids)
     known = (*turn.ids, action.id)[-_MOST:] if action.id and action.id not in turn.ids else turn.ids
     return turn.replace(ended=max(turn.ended, action.at), ids=known, name=turn.name or action.turn)
 
 
-def close_turn(turn: Turn, ids: tuple[str, ...]) -> Turn:
+def close_turn(turn: ModelTurn, ids: tuple[str, ...]) -> ModelTurn:
     """The turn after the host has told of a batch: it is over, if it was of these calls.
 
     Some of them may still be told one by one: they are known by their ids.
@@ -49,7 +49,7 @@ def close_turn(turn: Turn, ids: tuple[str, ...]) -> Turn:
     return turn.replace(closed=True, ids=tuple(dict.fromkeys((*turn.ids, *ids)))[-_MOST:])
 
 
-def _is_within(turn: Turn, action: Action) -> bool:
+def _is_within(turn: ModelTurn, action: Action) -> bool:
     if turn.number == 0:
         return False
     if action.id and action.id in turn.ids:
@@ -61,7 +61,7 @@ def _is_within(turn: Turn, action: Action) -> bool:
     return turn.ended - JUMP <= action.at and action.at - action.seconds <= turn.ended + TOGETHER
 
 
-class Group(Value):
+class TurnActions(Value):
     """What was done in one turn."""
 
     number: int
@@ -83,12 +83,12 @@ class Group(Value):
         return any(action.ok and not action.probes and not action.waits for action in self.actions)
 
 
-def group_by_turn(window: tuple[Action, ...]) -> list[Group]:
+def group_by_turn(window: tuple[Action, ...]) -> list[TurnActions]:
     """The actions of a window, turn by turn."""
-    found: list[Group] = []
+    found: list[TurnActions] = []
     for action in window:
         if found and found[-1].number == action.nth:
-            found[-1] = Group(number=action.nth, actions=(*found[-1].actions, action))
+            found[-1] = TurnActions(number=action.nth, actions=(*found[-1].actions, action))
         else:
-            found.append(Group(number=action.nth, actions=(action,)))
+            found.append(TurnActions(number=action.nth, actions=(action,)))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from insula.coding.hosts import places, switch
-from insula.coding.replay.find import Found, find_transcripts
+from insula.coding.replay.find import FoundTranscripts, find_transcripts
 from insula.coding.replay.gather import Gathered, gather_sessions
 from insula.coding.replay.overview import Overview, make_overview
 
@@ -31,7 +31,7 @@ class Lookback:
         search: finds the transcripts; by default those of this machine's coding agents.
     """
 
-    def __init__(self, search: Callable[[], Found] = lambda: find_transcripts(())) -> None:
+    def __init__(self, search: Callable[[], FoundTranscripts] = lambda: find_transcripts(())) -> None:
         self._search = search
         self._task: asyncio.Task[None] | None = None
         self._looked = Looked()

@@ -10,7 +10,7 @@ import os
 import re
 
 from insula.coding.hosts.payload import get_text
-from insula.coding.step.action import Action, Event
+from insula.coding.step.action import Action, HookEvent
 from insula.coding.step.fingerprint import make_action
 
 TYPE_CHECKING = False
@@ -110,20 +110,20 @@ class BaseDialect:
         self.events = events
         """Its row of `EVENTS`."""
 
-    def read_event(self, payload: "Payload", at: float) -> Event | None:
+    def read_event(self, payload: "Payload", at: float) -> HookEvent | None:
         """What the host tells; None where it is nothing that the senses need."""
         event = self.read_frame(payload)
         if event is None or event.kind not in {"action", "before"}:
             return event
         return event.replace(actions=(self.read_action(payload, event.name, at),))
 
-    def read_frame(self, payload: "Payload") -> Event | None:
+    def read_frame(self, payload: "Payload") -> HookEvent | None:
         """The event without its actions; None for one unheard of."""
         name, session = get_text(payload, "hook_event_name"), get_text(payload, "session_id")
         if name not in self.events or not session:
             return None
         kind = self.events[name]
-        return Event(
+        return HookEvent(
             kind=kind,
             name=name,
             session=session,

@@ -8,7 +8,7 @@ in Claude Code's settings, too, with payloads of their own; those are left to th
 
 from insula.coding.hosts.dialects import BaseDialect, find_number, read_call
 from insula.coding.hosts.payload import Payload, collect_text, get_object, get_objects, get_seconds, get_text
-from insula.coding.step.action import Action, Event
+from insula.coding.step.action import Action, HookEvent
 from insula.coding.step.fingerprint import get_target
 from insula.coding.step.outcome import is_denied, is_error
 from insula.value import is_list
@@ -30,7 +30,7 @@ class ClaudeCodeDialect(BaseDialect):
     asks = True
     hears_stop = True
 
-    def read_event(self, payload: Payload, at: float) -> Event | None:
+    def read_event(self, payload: Payload, at: float) -> HookEvent | None:
         """What the host tells; a batch tells of the calls that it turned down or that the user did."""
         if _is_of_another(payload):
             return None
@@ -105,7 +105,7 @@ def _read_call(payload: Payload, at: float, output: str, *, ok: bool) -> Action:
     return read_call(payload, at, output, ok).replace(seconds=get_seconds(payload, "duration_ms"))
 
 
-def _read_batch(event: Event, calls: list[Payload], at: float) -> Event:
+def _read_batch(event: HookEvent, calls: list[Payload], at: float) -> HookEvent:
     """The end of a turn: its calls by their ids, and those of them that no other event tells of."""
     from insula.coding.step.person import read_rejection
 

@@ -6,7 +6,7 @@ its record of the session is.
 
 from insula.coding.hosts.dialects import BaseDialect
 from insula.coding.hosts.payload import Payload, collect_text, get_first_text, get_object, get_objects, get_text
-from insula.coding.step.action import Action, Event
+from insula.coding.step.action import Action, HookEvent
 from insula.coding.step.fingerprint import make_action
 from insula.value import is_list, is_object
 
@@ -26,13 +26,13 @@ _FRAME = ("[Command exited with code ", "[stderr]")
 class ClineDialect(BaseDialect):
     """What Cline sends and reads."""
 
-    def read_frame(self, payload: Payload) -> Event | None:
+    def read_frame(self, payload: Payload) -> HookEvent | None:
         """The event, which is told by its fields."""
         name = next((_TOLD_BY[field] for field in _TOLD_BY if field in payload), "")
         task = get_text(payload, "taskId")
         if not name or not task:
             return None
-        return Event(
+        return HookEvent(
             kind=self.events[name],
             name=name,
             session=get_text(get_object(payload, "sessionContext"), "rootSessionId") or task,

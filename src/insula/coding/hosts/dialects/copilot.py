@@ -5,7 +5,7 @@ A command that fails comes as a success whose last line tells its exit code.
 
 from insula.coding.hosts.dialects import BaseDialect
 from insula.coding.hosts.payload import Payload, get_object, get_text
-from insula.coding.step.action import Action, Event
+from insula.coding.step.action import Action, HookEvent
 from insula.coding.step.digests import hash_text
 from insula.coding.step.fingerprint import make_action
 
@@ -26,13 +26,13 @@ _ENDED = " completed with exit code "
 class CopilotDialect(BaseDialect):
     """What Copilot CLI sends and reads; it names its record of a session when a turn has ended, too late to be read."""
 
-    def read_frame(self, payload: Payload) -> Event | None:
+    def read_frame(self, payload: Payload) -> HookEvent | None:
         """The event, which is told by its fields."""
         name = next((_FIRST_TOLD_BY[field] for field in _FIRST_TOLD_BY if field in payload), "")
         kind, session = self.events.get(name, ""), get_text(payload, "sessionId")
         if not kind or not session or ("toolName" in payload) != (kind == "action"):
             return None
-        return Event(
+        return HookEvent(
             kind=kind,
             name=name,
             session=session,

@@ -8,20 +8,20 @@ import json
 
 from insula.coding.hosts.dialects import BaseDialect, read_call
 from insula.coding.hosts.payload import Payload, collect_text, get_first_text, get_text
-from insula.coding.step.action import Action, Event
+from insula.coding.step.action import Action, HookEvent
 from insula.value import is_object
 
 
 class CursorDialect(BaseDialect):
     """What Cursor sends and reads."""
 
-    def read_frame(self, payload: Payload) -> Event | None:
+    def read_frame(self, payload: Payload) -> HookEvent | None:
         """The event, with what may be dropped of the answer to it."""
         name = get_text(payload, "hook_event_name")
         session = get_text(payload, "conversation_id") or get_text(payload, "session_id")
         if name not in self.events or not session:
             return None
-        return Event(
+        return HookEvent(
             kind=self.events[name],
             name=name,
             session=session,

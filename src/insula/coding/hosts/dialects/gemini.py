@@ -4,7 +4,7 @@ import re
 
 from insula.coding.hosts.dialects import BaseDialect, find_number, read_call
 from insula.coding.hosts.payload import Payload, collect_text, get_object, get_text
-from insula.coding.step.action import Action, Event
+from insula.coding.step.action import Action, HookEvent
 from insula.coding.step.digests import hash_text
 from insula.coding.step.outcome import read_exit_code
 
@@ -15,7 +15,7 @@ _FRAME = r"(?:Exit Code|Signal|Background PIDs|Process Group PGID): [\w, ()]+$"
 class GeminiDialect(BaseDialect):
     """What Gemini CLI sends and reads."""
 
-    def read_event(self, payload: Payload, at: float) -> Event | None:
+    def read_event(self, payload: Payload, at: float) -> HookEvent | None:
         """What the host tells; whether it drops the answer hangs on the outcome of the call."""
         event = super().read_event(payload, at)
         return event.replace(drops_output=_is_failed(payload)) if event and event.kind == "action" else event

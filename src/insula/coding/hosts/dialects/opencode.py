@@ -8,19 +8,19 @@ in a database, which a hook does not open.
 
 from insula.coding.hosts.dialects import BaseDialect
 from insula.coding.hosts.payload import Payload, get_object, get_text
-from insula.coding.step.action import Action, Event
+from insula.coding.step.action import Action, HookEvent
 from insula.coding.step.fingerprint import make_action
 
 
 class OpenCodeDialect(BaseDialect):
     """What our plugin in OpenCode sends and reads."""
 
-    def read_frame(self, payload: Payload) -> Event | None:
+    def read_frame(self, payload: Payload) -> HookEvent | None:
         """The event as the plugin tells it."""
         name, session = get_text(payload, "event"), get_text(payload, "session")
         if name not in self.events or not session:
             return None
-        return Event(
+        return HookEvent(
             kind=self.events[name],
             name=name,
             session=session,

@@ -2,7 +2,7 @@
 
 from insula.coding.hosts.dialects import BaseDialect, find_number, read_call
 from insula.coding.hosts.payload import Payload, collect_text, get_object, get_text
-from insula.coding.step.action import Action, Event
+from insula.coding.step.action import Action, HookEvent
 from insula.coding.step.outcome import read_exit_code
 
 _SHELL = "run_shell_command"
@@ -16,7 +16,7 @@ _SPEAKS = ("Output: ", "Error: ")
 class QwenDialect(BaseDialect):
     """What Qwen Code sends and reads."""
 
-    def read_frame(self, payload: Payload) -> Event | None:
+    def read_frame(self, payload: Payload) -> HookEvent | None:
         """The event; None for a prompt of no person's."""
         event = super().read_frame(payload)
         if event is None or event.kind != "prompt":

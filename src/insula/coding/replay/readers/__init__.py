@@ -28,7 +28,7 @@ WAITING = 256
 """Calls that may wait for their result, and requests that may be told of again."""
 
 
-class Call(NamedTuple):
+class TranscriptCall(NamedTuple):
     """One tool call with its result, as a hook would see it."""
 
     tool: str
@@ -57,14 +57,14 @@ class Call(NamedTuple):
     """Whether the result came without the call that it is of, which stands in no line that could be read."""
 
 
-class Asked(NamedTuple):
-    """The agent asks for a tool call; its `Call` follows when there is a result."""
+class CallRequest(NamedTuple):
+    """The agent asks for a tool call; its `TranscriptCall` follows when there is a result."""
 
     at: float
     agent: str = ""
 
 
-class Prompt(NamedTuple):
+class UserPrompt(NamedTuple):
     """The user speaks."""
 
     at: float
@@ -98,7 +98,7 @@ class Compacted(NamedTuple):
     agent: str = ""
 
 
-class Spent(NamedTuple):
+class TokenUsage(NamedTuple):
     """What a request to the model cost, as the host counts it."""
 
     at: float
@@ -110,7 +110,7 @@ class Spent(NamedTuple):
     agent: str = ""
 
 
-class Place(NamedTuple):
+class WorkingFolder(NamedTuple):
     """The folder that the session works in."""
 
     cwd: str
@@ -124,10 +124,12 @@ class Skipped(NamedTuple):
     """Whether it is a line that could not be read."""
 
 
-Event = Call | Asked | Prompt | Rejected | Interrupt | Compacted | Spent | Place | Skipped
+TranscriptEvent = (
+    TranscriptCall | CallRequest | UserPrompt | Rejected | Interrupt | Compacted | TokenUsage | WorkingFolder | Skipped
+)
 
 
-def read_action(call: Call) -> Action:
+def read_action(call: TranscriptCall) -> Action:
     """The action that a call was, as the senses see it."""
     done = make_action(
         tool=call.tool, input=call.input, output=call.output, at=call.at, ok=call.ok, code=call.code, id=call.id
@@ -163,7 +165,7 @@ def clean_name(text: object) -> str:
     return word or "nameless"
 
 
-class Done(NamedTuple):
+class ReplayedCall(NamedTuple):
     """A call without its texts: what the senses keep of it."""
 
     at: float
@@ -174,11 +176,11 @@ class Done(NamedTuple):
     lost: bool = False
 
 
-def make_done(call: Call) -> Done:
+def make_done(call: TranscriptCall) -> ReplayedCall:
     """A call as the senses see it."""
     action = read_action(call)
     failed = not action.ok if call.ok is None else not call.ok
-    return Done(call.at, call.agent, action, failed, call.lost)
+    return ReplayedCall(call.at, call.agent, action, failed, call.lost)
 
 
 GENERATION = 300_000
@@ -220,7 +222,7 @@ class BaseReader:
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
         self._seen, self._agent, self._session = seen, agent, session
 
-    def read(self, rows: Iterable[Row | Skipped]) -> Iterator[Event]:
+    def read(self, rows: Iterable[Row | Skipped]) -> Iterator[TranscriptEvent]:
         """What the lines tell, in their order."""
         for row in rows:
             if isinstance(row, Skipped):
@@ -229,7 +231,7 @@ class BaseReader:
                 yield from self.read_row(row)
         yield from (Skipped(NO_RESULT) for _ in range(self.count_waiting()))
 
-    def read_row(self, row: Row) -> Iterator[Event]:
+    def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""
         raise NotImplementedError
 

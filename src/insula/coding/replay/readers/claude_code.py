@@ -8,19 +8,19 @@ from insula.coding.replay.readers import (
     NO_CALL,
     NOT_BY_THE_USER,
     REPEATED,
-    Asked,
     BaseReader,
-    Call,
+    CallRequest,
     Compacted,
-    Event,
     Interrupt,
-    Place,
-    Prompt,
     Rejected,
     Row,
     Seen,
     Skipped,
-    Spent,
+    TokenUsage,
+    TranscriptCall,
+    TranscriptEvent,
+    UserPrompt,
+    WorkingFolder,
     clean_name,
     drop_oldest,
     parse_time,
@@ -83,12 +83,12 @@ class ClaudeCodeReader(BaseReader):
         """How many calls have no result yet."""
         return len(self._waiting)
 
-    def read_row(self, row: Row) -> Iterator[Event]:
+    def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""
         kind = get_text(row, "type")
         if not self._cwd and (cwd := get_text(row, "cwd")):
             self._cwd = cwd
-            yield Place(cwd)
+            yield WorkingFolder(cwd)
         if kind not in {"user", "assistant"}:
             yield _read_aside(row, kind)
         elif (line := get_text(row, "uuid")) and not self._seen.add(line):
@@ -98,7 +98,7 @@ class ClaudeCodeReader(BaseReader):
         else:
             yield from self._read_given(row, get_agent(row) or self._agent)
 
-    def _read_answer(self, row: Row, agent: str) -> Iterator[Event]:
+    def _read_answer(self, row: Row, agent: str) -> Iterator[TranscriptEvent]:
         at, message = parse_time(row.get("timestamp")), get_object(row, "message")
         yield from self._read_cost(message, at, agent)
         for block in get_objects(message, "content"):
@@ -107,12 +107,12 @@ class ClaudeCodeReader(BaseReader):
                 use = _Use(get_text(block, "name"), block.get("input"), thought, turn)
                 self._waiting[get_text(block, "id")] = use
                 drop_oldest(self._waiting)
-                yield Asked(at, agent)
+                yield CallRequest(at, agent)
             else:
                 thought = get_text(block, "text") or get_text(block, "thinking")
                 self._thoughts[agent] = thought or self._thoughts.get(agent, "")
 
-    def _read_cost(self, message: Row, at: float, agent: str) -> Iterator[Event]:
+    def _read_cost(self, message: Row, at: float, agent: str) -> Iterator[TranscriptEvent]:
         """One request may stand in several lines, among those of others; of each, only what is new is paid."""
         usage, request = get_object(message, "usage"), (agent, get_text(message, "id"))
         new = sum(_count(usage, part) for part in _PAID)
@@ -120,9 +120,9 @@ class ClaudeCodeReader(BaseReader):
         self._paid[request] = max(new, paid)
         drop_oldest(self._paid)
         if usage and new > paid:
-            yield Spent(at, context=new + _count(usage, "cache_read_input_tokens"), fresh=new - paid, agent=agent)
+            yield TokenUsage(at, context=new + _count(usage, "cache_read_input_tokens"), fresh=new - paid, agent=agent)
 
-    def _read_given(self, row: Row, agent: str) -> Iterator[Event]:
+    def _read_given(self, row: Row, agent: str) -> Iterator[TranscriptEvent]:
         at, texts, any_result = parse_time(row.get("timestamp")), list[str](), False
         for block in blocks(row):
             if block.get("type") == "tool_result":
@@ -134,17 +134,17 @@ class ClaudeCodeReader(BaseReader):
             yield Interrupt(at, agent)
         if not agent and is_typed(row, texts):
             typed = "\n\n".join(text for text in texts if text and not text.startswith(NOT_TYPED))
-            yield Prompt(at, words=extract_own_words(typed))
+            yield UserPrompt(at, words=extract_own_words(typed))
         elif not any_result:
             yield Skipped(NOT_BY_THE_USER)
 
-    def _read_result(self, block: Row, at: float, agent: str) -> Iterator[Event]:
+    def _read_result(self, block: Row, at: float, agent: str) -> Iterator[TranscriptEvent]:
         thought, self._thoughts[agent] = self._thoughts.get(agent, ""), ""
         use = self._waiting.pop(get_text(block, "tool_use_id"), None) or _Use("", None, thought)
         output, lost = _read_output(block.get("content")), not use.tool
         if (remark := read_rejection(output, get_target(use.input))) is not None:
             yield Rejected(at, agent, extract_own_words(remark.words), remark.about)
-        yield Call(
+        yield TranscriptCall(
             use.tool,
             use.input,
             output,
@@ -161,7 +161,7 @@ class ClaudeCodeReader(BaseReader):
             yield Skipped(NO_CALL)
 
 
-def _read_aside(row: Row, kind: str) -> Event:
+def _read_aside(row: Row, kind: str) -> TranscriptEvent:
     if kind == "system":
         if str(row.get("subtype")).endswith("compact_boundary"):
             return Compacted(parse_time(row.get("timestamp")), get_agent(row))

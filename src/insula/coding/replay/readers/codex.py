@@ -9,18 +9,18 @@ from insula.coding.replay.readers import (
     NO_CALL,
     NOT_BY_THE_USER,
     REPEATED,
-    Asked,
     BaseReader,
-    Call,
+    CallRequest,
     Compacted,
-    Event,
     Interrupt,
-    Place,
-    Prompt,
     Row,
     Seen,
     Skipped,
-    Spent,
+    TokenUsage,
+    TranscriptCall,
+    TranscriptEvent,
+    UserPrompt,
+    WorkingFolder,
     clean_name,
     drop_oldest,
     parse_time,
@@ -91,14 +91,14 @@ class CodexReader(BaseReader):
         """How many calls have no result yet."""
         return len(self._waiting)
 
-    def read_row(self, row: Row) -> Iterator[Event]:
+    def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""
         kind = get_text(row, "type")
         payload = get_object(row, "payload") if "payload" in row else row
         self._at = parse_time(row.get("timestamp")) or self._at
         if not self._cwd and (cwd := get_text(payload, "cwd")) and kind in {"session_meta", "turn_context"}:
             self._cwd = cwd
-            yield Place(cwd)
+            yield WorkingFolder(cwd)
         if get_text(payload, "type") in _ONCE and not self._seen.add(_name_line(row, payload)):
             yield Skipped(REPEATED)
         elif kind == "response_item" or kind in _BARE:
@@ -110,7 +110,7 @@ class CodexReader(BaseReader):
         else:
             yield _read_aside(row, kind)
 
-    def _read_item(self, item: Row) -> Iterator[Event]:
+    def _read_item(self, item: Row) -> Iterator[TranscriptEvent]:
         kind = get_text(item, "type")
         if kind in {"function_call", "custom_tool_call", "local_shell_call"}:
             yield self._take_call(item)
@@ -119,7 +119,7 @@ class CodexReader(BaseReader):
         else:
             yield Skipped(clean_name(kind) if kind in _TALK else f"unknown: response_item {clean_name(kind)}")
 
-    def _take_call(self, item: Row) -> Event:
+    def _take_call(self, item: Row) -> TranscriptEvent:
         if self._answered:  # the model asks again: another turn of it
             self._turn, self._answered = self._turn + 1, False
         call = get_text(item, "call_id") or get_text(item, "id")
@@ -127,21 +127,21 @@ class CodexReader(BaseReader):
         self._turns[call] = f"turn {self._turn}"
         drop_oldest(self._waiting)
         drop_oldest(self._turns)
-        return Asked(self._at, self._agent)
+        return CallRequest(self._at, self._agent)
 
-    def _read_result(self, item: Row) -> Iterator[Event]:
+    def _read_result(self, item: Row) -> Iterator[TranscriptEvent]:
         call = get_text(item, "call_id")
         tool, arguments = self._waiting.pop(call, ("", None))
         output, ok, code = read_outcome(item.get("output"))
         turn, self._answered = self._turns.get(call, ""), True
         lost = not tool
-        yield Call(
+        yield TranscriptCall(
             tool, arguments, output, self._at, ok=ok, code=code, id=call, agent=self._agent, turn=turn, lost=lost
         )
         if lost:
             yield Skipped(NO_CALL)
 
-    def _read_message(self, event: Row) -> Iterator[Event]:
+    def _read_message(self, event: Row) -> Iterator[TranscriptEvent]:
         kind = get_text(event, "type")
         if kind == "token_count":
             yield from self._read_cost(get_object(event, "info"))
@@ -156,25 +156,25 @@ class CodexReader(BaseReader):
         else:
             yield Skipped(f"event_msg: {clean_name(kind)}")
 
-    def _read_prompt(self, prompt: str) -> Event:
+    def _read_prompt(self, prompt: str) -> TranscriptEvent:
         """Newer versions tell a prompt in two events."""
         once = f"{prompt} {int(self._at)}"
         if self._agent or once == self._prompt:
             return Skipped(NOT_BY_THE_USER)
         self._prompt = once
-        return Prompt(self._at, words=extract_own_words(prompt))
+        return UserPrompt(self._at, words=extract_own_words(prompt))
 
-    def _read_cost(self, info: Row) -> Iterator[Event]:
+    def _read_cost(self, info: Row) -> Iterator[TranscriptEvent]:
         usage, context_window = get_object(info, "last_token_usage"), info.get("model_context_window")
         total, cached = (usage.get(part) for part in ("total_tokens", "cached_input_tokens"))
         if not isinstance(total, int) or total <= 0:
             yield Skipped("event_msg: token_count")
             return
         fresh = total - min(total, cached) if isinstance(cached, int) else total
-        yield Spent(self._at, total, fresh, context_window if isinstance(context_window, int) else 0, self._agent)
+        yield TokenUsage(self._at, total, fresh, context_window if isinstance(context_window, int) else 0, self._agent)
 
 
-def _read_aside(row: Row, kind: str) -> Event:
+def _read_aside(row: Row, kind: str) -> TranscriptEvent:
     known = kind in _NOT_NEEDED or (not kind and "instructions" in row) or "record_type" in row
     return Skipped(clean_name(kind or "session_meta") if known else f"unknown: {clean_name(kind)}")
 

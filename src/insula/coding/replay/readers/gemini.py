@@ -10,16 +10,16 @@ from insula.coding.hosts.dialects.gemini import SHELL, strip_frame
 from insula.coding.hosts.payload import collect_text, get_object, get_objects, get_text
 from insula.coding.replay.readers import (
     NOT_BY_THE_USER,
-    Asked,
     BaseReader,
-    Call,
-    Event,
+    CallRequest,
     Interrupt,
-    Prompt,
     Row,
     Seen,
     Skipped,
-    Spent,
+    TokenUsage,
+    TranscriptCall,
+    TranscriptEvent,
+    UserPrompt,
     clean_name,
     parse_time,
 )
@@ -65,7 +65,7 @@ class GeminiReader(BaseReader):
     def _is_new(self, kind: str, which: str) -> bool:
         return self._seen.add(f"gemini {self._session} {self._agent} {kind} {which}" if which else "")
 
-    def read_row(self, row: Row) -> Iterator[Event]:
+    def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""
         if changed := get_object(row, "$set"):
             yield Skipped("$set")
@@ -78,7 +78,7 @@ class GeminiReader(BaseReader):
         else:
             yield from self._read_message(row)
 
-    def _read_message(self, row: Row) -> Iterator[Event]:
+    def _read_message(self, row: Row) -> Iterator[TranscriptEvent]:
         kind, at = get_text(row, "type"), parse_time(row.get("timestamp"))
         which = get_text(row, "id") or get_text(row, "timestamp")
         new = self._is_new("message", which)
@@ -94,41 +94,41 @@ class GeminiReader(BaseReader):
         else:
             yield Skipped(f"unknown: {clean_name(kind)}")
 
-    def _read_prompt(self, row: Row, at: float) -> Event:
+    def _read_prompt(self, row: Row, at: float) -> TranscriptEvent:
         content = row.get("content")
         parts = content if is_list(content) else [content]
         texts = [part if isinstance(part, str) else get_text(part, "text") if is_object(part) else "" for part in parts]
         if self._agent or not any(text.strip() and not text.startswith(_NOT_TYPED) for text in texts):
             return Skipped(NOT_BY_THE_USER)
-        return Prompt(
+        return UserPrompt(
             at, words=extract_own_words("\n\n".join(text for text in texts if not text.startswith(_NOT_TYPED)))
         )
 
-    def _read_cost(self, tokens: Row, at: float) -> Iterator[Event]:
+    def _read_cost(self, tokens: Row, at: float) -> Iterator[TranscriptEvent]:
         total, cached = tokens.get("total"), tokens.get("cached")
         if isinstance(total, int) and total > 0:
             fresh = total - min(total, cached) if isinstance(cached, int) else total
-            yield Spent(at, total, fresh, agent=self._agent)
+            yield TokenUsage(at, total, fresh, agent=self._agent)
 
-    def _read_call(self, call: Row, which: str, at: float, turn: str) -> Iterator[Event]:
+    def _read_call(self, call: Row, which: str, at: float, turn: str) -> Iterator[TranscriptEvent]:
         status = get_text(call, "status")
         if self._is_new("asked", which):
             self._asked += 1
-            yield Asked(at, self._agent)
+            yield CallRequest(at, self._agent)
         if status in _PENDING or not self._is_new("answered", which):
             return
         self._answered += 1
         yield _read_answered(call, status, parse_time(call.get("timestamp")) or at, self._agent)._replace(turn=turn)
 
 
-def _read_answered(call: Row, status: str, at: float, agent: str) -> Call:
+def _read_answered(call: Row, status: str, at: float, agent: str) -> TranscriptCall:
     """A call as the hook would be told it."""
     tool, response = get_text(call, "name"), _get_response(call)
     output, frame = collect_text(response.get("output")) or collect_text(response.get("error")), ""
     if tool == SHELL:
         output, frame = strip_frame(output)
     code = read_exit_code(frame)
-    return Call(
+    return TranscriptCall(
         tool,
         call.get("args"),
         output,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from insula.coding.hosts.payload import get_objects, get_text
-from insula.coding.replay.readers import Call, Row
+from insula.coding.replay.readers import Row, TranscriptCall
 
 SPACING = 1.0
 """Seconds between two calls of a run without a clock: what repeats there is not taken for waiting."""
@@ -13,18 +13,18 @@ _ACI = frozenset(
 """The commands of SWE-agent's interface: tools, though it types them into its shell."""
 
 
-def read_calls(row: Row) -> Iterator[Call]:
+def read_calls(row: Row) -> Iterator[TranscriptCall]:
     """The calls of a run, on a clock of its own: seconds from its beginning."""
     name = get_text(row, "set")
     for number, step in enumerate(get_objects(row, "steps")):
         yield _read_call(name, step, number)
 
 
-def _read_call(name: str, step: Row, number: int) -> Call:
+def _read_call(name: str, step: Row, number: int) -> TranscriptCall:
     tool, arguments = _read_tool(name, get_text(step, "tool"), get_text(step, "action"))
     code, output = step.get("rc"), get_text(step, "obs")
     reward = step.get("reward")
-    return Call(
+    return TranscriptCall(
         tool=tool,
         input=arguments,
         output=f"Exit code {code}\n{output}" if code else output,  # so Claude Code words a failure

@@ -9,7 +9,7 @@ from insula.coding.step.action import Action
 from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.coding.step.programs import REQUEST
 from insula.coding.step.state import Reading, State
-from insula.coding.step.turn import Group, group_by_turn
+from insula.coding.step.turn import TurnActions, group_by_turn
 from insula.coding.step.wording import join_names, write_number
 
 NAME = "nociception"
@@ -58,21 +58,21 @@ def _read_row(state: State) -> Reading | None:
     return _make_row("alike", row[:alike]) if alike >= ALIKE else None
 
 
-def _asks_elsewhere(row: list[Group]) -> bool:
+def _asks_elsewhere(row: list[TurnActions]) -> bool:
     """Whether each turn asked another address: that all refuse may be what was to be shown."""
     asked = [action for group in row for action in group.failing]
     return all(action.family.startswith(REQUEST) for action in asked) and len({a.selectors for a in asked}) == len(row)
 
 
-def _make_row(form: str, row: list[Group]) -> Reading:
+def _make_row(form: str, row: list[TurnActions]) -> Reading:
     label = row[0].failing[0].label if form == "equal" and len(row[0].failing) == 1 else ""
     first = row[-1].number
     return Reading(sense=NAME, count=len(row), key=f"row {first}", first=first, form=form, label=label)
 
 
-def _list_failing(turns: list[Group]) -> list[Group]:
+def _list_failing(turns: list[TurnActions]) -> list[TurnActions]:
     """The last turns in which something failed and nothing went well, newest first."""
-    row: list[Group] = []
+    row: list[TurnActions] = []
     for group in reversed(turns):
         if not group.failing or group.going:
             break
@@ -80,11 +80,11 @@ def _list_failing(turns: list[Group]) -> list[Group]:
     return row
 
 
-def _count_while(row: list[Group], holds: "Callable[[Group], bool]") -> int:
+def _count_while(row: list[TurnActions], holds: "Callable[[TurnActions], bool]") -> int:
     return next((place for place, group in enumerate(row) if not holds(group)), len(row))
 
 
-def _are_of_a_kind(group: Group, other: Group) -> bool:
+def _are_of_a_kind(group: TurnActions, other: TurnActions) -> bool:
     from insula.coding.step.failure import are_similar
 
     a, b = group.failing[0], other.failing[0]

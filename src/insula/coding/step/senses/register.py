@@ -20,7 +20,7 @@ COMMAND = "insula bench hook --data"
 """... and the command that repeats them."""
 
 
-class Measured(Value):
+class SenseMeasurement(Value):
     """What was measured of a sense."""
 
     sense: str
@@ -65,15 +65,15 @@ class Measured(Value):
 
 
 MEASURED = (
-    Measured(sense="nociception", useful=8, useless=2, kinds=3, kept="most useful, but too few to decide"),
-    Measured(sense="vestibular", kept="never spoke on foreign projects; right on labelled examples"),
-    Measured(sense="bypass", kept="never spoke on foreign projects; useful where it was built"),
-    Measured(sense="against_words", false=3, kinds=1, kept="it repeats what you said"),
-    Measured(sense="told_again", kept="it repeats what you said"),
-    Measured(sense="unmet", kept="it repeats what you asked for; mostly false on recorded sessions"),
-    Measured(sense="spatial"),
-    Measured(sense="o2", useful=2, useless=12, kinds=5),
-    Measured(sense="chronos", useless=20, kinds=4),
+    SenseMeasurement(sense="nociception", useful=8, useless=2, kinds=3, kept="most useful, but too few to decide"),
+    SenseMeasurement(sense="vestibular", kept="never spoke on foreign projects; right on labelled examples"),
+    SenseMeasurement(sense="bypass", kept="never spoke on foreign projects; useful where it was built"),
+    SenseMeasurement(sense="against_words", false=3, kinds=1, kept="it repeats what you said"),
+    SenseMeasurement(sense="told_again", kept="it repeats what you said"),
+    SenseMeasurement(sense="unmet", kept="it repeats what you asked for; mostly false on recorded sessions"),
+    SenseMeasurement(sense="spatial"),
+    SenseMeasurement(sense="o2", useful=2, useless=12, kinds=5),
+    SenseMeasurement(sense="chronos", useless=20, kinds=4),
 )
 DEFAULT = frozenset(row.sense for row in MEASURED if row.speaks)
 """The senses that speak where nobody has switched any."""

@@ -7,7 +7,7 @@ answer has not changed for very long is told as a wait in vain.
 from insula.coding.step.action import BRIEF, EDIT, OTHER, READ, SEARCH, Action
 from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.coding.step.state import Reading, State, Wait
-from insula.coding.step.turn import Group, group_by_turn
+from insula.coding.step.turn import TurnActions, group_by_turn
 
 NAME = "vestibular"
 LABEL = "going round in circles"
@@ -46,7 +46,7 @@ def _is_blind(action: Action) -> bool:
     return action.kind == OTHER and action.result[:1] in {"", BRIEF}
 
 
-def _list_trailing(turns: list[Group]) -> list[Group]:
+def _list_trailing(turns: list[TurnActions]) -> list[TurnActions]:
     row = [turns[-1]]
     for group in reversed(turns[:-1]):
         if group.signature != turns[-1].signature:
@@ -55,7 +55,7 @@ def _list_trailing(turns: list[Group]) -> list[Group]:
     return row
 
 
-def _find_repeat(turns: list[Group]) -> Reading | None:
+def _find_repeat(turns: list[TurnActions]) -> Reading | None:
     row = _list_trailing(turns)
     checks = all(action.proves for action in turns[-1].actions)
     if len(row) < (CHECKED if checks else REPEATS):
@@ -65,12 +65,12 @@ def _find_repeat(turns: list[Group]) -> Reading | None:
     return _make_reading("same", len(row), f"same {row[-1].number}", turns[-1].actions[-1], row[-1].number)
 
 
-def _may_wait(row: list[Group]) -> bool:
+def _may_wait(row: list[TurnActions]) -> bool:
     """Whether what is repeated could come out otherwise by itself: what a check or a search says changes by edits."""
     return not all(action.proves or action.kind in {READ, SEARCH} for action in row[-1].actions)
 
 
-def _waited(turns: list[Group], count: int) -> bool:
+def _waited(turns: list[TurnActions], count: int) -> bool:
     """Whether the last so many turns are further apart than the others: the agent waits for something."""
     times = [group.actions[-1].at for group in turns]
     gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
@@ -79,7 +79,7 @@ def _waited(turns: list[Group], count: int) -> bool:
     return min(gaps[len(gaps) - count + 1 :]) >= max(POLL_SECONDS, SLOWER * usual)
 
 
-def _find_cycle(turns: list[Group]) -> Reading | None:
+def _find_cycle(turns: list[TurnActions]) -> Reading | None:
     for period in PERIODS:
         last = turns[-period:]
         if len(last) < period or len({group.signature for group in last}) == 1:
@@ -97,7 +97,7 @@ def _find_cycle(turns: list[Group]) -> Reading | None:
     return None
 
 
-def _get_round(turns: list[Group], period: int, back: int) -> "list[frozenset[tuple[str, str, bool]]] | None":
+def _get_round(turns: list[TurnActions], period: int, back: int) -> "list[frozenset[tuple[str, str, bool]]] | None":
     end = len(turns) - period * back
     part = turns[max(0, end - period) : end]
     if len(part) < period:

@@ -73,7 +73,7 @@ class Act(Value):
         return frozenset(kind for command in self.runs for kind in list_kinds(command))
 
 
-class Done(Value):
+class ActHistory(Value):
     """What a session did, in order."""
 
     acts: tuple[Act, ...] = ()
@@ -81,7 +81,7 @@ class Done(Value):
     """Whether the trace holds all of it: not where the session was resumed, or its beginning lies too far back."""
 
 
-def read_done(folder: str) -> Done:
+def read_done(folder: str) -> ActHistory:
     """What a session and its subagents did.
 
     Args:
@@ -94,7 +94,7 @@ def read_done(folder: str) -> Done:
         more, _ = _read_records(f"{agents}/{name}")
         found += [act for record in more if (act := _load_act(record)) is not None]
     began = [record.get("source") for record in records if record.get("e") == "start"][:1]
-    return Done(
+    return ActHistory(
         acts=tuple(sorted(found, key=lambda act: act.at)), whole=whole and began not in (["resume"], ["compact"])
     )
 
@@ -166,11 +166,11 @@ def is_opaque(act: Act) -> bool:
     )
 
 
-def list_edits(done: Done, since: float = 0.0) -> "Iterator[Act]":
+def list_edits(done: ActHistory, since: float = 0.0) -> "Iterator[Act]":
     """The edits of files since a moment."""
     return (act for act in done.acts if act.kind == EDIT and act.ok and act.at >= since)
 
 
-def find_last_change(done: Done) -> float:
+def find_last_change(done: ActHistory) -> float:
     """When code was last changed; 0 where it was not."""
     return max((act.at for act in list_edits(done) if is_code(act.path)), default=0.0)

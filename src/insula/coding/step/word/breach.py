@@ -25,7 +25,7 @@ from insula.coding.step.word import heads
 from insula.coding.step.word.clauses import load_table
 from insula.coding.step.word.commands import Ran, list_commands
 from insula.coding.step.word.mentions import is_literal
-from insula.coding.step.word.word import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Word, screen_words
+from insula.coding.step.word.word import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Instruction, screen_words
 from insula.foreign import real_path
 from insula.value import Value, is_list, is_object
 
@@ -49,7 +49,7 @@ _MANAGING = frozenset(
 )
 
 
-class Call(Value):
+class CallEffects(Value):
     """A call as the ledger sees it: what it writes where, and what it runs."""
 
     paths: tuple[str, ...] = ()
@@ -65,30 +65,30 @@ class Call(Value):
 class Breach(Value):
     """A word of the user's, and what of a call breaks it."""
 
-    word: Word
+    word: Instruction
     what: str
     """The path, or the command."""
     how: str = "edits"
     """`edits`, `deletes`, `runs` or `writes`."""
 
 
-def read_call(tool: str, given: object) -> Call:
+def read_call(tool: str, given: object) -> CallEffects:
     """What a call does, by its tool and its arguments."""
     name = tool.lower()
     if name in _RUNS:
         return _read_command(_get_command(given))
     if name not in EDITS or not (is_object(given) or isinstance(given, str)):
-        return Call()
+        return CallEffects()
     patch = (
         given if isinstance(given, str) else str(given.get("patch") or given.get("command") or given.get("input") or "")
     )
     if "*** " in patch:
         return _read_patch(patch)
     if not is_object(given) or given.get("command") == "view":
-        return Call()
+        return CallEffects()
     path = next((str(given[key]) for key in PATHS if isinstance(given.get(key), str)), "")
     edits = [edit for edit in given["edits"] if is_object(edit)] if is_list(given.get("edits")) else [given]
-    return Call(
+    return CallEffects(
         paths=(path,) if path else (),
         new="\n".join(str(edit[key]) for edit in edits for key in NEW if isinstance(edit.get(key), str))[:READ],
         old="\n".join(str(edit[key]) for edit in edits for key in OLD if isinstance(edit.get(key), str))[:READ],
@@ -104,14 +104,14 @@ def _get_command(given: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _read_command(line: str) -> Call:
+def _read_command(line: str) -> CallEffects:
     if not line:
-        return Call()
+        return CallEffects()
     if "*** Begin Patch" in line:
         return _read_patch(line)
     runs = list_commands(line)
     known = parse_command(line)
-    return Call(
+    return CallEffects(
         paths=tuple(path for command in runs for path in command.writes),
         deleted=tuple(path for command in runs for path in command.deletes),
         runs=runs,
@@ -120,14 +120,14 @@ def _read_command(line: str) -> Call:
     )
 
 
-def _read_patch(patch: str) -> Call:
+def _read_patch(patch: str) -> CallEffects:
     lines = patch[:READ].splitlines()
     found: dict[str, list[str]] = {"Update": [], "Add": [], "Delete": []}
     for line in lines:
         mark = re.match(r"\*\*\* (Update|Add|Delete) File: (.+)", line)
         if mark:
             found[mark[1]].append(mark[2].strip())
-    return Call(
+    return CallEffects(
         paths=(*found["Update"], *found["Add"]),
         deleted=tuple(found["Delete"]),
         new="\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++"),
@@ -135,7 +135,9 @@ def _read_patch(patch: str) -> Call:
     )
 
 
-def judge_call(words: "Sequence[Word]", call: Call, cwd: str, seen: "Callable[[], Iterable[str]]") -> Breach | None:
+def judge_call(
+    words: "Sequence[Instruction]", call: CallEffects, cwd: str, seen: "Callable[[], Iterable[str]]"
+) -> Breach | None:
     """The first of the words that a call breaks for certain, the newest first.
 
     Args:
@@ -155,7 +157,7 @@ def judge_call(words: "Sequence[Word]", call: Call, cwd: str, seen: "Callable[[]
 
 
 def find_breach(
-    words: "Sequence[Word]", tool: str, given: object, cwd: str, seen: "Callable[[], Iterable[str]]"
+    words: "Sequence[Instruction]", tool: str, given: object, cwd: str, seen: "Callable[[], Iterable[str]]"
 ) -> tuple[str, ...]:
     """What a call breaks, as an action keeps it: id of the word, the word, how, and what; empty for nothing."""
     call = read_call(tool, given)
@@ -166,7 +168,7 @@ def find_breach(
     return (found.word.id, said, found.how, what) if said and what else ()
 
 
-def _name_breach(found: Breach, call: Call) -> str:
+def _name_breach(found: Breach, call: CallEffects) -> str:
     """What breaks a word, in plain characters: of what is written its names, else the file that it is written to."""
     from insula.coding.step.command import make_label
 
@@ -177,7 +179,7 @@ def _name_breach(found: Breach, call: Call) -> str:
     return make_label((found.what,))
 
 
-def _find_broken(word: Word, call: Call, cwd: str, asked: "list[Word]") -> Breach | None:
+def _find_broken(word: Instruction, call: CallEffects, cwd: str, asked: "list[Instruction]") -> Breach | None:
     found = _find_banned_run(word, call, asked)
     if found:
         return Breach(word=word, what=found, how="runs")
@@ -201,7 +203,7 @@ def _find_broken(word: Word, call: Call, cwd: str, asked: "list[Word]") -> Breac
 _DELETING = frozenset("rm delete destroy drop prune remove del rmdir purge truncate unlink -D --delete".split())
 
 
-def _find_deletion(word: Word, call: Call) -> str:
+def _find_deletion(word: Instruction, call: CallEffects) -> str:
     """The command that deletes what a word rules out to be deleted: what it names, or anything at all."""
     for run in call.runs:
         if not _DELETING & set(run.words) or (run.program in {"git"} and run.sub in {"add", "commit", "remote"}):
@@ -235,7 +237,7 @@ def make_relative(path: str, cwd: str) -> str:
     return plain
 
 
-def _forbids_edit(word: Word, path: str, cwd: str) -> bool:
+def _forbids_edit(word: Instruction, path: str, cwd: str) -> bool:
     if word.kind == MOMENT:
         low = word.clause.lower()
         stops = not DENIALS.isdisjoint(re.findall(r"[\w'’]+", low)) or re.search("[不别無ないな]", low)
@@ -244,7 +246,7 @@ def _forbids_edit(word: Word, path: str, cwd: str) -> bool:
     return word.edits and _names_file(word, path, cwd)
 
 
-def _names_file(word: Word, path: str, cwd: str) -> bool:
+def _names_file(word: Instruction, path: str, cwd: str) -> bool:
     """Whether a word names a file: by a path, or a part of the project that the path has for a name."""
     if word.paths:
         return any(covers_path(make_relative(own, cwd), path) for own in word.paths)
@@ -259,7 +261,7 @@ def _names_file(word: Word, path: str, cwd: str) -> bool:
     )
 
 
-def _list_telling(word: Word) -> "set[str]":
+def _list_telling(word: Instruction) -> "set[str]":
     """The words that may name a part of the project."""
     table = load_table()
     said_of = (each for each in word.words if not any(re.fullmatch(table[name], each) for name in ("touches", "only")))
@@ -314,7 +316,7 @@ def _is_inside(path: str) -> bool:
     return not f"/{path}".startswith(_SCRATCH) and not any(plan in f"/{path}" for plan in _PLANS)
 
 
-def _is_wanted(word: Word, path: str, asked: "list[Word]") -> bool:
+def _is_wanted(word: Instruction, path: str, asked: "list[Instruction]") -> bool:
     """Whether the user has asked for this very file since."""
     return any(
         (request.at > word.at or (request.kind == LIFT and request.at == word.at))
@@ -324,7 +326,11 @@ def _is_wanted(word: Word, path: str, asked: "list[Word]") -> bool:
 
 
 def _find_outside(
-    only: "list[Word]", call: Call, cwd: str, asked: "list[Word]", seen: "Callable[[], Iterable[str]]"
+    only: "list[Instruction]",
+    call: CallEffects,
+    cwd: str,
+    asked: "list[Instruction]",
+    seen: "Callable[[], Iterable[str]]",
 ) -> Breach | None:
     """The write that lies outside what alone may be changed."""
     outside = [
@@ -341,11 +347,11 @@ def _find_outside(
     return Breach(word=only[-1], what=outside[0])
 
 
-def _allows_path(word: Word, path: str) -> bool:
+def _allows_path(word: Instruction, path: str) -> bool:
     return any(covers_path(own, path) for own in word.paths) or bool(_list_telling(word) & split_words(path))
 
 
-def _asks_for(asked: Word, path: str, only: Word) -> bool:
+def _asks_for(asked: Instruction, path: str, only: Instruction) -> bool:
     """Whether a request of the user's is for a file: by its path, its kind or its name.
 
     What was asked for in the same message as where alone to work is asked for there.
@@ -376,7 +382,7 @@ _ACTS = {
 """What of a command does an act; of the others the act has its own name."""
 
 
-def _find_banned_run(word: Word, call: Call, asked: "list[Word]") -> str:
+def _find_banned_run(word: Instruction, call: CallEffects, asked: "list[Instruction]") -> str:
     if _is_conditional(word):
         return ""
     for run in call.runs:
@@ -407,7 +413,7 @@ _LEAST = 3
 """Letters of a word that a command may be known by."""
 
 
-def can_be_judged(word: Word) -> bool:
+def can_be_judged(word: Instruction) -> bool:
     """Whether a call can show that a word is broken: it names paths, programs, acts, or a command by its words."""
     if word.kind not in {BAN, HOW, ONLY} or _is_conditional(word):
         return False
@@ -416,7 +422,7 @@ def can_be_judged(word: Word) -> bool:
     return bool(word.programs or files or rivals or (word.kind == BAN and (word.acts or _list_command_names(word))))
 
 
-def _list_command_names(word: Word) -> "set[str]":
+def _list_command_names(word: Instruction) -> "set[str]":
     """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise."""
     low = word.clause.lower()
     if word.paths or word.programs or word.code or word.edits or word.acts:
@@ -427,7 +433,7 @@ def _list_command_names(word: Word) -> "set[str]":
     return telling if len(telling) <= MOST_WORDS and telling >= _list_telling(word) - _PLAIN_WORDS else set()
 
 
-def _find_named(word: Word, call: Call) -> str:
+def _find_named(word: Instruction, call: CallEffects) -> str:
     """The command that has all the telling words of a ban in it: "don't run the e2e tests" and `npm run e2e`."""
     telling = _list_command_names(word)
     if not telling:
@@ -445,12 +451,12 @@ _PLAIN_WORDS = frozenset(
 )
 
 
-def _is_conditional(word: Word) -> bool:
+def _is_conditional(word: Instruction) -> bool:
     low = word.clause.lower()
     return bool(re.search(load_table()["conditions"], low)) and not re.search(load_table()["asking"], low)
 
 
-def _list_targets(call: Call) -> "set[str]":
+def _list_targets(call: CallEffects) -> "set[str]":
     return {part for path in call.touches for part in re.split(r"[:/]", path)}
 
 
@@ -464,7 +470,7 @@ def _is_rival(likes: str, run: Ran) -> bool:
     )
 
 
-def _show_act(call: Call, act: str) -> str:
+def _show_act(call: CallEffects, act: str) -> str:
     names = _ACTS.get(act, {act})
     return next((run.shown for run in call.runs if set(run.acts) & names), call.runs[0].shown if call.runs else act)
 
@@ -500,7 +506,7 @@ _MANIFESTS = {
 _REQUIREMENT = r"^[A-Za-z][\w.-]*(?:\[[\w,]+\])?\s*(?:[=<>~!]=\s*[\d.*]+|$)"
 
 
-def _find_written(word: Word, call: Call) -> str:
+def _find_written(word: Instruction, call: CallEffects) -> str:
     """What a write brings in that a word rules out."""
     if "install" in word.acts and (found := _find_dependency(call)):
         return found
@@ -535,11 +541,11 @@ _KEYWORDS = frozenset(
 )
 
 
-def _is_short(word: Word) -> bool:
+def _is_short(word: Instruction) -> bool:
     return len(_list_telling(word)) <= MOST_WORDS + 1
 
 
-def _find_words(telling: "set[str]", call: Call) -> str:
+def _find_words(telling: "set[str]", call: CallEffects) -> str:
     """The first new line of code that has all the telling words of a ban in it: "no default exports"."""
     names = {name for name in telling if name.isascii() and len(name) > 3}
     if not names or names != telling or len(names) > MOST_WORDS or (len(names) == 1 and not names & _KEYWORDS):
@@ -556,7 +562,7 @@ def _find_words(telling: "set[str]", call: Call) -> str:
     return ""
 
 
-def _find_dependency(call: Call) -> str:
+def _find_dependency(call: CallEffects) -> str:
     for path in call.paths:
         name = path.replace("\\", "/").rsplit("/", 1)[-1].lower()
         pattern = _REQUIREMENT if re.fullmatch(r"requirements[\w.-]*\.(?:txt|in)", name) else _MANIFESTS.get(name, "")
@@ -582,7 +588,7 @@ def _make_import_pattern(name: str) -> str:
     )
 
 
-def _find_brought_in(pattern: str, call: Call) -> str:
+def _find_brought_in(pattern: str, call: CallEffects) -> str:
     """The first match in what is written, where there are more of them than in what it takes the place of."""
     found = [match[0] for match in re.finditer(pattern, call.new)]
     if not found or len(found) <= len(re.findall(pattern, call.old)):

@@ -12,12 +12,12 @@ from insula.coding.step.shell import name_program
 from insula.coding.step.stop_words import LIGHT
 from insula.coding.step.word import acts as acted
 from insula.coding.step.word import heads
-from insula.coding.step.word.acts import ALL_KINDS, CHECK_NAMES, Act, Done
+from insula.coding.step.word.acts import ALL_KINDS, CHECK_NAMES, Act, ActHistory
 from insula.coding.step.word.breach import covers_path, is_test
 from insula.coding.step.word.clauses import load_table, lower_text
 from insula.coding.step.word.extraction import names_nothing
 from insula.coding.step.word.word import ASKED as REQUEST
-from insula.coding.step.word.word import BAN, HOW, Word
+from insula.coding.step.word.word import BAN, HOW, Instruction
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ NEVER, RED, STALE, UNTOUCHED = "never", "red", "stale", "untouched"
 class Demand(Value):
     """Something that a request demands, in a form that acts can meet."""
 
-    word: Word
+    word: Instruction
     what: str
     """The command, the kind of check, or the file."""
     form: str
@@ -55,7 +55,7 @@ class Unmet(Value):
     """What is missing, or the command that came out red."""
 
 
-def list_demands(word: Word) -> "list[Demand]":
+def list_demands(word: Instruction) -> "list[Demand]":
     """What a word of the user's demands that acts can show."""
     low = lower_text(word.clause)
     if (
@@ -87,19 +87,19 @@ _FILES = (*programs.SETTINGS_FILES, ".md", ".mdx", ".rst", ".txt", ".adoc", ".cs
 Forms = list[tuple[str, str]]
 
 
-def _list_checks(word: Word, low: str) -> Forms:
+def _list_checks(word: Instruction, low: str) -> Forms:
     """The commands that a clause asks to run, else the kinds of check."""
     kinds = [kind for name, kind in _CHECKS.items() if re.search(load_table()[name], low)]
     return [("command", name) for name in _list_named_checks(word)] or [("check", kind) for kind in kinds]
 
 
-def _list_named_checks(word: Word) -> "list[str]":
+def _list_named_checks(word: Instruction) -> "list[str]":
     """The commands that a word names, and programs that are nothing but checks."""
     named = (*word.programs, word.likes)
     return [name for name in named if " " in name or programs.PROGRAMS.get(name) in programs.PROVING]
 
 
-def _list_files(word: Word, low: str) -> Forms:
+def _list_files(word: Instruction, low: str) -> Forms:
     """The files that a clause asks to bring up to date; of "the docs" nobody can tell whether a comment is meant."""
     names = [name for name in _DOCUMENTS if re.search(load_table()[name], low)]
     names += [path for path in word.paths if _is_file(path) and not any(name in path.lower() for name in _DOCUMENTS)]
@@ -131,7 +131,7 @@ def _asks_for_act(act: str, low: str) -> bool:
     return names_nothing(re.split(load_table()["conditions"], low[found.end() :], maxsplit=1)[0])
 
 
-_FORMS: "dict[str, Callable[[Word, str], Forms]]" = {
+_FORMS: "dict[str, Callable[[Instruction, str], Forms]]" = {
     "run": _list_checks,
     "write": _list_files,
     "test": lambda word, low: [("test", "test")] if re.search(load_table()["tests"], low) else [],
@@ -139,7 +139,7 @@ _FORMS: "dict[str, Callable[[Word, str], Forms]]" = {
 }
 
 
-def find_unmet(words: "Sequence[Word]", done: Done, told: "Sequence[Told]") -> "Unmet | None":
+def find_unmet(words: "Sequence[Instruction]", done: ActHistory, told: "Sequence[AgentClause]") -> "Unmet | None":
     """The first demand that nothing met and of which the agent says nothing itself, the newest request first."""
     latest = max((word.at for word in words if word.kind == REQUEST), default=0.0)
     if not any(act.at >= latest and (act.kind == "edit" or act.changes or act.acts) for act in done.acts):
@@ -155,7 +155,7 @@ def find_unmet(words: "Sequence[Word]", done: Done, told: "Sequence[Told]") -> "
     return None
 
 
-def _find_missing(demand: Demand, done: Done) -> "tuple[str, str]":
+def _find_missing(demand: Demand, done: ActHistory) -> "tuple[str, str]":
     """Why a demand is unmet, and the command that came out red; empty where it is met, or may be."""
     since = [act for act in done.acts if act.at >= demand.word.at]
     if demand.form in {"command", "check"}:
@@ -222,7 +222,7 @@ def _may_write(act: Act, pattern: str) -> bool:
     return act.tool.lower() in {"agent", "task"} or (act.tool.startswith("mcp__") and not act.path)
 
 
-def _judge_check(demand: Demand, since: "list[Act]", done: Done) -> "tuple[str, str]":
+def _judge_check(demand: Demand, since: "list[Act]", done: ActHistory) -> "tuple[str, str]":
     hits = [act for act in since if _meets_check(demand, act)]
     if not hits and any(_may_meet_check(demand, act) for act in since):
         return "", ""
@@ -276,7 +276,7 @@ def _may_meet_check(demand: Demand, act: Act) -> bool:
     return any(re.search(wanted, " ".join(command.words).lower()) for command in unknown)
 
 
-def _is_admitted(demand: Demand, told: "Sequence[Told]") -> bool:
+def _is_admitted(demand: Demand, told: "Sequence[AgentClause]") -> bool:
     """Whether the agent says itself that it has not done it, or that something is left."""
     pattern = make_pattern(demand)
     left = {clause.sentence for clause in told if clause.means == NOT}
@@ -313,7 +313,7 @@ MOST = 80
 SURE = 0.6
 
 
-class Told(Value):
+class AgentClause(Value):
     """A clause of an agent's last words."""
 
     text: str
@@ -321,11 +321,11 @@ class Told(Value):
     sentence: str
 
 
-def read_last_words(said: str) -> "tuple[Told, ...]":
+def read_last_words(said: str) -> "tuple[AgentClause, ...]":
     """The clauses of an agent's last words, with what each means; code, quotations and tables are none of its words."""
     text = re.sub(r"```.*?(?:```|\Z)|(?m:^[ \t]*[|>].*$)", " ", said[-READ:], flags=re.DOTALL)
     text = re.sub(r"\*\*|__|(?m:^#+ )", "", text)
-    found: list[Told] = []
+    found: list[AgentClause] = []
     for line in text.split("\n"):
         for sentence in re.split(r"(?<=[.!?…])\s+|(?<=[。！？])", re.sub(r"^\s*(?:[-*•·✓✔✅☑]|\d+[.)])\s*", "", line)):
             for piece in re.split(load_table()["told"], sentence):
@@ -336,12 +336,12 @@ def read_last_words(said: str) -> "tuple[Told, ...]":
     return tuple(found)
 
 
-def _read_clause(text: str, sentence: str) -> Told:
+def _read_clause(text: str, sentence: str) -> AgentClause:
     if sentence.endswith(("?", "？")):
-        return Told(text=text, means=OTHER, sentence=sentence)
+        return AgentClause(text=text, means=OTHER, sentence=sentence)
     chances = heads.score_clause("report", text)
     means = max(chances, key=lambda name: chances[name])
-    return Told(text=text, means=means if chances[means] >= SURE else OTHER, sentence=sentence)
+    return AgentClause(text=text, means=means if chances[means] >= SURE else OTHER, sentence=sentence)
 
 
 def ends_with_question(said: str) -> bool:

@@ -24,7 +24,7 @@ from insula.coding.step.word.word import (
     SPARED,
     STANDING,
     TASK,
-    Word,
+    Instruction,
 )
 
 TYPE_CHECKING = False
@@ -54,10 +54,10 @@ SAID = 160
 """Characters of a word that are kept."""
 
 
-def hear_words(message: str) -> "tuple[Word, ...]":
+def hear_words(message: str) -> "tuple[Instruction, ...]":
     """What a message of the user's says, in order: bans, ways, demands, and what it takes back."""
-    found: list[Word] = []
-    before: Word | None = None
+    found: list[Instruction] = []
+    before: Instruction | None = None
     here: tuple[str, ...] = ()  # paths that a pronoun may mean: named in this sentence
     above: tuple[str, ...] = ()  # ... and in the one before it
     sentence = supposed = ""
@@ -87,18 +87,18 @@ def hear_words(message: str) -> "tuple[Word, ...]":
     return tuple(found)
 
 
-def _belongs_to(lift: Word, before: Word) -> bool:
+def _belongs_to(lift: Instruction, before: Instruction) -> bool:
     """Whether what may be done is how a request may be met: "build it, in parallel if you like"."""
     return before.kind == ASKED and before.said == lift.said and not (lift.paths or lift.programs or lift.acts)
 
 
-def _is_rest(word: Word, text: str) -> bool:
+def _is_rest(word: Instruction, text: str) -> bool:
     """Whether a clause says "nothing else" and no more."""
     pattern = {ONLY: load_table()["rest"], BAN: load_table()["others"]}.get(word.kind)
     return pattern is not None and re.search(pattern, text.lower()) is not None
 
 
-def _narrow(before: Word, rest: Word) -> Word:
+def _narrow(before: Instruction, rest: Instruction) -> Instruction:
     """What may be changed, to which "nothing else" was added: only that may be."""
     if (before.kind == ASKED and before.edits and (before.paths or before.words)) or (
         before.kind == LIFT and before.paths
@@ -107,7 +107,7 @@ def _narrow(before: Word, rest: Word) -> Word:
     return before
 
 
-def _is_meant(ban: Word, clause: Clause, word: Word | None) -> bool:
+def _is_meant(ban: Instruction, clause: Clause, word: Instruction | None) -> bool:
     """Whether a clause says only which files the ban before it means: "the backend stays as it is, all of server/"."""
     if (
         ban.kind != BAN
@@ -128,7 +128,7 @@ _WIDE_POINTING = 16
 """The same in characters, where no words are parted."""
 
 
-def _points_back(word: Word, clause: Clause) -> bool:
+def _points_back(word: Instruction, clause: Clause) -> bool:
     """Whether a clause rules out that something is changed which it names by a pronoun alone."""
     if word.kind not in {BAN, MOMENT} or not (word.edits or word.deletes) or word.paths or word.code or word.acts:
         return False
@@ -143,7 +143,7 @@ _IDENTIFIER = r"(?<![\w/.`])[a-z]+(?:_[a-z]+)+(?![\w(])"
 """A name that no prose has: of "third_party is vendored, hands off" it is the folder."""
 
 
-def _list_spoken_of(clause: Clause, word: Word | None, before: tuple[str, ...]) -> tuple[str, ...]:
+def _list_spoken_of(clause: Clause, word: Instruction | None, before: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that a pronoun in the next clause means: those named last, unless they are to be changed."""
     paths = find_named(clause.text).paths or tuple(re.findall(_IDENTIFIER, clause.text))
     if not paths:
@@ -152,11 +152,11 @@ def _list_spoken_of(clause: Clause, word: Word | None, before: tuple[str, ...]) 
     return () if asked else paths
 
 
-def _read_clause(clause: Clause, before: Word | None) -> Word | None:
+def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | None:
     text = clause.text
     low = lower_text(text)
     if re.search(load_table()["next"], low) and len(text) < 80:
-        return Word(kind=NEXT, said=text)
+        return Instruction(kind=NEXT, said=text)
     kind, chance = _find_meaning(text, low)
     if kind in {*STANDING, MOMENT} and (clause.asks or clause.sentence.rstrip(" \"')").endswith(("?", "？"))):
         return None
@@ -183,8 +183,8 @@ def _read_clause(clause: Clause, before: Word | None) -> Word | None:
 
 
 def _read_form(
-    clause: Clause, before: Word | None, what: Named, kind: str, chance: float, is_aside: bool
-) -> Word | None:
+    clause: Clause, before: Instruction | None, what: Named, kind: str, chance: float, is_aside: bool
+) -> Instruction | None:
     """What a clause means by its form alone, whatever else it may mean: an exception, a denied act, a lifting."""
     low = lower_text(clause.text)
     if what.paths and re.match(rf"\W*(?:{load_table()['except']})", low):
@@ -213,7 +213,7 @@ def _may_rule(text: str) -> bool:
     return sum(chances[kind] for kind in _RULING) >= POSSIBLE
 
 
-def _read_doubtful(clause: Clause, low: str, what: Named) -> Word | None:
+def _read_doubtful(clause: Clause, low: str, what: Named) -> Instruction | None:
     """What a clause may do that surely means nothing: spare something, or ask for an act."""
     checks = any(" " in name or programs.PROGRAMS.get(name) in programs.PROVING for name in what.wanted)
     if checks and re.search(load_table()["ending"], low):
@@ -224,7 +224,7 @@ def _read_doubtful(clause: Clause, low: str, what: Named) -> Word | None:
     return _make_word(ASKED, clause, low, what).replace(sure=False) if _may_ask(low, what) else None
 
 
-def _names_something(word: Word) -> bool:
+def _names_something(word: Instruction) -> bool:
     """Whether a ban says of an agent's own acts what is ruled out, and not of the program that it writes."""
     low = word.clause.lower()
     does = any(re.search(load_table()[name], low) for name in ("uses", "runs"))
@@ -237,7 +237,7 @@ def _is_lasting(low: str) -> bool:
     return any(not re.search(load_table()["denies"], text) for text in found)
 
 
-def _tells_of_program(word: Word) -> bool:
+def _tells_of_program(word: Instruction) -> bool:
     """Whether a ban says what a program must not do: "guests must not see prices", and not "prod must not be changed".
 
     A modal verb with a noun before it; what is named as a path, a program or an act is meant for the agent.
@@ -323,7 +323,7 @@ def _may_ask(low: str, what: Named) -> bool:
     return bool(what.acts) and re.search(load_table()["denies"], low) is None
 
 
-def _is_listed(clause: Clause, before: Word | None, low: str) -> bool:
+def _is_listed(clause: Clause, before: Instruction | None, low: str) -> bool:
     """Whether a clause is one of what must be so in the end: "done means: lint clean, README updated"."""
     if before is None or before.kind != ASKED or len(low) > 60 or clause.asks or re.search(load_table()["denies"], low):
         return False
@@ -350,14 +350,14 @@ def _continues_word(before: str, kind: str, chance: float, low: str, what: Named
     return kind in {BAN, ONLY, HOW, ASKED, "none"} and len(rest) <= 4 and bool(what.paths or what.acts or what.wanted)
 
 
-def _make_word(kind: str, clause: Clause, low: str, what: Named) -> Word:
+def _make_word(kind: str, clause: Clause, low: str, what: Named) -> Instruction:
     holds = TASK if re.search(load_table()["task"], clause.sentence.lower()) else SESSION
     acts = tuple(act for act in what.acts if kind not in STANDING or _is_ruled_out(act, low))
     touches = bool(re.search(load_table()["touches"], low))
     if kind == BAN and what.paths and not what.acts and not what.wanted:
         touches = touches or bool(re.search(load_table()["keeps"], low)) or _stands_first(what.paths[0], low)
     said = _show_sentence(clause)
-    return Word(
+    return Instruction(
         kind=kind,
         said=said,
         text=clause.text[:SAID] if clause.text[:SAID] != said else "",

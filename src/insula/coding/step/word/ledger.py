@@ -20,7 +20,7 @@ from insula.coding.step.word.word import (
     SPARED,
     STANDING,
     TASK,
-    Word,
+    Instruction,
 )
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ ASKED_KEPT = 16
 HALF = 0.5
 
 
-def merge_words(words: "Sequence[Word]", heard: "Sequence[Word]", at: float) -> "tuple[Word, ...]":
+def merge_words(words: "Sequence[Instruction]", heard: "Sequence[Instruction]", at: float) -> "tuple[Instruction, ...]":
     """The ledger after a message: what it adds, and without what it takes back or ends.
 
     Args:
@@ -66,7 +66,7 @@ def merge_words(words: "Sequence[Word]", heard: "Sequence[Word]", at: float) -> 
     return tuple(old for old in stands if old in asked or old in others)
 
 
-def _lift(stands: "list[Word]", lift: Word) -> "list[Word]":
+def _lift(stands: "list[Instruction]", lift: Instruction) -> "list[Instruction]":
     """What stands after the user has taken something back: what it names, else the last that was ruled out.
 
     What only sounds like it takes nothing back that was said in the same message.
@@ -81,27 +81,27 @@ def _lift(stands: "list[Word]", lift: Word) -> "list[Word]":
     return [left for old in stands if (left := _make_rest(old, lift) if old in hit else old) is not None]
 
 
-def _is_part(lift: Word, word: Word) -> bool:
+def _is_part(lift: Instruction, word: Instruction) -> bool:
     """Whether what is allowed lies in what the same message rules out: an exception, that takes nothing else back."""
     return bool(lift.paths) and all(
         any(path != own and _is_within(own, path) for own in word.paths) for path in lift.paths
     )
 
 
-def _spare(stands: "list[Word]", word: Word) -> "list[Word]":
+def _spare(stands: "list[Instruction]", word: Instruction) -> "list[Instruction]":
     """What stands after the user has said that something which they asked for may be left out."""
     low = lower_text(word.clause)
     if word.kind == ASKED or not (re.search(load_table()["denies"], low) or re.search(load_table()["spares"], low)):
         return stands
     from insula.coding.step.word.demands import list_demands, make_pattern
 
-    def is_spared(word: Word) -> bool:
+    def is_spared(word: Instruction) -> bool:
         return any(re.search(make_pattern(demand), low) for demand in list_demands(word))
 
     return [other for other in stands if other.kind != ASKED or not is_spared(other)]
 
 
-def _make_rest(word: Word, lift: Word) -> Word | None:
+def _make_rest(word: Instruction, lift: Instruction) -> Instruction | None:
     """What is left of a word when some of what it names is taken back."""
     paths = tuple(
         path
@@ -114,7 +114,7 @@ def _make_rest(word: Word, lift: Word) -> Word | None:
     return None
 
 
-def _without_asked(word: Word, asked: Word) -> Word | None:
+def _without_asked(word: Instruction, asked: Instruction) -> Instruction | None:
     """A word after the user has asked for something: what they ask for themselves is no longer ruled out."""
     if word.kind not in STANDING or word.holds == RULE:
         return word
@@ -134,12 +134,12 @@ def _name_path(path: str) -> str:
     return path.strip("/").rsplit("/", 1)[-1].split(".")[0].lower()
 
 
-def _only_runs(asked: Word) -> bool:
+def _only_runs(asked: Instruction) -> bool:
     """Whether a request is for something to be run, and not to be changed."""
     return heads.score_clause("demand", asked.clause)["run"] > HALF
 
 
-def _replaces_word(new: Word, old: Word) -> bool:
+def _replaces_word(new: Instruction, old: Instruction) -> bool:
     """Whether a word takes the place of an older one: the same again, or the other way round."""
     if old.kind not in STANDING:
         return False
@@ -152,7 +152,7 @@ def _replaces_word(new: Word, old: Word) -> bool:
     return new.kind == old.kind == HOW and new.at > old.at and _measure_likeness(new.words, old.words) >= 0.5
 
 
-def names_same(word: Word, other: Word) -> bool:
+def names_same(word: Instruction, other: Instruction) -> bool:
     """Whether two words name the same."""
     if any(_is_within(a, b) or _is_within(b, a) for a in word.paths for b in other.paths):
         return True

@@ -28,7 +28,7 @@ SESSION, TASK, HERE, RULE = "session", "task", "here", "rule"
 """How long a word holds: till the end, till another task begins, for this message, or as a rule of theirs."""
 
 
-class Word(Value):
+class Instruction(Value):
     """Something that the user has said, and what it names."""
 
     kind: str
@@ -71,17 +71,17 @@ class Word(Value):
         return hash_text(self.said, 8)
 
 
-def dump_words(words: "Iterable[Word]") -> "list[Record]":
+def dump_words(words: "Iterable[Instruction]") -> "list[Record]":
     """The ledger as JSON holds it."""
     return [word.as_dict() for word in words]
 
 
-def load_words(kept: object) -> "tuple[Word, ...]":
+def load_words(kept: object) -> "tuple[Instruction, ...]":
     """The ledger that was dumped; what is no word is left out."""
-    found: list[Word] = []
+    found: list[Instruction] = []
     for fields in kept if is_list(kept) else ():
         try:
-            found.append(Word.of(fields))
+            found.append(Instruction.of(fields))
         except (TypeError, KeyError, AttributeError):
             continue
     return tuple(found)
@@ -90,7 +90,7 @@ def load_words(kept: object) -> "tuple[Word, ...]":
 FILE = "words.json"
 
 
-def write_ledger(folder: str, words: "Sequence[Word]") -> None:
+def write_ledger(folder: str, words: "Sequence[Instruction]") -> None:
     """Put the ledger in place of the one before; nothing where there never was a word.
 
     Raises:
@@ -111,7 +111,7 @@ def has_ledger(folder: str) -> bool:
     return os.path.exists(f"{folder}/{FILE}")
 
 
-def read_ledger(folder: str) -> "tuple[Word, ...]":
+def read_ledger(folder: str) -> "tuple[Instruction, ...]":
     """The ledger of a session; empty where there is none."""
     try:
         with open(f"{folder}/{FILE}", "rb") as file:
@@ -132,7 +132,7 @@ AGAIN = "[insula] Your user said earlier in this session, and it still stands:"
 TO_OTHERS = "[insula] The user said in this session, and it holds for you, too:"
 
 
-def list_standing(words: "Sequence[Word]", opening: str = AGAIN) -> str:
+def list_standing(words: "Sequence[Instruction]", opening: str = AGAIN) -> str:
     """What stands, as a list of at most `LONGEST` characters, the newest where not all fits; empty for nothing."""
     said = list(dict.fromkeys(screen_words(word.said) for word in words if stands(word)))
     said = [text for text in said if text]
@@ -145,7 +145,7 @@ def list_standing(words: "Sequence[Word]", opening: str = AGAIN) -> str:
     return ""
 
 
-def stands(word: Word) -> bool:
+def stands(word: Instruction) -> bool:
     """Whether a word is one that is told again: what a rule says is told with the rules, what was of a moment never."""
     return word.kind in STANDING and word.holds != RULE
 

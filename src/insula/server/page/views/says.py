@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from insula.claims import Place
-from insula.coding.replay.claims import Entry
+from insula.coding.replay.claims import ClaimEntry
 
 PLACES: Mapping[Place, str] = {
     "request": "Before a model",
@@ -40,19 +40,19 @@ class Group(NamedTuple):
         return any({row.yours, row.measured, row.right} != {NONE} for row in self.rows)
 
 
-def grouped(entries: Sequence[Entry]) -> list[Group]:
+def grouped(entries: Sequence[ClaimEntry]) -> list[Group]:
     """The register by where a claim stands."""
     return [
         Group(title, tuple(row(one) for one in entries if one.claim.place == place)) for place, title in PLACES.items()
     ]
 
 
-def row(one: Entry) -> Row:
+def row(one: ClaimEntry) -> Row:
     """A claim with its figures in words."""
     return Row(one.claim.id, one.claim.asserts, yours(one), measured(one), right(one), one.on, one.claim.kept)
 
 
-def yours(one: Entry) -> str:
+def yours(one: ClaimEntry) -> str:
     """How often it was made to the user per 1,000, of how many, and how often they called it wrong."""
     if (rate := one.your_rate) is None or one.yours is None:
         return NONE
@@ -60,7 +60,7 @@ def yours(one: Entry) -> str:
     return f"{round(rate, 1):g} ({one.yours.made} of {one.yours.of}{wrong})"
 
 
-def measured(one: Entry) -> str:
+def measured(one: ClaimEntry) -> str:
     """How often it is made in ordinary life per 1,000, and how often wrongly."""
     found = one.claim.measured
     if found is None or found.per_1000 is None:
@@ -69,7 +69,7 @@ def measured(one: Entry) -> str:
     return f"{found.per_1000:g}{wrong}"
 
 
-def right(one: Entry) -> str:
+def right(one: ClaimEntry) -> str:
     """In which share of judged cases it is right, with the interval."""
     found = one.claim.measured
     if (share := one.precision) is None or found is None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from insula.coding.hosts import places
 from insula.coding.replay.visible import show_safely
-from insula.coding.replay.worth import Row, Trouble, Worth, format_effect, format_verdict, measure_worth
+from insula.coding.replay.worth import EffectRow, HookWorth, NotedTrouble, format_effect, format_verdict, measure_worth
 from insula.coding.step.wording import SIGN
 
 DAYS = 30.0
@@ -17,7 +17,7 @@ LONGEST = 160
 class Effect(NamedTuple):
     """A line of the table."""
 
-    row: Row
+    row: EffectRow
     difference: str
     interval: str
     verdict: str
@@ -26,14 +26,14 @@ class Effect(NamedTuple):
 class Said(NamedTuple):
     """A text, with what became of it."""
 
-    one: Trouble
+    one: NotedTrouble
     text: str
 
 
 class Hooks(NamedTuple):
     """All of it."""
 
-    worth: Worth
+    worth: HookWorth
     effects: tuple[Effect, ...]
     said: tuple[Said, ...]
 
