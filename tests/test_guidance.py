@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from growth import growth
 from insula import guidance
-from insula.guidance import DAY, NONE, SHOWN, WITHHELD, Evidence, EvidenceTally, GuidanceDecision, live
+from insula.guidance import DAY, NONE, SHOWN, WITHHELD, Evidence, EvidenceTally, GuidanceDecision, assess_guidance
 from insula.worth import USELESS, WORKS, Worth
 
 NOW = 1_800_000_000.0
@@ -60,72 +60,75 @@ def test_a_session_says_one_of_four_things() -> None:
 
 
 def test_one_failure_proposes_a_rule_and_a_second_session_makes_it_active() -> None:
-    assert live([], NOW).state == guidance.PROPOSED
-    assert live([seen(1)], NOW).state == guidance.PROPOSED
-    assert live([seen(1), seen(2)], NOW).state == guidance.ACTIVE
+    assert assess_guidance([], NOW).state == guidance.PROPOSED
+    assert assess_guidance([seen(1)], NOW).state == guidance.PROPOSED
+    assert assess_guidance([seen(1), seen(2)], NOW).state == guidance.ACTIVE
 
 
 def test_a_rule_for_all_projects_must_be_seen_in_two() -> None:
-    assert live([seen(1), seen(2)], NOW, widely=True).state == guidance.PROPOSED
-    assert live([seen(1), seen(2, project="b")], NOW, widely=True).state == guidance.ACTIVE
+    assert assess_guidance([seen(1), seen(2)], NOW, widely=True).state == guidance.PROPOSED
+    assert assess_guidance([seen(1), seen(2, project="b")], NOW, widely=True).state == guidance.ACTIVE
 
 
 def test_a_session_counts_once_however_often_it_is_written() -> None:
-    assert live([seen(1), seen(1), seen(1)], NOW).tally.detections == 1
+    assert assess_guidance([seen(1), seen(1), seen(1)], NOW).tally.detections == 1
 
 
 def test_a_person_decides_over_the_evidence() -> None:
-    assert live([], NOW, mode=guidance.PINNED).told
-    assert not live([seen(1), seen(2)], NOW, mode=guidance.MUTED).told
+    assert assess_guidance([], NOW, mode=guidance.PINNED).is_told
+    assert not assess_guidance([seen(1), seen(2)], NOW, mode=guidance.MUTED).is_told
 
 
 def test_what_was_hardly_ever_seen_is_pruned_after_120_days_and_not_before() -> None:
-    assert live([seen(1, days_ago=119), seen(2, days_ago=119)], NOW).state == guidance.ACTIVE
-    assert live([seen(1, days_ago=120), seen(2, days_ago=120)], NOW).state == guidance.PRUNED
-    assert live([seen(i, days_ago=500) for i in range(3)], NOW).state == guidance.ACTIVE
+    assert assess_guidance([seen(1, days_ago=119), seen(2, days_ago=119)], NOW).state == guidance.ACTIVE
+    assert assess_guidance([seen(1, days_ago=120), seen(2, days_ago=120)], NOW).state == guidance.PRUNED
+    assert assess_guidance([seen(i, days_ago=500) for i in range(3)], NOW).state == guidance.ACTIVE
 
 
 # Confidence.
 
 
 def test_confidence_starts_where_the_seed_starts_and_is_capped() -> None:
-    assert live([], NOW).confidence == 0.4
-    assert live(records(SHOWN, happened=False, count=500), NOW).confidence == 0.95
+    assert assess_guidance([], NOW).confidence == 0.4
+    assert assess_guidance(records(SHOWN, happened=False, count=500), NOW).confidence == 0.95
 
 
 def test_silence_lowers_nothing_for_sixty_days_and_then_halves_every_sixty() -> None:
-    fresh = live([seen(1), seen(2)], NOW).confidence
-    assert live([seen(1, days_ago=60), seen(2, days_ago=60)], NOW).confidence == fresh
-    assert abs(live([seen(1, days_ago=120), seen(2, days_ago=120)], NOW).confidence - fresh / 2) < 1e-9
+    fresh = assess_guidance([seen(1), seen(2)], NOW).confidence
+    assert assess_guidance([seen(1, days_ago=60), seen(2, days_ago=60)], NOW).confidence == fresh
+    assert abs(assess_guidance([seen(1, days_ago=120), seen(2, days_ago=120)], NOW).confidence - fresh / 2) < 1e-9
 
 
 def test_a_session_without_failure_keeps_a_withheld_rule_alive() -> None:
     old = [seen(1, days_ago=200), seen(2, days_ago=200)]
-    assert live([*old, seen(3, WITHHELD, happened=False)], NOW).confidence == live([seen(1), seen(2)], NOW).confidence
+    assert (
+        assess_guidance([*old, seen(3, WITHHELD, happened=False)], NOW).confidence
+        == assess_guidance([seen(1), seen(2)], NOW).confidence
+    )
 
 
 @given(st.lists(evidence, max_size=40), st.randoms())
 def test_the_order_of_evidence_does_not_matter(items: list[Evidence], chance: random.Random) -> None:
     shuffled = chance.sample(items, len(items))
-    assert live(shuffled, NOW) == live(items, NOW)
+    assert assess_guidance(shuffled, NOW) == assess_guidance(items, NOW)
 
 
 @given(st.lists(evidence, max_size=40))
 def test_a_suppression_or_detection_never_lowers_confidence(items: list[Evidence]) -> None:
-    before = live(items, NOW).confidence
+    before = assess_guidance(items, NOW).confidence
     for arm, happened in ((SHOWN, False), (NONE, True), (WITHHELD, True)):
-        assert live([*items, seen(99, arm, happened=happened)], NOW).confidence >= before
+        assert assess_guidance([*items, seen(99, arm, happened=happened)], NOW).confidence >= before
 
 
 @given(st.lists(evidence, max_size=40), st.integers(0, 300))
 def test_a_breach_never_raises_confidence(items: list[Evidence], days_ago: int) -> None:
-    after = live([*items, seen(99, SHOWN, happened=True, days_ago=days_ago)], NOW).confidence
-    assert after <= live(items, NOW).confidence
+    after = assess_guidance([*items, seen(99, SHOWN, happened=True, days_ago=days_ago)], NOW).confidence
+    assert after <= assess_guidance(items, NOW).confidence
 
 
 @given(st.lists(evidence, max_size=40))
 def test_confidence_and_counts_stay_in_bounds(items: list[Evidence]) -> None:
-    life = live(items, NOW)
+    life = assess_guidance(items, NOW)
     assert 0 < life.confidence <= guidance.CAP
     assert life.tally.records == len({item.session for item in items})
 
@@ -138,19 +141,19 @@ def said(do: str, scope: str = guidance.EVERYWHERE, days_ago: float = 0.0) -> Gu
 
 
 def test_the_last_word_counts_and_that_on_the_project_first() -> None:
-    assert guidance.mode([said("mute")], "a") == guidance.MUTED
-    assert guidance.mode([said("mute"), said("unmute")], "a") == ""
-    assert guidance.mode([said("pin"), said("mute")], "a") == guidance.MUTED
-    assert guidance.mode([said("mute"), said("unmute", "a")], "a") == ""
-    assert guidance.mode([said("mute"), said("unmute", "a")], "b") == guidance.MUTED
-    assert guidance.mode([said("pin", "a"), said("forget", "a")], "a") == ""
+    assert guidance.find_mode([said("mute")], "a") == guidance.MUTED
+    assert guidance.find_mode([said("mute"), said("unmute")], "a") == ""
+    assert guidance.find_mode([said("pin"), said("mute")], "a") == guidance.MUTED
+    assert guidance.find_mode([said("mute"), said("unmute", "a")], "a") == ""
+    assert guidance.find_mode([said("mute"), said("unmute", "a")], "b") == guidance.MUTED
+    assert guidance.find_mode([said("pin", "a"), said("forget", "a")], "a") == ""
 
 
 def test_what_was_forgotten_does_not_count_in_its_scope() -> None:
     items = [seen(1, days_ago=2), seen(2, days_ago=2, project="b"), seen(3)]
-    assert guidance.remembered(items, [said("forget", days_ago=1)]) == items[2:]
-    assert guidance.remembered(items, [said("forget", "a", days_ago=1)]) == items[1:]
-    assert guidance.remembered(items, [said("mute")]) == items
+    assert guidance.list_remembered(items, [said("forget", days_ago=1)]) == items[2:]
+    assert guidance.list_remembered(items, [said("forget", "a", days_ago=1)]) == items[1:]
+    assert guidance.list_remembered(items, [said("mute")]) == items
 
 
 # Effect.
@@ -158,13 +161,13 @@ def test_what_was_forgotten_does_not_count_in_its_scope() -> None:
 
 @cache
 def effect(withheld: int, withheld_failed: int, shown: int, shown_failed: int) -> Worth:
-    return guidance.effect(compared(withheld, withheld_failed, shown, shown_failed))
+    return guidance.compare_arms(compared(withheld, withheld_failed, shown, shown_failed))
 
 
 def test_nothing_is_said_of_an_effect_before_thirty_opportunities_in_each_arm() -> None:
     few = [*records(SHOWN, happened=False, count=300), *records(WITHHELD, happened=True, count=29, start=300)]
-    assert live(few, NOW).effect is None
-    found = live([*few, seen(999, WITHHELD)], NOW).effect
+    assert assess_guidance(few, NOW).effect is None
+    found = assess_guidance([*few, seen(999, WITHHELD)], NOW).effect
     assert found is not None
     assert found.verdict == WORKS
 
@@ -174,7 +177,7 @@ def test_a_rule_without_effect_is_retired_and_one_with_an_effect_is_not() -> Non
         failed = records(WITHHELD, happened=True, count=withheld_failed)
         fine = records(WITHHELD, happened=False, count=100 - withheld_failed, start=100)
         breaches = records(SHOWN, happened=True, count=90, start=200)
-        return live([*failed, *fine, *breaches, *records(SHOWN, happened=False, count=810, start=300)], NOW)
+        return assess_guidance([*failed, *fine, *breaches, *records(SHOWN, happened=False, count=810, start=300)], NOW)
 
     retired = life(4)
     assert retired.state == guidance.RETIRED
@@ -188,12 +191,12 @@ def test_what_hurts_is_said_and_retired() -> None:
         *records(WITHHELD, happened=False, count=57, start=400),
         *records(SHOWN, happened=False, count=340, start=500),
     ]
-    found = live([*failed, *fine], NOW)
+    found = assess_guidance([*failed, *fine], NOW)
     assert (found.state, found.verdict) == (guidance.RETIRED, "hurts")
 
 
 def test_an_effect_takes_the_same_work_from_many_sessions_as_from_few() -> None:
-    assert growth(guidance.effect, lambda size: compared(size, size // 9, 9 * size, size), 16_000) < 1.4
+    assert growth(guidance.compare_arms, lambda size: compared(size, size // 9, 9 * size, size), 16_000) < 1.4
 
 
 # The holdout is honest.
@@ -240,8 +243,8 @@ def test_guidance_costs_the_hook_no_library() -> None:
 
 def test_confidence_of_a_perfect_rule_only_grows() -> None:
     items = [seen(1), seen(2)]
-    grown = [live(items, NOW).confidence]
+    grown = [assess_guidance(items, NOW).confidence]
     for number in range(3, 200):
         items.append(seen(number, SHOWN, happened=False))
-        grown.append(live(items, NOW).confidence)
+        grown.append(assess_guidance(items, NOW).confidence)
     assert all(later >= earlier for earlier, later in pairwise(grown))

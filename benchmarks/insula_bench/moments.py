@@ -168,7 +168,7 @@ def lived(rows: Sequence[Row], on: frozenset[str] = EVERY) -> Lived:
     """Fold a session through the senses, with the places of its tool uses; those that are off by default as well."""
     places = _places(rows)
     walk = _Walk(places, _last_words(rows), on)
-    for event in claude_code.ClaudeCodeReader(Seen()).read(
+    for event in claude_code.ClaudeCodeReader(Seen()).read_events(
         row for row in rows if row.get("type") in {"user", "assistant", "system"}
     ):
         walk.take(event)
@@ -182,7 +182,7 @@ def _places(rows: Iterable[Row]) -> dict[str, int]:
         block.get("id", "")
         for row in rows
         if row.get("type") == "assistant"
-        for block in claude_code.blocks(row)
+        for block in claude_code.list_blocks(row)
         if block.get("type") == "tool_use"
     )
     return {use: place for place, use in enumerate(uses)}
@@ -192,7 +192,7 @@ def _last_words(rows: Iterable[Row]) -> dict[str, str]:
     """What the agent said last before each row of the user's, by the row's time."""
     said, by_time = "", dict[str, str]()
     for row in rows:
-        kinds = [block.get("type") for block in claude_code.blocks(row)]
+        kinds = [block.get("type") for block in claude_code.list_blocks(row)]
         if row.get("type") == "assistant":
             said = "" if "tool_use" in kinds else next(_texts(row), said)
         elif row.get("type") == "user" and "tool_result" not in kinds:
@@ -201,7 +201,9 @@ def _last_words(rows: Iterable[Row]) -> dict[str, str]:
 
 
 def _texts(row: Row) -> Iterator[str]:
-    yield from (block["text"] for block in claude_code.blocks(row) if block.get("type") == "text" and block.get("text"))
+    yield from (
+        block["text"] for block in claude_code.list_blocks(row) if block.get("type") == "text" and block.get("text")
+    )
 
 
 class _Walk:

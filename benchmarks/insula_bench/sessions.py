@@ -210,7 +210,7 @@ def _asked(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
     message = get_text(get_object(row, "message"), "id") or get_text(row, "uuid")
     if batch := turns.ended(agent, message):
         yield Event("PostToolBatch", at, number, {**_about(agent), "tool_calls": batch})
-    for block in claude_code.blocks(row):
+    for block in claude_code.list_blocks(row):
         if block.get("type") == "text" and not agent:
             turns.said = get_text(block, "text")
         elif block.get("type") == "tool_use":
@@ -223,7 +223,7 @@ def _asked(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
 
 def _given(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
     typed: list[str] = []
-    for block in claude_code.blocks(row):
+    for block in claude_code.list_blocks(row):
         if block.get("type") == "text":
             typed.append(get_text(block, "text").lstrip())
         elif block.get("type") == "tool_result" and get_text(block, "tool_use_id") in turns.uses:
@@ -249,7 +249,7 @@ def _result(row: Row, block: Row, number: int, at: float, turns: _Turns) -> Iter
     if not turned_down and block.get("is_error"):
         yield Event("PostToolUseFailure", at, number, {**about, **call, "error": output})
     elif not turned_down:
-        told = get_object(row, "toolUseResult") if len(claude_code.blocks(row)) == 1 else {}
+        told = get_object(row, "toolUseResult") if len(claude_code.list_blocks(row)) == 1 else {}
         response = told if collect_text(told).strip() else output
         yield Event("PostToolUse", at, number, {**about, **call, "tool_response": response})
     turns.answer(name, output)

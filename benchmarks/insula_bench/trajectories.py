@@ -133,7 +133,7 @@ def _session(events: Iterable[Row], name: str, seen: Seen) -> Iterator[Run]:
             agents.setdefault(claude_code.get_agent(event), []).append(event)
     for agent, own in agents.items():
         own.sort(key=lambda event: event["timestamp"])  # stable: parallel results are written late
-        new = [event for event in claude_code.ClaudeCodeReader(seen).read(own) if event != Skipped(REPEATED)]
+        new = [event for event in claude_code.ClaudeCodeReader(seen).read_events(own) if event != Skipped(REPEATED)]
         if new:
             yield Run(f"{own[0].get('sessionId', '')}/{agent}", name, tuple(filter(_is_told, new)))
 

@@ -317,7 +317,7 @@ def _of_senses() -> Iterable[Claim]:
             place="call",
             words=f"coding/step/senses/{name}.py",
             asserts=f"{label[:1].upper()}{label[1:]}.",
-            kept=(row.kept or "right often enough (P12)") if row is not None and row.speaks else "",
+            kept=(row.kept or "right often enough (P12)") if row is not None and row.speaks_by_default else "",
             measured=_of_row(row) if row is not None and judged else None,
         )
 

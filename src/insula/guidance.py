@@ -20,7 +20,7 @@ sessions in which it was withheld by lot answer it: the effect is the rate of fa
 import math
 
 from insula.value import Value
-from insula.worth import UNKNOWN, USELESS, WORKS, WORTHWHILE, Worth, rate, worth
+from insula.worth import UNKNOWN, USELESS, WORKS, WORTHWHILE, Worth, compare_outcomes, make_rate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,19 +103,19 @@ class EvidenceTally(Value):
     """The same without breaches: they are no sign of life. The first breach where there is nothing else."""
 
     @property
-    def shown(self) -> int:
+    def shown_count(self) -> int:
         """Sessions with opportunity in which it was told."""
         return self.suppressions + self.breaches
 
     @property
     def records(self) -> int:
         """Sessions with opportunity."""
-        return self.shown + self.detections + self.absences
+        return self.shown_count + self.detections + self.absences
 
     @property
-    def compared(self) -> int:
+    def smaller_arm(self) -> int:
         """Opportunities in the smaller arm of the comparison."""
-        return min(self.shown, self.withheld)
+        return min(self.shown_count, self.withheld)
 
 
 class Life(Value):
@@ -130,7 +130,7 @@ class Life(Value):
         """How much less often the failure happens where it is told, by an interval that holds however often somebody
         looks; None where an arm has fewer than `MINIMUM` opportunities. Computed when asked for.
         """
-        return effect(self.tally) if self.tally.compared >= MINIMUM else None
+        return compare_arms(self.tally) if self.tally.smaller_arm >= MINIMUM else None
 
     @property
     def verdict(self) -> str:
@@ -145,10 +145,10 @@ class Life(Value):
         """Why it was retired, where the verdict on its effect does not say it."""
         if self.state != RETIRED or not is_in_vain(self.tally):
             return ""
-        return f"broken in {self.tally.breaches} of the {self.tally.shown} sessions with it"
+        return f"broken in {self.tally.breaches} of the {self.tally.shown_count} sessions with it"
 
     @property
-    def told(self) -> bool:
+    def is_told(self) -> bool:
         """Whether it is told at the start of a session, but for the lot."""
         return self.state in (ACTIVE, PINNED)
 
@@ -158,7 +158,7 @@ class Life(Value):
         return self.confidence * self.tally.records
 
 
-def live(evidence: "Iterable[Evidence]", now: float, *, mode: str = "", widely: bool = False) -> Life:
+def assess_guidance(evidence: "Iterable[Evidence]", now: float, *, mode: str = "", widely: bool = False) -> Life:
     """Where guidance stands, given its evidence.
 
     Args:
@@ -167,19 +167,19 @@ def live(evidence: "Iterable[Evidence]", now: float, *, mode: str = "", widely: 
         mode: `pinned`, `muted` or `accepted` where a person said so.
         widely: whether it is to be told in every project, and so must have been seen in two of them.
     """
-    counts = tally(evidence)
-    state = mode if mode in (PINNED, MUTED) else _state(counts, now, widely)
+    counts = tally_evidence(evidence)
+    state = mode if mode in (PINNED, MUTED) else _decide_state(counts, now, widely)
     if mode == ACCEPTED and state in (PROPOSED, PRUNED):
         state = ACTIVE
-    return Life(state=state, confidence=confidence(counts, now), tally=counts)
+    return Life(state=state, confidence=compute_confidence(counts, now), tally=counts)
 
 
-def _state(counts: EvidenceTally, now: float, widely: bool) -> str:
-    if counts.compared >= MINIMUM and _chance_worthwhile(counts) < FUTILE:
+def _decide_state(counts: EvidenceTally, now: float, widely: bool) -> str:
+    if counts.smaller_arm >= MINIMUM and _chance_worthwhile(counts) < FUTILE:
         return RETIRED
     if is_in_vain(counts):
         return RETIRED
-    if counts.records < FEW and _idle(counts, now) >= FORGOTTEN:
+    if counts.records < FEW and _measure_idle(counts, now) >= FORGOTTEN:
         return PRUNED
     seen = counts.places if widely else counts.detections
     return ACTIVE if seen >= CORROBORATED else PROPOSED
@@ -187,28 +187,28 @@ def _state(counts: EvidenceTally, now: float, widely: bool) -> str:
 
 def is_in_vain(counts: EvidenceTally) -> bool:
     """Whether guidance is told and broken again and again, and no comparison shows that it works all the same."""
-    told, broken = counts.shown, counts.breaches
+    told, broken = counts.shown_count, counts.breaches
     if 2 * broken <= told:
         return False
     surely = sum(math.comb(told + 1, some) for some in range(broken + 1)) >= VAIN * 2 ** (told + 1)  # under Beta(1, 1)
-    return surely and not (counts.compared >= MINIMUM and effect(counts).verdict == WORKS)
+    return surely and not (counts.smaller_arm >= MINIMUM and compare_arms(counts).verdict == WORKS)
 
 
-def tally(evidence: "Iterable[Evidence]") -> EvidenceTally:
+def tally_evidence(evidence: "Iterable[Evidence]") -> EvidenceTally:
     """Count each session once."""
     sessions: dict[str, Evidence] = {}
     for item in evidence:
         other = sessions.setdefault(item.session, item)
-        if other is not item and _order(item) < _order(other):
+        if other is not item and _order_key(item) < _order_key(other):
             sessions[item.session] = item
-    return _counted(list(sessions.values()))
+    return _count_outcomes(list(sessions.values()))
 
 
-def _order(item: Evidence) -> "tuple[float, str, bool, str]":
+def _order_key(item: Evidence) -> "tuple[float, str, bool, str]":
     return item.at, item.arm, item.happened, item.project
 
 
-def _counted(items: "list[Evidence]") -> EvidenceTally:
+def _count_outcomes(items: "list[Evidence]") -> EvidenceTally:
     if not items:
         return EvidenceTally()
     happened = [item for item in items if item.happened]
@@ -229,7 +229,7 @@ def _counted(items: "list[Evidence]") -> EvidenceTally:
     )
 
 
-def confidence(counts: EvidenceTally, now: float) -> float:
+def compute_confidence(counts: EvidenceTally, now: float) -> float:
     """How far to trust that guidance is needed and kept, in (0, `CAP`]: a Beta-like mean, less what dormancy took.
 
     Another detection or suppression never lowers it, and a breach never raises it. Time alone lowers it only after
@@ -237,11 +237,11 @@ def confidence(counts: EvidenceTally, now: float) -> float:
     """
     good = counts.detections + counts.suppressions
     mean = (START * STRENGTH + good) / (STRENGTH + good + counts.breaches)
-    dormant = max(0.0, _idle(counts, now) - DORMANT)
+    dormant = max(0.0, _measure_idle(counts, now) - DORMANT)
     return min(CAP, mean) * 0.5 ** (dormant / DORMANT)
 
 
-def _idle(counts: EvidenceTally, now: float) -> float:
+def _measure_idle(counts: EvidenceTally, now: float) -> float:
     return now - counts.alive if counts.records else 0.0
 
 
@@ -265,7 +265,7 @@ class GuidanceDecision(Value):
     source: str = ""
 
 
-def mode(decisions: "Iterable[GuidanceDecision]", project: str) -> str:
+def find_mode(decisions: "Iterable[GuidanceDecision]", project: str) -> str:
     """`pinned`, `muted`, `accepted` or nothing: the last word on it, that on the project before that on all."""
     said: dict[str, str | None] = {}
     for decision in decisions:
@@ -277,7 +277,7 @@ def mode(decisions: "Iterable[GuidanceDecision]", project: str) -> str:
     return (everywhere or "") if here is None else here
 
 
-def remembered(evidence: "Iterable[Evidence]", decisions: "Iterable[GuidanceDecision]") -> list[Evidence]:
+def list_remembered(evidence: "Iterable[Evidence]", decisions: "Iterable[GuidanceDecision]") -> list[Evidence]:
     """The evidence that nobody had forgotten: what is older than that word, in its scope, does not count."""
     since: dict[str, float] = {}
     for decision in decisions:
@@ -292,9 +292,11 @@ def remembered(evidence: "Iterable[Evidence]", decisions: "Iterable[GuidanceDeci
 # --- effect ------------------------------------------------------------------------------------------------------
 
 
-def effect(counts: EvidenceTally) -> Worth:
+def compare_arms(counts: EvidenceTally) -> Worth:
     """How much less often guidance is broken where it is told."""
-    return worth(rate(counts.breaches, counts.shown), rate(counts.withheld_failed, counts.withheld))
+    return compare_outcomes(
+        make_rate(counts.breaches, counts.shown_count), make_rate(counts.withheld_failed, counts.withheld)
+    )
 
 
 def _chance_worthwhile(counts: EvidenceTally) -> float:
@@ -302,12 +304,12 @@ def _chance_worthwhile(counts: EvidenceTally) -> float:
 
     It decides what is told no longer, for which nobody has to be as sure as for a claim.
     """
-    withheld, spread = _posterior(counts.withheld_failed, counts.withheld)
-    shown, other = _posterior(counts.breaches, counts.shown)
+    withheld, spread = _compute_posterior(counts.withheld_failed, counts.withheld)
+    shown, other = _compute_posterior(counts.breaches, counts.shown_count)
     return 0.5 * math.erfc((WORTHWHILE - (withheld - shown)) / math.sqrt(2 * (spread + other)))
 
 
-def _posterior(failed: int, total: int) -> "tuple[float, float]":
+def _compute_posterior(failed: int, total: int) -> "tuple[float, float]":
     """Mean and variance of a rate under Beta(1, 1)."""
     mean = (failed + 1) / (total + 2)
     return mean, mean * (1 - mean) / (total + 3)

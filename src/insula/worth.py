@@ -73,19 +73,19 @@ class Outcomes(Value):
         mean = sum(share * count for share, count in counts) / cases
         return sum(count * (share - mean) ** 2 for share, count in counts) / cases
 
-    def won(self, mean: float) -> float:
+    def log_winnings(self, mean: float) -> float:
         """The logarithm of what the bet against a mean, as a share of `most`, has won."""
         if any(0 < share < 1 for share, _ in self.counts):
-            return _portfolio(self.counts, mean)
-        return _binomial(sum(count for share, count in self.counts if share), self.cases, mean)
+            return _bet_on_amounts(self.counts, mean)
+        return _bet_on_rate(sum(count for share, count in self.counts if share), self.cases, mean)
 
 
-def rate(times: float, of: float) -> Outcomes:
+def make_rate(times: float, of: float) -> Outcomes:
     """How often something happened."""
     return Outcomes(counts=((1.0, times), (0.0, of - times)))
 
 
-def amounts(values: "Iterable[float]", most: float) -> Outcomes:
+def make_amounts(values: "Iterable[float]", most: float) -> Outcomes:
     """How much something took, such as turns or tokens.
 
     Args:
@@ -136,23 +136,23 @@ class Worth(Value):
         effect = max(abs(self.estimate) / self.told.most, WORTHWHILE)
         have = self.told.cases + self.withheld.cases
         share = self.told.cases / have if self.told.cases and self.withheld.cases else 0.5
-        return max(1, needed(self.told.variance, self.withheld.variance, effect, share) - int(have))
+        return max(1, count_needed_cases(self.told.variance, self.withheld.variance, effect, share) - int(have))
 
-    def days(self, so_far: float) -> float:
+    def forecast_days(self, so_far: float) -> float:
         """How many more days it takes at the rate of the days so far; infinite where nothing came in them."""
         have = self.told.cases + self.withheld.cases
         return self.missing * so_far / have if have else math.inf
 
 
-def worth(told: Outcomes, withheld: Outcomes) -> Worth:
+def compare_outcomes(told: Outcomes, withheld: Outcomes) -> Worth:
     """Compare what came of it where a text was told with what came where it was withheld by lot."""
     one, other = _Curve(withheld), _Curve(told)
     budget = _PRICE - one.least - other.least
-    low, high = -_reach(other, one, budget), _reach(one, other, budget)
+    low, high = -_find_reach(other, one, budget), _find_reach(one, other, budget)
     return Worth(told=told, withheld=withheld, low=low * told.most, high=high * told.most)
 
 
-def needed(told: float, withheld: float, effect: float, share: float = 0.5) -> int:
+def count_needed_cases(told: float, withheld: float, effect: float, share: float = 0.5) -> int:
     """Cases in both arms together after which an effect is told in four of five years.
 
     Args:
@@ -162,25 +162,25 @@ def needed(told: float, withheld: float, effect: float, share: float = 0.5) -> i
         share: of the cases in which the text is told.
     """
 
-    def seen(cases: float) -> bool:
+    def is_seen(cases: float) -> bool:
         price = _PRICE + sum(0.5 * math.log(max(1.0, of * cases) * math.pi / 2) for of in (share, 1 - share))
         deviation = math.sqrt((told / share + withheld / (1 - share)) / cases)
         return effect >= (POWER + math.sqrt(2 * price)) * deviation
 
     most = 2.0
-    while not seen(most):
+    while not is_seen(most):
         most *= 2
     few = most / 2
     for _ in range(_HALVINGS):
         middle = (few + most) / 2
-        few, most = (few, middle) if seen(middle) else (middle, most)
+        few, most = (few, middle) if is_seen(middle) else (middle, most)
     return math.ceil(most)
 
 
 # --- the bets ----------------------------------------------------------------------------------------------------
 
 
-def _binomial(times: float, of: float, mean: float) -> float:
+def _bet_on_rate(times: float, of: float, mean: float) -> float:
     """What the beta-binomial mixture has won against a rate, under Jeffreys' prior."""
     if (times and mean <= 0) or (times < of and mean >= 1):
         return math.inf
@@ -188,7 +188,7 @@ def _binomial(times: float, of: float, mean: float) -> float:
     return mixture - (times * math.log(mean) if times else 0) - ((of - times) * math.log(1 - mean) if times < of else 0)
 
 
-def _portfolio(counts: "tuple[tuple[float, float], ...]", mean: float) -> float:
+def _bet_on_amounts(counts: "tuple[tuple[float, float], ...]", mean: float) -> float:
     """What the universal portfolio has won against a mean; its bets are those of Jeffreys' prior."""
     if not 0 < mean < 1:
         return math.inf
@@ -204,15 +204,15 @@ class _Curve:
     """What the bets have won against each mean of an arm: least near the mean that was seen, more on either side."""
 
     def __init__(self, arm: Outcomes) -> None:
-        self.won = arm.won
+        self.won = arm.log_winnings
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-            low, high = (low, right) if arm.won(left) <= arm.won(right) else (left, high)
+            low, high = (low, right) if arm.log_winnings(left) <= arm.log_winnings(right) else (left, high)
         self.start = (low + high) / 2
-        self.least = arm.won(self.start)
+        self.least = arm.log_winnings(self.start)
 
-    def cells(self, end: float, budget: float) -> "list[tuple[float, float]]":
+    def list_cells(self, end: float, budget: float) -> "list[tuple[float, float]]":
         """From the least outwards: how much more is won at the inner end of each cell, and where its outer end is."""
         inside, outside = self.start, end
         for _ in range(_HALVINGS):
@@ -222,12 +222,12 @@ class _Curve:
         return [(max(0.0, self.won(inner) - self.least), outer) for inner, outer in pairwise(ends)]
 
 
-def _reach(one: _Curve, other: _Curve, budget: float) -> float:
+def _find_reach(one: _Curve, other: _Curve, budget: float) -> float:
     """How far the mean of one arm may lie above that of the other: the greatest difference that the bets leave.
 
     Of each cell it takes the end that is farther out, so that what is left is never too little.
     """
-    above, below = one.cells(1.0, budget), other.cells(0.0, budget)
+    above, below = one.list_cells(1.0, budget), other.list_cells(0.0, budget)
     found, at = -1.0, len(below) - 1
     for spent, outer in above:
         while at and below[at][0] > budget - spent:

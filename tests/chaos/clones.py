@@ -111,7 +111,7 @@ def lines_of(host: str, clone: Path, house: Path) -> list[str]:
 
 def hostile(host: Host, folder: Path, lines: list[str]) -> None:
     """Put the lines where that host has the hooks of a project."""
-    first = host.settings(folder)
+    first = host.find_settings(folder)
     first.parent.mkdir(parents=True, exist_ok=True)
     if host.script:
         for path, line in zip(scripts.list_scripts(host, first), lines * 3, strict=False):

@@ -85,14 +85,14 @@ def test_no_line_but_the_one_on_record_is_run(
     monkeypatch.chdir(clone)
     host, ours = HOSTS[name], str(HookCommand(runtime.find_interpreter(), str(user / ".insula"), name))
     if installed:
-        install.install(host)
+        install.install_hooks(host)
     lines = lines_of(name, clone, user / ".insula")
     for some in [[line] for line in lines] if host.script else [lines]:
         hostile(host, clone, some)
-        checks = list(doctor.examine(host, clone))
+        checks = list(doctor.examine_host(host, clone))
         assert any(SAYS in check.says for check in checks), some
         assert strangers(host, clone) == (
-            {*map(str, scripts.list_scripts(host, host.settings(clone)))} if host.script else {*lines}
+            {*map(str, scripts.list_scripts(host, host.find_settings(clone)))} if host.script else {*lines}
         )
         assert all(
             len(check.says) < 1_000 and "\x1b" not in check.says and "\u202e" not in check.says for check in checks
@@ -114,7 +114,7 @@ def test_a_record_that_a_repository_could_bring_is_not_used(
     """The folder of the record may not be relative, in the repository, a link into it, or writable by others."""
     line = str(HookCommand(str(clone / "evil"), str(clone / "x"), "claude-code"))
     hostile(HOSTS["claude-code"], clone, [line])
-    file = str(HOSTS["claude-code"].settings(clone))
+    file = str(HOSTS["claude-code"].find_settings(clone))
     (clone / "x/installed.json").write_text(json.dumps({"files": {file: {"host": "claude-code", "command": line}}}))
     monkeypatch.setenv("INSULA_HOME", "x")
     done = doctor_in(clone)
@@ -145,7 +145,7 @@ def test_neither_settings_nor_an_environment_file_of_a_clone_moves_the_record(
 ) -> None:
     line = str(HookCommand(str(clone / "evil"), str(clone / "x"), "claude-code"))
     hostile(HOSTS["claude-code"], clone, [line])
-    record = {"files": {str(HOSTS["claude-code"].settings(clone)): {"host": "claude-code", "command": line}}}
+    record = {"files": {str(HOSTS["claude-code"].find_settings(clone)): {"host": "claude-code", "command": line}}}
     for folder in ("x", ".insula", "."):
         (clone / folder).mkdir(exist_ok=True)
         (clone / folder / "installed.json").write_text(json.dumps(record))
@@ -164,7 +164,7 @@ def test_a_hook_file_that_is_no_file_does_not_hang_the_doctor_and_hides_no_other
     host = HOSTS[name]
     other = HOSTS["gemini" if name != "gemini" else "codex"]
     hostile(other, clone, ["./evil -I -S ./x/hook/run.py"])
-    path = host.settings(clone)
+    path = host.find_settings(clone)
     path.parent.mkdir(parents=True, exist_ok=True)
     (user / "secret").write_text("{}")
     match kind:
@@ -183,7 +183,7 @@ def test_a_hook_file_that_is_no_file_does_not_hang_the_doctor_and_hides_no_other
         case _:
             path.write_bytes(b'\xff\xfe{"hooks": "\xe9"}')
     began = time.monotonic()
-    checks = list(doctor.examine(None, clone))
+    checks = list(doctor.examine_host(None, clone))
     assert time.monotonic() - began < 20
     assert any(check.host == other.id and SAYS in check.says for check in checks)
     if kind not in {"bytes", "huge"}:

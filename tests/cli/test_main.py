@@ -49,7 +49,7 @@ def insula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Insula:
 
 
 def test_no_terminal_is_too_poor_to_be_talked_to(insula: Insula) -> None:
-    install.install(HOSTS["gemini"])
+    install.install_hooks(HOSTS["gemini"])
     told = [insula("ascii", "chat", "--model", "test", text="Where does Zoë live? ✓\n/why\n/memory\n/status\n")]
     told += [insula("ascii", *words) for words in (("memory",), ("doctor",), ("status",), ("sleep", "--force"))]
     assert {(one.status, one.err) for one in told} == {(0, b"")}
@@ -73,9 +73,9 @@ def test_with_standard_output_closed_a_command_says_nothing_and_breaks_nothing()
 
 
 def test_without_their_characters_what_is_well_is_told_from_what_is_broken(insula: Insula) -> None:
-    install.install(HOSTS["gemini"])
+    install.install_hooks(HOSTS["gemini"])
     assert b"+ settings" in insula("ascii", "doctor").out
-    HOSTS["gemini"].settings().write_text("{}")
+    HOSTS["gemini"].find_settings().write_text("{}")
     assert b"x settings" in insula("ascii", "doctor").out
 
 

@@ -84,7 +84,7 @@ def test_an_empty_home_says_that_nothing_was_learned_and_how_to_change_the_holdo
     assert "Nothing has been learned yet" in out
     assert "it is left out of 10 % of sessions" in out
     assert f"`holdout` in {home / 'insula.toml'}, or INSULA_HOLDOUT; then run `insula install cl" in out
-    install.install(HOSTS["gemini"])
+    install.install_hooks(HOSTS["gemini"])
     assert "run `insula install gemini` again." in call().stdout
     assert shown() == {}
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from insula.coding.hosts import places, plugins
-from insula.coding.hosts.live import CLIENTS, QUESTION, Run, Stage, prove, script_errors
+from insula.coding.hosts.live import CLIENTS, QUESTION, Run, Stage, prove_hooks, script_errors
 from insula.coding.step.wording import SIGN
 from insula.llm.fake_agents import EditStep, FakeModel, ReadStep, ShellStep
 
@@ -54,7 +54,7 @@ def staged(tmp_path: Path) -> Staged:
         shutil.rmtree(folder, ignore_errors=True)
         stage = Stage(host, PROGRAMS / places.get_host(host).binary, folder)
         if hooks:
-            installed = stage.insula("install", host)
+            installed = stage.run_insula("install", host)
             assert installed.status == 0, installed.errors
         return stage
 
@@ -77,7 +77,7 @@ def finished(stage: Stage, model: FakeModel, run: Run) -> bool:
     """Whether the client played the script to its end."""
     assert run.status == 0, f"{stage.name}: {run.errors}\n{run.output}"
     assert not model.problems
-    assert not stage.failures()
+    assert not stage.list_failures()
     return "All steps are done." in run.output
 
 
@@ -90,7 +90,7 @@ def went_on(model: FakeModel, run: Run) -> None:
 
 def doctor(stage: Stage, host: str) -> dict[str, str]:
     """The state of each check."""
-    checks: list[dict[str, str]] = json.loads(stage.insula("doctor", host, "--json").output)["checks"]
+    checks: list[dict[str, str]] = json.loads(stage.run_insula("doctor", host, "--json").output)["checks"]
     return {check["name"]: check["state"] for check in checks}
 
 
@@ -122,9 +122,9 @@ def trust(stage: Stage) -> None:
 def test_four_similar_errors_bring_the_question_to_the_model_once(host: str, staged: Staged) -> None:
     stage = staged(host)
     with FakeModel(script_errors(5)) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
-    assert stage.actions() == 5
+    assert stage.count_actions() == 5
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -132,9 +132,9 @@ def test_errors_that_differ_bring_no_question(host: str, staged: Staged) -> None
     stage = staged(host)
     wrong = ("cat missing.txt", "python3 -c 'import nowhere'", "expr 1 / 0", "kill x", "sort --no-such-option")
     with FakeModel([ShellStep(f"{command}; exit 1") for command in wrong]) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert not any(SIGN in text for text in model.request_texts())
-    assert stage.actions() == len(wrong)
+    assert stage.count_actions() == len(wrong)
 
 
 UNSEEN = pytest.mark.xfail(strict=True, reason="Codex calls no hook after a patch that does not fit")
@@ -147,7 +147,7 @@ def test_edits_that_do_not_fit_the_file_bring_the_question(host: str, staged: St
     file.write_text("alpha\n")
     wrong = [EditStep(str(file), f"absent {number}", "beta") for number in range(4)]
     with FakeModel([ReadStep(str(file)), *wrong, ShellStep("echo fine")]) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert SIGN in model.request_texts()[-1]
 
 
@@ -156,14 +156,14 @@ def test_the_same_call_with_the_same_result_is_noticed_though_nothing_fails(host
     stage = staged(host)
     (stage.project / "a.txt").write_text("alpha and beta, gamma and delta\n")
     with FakeModel([ShellStep("cat a.txt" + LATER)] * 4) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert [text.count("and got the same result") > 0 for text in model.request_texts()][-1]
 
 
 def test_claude_puts_it_behind_the_result(staged: Staged) -> None:
     stage = staged("claude-code")
     with FakeModel(script_errors(4)) as model:
-        stage.play(model)
+        stage.play_model(model)
     result: Json = model.dialogue[3]["messages"][-1]["content"][0]
     assert "missing-3.txt: No such file or directory" in result["content"]
     told = re.search(r"<system-reminder>\n(PostToolUseFailure:[^<]*)\n</system-reminder>", result["content"])
@@ -174,7 +174,7 @@ def test_claude_puts_it_behind_the_result(staged: Staged) -> None:
 def test_codex_puts_it_into_a_message_of_the_developer(staged: Staged) -> None:
     stage = staged("codex")
     with FakeModel(script_errors(4)) as model:
-        stage.play(model)
+        stage.play_model(model)
     items: list[Json] = model.dialogue[4]["input"]
     told = [item for item in items if QUESTION in str(item)]
     assert [(item["type"], item["role"]) for item in told] == [("message", "developer")]
@@ -184,7 +184,7 @@ def test_codex_puts_it_into_a_message_of_the_developer(staged: Staged) -> None:
 def test_gemini_puts_it_behind_the_output_of_the_tool(staged: Staged) -> None:
     stage = staged("gemini")
     with FakeModel(script_errors(4)) as model:
-        stage.play(model)
+        stage.play_model(model)
     part: Json = model.dialogue[4]["contents"][-1]["parts"][0]
     output: str = part["functionResponse"]["response"]["output"]
     assert "missing-4.txt: No such file or directory" in output
@@ -201,7 +201,7 @@ def behind(model: FakeModel) -> tuple[Json, Json]:
 def test_copilot_puts_it_behind_the_result_of_the_tool(staged: Staged) -> None:
     stage = staged("copilot")
     with FakeModel(script_errors(4)) as model:
-        stage.play(model)
+        stage.play_model(model)
     told, _ = behind(model)
     assert told["role"] == "tool"
     assert re.search(
@@ -215,7 +215,7 @@ def test_qwen_and_opencode_put_it_behind_the_result_of_the_tool(staged: Staged) 
     for host in ("qwen", "opencode"):
         stage = staged(host)
         with FakeModel(script_errors(4)) as model:
-            stage.play(model)
+            stage.play_model(model)
         told, _ = behind(model)
         said = "\n".join(part["text"] for part in told["content"]) if host == "qwen" else told["content"]
         assert told["role"] == "tool"
@@ -225,7 +225,7 @@ def test_qwen_and_opencode_put_it_behind_the_result_of_the_tool(staged: Staged) 
 def test_cline_puts_it_into_a_message_after_the_result_of_the_tool(staged: Staged) -> None:
     stage = staged("cline")
     with FakeModel(script_errors(4)) as model:
-        stage.play(model)
+        stage.play_model(model)
     told, before = behind(model)
     assert (told["role"], before["role"]) == ("user", "tool")
     assert re.match(rf'<hook_context source="PostToolUse"[^>]*>\n{re.escape(SIGN)}4 similar', told["content"])
@@ -235,10 +235,10 @@ def test_copilot_with_two_hooks_is_told_once(staged: Staged) -> None:
     stage = staged("copilot")
     file = stage.home / ".copilot/hooks/insula.json"
     file.with_name("again.json").write_text(file.read_text().replace(" -I -S ", " -S -I "))
-    assert stage.insula("install", "claude-code", "--project").status == 0
+    assert stage.run_insula("install", "claude-code", "--project").status == 0
     with FakeModel(script_errors(5)) as model:
-        assert finished(stage, model, stage.play(model))
-    assert stage.actions() == 10, "each hook has told each call"
+        assert finished(stage, model, stage.play_model(model))
+    assert stage.count_actions() == 10, "each hook has told each call"
     assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
 
 
@@ -248,9 +248,9 @@ def test_a_healthy_run_is_told_nothing(host: str, staged: Staged) -> None:
     for hooks in (False, True):
         stage = staged(host, hooks=hooks)
         with FakeModel(healthy(stage)) as model:
-            assert finished(stage, model, stage.play(model))
+            assert finished(stage, model, stage.play_model(model))
         assert "gamma" in (stage.project / "a.txt").read_text()
-        assert stage.actions() == (4 if hooks else 0)
+        assert stage.count_actions() == (4 if hooks else 0)
         said.append([_steady(text) for text in model.request_texts()])
     without, with_hooks = said
     assert not any(SIGN in text or "insula" in text.replace(str(stage.project), "") for text in with_hooks)
@@ -264,9 +264,9 @@ def test_the_agent_sdk_brings_the_question_from_its_own_process(tmp_path: Path, 
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{agent}" "{SDK}"\n')
     program.chmod(0o755)
     stage = Stage("claude-code", program, tmp_path / "stage")
-    assert not installed or stage.insula("install", "claude-code").status == 0
+    assert not installed or stage.run_insula("install", "claude-code").status == 0
     with FakeModel(script_errors(5)) as model:
-        run = stage.play(model)
+        run = stage.play_model(model)
         assert finished(stage, model, run)
     assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
     assert all(text.count("I live in Lisbon, near the river.") == 1 for text in model.request_texts()), (
@@ -274,7 +274,7 @@ def test_the_agent_sdk_brings_the_question_from_its_own_process(tmp_path: Path, 
     )
     assert "signal of turn 1: " in run.output, "the last words were assessed"
     assert "PostToolUseFailure:Bash hook additional context: [insula] 3 turns in a row" in model.request_texts()[4]
-    assert stage.actions() == (10 if installed else 5), "each tells each call; it counts once"
+    assert stage.count_actions() == (10 if installed else 5), "each tells each call; it counts once"
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -285,8 +285,8 @@ def test_parallel_calls_lose_no_action(host: str, staged: Staged) -> None:
         file.write_text(file.name)
     wrong = [ShellStep("cat nothing"), ReadStep(str(stage.project / "nothing"))]
     with FakeModel([[ReadStep(str(file)) for file in files], wrong]) as model:
-        assert finished(stage, model, stage.play(model))
-    assert stage.actions() == 10
+        assert finished(stage, model, stage.play_model(model))
+    assert stage.count_actions() == 10
 
 
 def test_ten_errors_at_once_are_one_turn_and_three_such_turns_have_one_text(staged: Staged) -> None:
@@ -296,30 +296,30 @@ def test_ten_errors_at_once_are_one_turn_and_three_such_turns_have_one_text(stag
         return [ReadStep(str(stage.project / f"{turn}-{number}.txt")) for number in range(10)]
 
     with FakeModel([missing(0)]) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert not any(SIGN in text for text in model.request_texts())
     stage = staged("claude-code")
     with FakeModel([missing(turn) for turn in range(3)]) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert [text.count(SIGN) for text in model.request_texts()] == [0, 0, 0, 1]
     assert QUESTION in model.request_texts()[-1]
-    assert stage.actions() == 30
+    assert stage.count_actions() == 30
 
 
 def test_tools_of_opencode_that_throw_bring_the_question_behind_their_error(staged: Staged) -> None:
     stage = staged("opencode")
     missing = [ReadStep(str(stage.project / f"missing-{number}.txt")) for number in range(5)]
     with FakeModel(missing) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
-    assert stage.actions() == 5
+    assert stage.count_actions() == 5
 
 
 def test_what_gemini_drops_with_the_error_of_a_tool_comes_with_the_next_result(staged: Staged) -> None:
     stage = staged("gemini")
     missing = [ReadStep(str(stage.project / f"missing-{number}.txt")) for number in range(4)]
     with FakeModel([*missing, ShellStep("echo fine")]) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 0, 1, 1]
 
 
@@ -329,10 +329,10 @@ def test_hooks_without_their_library_are_silent_and_the_doctor_counts_them(host:
     for library in (stage.home / ".insula/hook").glob("lib-*"):
         shutil.rmtree(library)
     with FakeModel(script_errors(5)) as model:
-        run = stage.play(model)
+        run = stage.play_model(model)
     went_on(model, run)
     assert "hook" not in run.errors.lower(), "the user is told"
-    assert stage.failures() == ["ModuleNotFoundError"]
+    assert stage.list_failures() == ["ModuleNotFoundError"]
     assert doctor(stage, host)["code"] == "broken"
 
 
@@ -341,14 +341,14 @@ def test_hooks_whose_folder_is_gone_leave_the_run_alone(host: str, staged: Stage
     stage = staged(host)
     shutil.rmtree(stage.home / ".insula")
     with FakeModel(script_errors(5)) as model:
-        went_on(model, stage.play(model))
+        went_on(model, stage.play_model(model))
 
 
 def test_codex_skips_hooks_that_nobody_trusts_and_the_doctor_says_so(staged: Staged) -> None:
     stage = staged("codex")
     with FakeModel(script_errors(5)) as model:
-        went_on(model, stage.play(model, trusting=False))
-    assert stage.actions() == 0
+        went_on(model, stage.play_model(model, trusting=False))
+    assert stage.count_actions() == 0
     assert doctor(stage, "codex")["trust"] == "idle"
 
 
@@ -356,14 +356,14 @@ def test_codex_runs_hooks_once_they_are_trusted_and_the_doctor_is_content(staged
     stage = staged("codex")
     trust(stage)
     with FakeModel(script_errors(5)) as model:
-        assert finished(stage, model, stage.play(model, trusting=False))
+        assert finished(stage, model, stage.play_model(model, trusting=False))
     assert [text.count(QUESTION) for text in model.request_texts()] == [0, 0, 0, 1, 1, 1]
     assert set(doctor(stage, "codex").values()) == {"ok"}
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_proof_is_found_and_quotes_what_the_model_saw(host: str) -> None:
-    proof = prove(host, PROGRAMS / places.get_host(host).binary)
+    proof = prove_hooks(host, PROGRAMS / places.get_host(host).binary)
     assert proof.reached, proof.reason
     assert f"{SIGN}{QUESTION}" in proof.text
     assert ("trust" in proof.reason) == (host == "codex")
@@ -429,7 +429,7 @@ def test_claude_that_nobody_attends_is_told_before_a_forbidden_edit_and_goes_on(
     file.write_text("alpha\n")
     says(stage, f"Mend a.txt. {BAN}")
     with FakeModel([ReadStep(str(file)), EditStep(str(file), "alpha", "beta")]) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert f'The user said: "{BAN}" This call changes `vendor/a.txt`.' in model.request_texts()[-1]
     assert file.read_text() == "beta\n", "a question that nobody can answer would have refused it"
 
@@ -441,7 +441,7 @@ def test_codex_is_told_of_a_forbidden_edit(staged: Staged) -> None:
     file.write_text("alpha\n")
     says(stage, f"Mend a.txt. {BAN}")
     with FakeModel([ReadStep(str(file)), EditStep(str(file), "alpha", "beta")]) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert f'The user said: "{BAN}" This call changes `vendor/a.txt`.' in model.request_texts()[-1]
 
 
@@ -452,7 +452,7 @@ def test_an_unmet_demand_has_the_client_go_on_once(host: str, staged: Staged) ->
     file.write_text("alpha = 1\n")
     says(stage, "Mend a.py and run the tests when you're done.")
     with FakeModel([ReadStep(str(file)), EditStep(str(file), "alpha = 1", "beta = 1")]) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
     assert [text.count("Since then no test was run.") for text in model.request_texts()] == [0, 0, 0, 1]
 
 
@@ -460,7 +460,7 @@ def test_claude_hands_what_the_user_ruled_out_to_a_subagent(staged: Staged) -> N
     stage = staged("claude-code")
     says(stage, f"Send an agent to look. {BAN}")
     with FakeModel([Agent()]) as model:  # type: ignore[list-item]
-        assert stage.play(model).status == 0
+        assert stage.play_model(model).status == 0
     told = [text for text in model.request_texts() if "it holds for you, too" in text]
     assert told
     assert BAN in told[0]
@@ -470,9 +470,9 @@ def test_claude_is_told_again_after_a_compaction(staged: Staged) -> None:
     stage = staged("claude-code")
     says(stage, f"Look at the files. {BAN}")
     with FakeModel([ShellStep("echo one" + LATER)]) as model:
-        assert finished(stage, model, stage.play(model))
+        assert finished(stage, model, stage.play_model(model))
         says(stage, "/compact", "--continue")
-        assert stage.play(model).status == 0
+        assert stage.play_model(model).status == 0
         says(stage, "Go on.")
-        assert stage.play(model).status == 0
+        assert stage.play_model(model).status == 0
     assert "it still stands:" in model.request_texts()[-1]

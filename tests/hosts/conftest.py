@@ -60,7 +60,7 @@ _COMPILED: dict[tuple[str, str], dict[str, bytes]] = {}
 @pytest.fixture(autouse=True)
 def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same interpreter makes the same of the same code each time that it is installed, and has the same version."""
-    run: Callable[..., str] = runtime._run  # pyright: ignore[reportPrivateUsage]
+    run: Callable[..., str] = runtime._run_python  # pyright: ignore[reportPrivateUsage]
 
     def known(python: str, *words: str) -> str:
         if not python.startswith(sys.base_prefix):
@@ -81,4 +81,4 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
             (fresh / name).write_bytes(compiled)
         return ""
 
-    monkeypatch.setattr(runtime, "_run", known)
+    monkeypatch.setattr(runtime, "_run_python", known)

@@ -43,7 +43,7 @@ def house(home: Path) -> Path:
 def examine(
     host: Host | None = None, folder: Path | None = None, prove: doctor.Prover | None = None
 ) -> list[HostCheck]:
-    return list(doctor.examine(host, folder, prove))
+    return list(doctor.examine_host(host, folder, prove))
 
 
 def found(name: str, checks: list[HostCheck]) -> list[HostCheck]:
@@ -56,7 +56,7 @@ def troubles(checks: list[HostCheck]) -> dict[str, str]:
 
 def trust(project: Path | None = None) -> None:
     """What Codex writes when its user trusts the hooks."""
-    file = HOSTS["codex"].settings(project)
+    file = HOSTS["codex"].find_settings(project)
     text = ""
     for event in (
         "session_start",
@@ -68,7 +68,7 @@ def trust(project: Path | None = None) -> None:
         "session_end",
     ):
         text += f'[hooks.state."{file}:{event}:0:0"]\ntrusted_hash = "sha256:x"\n'
-    (HOSTS["codex"].settings().parent / "config.toml").write_text(text)
+    (HOSTS["codex"].find_settings().parent / "config.toml").write_text(text)
 
 
 @pytest.mark.parametrize("name", ["codex", "opencode"])
@@ -76,7 +76,7 @@ def test_a_fresh_installation_is_well_and_the_trial_leaves_no_trace(
     name: str, house: Path, attempt: Callable[..., trials.Trial], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trials, "try_command", attempt)
-    install.install(HOSTS[name])
+    install.install_hooks(HOSTS[name])
     if name == "codex":
         trust()
     before = {path for path in house.rglob("*") if "__pycache__" not in path.parts}
@@ -93,7 +93,7 @@ def test_it_says_of_each_sense_in_a_line_whether_it_is_on_and_why(house: Path) -
     def senses() -> dict[str, str]:
         return {check.name: check.says for check in examine() if check.name in EVERY}
 
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     told = senses()
     assert told.keys() == EVERY
     assert told["nociception"].startswith("on: fails again and again (8 of 10 notes useful, 0 false; ")
@@ -142,7 +142,7 @@ def forbid(house: Path) -> None:
     ],
 )
 def test_a_broken_installation_is_found(damage: Callable[[Path], None], name: str, said: str, house: Path) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     damage(house)
     try:
         check = found(name, examine())[0]
@@ -152,21 +152,21 @@ def test_a_broken_installation_is_found(damage: Callable[[Path], None], name: st
 
 
 def test_code_of_another_version_is_found(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     contents = {**runtime.collect_modules(), "insula/__init__.py": b"__version__ = '9'"}
     monkeypatch.setattr(runtime, "collect_modules", lambda: contents)
     assert "another version" in troubles(examine())["code"]
 
 
 def test_what_others_may_read_is_found(house: Path) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     (house / "hook.json").chmod(0o644)
     check = found("folder", examine())[0]
     assert check.state == "warn" and "hook.json" in check.says and "chmod" in check.remedy
 
 
 def test_a_full_disk_is_found(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
 
     def full(_: Path) -> SimpleNamespace:
         return SimpleNamespace(free=2048)
@@ -177,8 +177,8 @@ def test_a_full_disk_is_found(house: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("house")
 def test_a_settings_file_that_broke_is_found() -> None:
-    install.install(HOSTS["claude-code"])
-    file = HOSTS["claude-code"].settings()
+    install.install_hooks(HOSTS["claude-code"])
+    file = HOSTS["claude-code"].find_settings()
     text = file.read_text()
     file.write_text(text + "}")
     check = found("settings", examine())[0]
@@ -192,8 +192,8 @@ def test_a_settings_file_that_broke_is_found() -> None:
 
 @pytest.mark.usefixtures("house")
 def test_an_interpreter_that_is_gone_is_found() -> None:
-    install.install(HOSTS["claude-code"])
-    file = HOSTS["claude-code"].settings()
+    install.install_hooks(HOSTS["claude-code"])
+    file = HOSTS["claude-code"].find_settings()
     file.write_text(file.read_text().replace(f"{runtime.find_interpreter()} -I", "/gone/python3 -I"))
     check = found("interpreter", examine())[0]
     assert check.state == "broken" and "/gone/python3" in check.says and check.remedy == "insula install claude-code"
@@ -204,11 +204,11 @@ def test_hooks_that_the_record_does_not_know_are_named_and_not_tried_until_they_
     name: str, house: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As those of an earlier version, whose record has no command, and those whose record was lost."""
-    install.install(HOSTS[name])
+    install.install_hooks(HOSTS[name])
     record = json.loads((house / records.FILE).read_text())
     for one in record["files"].values():
         del one["command"]
-    written = HOSTS[name].settings().read_bytes()
+    written = HOSTS[name].find_settings().read_bytes()
     for lost in (json.dumps(record), "{}"):
         (house / records.FILE).write_text(lost)
         with monkeypatch.context() as patched:
@@ -217,18 +217,18 @@ def test_hooks_that_the_record_does_not_know_are_named_and_not_tried_until_they_
             check = found("foreign", examine())[0]
         assert check.state == "warn" and "did not install and does not run" in check.says
         assert f"insula install {name}" in check.remedy
-        install.install(HOSTS[name])
-        assert HOSTS[name].settings().read_bytes() == written
+        install.install_hooks(HOSTS[name])
+        assert HOSTS[name].find_settings().read_bytes() == written
         assert not found("foreign", examine()) and found("command", examine())[0].state == "ok"
 
 
 @pytest.mark.usefixtures("house")
 def test_other_hooks_in_a_persons_own_settings_are_nobodys_business() -> None:
-    file = HOSTS["gemini"].settings()
+    file = HOSTS["gemini"].find_settings()
     file.parent.mkdir()
     theirs = {"hooks": {"AfterTool": [{"hooks": [{"type": "command", "command": "prettier --write ."}]}]}}
     file.write_text(json.dumps(theirs))
-    install.install(HOSTS["gemini"])
+    install.install_hooks(HOSTS["gemini"])
     assert not troubles(examine())
     assert not found("foreign", examine())
 
@@ -236,7 +236,7 @@ def test_other_hooks_in_a_persons_own_settings_are_nobodys_business() -> None:
 @pytest.mark.usefixtures("house")
 def test_a_home_that_is_reached_by_a_link_has_the_same_hooks(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INSULA_HOME")
-    install.install(HOSTS["gemini"])
+    install.install_hooks(HOSTS["gemini"])
     (user.parent / "link").symlink_to(user)
     monkeypatch.setenv("HOME", str(user.parent / "link"))
     assert not troubles(examine())
@@ -245,14 +245,14 @@ def test_a_home_that_is_reached_by_a_link_has_the_same_hooks(user: Path, monkeyp
 
 @pytest.mark.usefixtures("house")
 def test_hooks_that_are_installed_twice_are_a_warning(user: Path) -> None:
-    install.install(HOSTS["claude-code"])
-    install.install(HOSTS["claude-code"], user / "project")
+    install.install_hooks(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"], user / "project")
     check = found("twice", examine())[0]
     assert check.state == "warn" and "2 settings files" in check.says
 
 
 def test_every_switch_is_seen(house: Path, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     (user / "project/.git").mkdir()
     CliRunner().invoke(app, ["off", "--project"])
     assert "switched off in" in troubles(examine())["switch"]
@@ -267,7 +267,7 @@ def test_every_switch_is_seen(house: Path, user: Path, monkeypatch: pytest.Monke
 
 
 def test_failures_are_counted_by_kind_and_host(house: Path) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     now = int(time.time())
     lines = [
         *[{"v": 1, "t": now, "host": "claude-code", "kind": "OSError"}] * 3,
@@ -282,7 +282,7 @@ def test_failures_are_counted_by_kind_and_host(house: Path) -> None:
 
 def test_each_host_has_one_section_and_what_is_of_none_comes_first(house: Path) -> None:
     for name in ("claude-code", "gemini"):
-        install.install(HOSTS[name])
+        install.install_hooks(HOSTS[name])
     failed = [
         {"t": int(time.time()), "host": host, "kind": "OSError"} for host in ("gemini", "nohost", "claude-code", "")
     ]
@@ -297,8 +297,8 @@ def test_each_host_has_one_section_and_what_is_of_none_comes_first(house: Path) 
 
 @pytest.mark.usefixtures("house")
 def test_what_other_projects_have_stands_before_the_hosts(user: Path) -> None:
-    install.install(HOSTS["codex"], user / "project")
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["codex"], user / "project")
+    install.install_hooks(HOSTS["claude-code"])
     names = [(check.host, check.name) for check in examine(folder=user)]
     assert names.index(("", "elsewhere")) < min(i for i, (host, _) in enumerate(names) if host)
     checks = examine(HOSTS["codex"], user)
@@ -306,20 +306,20 @@ def test_what_other_projects_have_stands_before_the_hosts(user: Path) -> None:
 
 
 def test_every_remedy_that_installs_names_what_to_install(house: Path, user: Path) -> None:
-    install.install(HOSTS["gemini"], user / "project")
+    install.install_hooks(HOSTS["gemini"], user / "project")
     lose_code(house)
     assert found("code", examine())[0].remedy == "run insula install gemini --project again"
     failed = [{"t": int(time.time()), "host": host, "kind": "OSError"} for host in ("gemini", "nohost")]
     (house / "failures.jsonl").write_text("\n".join(map(json.dumps, failed)))
     remedies = [check.remedy for check in found("failures", examine())]
     assert all("run insula install gemini --project again" in remedy for remedy in remedies)
-    install.install(HOSTS["gemini"])
+    install.install_hooks(HOSTS["gemini"])
     shutil.rmtree(house / "hook")
     assert found("code", examine())[0].remedy == "run insula install gemini again"
 
 
 def test_a_file_of_failures_that_was_full_still_counts(house: Path) -> None:
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     line = json.dumps({"v": 1, "t": int(time.time()), "host": "codex", "kind": "OSError"}) + "\n"
     (house / "failures.1.jsonl").write_text(line * 2)
     (house / "failures.jsonl").write_text(line)
@@ -327,7 +327,7 @@ def test_a_file_of_failures_that_was_full_still_counts(house: Path) -> None:
 
 
 def test_a_trial_that_was_ended_half_way_is_swept_up(house: Path) -> None:
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     sessions = [house / "sessions" / f"{doctor.TRIAL}{name}" for name in ("old", "new")]
     for session in (*sessions, house / "sessions/theirs"):
         session.mkdir(parents=True)
@@ -338,7 +338,7 @@ def test_a_trial_that_was_ended_half_way_is_swept_up(house: Path) -> None:
 
 
 def test_a_switch_that_cannot_be_read_is_found(house: Path) -> None:
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     (house / "hook.json").write_text("{")
     check = found("switch", examine())[0]
     assert check.state == "broken" and "cannot be read" in check.says
@@ -347,16 +347,16 @@ def test_a_switch_that_cannot_be_read_is_found(house: Path) -> None:
 
 @pytest.mark.usefixtures("house")
 def test_hooks_of_another_project_are_not_well_here(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install.install(HOSTS["codex"], user / "project")
+    install.install_hooks(HOSTS["codex"], user / "project")
     (user / "project/inner").mkdir()
     assert (
-        str(HOSTS["codex"].settings(user / "project"))
+        str(HOSTS["codex"].find_settings(user / "project"))
         in found("settings", examine(None, user / "project/inner"))[0].says
     )
     monkeypatch.chdir(user)
     checks = examine()
     assert [(check.name, check.state) for check in checks] == [("hooks", "idle"), ("elsewhere", "note")]
-    assert str(HOSTS["codex"].settings(user / "project")) in checks[1].says
+    assert str(HOSTS["codex"].find_settings(user / "project")) in checks[1].says
 
 
 def test_the_exit_status_tells_what_is_broken_from_what_does_not_run(house: Path) -> None:
@@ -367,12 +367,12 @@ def test_the_exit_status_tells_what_is_broken_from_what_does_not_run(house: Path
         return result.exit_code
 
     assert status() == status("gemini") == CliRunner().invoke(app, ["doctor"]).exit_code == 2
-    install.install(HOSTS["gemini"])
+    install.install_hooks(HOSTS["gemini"])
     assert status() == 0
     CliRunner().invoke(app, ["off"])
     assert status() == 2
     CliRunner().invoke(app, ["on"])
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     assert (status("gemini"), status("codex"), status()) == (0, 2, 2)
     (house / "hook.json").write_text("{")
     assert status("codex") == 1
@@ -380,8 +380,8 @@ def test_the_exit_status_tells_what_is_broken_from_what_does_not_run(house: Path
 
 @pytest.mark.usefixtures("house")
 def test_lines_for_a_program_are_whole_and_on_a_terminal_no_path_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    install.install(HOSTS["gemini"])
-    path = str(HOSTS["gemini"].settings())
+    install.install_hooks(HOSTS["gemini"])
+    path = str(HOSTS["gemini"].find_settings())
     assert f"settings      5 events in {path}\n" in CliRunner().invoke(app, ["doctor"]).output
     monkeypatch.setattr(lines, "width", lambda: 40)
     assert f"5 events in\n                {path}\n" in CliRunner().invoke(app, ["doctor"]).output
@@ -392,18 +392,18 @@ def test_lines_for_a_program_are_whole_and_on_a_terminal_no_path_is_cut(monkeypa
 
 @pytest.mark.usefixtures("house")
 def test_hooks_that_claude_code_does_not_run_are_found(user: Path) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     local = user / "project/.claude/settings.local.json"
     local.parent.mkdir()
     local.write_text('{"disableAllHooks": true, // for now\n}')
     assert str(local) in troubles(examine())["allowed"]
-    install.install(HOSTS["claude-code"], user / "project")
+    install.install_hooks(HOSTS["claude-code"], user / "project")
     assert len(found("allowed", examine())) == 1
 
 
 @pytest.mark.usefixtures("house")
 def test_what_a_project_forbids_is_looked_up_in_that_project(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     local = user / "project/.claude/settings.local.json"
     local.parent.mkdir()
     local.write_text('{"disableAllHooks": true}')
@@ -414,32 +414,32 @@ def test_what_a_project_forbids_is_looked_up_in_that_project(user: Path, monkeyp
 
 @pytest.mark.usefixtures("house")
 def test_a_project_that_codex_does_not_trust_is_told_from_hooks_that_it_does_not(user: Path) -> None:
-    install.install(HOSTS["codex"], user / "project")
-    HOSTS["codex"].settings().parent.mkdir()
+    install.install_hooks(HOSTS["codex"], user / "project")
+    HOSTS["codex"].find_settings().parent.mkdir()
     trust(user / "project")
     checks = examine()
     assert found("trust", checks)[0].state == "ok"
     assert found("project", checks)[0].state == "idle" and "trust the folder" in found("project", checks)[0].remedy
-    config = HOSTS["codex"].settings().parent / "config.toml"
+    config = HOSTS["codex"].find_settings().parent / "config.toml"
     config.write_text(config.read_text() + f'[projects."{user / "project"}"]\ntrust_level = "trusted"\n')
     assert not found("project", examine())
 
 
 @pytest.mark.usefixtures("house")
 def test_hooks_that_are_not_there_are_not_said_to_be_trusted() -> None:
-    install.install(HOSTS["codex"])
-    HOSTS["codex"].settings().write_text("{}")
+    install.install_hooks(HOSTS["codex"])
+    HOSTS["codex"].find_settings().write_text("{}")
     assert not found("trust", examine())
 
 
 @pytest.mark.usefixtures("house")
 def test_hooks_that_gemini_does_not_run_are_found() -> None:
-    install.install(HOSTS["gemini"])
-    file = HOSTS["gemini"].settings()
+    install.install_hooks(HOSTS["gemini"])
+    file = HOSTS["gemini"].find_settings()
     text = file.read_text()
     file.write_text(text.replace("{", '{"hooksConfig": {"enabled": false},', 1))
     assert "turns hooks off" in troubles(examine())["allowed"]
-    root = jsonc.parse(text)
+    root = jsonc.parse_jsonc(text)
     command = next(present.list_our_hooks(root, HOSTS["gemini"], Path(os.environ["INSULA_HOME"]))).node.value
     file.write_text(text.replace("{", '{"hooksConfig": ' + json.dumps({"disabled": [command]}) + ",", 1))
     assert "by name" in troubles(examine())["allowed"]
@@ -447,12 +447,12 @@ def test_hooks_that_gemini_does_not_run_are_found() -> None:
 
 @pytest.mark.usefixtures("house")
 def test_hooks_that_codex_has_not_trusted_are_a_warning_with_the_way_to_trust_them() -> None:
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     check = found("trust", examine())[0]
     assert check.state == "idle" and "PostToolUse" in check.says and "/hooks" in check.remedy
     trust()
     assert found("trust", examine())[0].state == "ok"
-    config = HOSTS["codex"].settings().parent / "config.toml"
+    config = HOSTS["codex"].find_settings().parent / "config.toml"
     config.write_text(config.read_text() + "enabled = false\n")
     assert "disabled in Codex: SessionEnd" in troubles(examine())["trust"]
     config.write_text("[features]\nhooks = false")
@@ -464,10 +464,10 @@ def test_hooks_that_codex_has_not_trusted_are_a_warning_with_the_way_to_trust_th
 @pytest.mark.usefixtures("house")
 def test_the_trust_of_codex_is_by_the_place_of_a_hook() -> None:
     theirs = {"hooks": [{"type": "command", "command": "theirs"}]}
-    file = HOSTS["codex"].settings()
+    file = HOSTS["codex"].find_settings()
     file.parent.mkdir()
     file.write_text(json.dumps({"hooks": {"Stop": [theirs]}}))
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     trust()  # which trusts the first hook of each event: theirs
     assert found("trust", examine())[0].says.endswith("(Stop)")
 
@@ -506,7 +506,7 @@ def test_an_answer_that_its_host_would_not_take_is_found(
 
 
 def test_a_hook_that_fails_within_is_found_though_it_says_nothing(house: Path) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     (lib(house) / "insula/coding/step/senses/__init__.py").write_text("(")
     next(lib(house).rglob("*.pyc")).unlink()
     checks = examine()
@@ -516,7 +516,7 @@ def test_a_hook_that_fails_within_is_found_though_it_says_nothing(house: Path) -
 
 @pytest.mark.usefixtures("house")
 def test_the_real_client_is_asked_only_where_there_is_one(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     monkeypatch.setenv("PATH", f"{user / 'bin'}:/usr/bin:/bin")
     asked: list[tuple[str, Path]] = []
 
@@ -526,14 +526,14 @@ def test_the_real_client_is_asked_only_where_there_is_one(user: Path, monkeypatc
 
     checks = examine(prove=prove)
     assert "not on PATH" in troubles(checks)["live"]
-    assert doctor.summarize(checks) == 1  # a proof was asked for, and there is none
+    assert doctor.summarize_checks(checks) == 1  # a proof was asked for, and there is none
     (user / "bin").mkdir()
     (user / "bin/claude").write_text("#!/bin/sh\n")
     (user / "bin/claude").chmod(0o755)
     assert [found("live", examine(prove=prove))[0].state for _ in range(2)] == ["ok", "broken"]
     assert asked[0] == ("claude-code", user / "bin/claude")
     asked.clear()
-    settings = HOSTS["claude-code"].settings()
+    settings = HOSTS["claude-code"].find_settings()
     settings.write_text(settings.read_text().replace("{", '{"disableAllHooks": true,', 1))
     assert found("live", examine(prove=prove))[0].says.startswith("in an empty home")
 
@@ -543,7 +543,7 @@ def test_the_real_client_is_asked_only_where_there_is_one(user: Path, monkeypatc
 def test_a_client_that_the_working_folder_brought_is_not_run(
     path: str, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     (user / "project/claude").write_text("#!/bin/sh\n")
     (user / "project/claude").chmod(0o755)
     (user / "project/bin").mkdir()

@@ -51,7 +51,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def settings(name: str, text: str | bytes = WRITTEN) -> Path:
-    file = HOSTS[name].settings()
+    file = HOSTS[name].find_settings()
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return file
@@ -74,7 +74,7 @@ def shim(home: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedPro
 @pytest.mark.parametrize("name", ["claude-code", "copilot", "cursor"])
 def test_a_file_that_was_not_there_is_gone_again_with_its_folders(name: str, user: Path) -> None:
     before = sorted(user.rglob("*"))
-    file = HOSTS[name].settings()
+    file = HOSTS[name].find_settings()
     assert insula("install", name)[0] == 0
     hooks = json.loads(file.read_text())["hooks"]
     assert list(hooks) == [on.event for on in HOSTS[name].events]
@@ -87,20 +87,20 @@ def test_a_file_that_was_not_there_is_gone_again_with_its_folders(name: str, use
 def test_a_nearly_empty_file_is_as_before_to_the_byte(text: str) -> None:
     file = settings("claude-code", text)
     assert insula("install", "claude-code")[0] == 0
-    assert jsonc.parse(file.read_bytes().decode()).get("hooks")
+    assert jsonc.parse_jsonc(file.read_bytes().decode()).get_value("hooks")
     insula("uninstall", "claude-code")
     assert file.read_bytes() == text.encode()
 
 
 @pytest.mark.parametrize("after", ["{", '"hooks": {', '"Stop": ['])
 def test_a_comment_above_our_hooks_does_not_keep_them_from_being_taken_out(after: str, home: Path) -> None:
-    file = HOSTS["codex"].settings()
+    file = HOSTS["codex"].find_settings()
     insula("install", "codex")
     file.write_text(file.read_text().replace(after, f"{after} // my hooks", 1))
     code, output = insula("uninstall", "codex")
     assert code == 0 and "taken out" in output
     assert "// my hooks\n" in file.read_text()
-    assert not list(present.list_our_hooks(jsonc.parse(file.read_text()), HOSTS["codex"], home))
+    assert not list(present.list_our_hooks(jsonc.parse_jsonc(file.read_text()), HOSTS["codex"], home))
 
 
 def test_a_byte_order_mark_and_the_ends_of_lines_survive() -> None:
@@ -113,8 +113,8 @@ def test_a_byte_order_mark_and_the_ends_of_lines_survive() -> None:
 
 def test_timeouts_have_the_unit_of_their_host() -> None:
     def timeouts(name: str) -> dict[str, int]:
-        install.install(HOSTS[name])
-        hooks = json.loads(HOSTS[name].settings().read_text())["hooks"]
+        install.install_hooks(HOSTS[name])
+        hooks = json.loads(HOSTS[name].find_settings().read_text())["hooks"]
         return {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
 
     assert timeouts("claude-code")["PostToolUse"] == 5
@@ -124,9 +124,9 @@ def test_timeouts_have_the_unit_of_their_host() -> None:
 
 def test_a_host_that_wants_a_version_in_its_file_gets_one_there() -> None:
     for name in ("copilot", "cursor"):
-        install.install(HOSTS[name])
-        assert json.loads(HOSTS[name].settings().read_text())["version"] == 1
-    hook = json.loads(HOSTS["copilot"].settings().read_text())["hooks"]["postToolUse"][0]
+        install.install_hooks(HOSTS[name])
+        assert json.loads(HOSTS[name].find_settings().read_text())["version"] == 1
+    hook = json.loads(HOSTS["copilot"].find_settings().read_text())["hooks"]["postToolUse"][0]
     assert (hook["type"], hook["timeoutSec"]) == ("command", 5)
     assert hook["bash"].endswith("copilot || true")
 
@@ -134,7 +134,7 @@ def test_a_host_that_wants_a_version_in_its_file_gets_one_there() -> None:
 def test_ours_stand_behind_those_that_codex_knows_by_their_place() -> None:
     theirs: dict[str, Any] = {"hooks": [{"type": "command", "command": "theirs"}]}
     file = settings("codex", json.dumps({"hooks": {"PostToolUse": [theirs], "Stop": [theirs]}}))
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     hooks = json.loads(file.read_text())["hooks"]
     assert [hooks[event][0] for event in ("PostToolUse", "Stop")] == [theirs, theirs]
     assert [len(hooks[event]) for event in ("PostToolUse", "Stop")] == [2, 2]
@@ -144,7 +144,7 @@ def test_a_link_stays_a_link_and_the_mode_stays(user: Path) -> None:
     target = user / "dotfiles.json"
     target.write_text(WRITTEN)
     target.chmod(0o640)
-    file = HOSTS["claude-code"].settings()
+    file = HOSTS["claude-code"].find_settings()
     file.parent.mkdir()
     file.symlink_to(target)
     insula("install", "claude-code")
@@ -216,7 +216,7 @@ def test_a_full_disk_leaves_the_file_whole(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_folder_in_the_place_of_the_file_is_named() -> None:
-    HOSTS["claude-code"].settings().mkdir(parents=True)
+    HOSTS["claude-code"].find_settings().mkdir(parents=True)
     code, output = insula("install", "claude-code")
     assert code == 1 and "is a directory" in output
 
@@ -251,13 +251,13 @@ def test_installs_at_the_same_time_lose_nothing(home: Path) -> None:
         process.join()
     assert [process.exitcode for process in running] == [0] * len(running)
     for name in EDITED:
-        root = jsonc.parse(HOSTS[name].settings().read_text())
+        root = jsonc.parse_jsonc(HOSTS[name].find_settings().read_text())
         assert len(list(present.list_our_hooks(root, HOSTS[name], home))) == len(HOSTS[name].events)
     assert set(json.loads((home / records.FILE).read_text())["files"]) == {
-        str(HOSTS[name].settings()) for name in NAMES
+        str(HOSTS[name].find_settings()) for name in NAMES
     }
     insula("uninstall", "--all")
-    assert HOSTS["claude-code"].settings().read_text() == WRITTEN
+    assert HOSTS["claude-code"].find_settings().read_text() == WRITTEN
 
 
 def test_hooks_of_others_are_not_ours_whatever_their_path(home: Path) -> None:
@@ -275,7 +275,7 @@ def test_hooks_of_others_are_not_ours_whatever_their_path(home: Path) -> None:
 
 def test_a_changed_interpreter_changes_our_commands_alone(home: Path) -> None:
     file = settings("claude-code")
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     now = file.read_text()
     python = shlex.quote(runtime.find_interpreter())
     file.write_text(now.replace(f"{python} -I", "/old/python3 -I"))
@@ -287,13 +287,13 @@ def test_a_changed_interpreter_changes_our_commands_alone(home: Path) -> None:
 
 def test_an_event_that_a_person_took_out_comes_back_and_all_goes_again(home: Path) -> None:
     file = settings("claude-code")
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     text = file.read_text()
-    hooks = jsonc.parse(text).get("hooks")
+    hooks = jsonc.parse_jsonc(text).get_value("hooks")
     assert hooks
     index = next(number for number, one in enumerate(hooks.members) if one.key == "SessionEnd")
-    file.write_text(jsonc.remove(text, hooks, index))
-    install.install(HOSTS["claude-code"])
+    file.write_text(jsonc.remove_member(text, hooks, index))
+    install.install_hooks(HOSTS["claude-code"])
     insula("uninstall", "claude-code")
     assert file.read_text() == WRITTEN
 
@@ -301,15 +301,15 @@ def test_an_event_that_a_person_took_out_comes_back_and_all_goes_again(home: Pat
 @pytest.mark.parametrize("lost", ["installed.json", "."])
 def test_hooks_can_be_taken_out_when_our_folder_is_lost(lost: str, home: Path) -> None:
     file = settings("claude-code")
-    install.install(HOSTS["claude-code"])
+    install.install_hooks(HOSTS["claude-code"])
     (home / lost).unlink() if lost != "." else shutil.rmtree(home)
     assert insula("uninstall", "claude-code")[0] == 0
     assert file.read_text() == WRITTEN
 
 
 def test_what_a_person_put_into_the_folder_that_we_made_stays() -> None:
-    file = HOSTS["codex"].settings()
-    install.install(HOSTS["codex"])
+    file = HOSTS["codex"].find_settings()
+    install.install_hooks(HOSTS["codex"])
     (file.parent / "config.toml").write_text("model = 'x'")
     insula("uninstall", "codex")
     assert [path.name for path in file.parent.iterdir()] == ["config.toml"]
@@ -321,7 +321,7 @@ def test_what_a_person_put_into_the_folder_that_we_made_stays() -> None:
 def test_the_variables_that_move_a_host_are_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, below in (("claude-code", "settings.json"), ("codex", "hooks.json"), ("gemini", ".gemini/settings.json")):
         monkeypatch.setenv(HOSTS[name].variable, str(tmp_path / name))
-        assert HOSTS[name].settings() == tmp_path / name / below
+        assert HOSTS[name].find_settings() == tmp_path / name / below
 
 
 def test_a_project_keeps_the_path_of_this_machine_out_of_shared_settings(user: Path) -> None:
@@ -410,10 +410,10 @@ def test_all_is_taken_out_of_every_project_and_what_was_learned_stays(
 def test_the_code_stays_while_a_file_that_runs_it_cannot_be_mended(home: Path) -> None:
     insula("install", "claude-code")
     insula("install", "codex")
-    HOSTS["codex"].settings().write_text("{")
+    HOSTS["codex"].find_settings().write_text("{")
     code, output = insula("uninstall", "--all")
-    assert code == 1 and str(HOSTS["codex"].settings()) in output
-    assert not HOSTS["claude-code"].settings().exists()
+    assert code == 1 and str(HOSTS["codex"].find_settings()) in output
+    assert not HOSTS["claude-code"].find_settings().exists()
     assert (home / "hook/run.py").exists()
 
 
@@ -540,8 +540,10 @@ def test_a_hook_that_ends_itself_keeps_its_answer(home: Path, package: Path) -> 
 def test_the_installed_hook_answers_from_a_folder_with_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "a folder's name"
     monkeypatch.setenv("INSULA_HOME", str(home))
-    install.install(HOSTS["codex"])
-    handler = next(present.list_our_hooks(jsonc.parse(HOSTS["codex"].settings().read_text()), HOSTS["codex"], home))
+    install.install_hooks(HOSTS["codex"])
+    handler = next(
+        present.list_our_hooks(jsonc.parse_jsonc(HOSTS["codex"].find_settings().read_text()), HOSTS["codex"], home)
+    )
     done = subprocess.run(["sh", "-c", str(handler.node.value)], input=b"no json", capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"")
     assert json.loads((home / "failures.jsonl").read_text())["host"] == "codex"

@@ -80,7 +80,7 @@ def files(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 @limited(max_examples=40)
 @given(files())
 def test_a_file_with_comments_is_read_as_what_it_says(file: tuple[str, dict[str, Any]]) -> None:
-    assert jsonc.parse(file[0]).plain() == file[1]
+    assert jsonc.parse_jsonc(file[0]).to_plain() == file[1]
 
 
 @limited(max_examples=40)
@@ -100,7 +100,7 @@ def test_hooks_are_added_behind_what_is_there_and_nothing_else_changes(
 ) -> None:
     text, content = file
     host, command = HOSTS[name], COMMANDS[name]
-    after: Any = jsonc.parse(add_hooks(text, host, command)[0]).plain()
+    after: Any = jsonc.parse_jsonc(add_hooks(text, host, command)[0]).to_plain()
     before = content.get("hooks", {})
     assert {key: one for key, one in after.items() if key != "hooks"} == {
         key: one for key, one in content.items() if key != "hooks"
@@ -116,9 +116,9 @@ def test_what_a_person_adds_in_between_survives(file: tuple[str, dict[str, Any]]
     text, content = file
     host, command = HOSTS["codex"], COMMANDS["codex"]
     after, made = add_hooks(text, host, command)
-    edited = jsonc.append(after, jsonc.parse(after), addition, "theirs")
+    edited = jsonc.append_value(after, jsonc.parse_jsonc(after), addition, "theirs")
     restored = remove_hooks(edited, host, HOUSE, made)
-    assert jsonc.parse(restored).plain() == {**content, "theirs": addition}
+    assert jsonc.parse_jsonc(restored).to_plain() == {**content, "theirs": addition}
     for mark in ("// note", "/* a */", "// b, c }"):
         assert restored.count(mark) == edited.count(mark)
 
@@ -136,11 +136,11 @@ def boundaries(text: str, node: Node, ours: set[int]) -> list[tuple[int, Node | 
 
 def hooks_of(text: str, name: str) -> set[int]:
     """Where our hooks begin in a file."""
-    root = jsonc.parse(text)
+    root = jsonc.parse_jsonc(text)
     starts: set[int] = set()
     for found in list_our_hooks(root, HOSTS[name], HOUSE):
-        group = root.get("hooks").get(found.event).members[found.group].node  # type: ignore[union-attr]
-        inner = group.get("hooks")
+        group = root.get_value("hooks").get_value(found.event).members[found.group].node  # type: ignore[union-attr]
+        inner = group.get_value("hooks")
         starts.add(inner.members[found.index].node.start if inner else group.start)
     return starts
 
@@ -154,7 +154,7 @@ def test_whatever_a_person_writes_in_between_stays_and_all_of_ours_goes(
     text, made = add_hooks(file[0], host, COMMANDS[name])
     added: list[str] = []
     for number in range(data.draw(st.integers(1, 4))):
-        at, box = data.draw(st.sampled_from(boundaries(text, jsonc.parse(text), hooks_of(text, name))))
+        at, box = data.draw(st.sampled_from(boundaries(text, jsonc.parse_jsonc(text), hooks_of(text, name))))
         new = data.draw(st.sampled_from([f" // mine{number}\n", f"/* mine{number} */", "\n", "  ", "\r\n", "member"]))
         if new == "member":
             key = f'"theirs{number}": ' if box and box.kind == "object" else ""
@@ -166,8 +166,8 @@ def test_whatever_a_person_writes_in_between_stays_and_all_of_ours_goes(
     assert not hooks_of(after, name)
     for mark in (*added, "// note", "/* a */", "// b, c }", "node /x/hook.js", "insula doctor"):
         assert after.count(mark) == text.count(mark)
-    was: Any = jsonc.parse(text).plain()
-    now: Any = jsonc.parse(after).plain()
+    was: Any = jsonc.parse_jsonc(text).to_plain()
+    now: Any = jsonc.parse_jsonc(after).to_plain()
     assert {**now, "hooks": 0} == {**was, "hooks": 0}
 
 
@@ -186,7 +186,7 @@ def test_whatever_a_person_writes_in_between_stays_and_all_of_ours_goes(
 def test_a_line_comment_never_swallows_what_follows(text: str, kept: list[str] | None) -> None:
     host, command = HOSTS["codex"], COMMANDS["codex"]
     after = remove_hooks(add_hooks(text, host, command)[0], host, HOUSE, kept)
-    assert jsonc.parse(after) and "// c\n" in after
+    assert jsonc.parse_jsonc(after) and "// c\n" in after
 
 
 @given(st.text(alphabet='{}[]",:/*\n tru1.-e\\', max_size=30))
@@ -195,12 +195,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         expected: object = json.loads(text)
     except ValueError:
         try:
-            assert isinstance(jsonc.parse(text), Node)
+            assert isinstance(jsonc.parse_jsonc(text), Node)
         except JsonError as error:
             assert str(error).startswith("line ")
     else:
         if isinstance(expected, dict):
-            assert jsonc.parse(text).plain() == expected
+            assert jsonc.parse_jsonc(text).to_plain() == expected
 
 
 @pytest.mark.parametrize(
@@ -221,13 +221,13 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 )
 def test_what_is_no_json_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(JsonError) as error:
-        jsonc.parse(text)
+        jsonc.parse_jsonc(text)
     assert str(error.value).startswith(said)
 
 
 def test_a_comment_at_the_end_of_a_line_stays_with_what_it_is_about() -> None:
     text = '{\n  "a": 1 // about a\n}\n'
-    assert jsonc.append(text, jsonc.parse(text), 2, "b") == '{\n  "a": 1, // about a\n  "b": 2\n}\n'
+    assert jsonc.append_value(text, jsonc.parse_jsonc(text), 2, "b") == '{\n  "a": 1, // about a\n  "b": 2\n}\n'
 
 
 def test_of_a_key_that_stands_there_twice_the_last_one_counts() -> None:
@@ -239,4 +239,4 @@ def test_of_a_key_that_stands_there_twice_the_last_one_counts() -> None:
 
 def test_a_number_of_too_many_digits_is_refused_like_any_other_mistake() -> None:
     with pytest.raises(JsonError, match="line 2: a number with too many digits"):
-        jsonc.parse('{\n"a": ' + "1" * 100_000 + "}")
+        jsonc.parse_jsonc('{\n"a": ' + "1" * 100_000 + "}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from insula.coding.hosts import live
-from insula.coding.hosts.live import QUESTION, Stage, prove
+from insula.coding.hosts.live import QUESTION, Stage, prove_hooks
 from insula.errors import InputError
 from insula.llm.fake_agents import FakeModel, ShellStep
 
@@ -27,7 +27,7 @@ def agent(tmp_path: Path) -> Path:
 
 
 def test_the_signal_is_seen_to_reach_the_model(agent: Path) -> None:
-    proof = prove("claude-code", agent)
+    proof = prove_hooks("claude-code", agent)
     assert proof.reached, proof.reason
     assert proof.reason == "The signal reached the model in request 4 of 6, after similar errors."
     assert f"PostToolUseFailure:Bash hook additional context: [insula] {QUESTION}" in proof.text
@@ -35,32 +35,32 @@ def test_the_signal_is_seen_to_reach_the_model(agent: Path) -> None:
 
 def test_a_client_that_skips_hooks_is_told_from_one_that_loses_their_answer(agent: Path, tmp_path: Path) -> None:
     skips = program(tmp_path, f'echo "{{}}" > ~/.claude/settings.json; exec "{sys.executable}" "{AGENT}"')
-    assert "ran no hook of ours" in prove("claude-code", skips).reason
+    assert "ran no hook of ours" in prove_hooks("claude-code", skips).reason
     mute = "sed -i.bak 's/|| true/| true/' ~/.claude/settings.json"
     loses = program(tmp_path, f'{mute}; exec "{sys.executable}" "{AGENT}"')
-    assert "the hooks recorded 5 actions, but the signal is in no request" in prove("claude-code", loses).reason
+    assert "the hooks recorded 5 actions, but the signal is in no request" in prove_hooks("claude-code", loses).reason
 
 
 def test_a_client_that_fails_is_quoted(tmp_path: Path) -> None:
-    proof = prove("gemini", program(tmp_path, "echo first; echo 'Error: no such option' >&2; exit 42"))
+    proof = prove_hooks("gemini", program(tmp_path, "echo first; echo 'Error: no such option' >&2; exit 42"))
     assert not proof.reached
     assert proof.reason == "Gemini CLI ended with status 42 before the signal was due: Error: no such option."
 
 
 def test_a_client_that_does_nothing_proves_nothing(tmp_path: Path) -> None:
-    assert "asked its model 0 times; the proof needs 6" in prove("codex", program(tmp_path, "true")).reason
+    assert "asked its model 0 times; the proof needs 6" in prove_hooks("codex", program(tmp_path, "true")).reason
 
 
 def test_a_client_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "PATIENCE", 0.3)
     stage = Stage("codex", program(tmp_path, "sleep 60 & sleep 60"), tmp_path / "stage")
     with FakeModel([]) as model:
-        run = stage.play(model)
+        run = stage.play_model(model)
     assert run.status < 0
 
 
 def test_a_client_that_is_not_there_is_named(tmp_path: Path) -> None:
-    assert str(tmp_path / "claude") in prove("claude-code", tmp_path / "claude").reason
+    assert str(tmp_path / "claude") in prove_hooks("claude-code", tmp_path / "claude").reason
 
 
 def test_there_is_no_proof_for_a_host_without_a_headless_run(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_client_sees_nothing_of_the_user(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setenv(name, "the-users-own")
     stage = Stage("claude-code", program(tmp_path, "env; pwd"), tmp_path / "stage")
     with FakeModel([ShellStep("ls")]) as model:
-        seen = stage.play(model).output
+        seen = stage.play_model(model).output
         assert f"ANTHROPIC_BASE_URL={model.url}\n" in seen
     assert "the-users-own" not in seen
     assert f"HOME={stage.home}\n" in seen

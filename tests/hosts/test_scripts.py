@@ -28,7 +28,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files(name: str) -> list[Path]:
-    return list(scripts.list_scripts(HOSTS[name], HOSTS[name].settings()))
+    return list(scripts.list_scripts(HOSTS[name], HOSTS[name].find_settings()))
 
 
 def insula(*words: str) -> tuple[int, str]:

@@ -68,7 +68,7 @@ def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path
     insula("off", "bypass")
     insula("off")
     insula("on")
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     assert switch.list_senses(home) == {"nociception", "vestibular", "against_words", "told_again", "unmet", "o2"}
     insula("off", "o2")
     insula("on", "bypass")
@@ -97,7 +97,7 @@ def test_a_sense_that_is_switched_on_while_the_hooks_are_off_says_so() -> None:
 def test_an_installation_keeps_the_switches_and_takes_the_holdout_of_the_settings(home: Path) -> None:
     insula("off")
     (home / "insula.toml").write_text("holdout = 0.25")
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     assert json.loads((home / "hook.json").read_text()) == {"v": 1, "off": True, "projects_off": [], "holdout": 0.25}
 
 
@@ -168,7 +168,7 @@ def learned(home: Path) -> None:
 
 
 def test_purge_erases_what_was_observed_and_nothing_else(home: Path) -> None:
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     learned(home)
     code, output = insula("purge", "--yes")
     assert code == 0 and "sessions, asked, rules.jsonl" in output and "stay installed" in output
@@ -178,17 +178,17 @@ def test_purge_erases_what_was_observed_and_nothing_else(home: Path) -> None:
 
 
 def test_hooks_are_taken_out_to_the_byte_after_a_purge() -> None:
-    file = HOSTS["codex"].settings()
+    file = HOSTS["codex"].find_settings()
     file.parent.mkdir()
     file.write_text("{ // mine\n}")
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     insula("purge", "--yes")
     insula("uninstall", "codex")
     assert file.read_text() == "{ // mine\n}"
 
 
 def test_nothing_is_left_of_us_after_all_was_taken_out_and_erased(home: Path, user: Path) -> None:
-    install.install(HOSTS["codex"])
+    install.install_hooks(HOSTS["codex"])
     (home / "rules.jsonl").write_text("{}")
     assert "Still in" in insula("uninstall", "--all")[1]
     assert insula("purge", "--yes")[0] == 0
@@ -198,22 +198,22 @@ def test_nothing_is_left_of_us_after_all_was_taken_out_and_erased(home: Path, us
 
 
 def test_only_an_installation_that_learned_nothing_goes_without_a_word_of_what_stays(home: Path) -> None:
-    install.install(HOSTS["codex"])
-    HOSTS["codex"].settings().unlink()  # so that there is no backup of it
+    install.install_hooks(HOSTS["codex"])
+    HOSTS["codex"].find_settings().unlink()  # so that there is no backup of it
     assert "Still in" not in insula("uninstall", "--all")[1]
     assert not home.exists()
 
 
 def test_that_the_code_was_removed_is_said_where_the_settings_were_gone_already(home: Path) -> None:
-    install.install(HOSTS["codex"])
-    HOSTS["codex"].settings().unlink()
+    install.install_hooks(HOSTS["codex"])
+    HOSTS["codex"].find_settings().unlink()
     output = insula("uninstall", "--all")[1]
     assert "No settings file has hooks" in output and f"{home / 'hook'}, was removed" in output
 
 
 def switched(home: str, erases: bool) -> None:
     """Switch the hooks off, or erase what they wrote, in a process of its own."""
-    switch.purge(Path(home)) if erases else switch.switch_hooks(Path(home), True)
+    switch.purge_records(Path(home)) if erases else switch.switch_hooks(Path(home), True)
 
 
 def test_a_lock_that_was_tidied_away_holds_nobody(home: Path) -> None:

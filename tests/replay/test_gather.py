@@ -65,9 +65,9 @@ def test_a_file_of_titles_is_no_session(tmp_path: Path) -> None:
 def test_lines_long_past_are_forgotten_and_the_last_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readers, "GENERATION", 10)
     known = Seen()
-    assert all(known.add(str(number)) for number in range(100))
-    assert not any(known.add(str(number)) for number in range(95, 100))
-    assert known.add("0")
+    assert all(known.add_id(str(number)) for number in range(100))
+    assert not any(known.add_id(str(number)) for number in range(95, 100))
+    assert known.add_id("0")
 
 
 def large(folder: Path, size: int) -> Path:

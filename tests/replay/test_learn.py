@@ -11,7 +11,7 @@ from insula.coding.step import digest, evidence, trace
 from insula.coding.step.corrections import UserCorrection, phrase_wish, read_corrections
 from insula.coding.step.trace import append_lines
 from insula.errors import StoreError, StoreFull
-from insula.guidance import ACTIVE, GuidanceDecision, tally
+from insula.guidance import ACTIVE, GuidanceDecision, tally_evidence
 
 NOW = 1_770_000_000.0
 DAY = 86_400.0
@@ -73,7 +73,7 @@ def test_a_session_that_takes_the_name_of_another_takes_the_place_of_no_evidence
     later = {"session": "mine", "pattern": "stale-edit", "arm": "shown", "happened": True, "t": NOW, "project": PROJECT}
     append_lines(evidence.get_log(str(tmp_path), PROJECT), [later])
     found = evidence.read_evidence(str(tmp_path), PROJECT)["stale-edit"]
-    assert tally(found).detections + tally(found).records >= 2
+    assert tally_evidence(found).detections + tally_evidence(found).records >= 2
     assert {item.session for item in found} == {"mine", "replay-mine"}
 
 

@@ -55,9 +55,9 @@ def test_what_a_real_client_wrote_is_understood(host: str) -> None:
 def test_every_line_is_an_event_or_named_as_skipped(host: str) -> None:
     for row in rows(f"{host}.jsonl"):
         told = {
-            "claude-code": claude_code.ClaudeCodeReader(Seen()).read([row]),
-            "codex": codex.CodexReader(Seen()).read([row]),
-            "gemini": gemini.GeminiReader(Seen()).read([row]),
+            "claude-code": claude_code.ClaudeCodeReader(Seen()).read_events([row]),
+            "codex": codex.CodexReader(Seen()).read_events([row]),
+            "gemini": gemini.GeminiReader(Seen()).read_events([row]),
         }
         events = list(told[host])
         silent = row.get("type") == "assistant" and not events  # words of the agent, whose cost was told before
@@ -108,7 +108,7 @@ def test_claude_tells_prompts_interrupts_and_compactions() -> None:
     session = Session().says("Go.").says("<command-name>/clear</command-name>").says("[Request interrupted by user]")
     session.add("user", [{"type": "text", "text": "Go on."}], isMeta=True).works(1)
     boundary: Row = {"type": "system", "subtype": "compact_boundary", "timestamp": stamp(session.at), "uuid": "c"}
-    events = list(claude_code.ClaudeCodeReader(Seen()).read([*session.rows, boundary, {"type": "hologram"}]))
+    events = list(claude_code.ClaudeCodeReader(Seen()).read_events([*session.rows, boundary, {"type": "hologram"}]))
     assert [told(kind, events) for kind in (UserPrompt, Interrupt, Compacted, TranscriptCall, WorkingFolder)] == [
         1,
         1,
@@ -121,7 +121,7 @@ def test_claude_tells_prompts_interrupts_and_compactions() -> None:
 
 def test_a_call_without_a_result_and_a_result_without_a_call_are_named() -> None:
     session = Session().works(2)
-    events = list(claude_code.ClaudeCodeReader(Seen()).read([session.rows[0], session.rows[3]]))
+    events = list(claude_code.ClaudeCodeReader(Seen()).read_events([session.rows[0], session.rows[3]]))
     assert [event.reason for event in events if isinstance(event, Skipped)] == [
         NO_CALL,
         NO_RESULT,
@@ -135,7 +135,9 @@ def test_one_request_in_several_lines_is_paid_once() -> None:
         session.add("assistant", [{"type": "text", "text": "I look."}])
         session.rows[-1]["message"] |= {"id": "m", "usage": usage}
     (spent,) = [
-        event for event in claude_code.ClaudeCodeReader(Seen()).read(session.rows) if isinstance(event, TokenUsage)
+        event
+        for event in claude_code.ClaudeCodeReader(Seen()).read_events(session.rows)
+        if isinstance(event, TokenUsage)
     ]
     assert (spent.context, spent.fresh) == (117, 17)
 
@@ -146,7 +148,11 @@ def test_of_requests_that_take_turns_each_is_paid_what_it_came_to() -> None:
         session.add("assistant", [{"type": "text", "text": "I look."}])
         usage = {"input_tokens": 10, "cache_read_input_tokens": 100, "output_tokens": written}
         session.rows[-1]["message"] |= {"id": name, "usage": usage}
-    paid = [event for event in claude_code.ClaudeCodeReader(Seen()).read(session.rows) if isinstance(event, TokenUsage)]
+    paid = [
+        event
+        for event in claude_code.ClaudeCodeReader(Seen()).read_events(session.rows)
+        if isinstance(event, TokenUsage)
+    ]
     assert [(spent.fresh, spent.context) for spent in paid] == [(12, 112), (15, 115), (4, 119), (28, 140)]
 
 
@@ -156,7 +162,9 @@ def codex_call(payload: Row, output: object) -> TranscriptCall:
     if payload["type"] == "local_shell_call":
         came["type"] = "function_call_output"
     back = {"type": "response_item", "timestamp": stamp(2), "payload": came}
-    (call,) = [event for event in codex.CodexReader(Seen()).read([given, back]) if isinstance(event, TranscriptCall)]
+    (call,) = [
+        event for event in codex.CodexReader(Seen()).read_events([given, back]) if isinstance(event, TranscriptCall)
+    ]
     return call
 
 
@@ -209,7 +217,7 @@ def test_codex_prompts_count_once_however_often_they_are_told() -> None:
     item = {"type": "item_completed", "item": {"type": "UserMessage", "content": [{"type": "text", "text": "Go."}]}}
     lines = [{"type": "event_msg", "timestamp": stamp(5), "payload": one} for one in (prompt, item)]
     aborted = {"type": "event_msg", "timestamp": stamp(6), "payload": {"type": "turn_aborted"}}
-    events = list(codex.CodexReader(Seen()).read([*lines, aborted]))
+    events = list(codex.CodexReader(Seen()).read_events([*lines, aborted]))
     assert (told(UserPrompt, events), told(Interrupt, events)) == (1, 1)
 
 
@@ -252,7 +260,7 @@ def test_a_call_of_gemini_that_was_cancelled_never_ran() -> None:
     call["result"] = [{"functionResponse": {"response": {"error": "[Operation Cancelled] Reason: User cancelled."}}}]
     note = {"id": "n", "type": "info", "timestamp": stamp(3), "content": "Request cancelled."}
     row = {"id": "m", "type": "gemini", "timestamp": stamp(2), "toolCalls": [call]}
-    events = list(gemini.GeminiReader(Seen()).read([row, note]))
+    events = list(gemini.GeminiReader(Seen()).read_events([row, note]))
     assert told(Interrupt, events) == 1
     assert [read_action(event).ran for event in events if isinstance(event, TranscriptCall)] == [False]
 

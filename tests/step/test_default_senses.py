@@ -84,12 +84,15 @@ def test_every_sense_stands_in_the_table_once() -> None:
 def test_a_sense_speaks_by_the_texts_that_were_judged(
     useful: int, useless: int, false: int, kinds: int, speaks: bool
 ) -> None:
-    assert SenseMeasurement(sense="x", useful=useful, useless=useless, false=false, kinds=kinds).speaks is speaks
+    assert (
+        SenseMeasurement(sense="x", useful=useful, useless=useless, false=false, kinds=kinds).speaks_by_default
+        is speaks
+    )
 
 
 def test_a_sense_that_is_kept_speaks_only_until_there_are_texts_enough() -> None:
-    assert SenseMeasurement(sense="x", useful=FEWEST - 2, false=1, kept="as it is new").speaks
-    assert not SenseMeasurement(sense="x", useful=FEWEST - 3, false=3, kept="as it is new").speaks
+    assert SenseMeasurement(sense="x", useful=FEWEST - 2, false=1, kept="as it is new").speaks_by_default
+    assert not SenseMeasurement(sense="x", useful=FEWEST - 3, false=3, kept="as it is new").speaks_by_default
 
 
 def test_a_person_is_told_why_a_sense_speaks_or_does_not() -> None:

@@ -370,8 +370,8 @@ def test_a_simulated_half_year(home: Path) -> None:
     assert all(life.effect is None or life.effect.verdict != WORKS for life in idle)
     # one that is told and broken again and again is not told for ever, and says why
     assert broken.state == guidance.RETIRED
-    assert broken.tally.shown < 60
-    assert f"broken in {broken.tally.breaches} of the {broken.tally.shown} sessions" in broken.reason
+    assert broken.tally.shown_count < 60
+    assert f"broken in {broken.tally.breaches} of the {broken.tally.shown_count} sessions" in broken.reason
     # each session counts once
     assert all(rule.life.tally.records <= 200 for rule in year[-1].values())
     assert year[-1]["my-stale-edit"].life.tally.records == 199

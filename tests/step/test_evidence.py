@@ -13,7 +13,7 @@ import pytest
 from insula.coding.step import evidence, trace
 from insula.coding.step.action import EDIT, EXECUTE, Action
 from insula.coding.step.evidence import HOUR, score_ended
-from insula.guidance import GuidanceDecision, tally
+from insula.guidance import GuidanceDecision, tally_evidence
 
 NOW = 1_800_000_000.0
 A, B = "a" * 16, "b" * 16
@@ -193,7 +193,7 @@ def test_a_kill_between_line_and_mark_counts_the_session_once(home: Path) -> Non
     (folder / "scored").unlink()
     assert score(home) == 1
     assert len(evidence.read_evidence(str(home), A)["stale-edit"]) == 2
-    assert tally(evidence.read_evidence(str(home), A)["stale-edit"]).detections == 1
+    assert tally_evidence(evidence.read_evidence(str(home), A)["stale-edit"]).detections == 1
 
 
 def test_a_session_counts_once_for_its_project_and_once_for_all(home: Path) -> None:

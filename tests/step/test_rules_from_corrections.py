@@ -169,8 +169,8 @@ def test_what_is_said_again_the_same_day_counts_and_what_is_sent_twice_does_not(
     one = UserCorrection(session="s", at=NOW, words=SLOW)
     sent = UserCorrection(session="s", at=NOW + 60, words="don't run the CI or integration tests")
     later = UserCorrection(session="s", at=NOW + 7_200, words="don't run the CI or integration tests")
-    assert not group_corrections([one, sent])[0].repeated
-    assert group_corrections([one, later])[0].repeated
+    assert not group_corrections([one, sent])[0].is_repeated
+    assert group_corrections([one, later])[0].is_repeated
 
 
 def test_a_wish_that_is_accepted_is_told_at_once_and_one_that_is_muted_never(home: Path) -> None:
@@ -203,7 +203,7 @@ def test_a_session_without_work_says_nothing_about_a_wish(home: Path) -> None:
         trace.get_folder(str(home), "told"), {"e": "start", "project": A, "at": NOW}, {"e": "end", "at": NOW + 1}
     )
     start(home, "next")
-    assert rules(home)[0].life.tally.shown == 0
+    assert rules(home)[0].life.tally.shown_count == 0
 
 
 # The log.

@@ -103,4 +103,4 @@ def test_the_list_of_rules_counts_what_acts_show(tmp_path: Path, rule: str, act:
         )
     open_session(home, "last", PROJECT, NOW + 9 * DAY, 0.0)
     (found,) = [one for one in compile_rules(home, PROJECT, NOW + 9 * DAY) if one.wish is not None]
-    assert (found.life.tally.shown, found.life.tally.breaches) == (shown, broken)
+    assert (found.life.tally.shown_count, found.life.tally.breaches) == (shown, broken)

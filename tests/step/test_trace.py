@@ -65,7 +65,7 @@ def test_a_checkpoint_gives_only_what_is_fresh(tmp_path: Path) -> None:
     trace.append_records(folder, {"e": "a"})
     with trace.Checkpoint(folder, keep) as checkpoint:
         assert [record["e"] for record in checkpoint.fresh] == ["a"]
-        checkpoint.keep({"n": 1})
+        checkpoint.keep_value({"n": 1})
     trace.append_records(folder, {"e": "b"})
     with trace.Checkpoint(folder, keep) as checkpoint:
         assert checkpoint.value == {"n": 1}
@@ -132,7 +132,7 @@ def test_reading_on_costs_the_same_in_a_long_session(tmp_path: Path) -> None:
     def read_on(folder: str) -> None:
         with trace.Checkpoint(folder, keep) as checkpoint:
             assert len(checkpoint.fresh) == 1
-            checkpoint.keep({})
+            checkpoint.keep_value({})
 
     costs: list[int] = []
     for length in (20, 20_000):
@@ -140,7 +140,7 @@ def test_reading_on_costs_the_same_in_a_long_session(tmp_path: Path) -> None:
         trace.append_records(folder, *({"e": "action", "n": n} for n in range(length)))
         with trace.Checkpoint(folder, keep) as checkpoint:
             assert len(json.dumps(checkpoint.fresh)) < 2 * trace.TAIL
-            checkpoint.keep({})
+            checkpoint.keep_value({})
         trace.append_records(folder, {"e": "action", "n": 1})
         costs.append(calls(partial(read_on, folder)))
     assert costs[1] <= 2 * costs[0]

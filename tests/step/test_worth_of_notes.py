@@ -12,8 +12,8 @@ from insula.cli.main import main
 from insula.cli.worth import shorten, summary
 from insula.coding.replay.worth import SHARE, TURNS, HookWorth, format_effect, format_verdict, make_row, measure_worth
 from insula.coding.step import digest
-from insula.worth import amounts, rate
-from insula.worth import worth as worth_of
+from insula.worth import compare_outcomes as worth_of
+from insula.worth import make_amounts, make_rate
 
 Told = Callable[..., str]
 
@@ -67,8 +67,8 @@ def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path, 
 
 
 def test_how_many_sessions_are_missing_is_told() -> None:
-    known = make_row("notes", TURNS, worth_of(amounts([2.0] * 400, 25), amounts([9.0] * 400, 25)), 7.0)
-    row = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
+    known = make_row("notes", TURNS, worth_of(make_amounts([2.0] * 400, 25), make_amounts([9.0] * 400, 25)), 7.0)
+    row = make_row("rules", SHARE, worth_of(make_rate(2, 10), make_rate(3, 9)), 7.0)
     lines = list(summary(HookWorth(days=7, sessions=1, calls=1, effects=[known, row])))
     assert lines[-2].startswith("Do they help? notes: ")
     assert lines[-1].endswith(
@@ -143,19 +143,19 @@ def test_what_is_compared_is_all_that_is_kept_and_not_the_last_days(
 
 @pytest.mark.parametrize(("told", "held", "said"), [(2.0, 15.0, "works"), (15.0, 2.0, "hurts"), (6.0, 6.0, "")])
 def test_turns_until_it_is_over_are_compared(told: float, held: float, said: str) -> None:
-    row = make_row("notes", TURNS, worth_of(amounts([told] * 40, 25), amounts([held] * 40, 25)), 7.0)
+    row = make_row("notes", TURNS, worth_of(make_amounts([told] * 40, 25), make_amounts([held] * 40, 25)), 7.0)
     assert row.verdict == said if said else row.verdict not in {"works", "hurts"}
     assert format_effect(row)[0] == f"{held - told:+.1f} turns sooner"
 
 
 def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
-    row = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
+    row = make_row("rules", SHARE, worth_of(make_rate(2, 10), make_rate(3, 9)), 7.0)
     assert row.missing > 0
     assert row.days is not None
     assert format_verdict(row) == f"not enough evidence; about {row.days:,.0f} more days at this rate"
-    soon = make_row("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 0.01)
+    soon = make_row("rules", SHARE, worth_of(make_rate(2, 10), make_rate(3, 9)), 0.01)
     assert format_verdict(soon) == "not enough evidence", "a forecast of days tells nothing"
-    nothing = make_row("rules", SHARE, worth_of(rate(0, 0), rate(0, 0)), 7.0)
+    nothing = make_row("rules", SHARE, worth_of(make_rate(0, 0), make_rate(0, 0)), 7.0)
     assert format_verdict(nothing) == "not enough evidence; none yet"
     assert format_effect(nothing) == ("–", "–")
 

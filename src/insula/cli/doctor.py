@@ -44,23 +44,23 @@ def doctor(
     not installed, switched off, or not trusted by the host.
     """
     console = Console(highlight=False)
-    checks = examination.examine(places.get_host(host) if host else None, prove=_prover(console) if live else None)
+    checks = examination.examine_host(places.get_host(host) if host else None, prove=_prover(console) if live else None)
     if not json:
-        return examination.summarize(_printed(checks, console))
+        return examination.summarize_checks(_printed(checks, console))
     found = list(checks)
-    status = examination.summarize(found)
+    status = examination.summarize_checks(found)
     lines.print_json({"ok": status == 0, "status": status, "checks": [asdict(check) for check in found]})
     return status
 
 
 def _prover(console: Console) -> examination.Prover:
-    from insula.coding.hosts.live import prove
+    from insula.coding.hosts.live import prove_hooks
 
     def proven(host: str, client: Path) -> "Proof":
         if not console.is_terminal:
-            return prove(host, client)
+            return prove_hooks(host, client)
         with console.status(f"running {client} against a model on this machine"):
-            return prove(host, client)
+            return prove_hooks(host, client)
 
     return proven
 

@@ -53,7 +53,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would ch
 def install(host: Host = None, project: Project = False, dry_run: DryRun = False, json: Json = False) -> None:
     """Put the hooks into a coding agent."""
     agent = places.get_host(host)
-    outcome = hosts.install(agent, places.check_project(places.find_root()) if project else None, dry_run)
+    outcome = hosts.install_hooks(agent, places.check_project(places.find_root()) if project else None, dry_run)
     if json:
         return print_json(_record(outcome, dry_run))
     if dry_run:
@@ -119,7 +119,7 @@ def uninstall(
             )
         return _uninstall_all(json)
     agent = places.get_host(host)
-    outcome = hosts.uninstall(agent, places.find_root() if project else None, dry_run)
+    outcome = hosts.uninstall_hooks(agent, places.find_root() if project else None, dry_run)
     if json:
         print_json(_record(outcome, dry_run))
         return 0
@@ -140,7 +140,7 @@ def _print_others(host: Agent, looked: Path) -> None:
     for file in present.find_hooks(host, Path.cwd()).here:
         if file == looked:
             continue
-        if file == host.settings():
+        if file == host.find_settings():
             print(f"  There are some for all your projects: insula uninstall {host.id}")
         else:
             root = places.get_project(host, file)
@@ -231,7 +231,7 @@ def purge(yes: Yes = False, json: Json = False) -> int:
     what = f"all that the hooks observed and learned, with backups of settings, in {house}"
     if not lines.confirm(f"Erase {what}? It cannot be undone.", yes, "erased"):
         return 1
-    erased = switch.purge(house)
+    erased = switch.purge_records(house)
     if json:
         print_json({"home": str(house), "erased": list(erased)})
         return 0

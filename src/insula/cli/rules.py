@@ -255,7 +255,7 @@ def _print(*texts: str) -> None:
 def _describe(rule: ProjectRule, known: Rules) -> list[str]:
     """A rule in a few lines: where it stands; what is told, and where it comes from; its counts."""
     effect, verdict = effect_of(rule), verdict_of(rule)
-    few = "" if effect else f" ({rule.life.tally.compared} of {MINIMUM} sessions, with and without)"
+    few = "" if effect else f" ({rule.life.tally.smaller_arm} of {MINIMUM} sessions, with and without)"
     more = f" (about {effect.missing:,} more sessions)" if effect and verdict == UNKNOWN else ""
     why = rule.life.reason or _why_it_waits(rule)
     return [
@@ -282,8 +282,8 @@ def _describe_counts(rule: ProjectRule) -> str:
     if not tally.records:
         return "no session has had the opportunity to fail at it"
     parts = [f"seen {tally.detections}, kept {tally.suppressions}, broken {tally.breaches}"]
-    if tally.shown or tally.withheld:
-        compared = f"failed in {tally.breaches} of {tally.shown} sessions with it"
+    if tally.shown_count or tally.withheld:
+        compared = f"failed in {tally.breaches} of {tally.shown_count} sessions with it"
         parts.append(f"{compared}, {tally.withheld_failed} of {tally.withheld} without")
     if effect:
         parts.append(f"effect {effect.estimate:+.2f} [{effect.low:+.2f},{_TOGETHER}{effect.high:+.2f}]")

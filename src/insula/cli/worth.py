@@ -123,7 +123,7 @@ def print_worth(found: HookWorth, console: Console, *, everything: bool = False)
 
 def summary(found: HookWorth) -> Iterator[str]:
     """What matters most, in four sentences at most."""
-    told = found.told
+    told = found.told_troubles
     notes = sum(one.texts for one in told)
     left_out = len(found.troubles) - len(told)
     yield (
@@ -238,5 +238,5 @@ def _print_senses(console: Console) -> None:
     table = _make_table("Sense", "", "Notices", "Why it is on or off", wide="Why it is on or off")
     for row in sorted(MEASURED, key=lambda row: row.sense not in on):
         is_on = row.sense in on
-        table.add_row(row.sense, "on" if is_on else "off", load_sense(row.sense).LABEL, row.reason(is_on))
+        table.add_row(row.sense, "on" if is_on else "off", load_sense(row.sense).LABEL, row.explain_default(is_on))
     console.print(table)

@@ -20,7 +20,7 @@ from insula.errors import InputError
 from insula.memory.storage.store import check_types
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
-from insula.senses.messages import Returned, UserWords, events, said
+from insula.senses.messages import Returned, UserWords, list_user_words, read_events
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ class Guest:
 
     async def _turn(self, talk: Talk, who: tuple[str, str], messages: Sequence[object], model: str) -> "Turn | None":
         """The turn of the user's last message, begun where it is new; those before it are left."""
-        heard = [words for words in said(messages) if not words.startswith(SIGN)]
+        heard = [words for words in list_user_words(messages) if not words.startswith(SIGN)]
         if not heard:
             return None
         key = len(heard), heard[-1]
@@ -295,7 +295,7 @@ def put_behind(messages: Sequence[Any], told: Told, put: "Callable[[Any, str, st
     if told.behind and (place := _last_said(messages)) is not None:
         changed[place] = put(changed[place], told.behind, "")
     for place, message in enumerate(messages) if told.notes else ():
-        for one in events(message, place):
+        for one in read_events(message, place):
             if isinstance(one, Returned) and one.id in told.notes:
                 changed[place] = put(changed[place], told.notes[one.id], one.id)
     return changed
@@ -308,6 +308,6 @@ def joined(content: Any, text: str) -> Any:
 
 def _last_said(messages: Sequence[object]) -> int | None:
     for place in range(len(messages) - 1, -1, -1):
-        if any(isinstance(one, UserWords) for one in events(messages[place], place)):
+        if any(isinstance(one, UserWords) for one in read_events(messages[place], place)):
             return place
     return None

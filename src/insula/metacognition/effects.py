@@ -7,7 +7,7 @@ from insula.guidance import SHOWN, WITHHELD
 from insula.memory.storage.rows import StoredSignal
 from insula.types import PASS_THRESHOLD
 from insula.value import is_list, is_number, is_object
-from insula.worth import Worth, rate, worth
+from insula.worth import Worth, compare_outcomes, make_rate
 
 Case = tuple[str, bool]
 """The arm, and whether what nobody wants has happened."""
@@ -41,7 +41,7 @@ def _compared(cases: Iterator[Case]) -> Worth:
     for case in cases:
         counts[case] += 1
     told, held = (sum(counts[arm, bad] for bad in (True, False)) for arm in (SHOWN, WITHHELD))
-    return worth(rate(counts[SHOWN, True], told), rate(counts[WITHHELD, True], held))
+    return compare_outcomes(make_rate(counts[SHOWN, True], told), make_rate(counts[WITHHELD, True], held))
 
 
 def _learned(name: str, turns: Sequence[StoredSignal]) -> "Callable[[Mapping[str, Any]], Case | None]":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from insula.errors import InputError
-from insula.guidance import MUTED, Evidence, live
+from insula.guidance import MUTED, Evidence, assess_guidance
 from insula.memory.privacy import custody
 from insula.memory.storage import ledger
 from insula.memory.storage.ledger import Do, GuidancePiece
@@ -76,7 +76,7 @@ def describe_state(piece: GuidancePiece, now: float) -> str:
     if one.author == ledger.PERSON:
         return "accepted"
     held = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in one.evidence)
-    return "guideline" if one.section else live(held, now).state
+    return "guideline" if one.section else assess_guidance(held, now).state
 
 
 def describe_event(one: Revised) -> str:

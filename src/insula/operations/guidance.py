@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from insula.coding.step.digest import ProjectRule
-from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, live
+from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, assess_guidance
 from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.storage.store import Store
@@ -175,7 +175,7 @@ def _describe_lesson(
     lesson: StoredGuidance, advice: ActiveLesson | None, sources: Sequence[Cited], now: float
 ) -> Guidance:
     held = [Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence]
-    life = live(held, now, mode=lesson.mode)
+    life = assess_guidance(held, now, mode=lesson.mode)
     own = advice is not None and advice.own and not lesson.mode
     return Guidance(
         id=lesson.name,
@@ -205,13 +205,13 @@ def _is_shown(rule: ProjectRule) -> bool:
 
 def _describe_rule(rule: ProjectRule) -> Guidance:
     life = rule.life
-    waits = rule.wish is not None and not life.told and life.state != MUTED
+    waits = rule.wish is not None and not life.is_told and life.state != MUTED
     accept = ("accept",) if waits else ()
     return Guidance(
         id=rule.id,
         kind="rule",
         text=rule.advice,
-        standing="used" if life.told else "muted" if life.state == MUTED else "waits",
+        standing="used" if life.is_told else "muted" if life.state == MUTED else "waits",
         state=STATES.get(life.state, life.state),
         about="In one project, where you asked for it." if rule.wish else f"{rule.pattern.replace('-', ' ')}.",
         why=_describe_counts(life),
@@ -228,7 +228,7 @@ def _describe_counts(life: Life) -> str:
     if not tally.records:
         return "No session has shown anything yet."
     needed = f"Missed in {counted(tally.detections, 'session')} without it" if tally.detections else ""
-    told = f"followed {times(tally.suppressions)} and ignored {times(tally.breaches)}" if tally.shown else ""
+    told = f"followed {times(tally.suppressions)} and ignored {times(tally.breaches)}" if tally.shown_count else ""
     said = "; ".join(filter(None, (needed, told))) or "Not needed so far"
     return f"{said[0].upper()}{said[1:]}."
 
@@ -242,10 +242,10 @@ def _why_it_waits(life: Life, place: str, seen: int) -> str:
 def _describe_effect(life: Life) -> str:
     tally, effect = life.tally, life.effect
     if effect is None:
-        told, withheld = min(tally.shown, MINIMUM), min(tally.withheld, MINIMUM)
+        told, withheld = min(tally.shown_count, MINIMUM), min(tally.withheld, MINIMUM)
         return f"{told} of {MINIMUM} sessions with it, and {withheld} of {MINIMUM} without"
     return (
-        f"failed in {tally.breaches} of {tally.shown} sessions with it and {tally.withheld_failed} of "
+        f"failed in {tally.breaches} of {tally.shown_count} sessions with it and {tally.withheld_failed} of "
         f"{tally.withheld} without: {100 * effect.estimate:+.0f} points less often, with 95 % certainty between "
         f"{100 * effect.low:+.0f} and {100 * effect.high:+.0f}"
     )

@@ -88,7 +88,7 @@ class Rules:
         """Where its state holds: of what a person decided, as they decided; else that of its evidence."""
         if is_decided(rule):
             here = [word for word in evidence.read_decisions(self.home).get(rule.id, []) if word.scope == self.project]
-            return PROJECT if guidance.mode(here, self.project) == rule.life.state else EVERYWHERE
+            return PROJECT if guidance.find_mode(here, self.project) == rule.life.state else EVERYWHERE
         return rule.scope if rule.life.tally.records or rule.wish else EVERYWHERE
 
     def decide(self, name: str, do: str, *, here: bool = False) -> bool:
@@ -103,7 +103,7 @@ class Rules:
         if do == "accept" and wish is None:
             raise InputError(f"{name!r} is nothing that you asked for in this project; to tell a rule always, pin it.")
         scope = self._scope(here or wish is not None)
-        mode = guidance.mode(evidence.read_decisions(self.home).get(name, []), scope)
+        mode = guidance.find_mode(evidence.read_decisions(self.home).get(name, []), scope)
         if (mode == _MEANS[do]) != do.startswith("un"):
             return False
         self.write(GuidanceDecision(do=do, rule=name, scope=scope, at=time.time()))
@@ -156,7 +156,7 @@ class Rules:
             "scope": self.scope_of(rule),
             "source": rule.source,
             "confidence": round(rule.life.confidence, 3),
-            "shown": {"sessions": tally.shown, "failed": tally.breaches},
+            "shown": {"sessions": tally.shown_count, "failed": tally.breaches},
             "withheld": {"sessions": tally.withheld, "failed": tally.withheld_failed},
             "effect": {name: round(getattr(effect, name), 4) for name in FIGURES} if effect else None,
             "verdict": verdict_of(rule),
@@ -222,7 +222,7 @@ class Rules:
 
     def _is_worth_a_row(self, rule: ProjectRule) -> bool:
         return (
-            rule.life.tally.detections + rule.life.tally.shown > 0
+            rule.life.tally.detections + rule.life.tally.shown_count > 0
             or (rule.wish is not None and rule.life.state != HEARD)
             or rule.source != ""
             or is_decided(rule)

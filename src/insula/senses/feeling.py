@@ -13,7 +13,7 @@ from insula.coding.step.turn import close_turn
 from insula.coding.step.wording import SIGN
 from insula.content import list_items, read_content, read_field
 from insula.redaction import redact
-from insula.senses.messages import Called, Returned, UserWords, calls, events
+from insula.senses.messages import Called, Returned, UserWords, list_calls, read_events
 
 
 class Note(NamedTuple):
@@ -61,7 +61,9 @@ def action(
     if read_field(output, "isError") is True or read_field(output, "is_error") is True:
         output, ok = read_field(output, "content"), False
     given = read_content(output)
-    done = fingerprint.make_action(tool=tool, input=arguments(input), output=_own(given.text), at=at, ok=ok, id=id)
+    done = fingerprint.make_action(
+        tool=tool, input=parse_arguments(input), output=_strip_note(given.text), at=at, ok=ok, id=id
+    )
     return done.replace(turn=turn)
 
 
@@ -78,7 +80,7 @@ def feel(state: State | None, action: Action) -> Felt:
     if not action.turn:
         before = before.replace(turn=close_turn(before.turn, ()))
     felt = sense_action(before, action)
-    return Felt(felt.state, _note(felt))
+    return Felt(felt.state, _make_note(felt))
 
 
 def feel_messages(messages: Sequence[object], state: State | None = None, *, exempt: Container[str] = ()) -> Felt:
@@ -95,18 +97,18 @@ def feel_messages(messages: Sequence[object], state: State | None = None, *, exe
     """
     before = state or State()
     told: Sensed | None = None
-    for place in range(_unread(messages, before), len(messages)):
+    for place in range(_find_unread(messages, before), len(messages)):
         told = None
-        for event in events(messages[place], place):
+        for event in read_events(messages[place], place):
             if isinstance(event, UserWords) and not event.words.startswith(SIGN):
                 before = hear_user(before, 0.0, redact(event.words))
-            elif isinstance(event, Returned) and (done := _acted(messages, place, event, exempt)) is not None:
+            elif isinstance(event, Returned) and (done := _read_action(messages, place, event, exempt)) is not None:
                 felt = sense_action(before, done)
                 before, told = felt.state, felt if felt.text else told
-    return Felt(before, _note(told) if told is not None else None)
+    return Felt(before, _make_note(told) if told is not None else None)
 
 
-def arguments(value: Any) -> Any:
+def parse_arguments(value: Any) -> Any:
     """The arguments of a call as JSON holds them; a text that holds none stays one."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         try:
@@ -118,27 +120,27 @@ def arguments(value: Any) -> Any:
     return known if known is not None else str(held or "")
 
 
-def _own(output: str) -> str:
+def _strip_note(output: str) -> str:
     """An output without the note that was put behind it."""
     return output.partition(f"\n\n{SIGN}")[0]
 
 
-def _note(felt: Sensed) -> Note | None:
+def _make_note(felt: Sensed) -> Note | None:
     return Note(felt.text, felt.sense, felt.rung, felt.rung == FLAG) if felt.text else None
 
 
-def _unread(messages: Sequence[object], state: State) -> int:
+def _find_unread(messages: Sequence[object], state: State) -> int:
     """The place of the first message that the state does not hold."""
     if not state.known:
         return 0
     for place in range(len(messages) - 1, -1, -1):
-        if any(isinstance(one, Returned) and one.id in state.known for one in events(messages[place], place)):
+        if any(isinstance(one, Returned) and one.id in state.known for one in read_events(messages[place], place)):
             return place  # parallel results may be in the same message; what is known is not counted again
     return 0
 
 
-def _acted(messages: Sequence[object], place: int, result: Returned, exempt: Container[str]) -> Action | None:
-    asked, turn = _asked(messages, place, result)
+def _read_action(messages: Sequence[object], place: int, result: Returned, exempt: Container[str]) -> Action | None:
+    asked, turn = _find_call(messages, place, result)
     tool = asked.tool if asked else result.tool
     if not tool or tool in exempt:
         return None
@@ -147,13 +149,13 @@ def _acted(messages: Sequence[object], place: int, result: Returned, exempt: Con
     )
 
 
-def _asked(messages: Sequence[object], place: int, result: Returned) -> tuple[Called | None, str]:
+def _find_call(messages: Sequence[object], place: int, result: Returned) -> tuple[Called | None, str]:
     """The call that a result is of, with a name for the model's turn that it was made in."""
     for before in range(place, -1, -1):
-        made = calls(messages[before], before)
+        made = list_calls(messages[before], before)
         found = next((one for one in made if one.id == result.id or _is_nameless(one, before, result, place)), None)
         if found is not None:
-            return found, _first(messages, before)
+            return found, _name_turn(messages, before)
     return None, ""
 
 
@@ -162,13 +164,13 @@ def _is_nameless(call: Called, before: int, result: Returned, place: int) -> boo
     return call.tool == result.tool and call.id == f"{before}:{call.tool}" and result.id == f"{place}:{result.tool}"
 
 
-def _first(messages: Sequence[object], place: int) -> str:
+def _name_turn(messages: Sequence[object], place: int) -> str:
     """The first call of the turn: where each call is a message of its own, that of the first of them in a row."""
     while (
         place
-        and calls(messages[place - 1], place - 1)
+        and list_calls(messages[place - 1], place - 1)
         and not list_items(read_field(messages[place - 1], "tool_calls"))
     ):
         place -= 1
-    made: Iterable[Called] = calls(messages[place], place)
+    made: Iterable[Called] = list_calls(messages[place], place)
     return next(iter(made)).id

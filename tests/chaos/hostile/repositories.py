@@ -114,10 +114,10 @@ IGNORED = ("zero", "pipe", "loop", "out", "sparse", "folder", "socket")
 
 def repositories() -> Iterator[tuple[str, Make]]:
     """Each with a name that says what it brings."""
-    for place in (FILE, str(HOSTS["claude-code"].settings(Path())), ".git"):
+    for place in (FILE, str(HOSTS["claude-code"].find_settings(Path())), ".git"):
         yield from ((f"{place} as {name}", _with(place, put)) for name, put in NO_FILES.items())
     yield from ((f"{FILE}: {name}", _with(FILE, _text(text))) for name, text in TOML.items())
-    gemini = str(HOSTS["gemini"].settings(Path()))
+    gemini = str(HOSTS["gemini"].find_settings(Path()))
     yield from ((f"{gemini}: {name}", _with(gemini, _text(text))) for name, text in JSON.items())
     yield from ((f".git/index as {name}", _with(".git/index", NO_FILES[name])) for name in INDEX)
     yield from ((f".gitignore as {name}", _with(".gitignore", NO_FILES[name])) for name in IGNORED)

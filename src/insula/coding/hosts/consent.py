@@ -41,9 +41,9 @@ def check_consent(
         "claude-code": lambda: _check_claude(host, here),
         "codex": lambda: _check_codex(host, file, handlers),
         "gemini": lambda: _check_gemini(host, file, root, handlers),
-        "qwen": lambda: _check_disabled(host, [host.settings(), host.settings(here)]),
+        "qwen": lambda: _check_disabled(host, [host.find_settings(), host.find_settings(here)]),
         "copilot": lambda: _check_copilot(host, here),
-        "cursor": lambda: _check_shared(host, {HOSTS["claude-code"].settings(): None}),
+        "cursor": lambda: _check_shared(host, {HOSTS["claude-code"].find_settings(): None}),
         "droid": lambda: _check_droid(host, file),
     }
     return looks[host.id]() if host.id in looks else ()
@@ -55,7 +55,7 @@ def _check_claude(host: Host, project: Path) -> Iterator[HostCheck]:
         "Windows": Path("C:/ProgramData/ClaudeCode/managed-settings.json"),
     }.get(platform.system(), Path("/etc/claude-code/managed-settings.json"))
     here = project / host.folder
-    for file in (host.settings(), here / "settings.json", here / "settings.local.json", managed):
+    for file in (host.find_settings(), here / "settings.json", here / "settings.local.json", managed):
         values = _read_values(file, project if file.parent == here else None)
         if values.get("disableAllHooks") is True:
             yield HostCheck(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
@@ -66,7 +66,7 @@ def _check_claude(host: Host, project: Path) -> Iterator[HostCheck]:
 
 def _check_codex(host: Host, file: Path, handlers: Sequence[InstalledHook]) -> Iterator[HostCheck]:
     """Codex runs what its user has trusted, by the place and a digest of each hook."""
-    config = host.settings().parent / "config.toml"
+    config = host.find_settings().parent / "config.toml"
     try:
         values = tomllib.loads(foreign.read(config, MOST_BYTES).decode())
     except FileNotFoundError:
@@ -116,8 +116,8 @@ def _read_trust(states: Mapping[str, Any], file: Path, handler: InstalledHook) -
 
 
 def _check_gemini(host: Host, file: Path, root: Node, handlers: Sequence[InstalledHook]) -> Iterator[HostCheck]:
-    config = root.get("hooksConfig")
-    values = cast(dict[str, Any], config.plain()) if config and config.kind == "object" else {}
+    config = root.get_value("hooksConfig")
+    values = cast(dict[str, Any], config.to_plain()) if config and config.kind == "object" else {}
     if values.get("enabled") is False:
         says = f"{file} turns hooks off"
         yield HostCheck(host.id, "allowed", "broken", says, "remove enabled = false under hooksConfig")
@@ -136,7 +136,7 @@ def _check_disabled(host: Host, settings: Iterable[Path]) -> Iterator[HostCheck]
 
 
 def _check_copilot(host: Host, here: Path) -> Iterator[HostCheck]:
-    yield from _check_disabled(host, [host.settings(), host.settings(here)])
+    yield from _check_disabled(host, [host.find_settings(), host.find_settings(here)])
     settings = (here / ".claude" / name for name in ("settings.json", "settings.local.json"))
     yield from _check_shared(host, dict.fromkeys(settings, here))
 
@@ -153,7 +153,7 @@ def _check_shared(host: Host, settings: Mapping[Path, Path | None]) -> Iterator[
 
 
 def _check_droid(host: Host, file: Path) -> Iterator[HostCheck]:
-    yield from _check_disabled(host, [host.settings(), file])
+    yield from _check_disabled(host, [host.find_settings(), file])
     if (other := file.with_name("hooks.json")).exists():
         says = f"Factory's documents say that {file} is not read for hooks where {other} is"
         yield HostCheck(host.id, "allowed", "warn", says, f"copy the hooks of {file} there")
@@ -162,13 +162,13 @@ def _check_droid(host: Host, file: Path) -> Iterator[HostCheck]:
 def _read_values(file: Path, project: Path | None = None) -> dict[str, Any]:
     """A settings file as values; empty where it cannot be used, which is said elsewhere."""
     root = _parse_file(file, project)
-    return cast(dict[str, Any], root.plain()) if root else {}
+    return cast(dict[str, Any], root.to_plain()) if root else {}
 
 
 def _parse_file(file: Path, project: Path | None) -> Node | None:
     """A settings file, read; with the project that brought it, if one did."""
     try:
-        return jsonc.parse(foreign.read(file, MOST_BYTES, project).decode())
+        return jsonc.parse_jsonc(foreign.read(file, MOST_BYTES, project).decode())
     except (OSError, ValueError, RecursionError):
         return None
 

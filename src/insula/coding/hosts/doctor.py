@@ -63,13 +63,15 @@ FAILURES = ("failures.1.jsonl", "failures.jsonl")
 Prover = Callable[[str, Path], "Proof"]
 
 
-def summarize(checks: Iterable[HostCheck]) -> int:
+def summarize_checks(checks: Iterable[HostCheck]) -> int:
     """0 where all is well, 1 where something is broken, 2 where nothing is and yet the hooks do not run here."""
     states = {check.state for check in checks}
     return 1 if "broken" in states else 2 if "idle" in states else 0
 
 
-def examine(host: Host | None = None, folder: Path | None = None, prove: Prover | None = None) -> Iterator[HostCheck]:
+def examine_host(
+    host: Host | None = None, folder: Path | None = None, prove: Prover | None = None
+) -> Iterator[HostCheck]:
     """Look at everything that a hook needs; each check is told when it is known.
 
     Args:
@@ -160,7 +162,7 @@ def _check_host(
         if host.script:
             found = list(scripts.list_commands(host, file, house))
         else:
-            root, problem = _parse(host, file, data)
+            root, problem = _parse_settings(host, file, data)
             if root is None:
                 yield problem
                 continue
@@ -193,10 +195,10 @@ def _name_canary(host: Host) -> str:
     return f"let {host.name} run `cat missing-1` to `cat missing-5`, and ask it what [insula] said"
 
 
-def _parse(host: Host, file: Path, data: bytes) -> tuple[Node | None, HostCheck]:
+def _parse_settings(host: Host, file: Path, data: bytes) -> tuple[Node | None, HostCheck]:
     fine = HostCheck(host.id, "settings", "ok", str(file))
     try:
-        return jsonc.parse(data.decode()), fine
+        return jsonc.parse_jsonc(data.decode()), fine
     except (JsonError, UnicodeDecodeError, RecursionError) as error:
         remedy = "mend the file; nothing of it was changed"
         return None, HostCheck(host.id, "settings", "broken", f"{str(file)!r} is no JSON ({error})", remedy)
@@ -273,7 +275,7 @@ def _list_senses(on: frozenset[str]) -> Iterator[HostCheck]:
     """Each sense: whether it speaks, what it notices, and why it does or does not; those that speak first."""
     for row in sorted(MEASURED, key=lambda row: row.sense not in on):
         is_on = row.sense in on
-        says = f"{'on' if is_on else 'off'}: {load_sense(row.sense).LABEL} ({row.reason(is_on)})"
+        says = f"{'on' if is_on else 'off'}: {load_sense(row.sense).LABEL} ({row.explain_default(is_on)})"
         yield HostCheck("", row.sense, "ok", says)
 
 
@@ -412,7 +414,7 @@ def _check_foreign(host: Host, found: Present) -> Iterator[HostCheck]:
 def _check_foreign_file(host: Host, file: Path, lines: tuple[str, ...]) -> Iterator[HostCheck]:
     first = sorted(lines, key=present.passes_for_ours, reverse=True)
     for line in first[:MOST_NAMED]:
-        yield _name_foreign(host, f"{file} names a hook", f": {_quote(line)}", present.passes_for_ours(line))
+        yield _name_foreign(host, f"{file} names a hook", f": {_quote_line(line)}", present.passes_for_ours(line))
     if more := first[MOST_NAMED:]:
         many = f"{len(more)} more hooks" if len(more) > 1 else "one more hook"
         yield _name_foreign(host, f"{file} names {many}", "", any(map(present.passes_for_ours, more)))
@@ -428,7 +430,7 @@ def _name_foreign(host: Host, what: str, line: str, passes: bool) -> HostCheck:
     return HostCheck(host.id, "foreign", "warn", says, remedy)
 
 
-def _quote(line: str) -> str:
+def _quote_line(line: str) -> str:
     """A command line of anybody's, as it may be shown: cut, without secrets, and with nothing that deceives the eye."""
     shown = repr(redact(line[: 10 * QUOTED])[:QUOTED])
     return f"{shown}…" if len(line) > QUOTED else shown

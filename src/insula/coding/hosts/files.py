@@ -69,7 +69,7 @@ def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
     target = Path(os.path.realpath(path))
     temporary = None
     try:
-        old = _writable(target)
+        old = _check_writable(target)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -94,7 +94,7 @@ def _copy_mode(path: Path, old: os.stat_result | None, mode: int | None) -> None
             os.chown(path, old.st_uid, old.st_gid)
 
 
-def _writable(target: Path) -> os.stat_result | None:
+def _check_writable(target: Path) -> os.stat_result | None:
     """What is known of the file that is replaced.
 
     Replacing asks the folder alone, and root may do all; a person who took the right to write away meant it.

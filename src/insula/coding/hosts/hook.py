@@ -89,7 +89,7 @@ def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
     hook = Hook(home, host, dialect, event, now)
     if hook.is_off_here():
         return ""
-    text = hook.answer(payload)
+    text = hook.answer_event(payload)
     if not text:
         return ""
     write = dialect.write_question if isinstance(text, UserQuestion) else dialect.write_answer
@@ -143,14 +143,14 @@ def _end_in_time(home: str, host: str) -> None:
     else:
         import _signal as signal  # the same without its enums, which take a millisecond
 
-    def end(*_: object) -> None:
+    def end_process(*_: object) -> None:
         count_failure(home, host, TimeoutError())
         os._exit(0)
 
     if hasattr(signal, "setitimer"):  # Windows has none
-        signal.signal(signal.SIGPROF, end)
+        signal.signal(signal.SIGPROF, end_process)
         signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
-        signal.signal(signal.SIGALRM, end)
+        signal.signal(signal.SIGALRM, end_process)
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
 
 
@@ -181,25 +181,25 @@ class Hook:
         projects = read_settings(self._home).get("projects_off")
         return is_list(projects) and bool(projects) and trace.hash_project(self._event.cwd) in projects
 
-    def answer(self, payload: "dict[str, Any]") -> str:
+    def answer_event(self, payload: "dict[str, Any]") -> str:
         """The text for the event; empty for silence."""
         event = self._event
         if event.kind in {"before", "action"} and event.actions and os.path.exists(f"{self._session}/{WORDS}"):
             self._event = event.replace(actions=self._find_breaches(payload))
         if event.kind == "start":
-            return self._start()
+            return self._start_session()
         if event.kind == "prompt":
             return self._take_prompt()
         if event.kind == "before":
-            return self._foresee()
+            return self._foresee_call()
         if event.kind == "action":
             return self._take_actions(payload)
         trace.append_records(self._session, {"e": event.kind, "at": self._now})
         if event.kind == "subagent":
             return self._tell_standing()
-        return self._settle() if event.kind == "stop" and not (event.drops_output or event.agent) else ""
+        return self._settle_trace() if event.kind == "stop" and not (event.drops_output or event.agent) else ""
 
-    def _start(self) -> str:
+    def _start_session(self) -> str:
         from insula.coding.step.digest import open_session, read_holdout
 
         event, project = self._event, trace.hash_project(self._event.cwd)
@@ -252,7 +252,7 @@ class Hook:
         before = self._dialect.read_remarks(read_tail(transcript)) if transcript else ()
         remarks = (*before, Remark(kind=PROMPT, words=self._redact_answer(self._event.prompt)))
         trace.append_records(self._session, *self._dump_remarks(remarks, _is_unattended()))
-        return self._settle()
+        return self._settle_trace()
 
     def _redact_answer(self, prompt: str) -> str:
         """A prompt without its secrets, where the one before it may announce one."""
@@ -275,7 +275,7 @@ class Hook:
             found.append({**line, "heard": words} if words else line)
         return found
 
-    def _foresee(self) -> str:
+    def _foresee_call(self) -> str:
         """Before a call: of one that does nothing to what others rely on, not even a line is written."""
         from insula.coding.step.command import BYPASSES
 
@@ -290,7 +290,7 @@ class Hook:
         if not records:
             return ""
         trace.append_records(self._get_folder(), *records)
-        return self._settle()
+        return self._settle_trace()
 
     def _get_folder(self) -> str:
         """Where the acts of the agent stand that the event is of."""
@@ -310,7 +310,7 @@ class Hook:
         more = [found for action in event.actions if (found := self._find_more(folder, action))]
         if more:
             trace.append_records(folder, *more)
-        return self._settle()
+        return self._settle_trace()
 
     def _find_breaches(self, payload: "dict[str, Any]") -> "tuple[Action, ...]":
         """The actions, each with the word of the user's that it breaks."""
@@ -359,7 +359,7 @@ class Hook:
                 found |= {"importers": hubs} if hubs else {}
         return {"e": "more", "id": action.id or action.call, **found} if found else {}
 
-    def _settle(self) -> str:
+    def _settle_trace(self) -> str:
         """Take in what the trace has since the last hook, and return what there is to say."""
         from insula.coding.step.proprioception import fold_trace, sense_end
         from insula.coding.step.state import dump_state, load_state
@@ -385,7 +385,7 @@ class Hook:
             text = self._note_text(last, event.agent) if last is not None and last.text else ""
             text = text or state.held
             text = UserQuestion(text) if last is not None and last.asks and text else text
-            checkpoint.keep(dump_state(state.replace(held=text if event.drops_output else "")))
+            checkpoint.keep_value(dump_state(state.replace(held=text if event.drops_output else "")))
         self._note_outcomes(folder, outcomes)
         return "" if event.drops_output else text
 

@@ -59,19 +59,19 @@ def add_hooks(text: str, host: Host, command: HookCommand) -> tuple[str, list[st
     house, wanted = Path(command.home), str(command)
     made: list[str] = []
     for stale in _list_stale(text, host, house, wanted):
-        text = jsonc.replace(text, stale.node, wanted)
+        text = jsonc.replace_value(text, stale.node, wanted)
     entries = {on.event: host.entry(on, wanted, host.scale) for on in host.events}
     root = _parse_settings(text, host)
-    if root.get("hooks") is None:
-        return jsonc.append(text, root, {event: [entry] for event, entry in entries.items()}, "hooks"), ["hooks"]
+    if root.get_value("hooks") is None:
+        return jsonc.append_value(text, root, {event: [entry] for event, entry in entries.items()}, "hooks"), ["hooks"]
     there = {handler.event for handler in list_our_hooks(root, host, house)}
     for event in (name for name in entries if name not in there):
-        hooks = _parse_settings(text, host).get("hooks")
+        hooks = _parse_settings(text, host).get_value("hooks")
         assert hooks is not None  # noqa: S101 it was there above, and nothing was taken out
-        if (box := hooks.get(event)) is not None:
-            text = jsonc.append(text, box, entries[event])
+        if (box := hooks.get_value(event)) is not None:
+            text = jsonc.append_value(text, box, entries[event])
         else:
-            text = jsonc.append(text, hooks, [entries[event]], event)
+            text = jsonc.append_value(text, hooks, [entries[event]], event)
             made.append(event)
     return text, made
 
@@ -98,19 +98,19 @@ def remove_hooks(text: str, host: Host, house: Path, made: Sequence[str] | None)
     while found := list(list_our_hooks(_parse_settings(text, host), host, house)):
         # What was put in last is taken out first: then each step meets the text that its counterpart left.
         last = max(found, key=lambda hook: (order.index(hook.event) if hook.event in order else -1, hook.node.start))
-        text = jsonc.remove(text, *_find_widest(text, last, made))
+        text = jsonc.remove_member(text, *_find_widest(text, last, made))
     return text
 
 
 def _find_widest(text: str, found: InstalledHook, made: Sequence[str] | None) -> tuple[Node, int]:
     """The largest part that holds our hook and nothing else: the hook, its group, the event, or all hooks."""
-    root = jsonc.parse(text)
-    hooks = cast(Node, root.get("hooks"))
+    root = jsonc.parse_jsonc(text)
+    hooks = cast(Node, root.get_value("hooks"))
     place = [(root, "hooks"), (hooks, found.event)]
-    event = cast(Node, hooks.get(found.event))
+    event = cast(Node, hooks.get_value(found.event))
     if found.index >= 0:
         group = event.members[found.group].node
-        inner = cast(Node, group.get("hooks"))
+        inner = cast(Node, group.get_value("hooks"))
         if not jsonc.holds_only(text, inner, found.index) or not _is_as_made(text, group):
             return inner, found.index
     box, index = event, found.group  # a group without a hook does nothing, and it was ours
@@ -134,17 +134,17 @@ def _parse_settings(text: str, host: Host) -> Node:
     Raises:
         JsonError: they are no JSON, or hooks stand in it in a form that no host has.
     """
-    root = jsonc.parse(text)
-    hooks = root.get("hooks")
+    root = jsonc.parse_jsonc(text)
+    hooks = root.get_value("hooks")
     if hooks is not None and hooks.kind != "object":
         raise JsonError(f"line {text.count(chr(10), 0, hooks.start) + 1}: 'hooks' is not an object")
     for on in host.events:
-        if hooks and (event := hooks.get(on.event)) and event.kind != "array":
+        if hooks and (event := hooks.get_value(on.event)) and event.kind != "array":
             raise JsonError(f"line {text.count(chr(10), 0, event.start) + 1}: '{on.event}' is not a list")
     return root
 
 
-def install(host: Host, project: Path | None = None, dry_run: bool = False) -> InstallResult:
+def install_hooks(host: Host, project: Path | None = None, dry_run: bool = False) -> InstallResult:
     """Put the hooks of Insula into the settings of a host; a second time changes nothing.
 
     Args:
@@ -155,7 +155,7 @@ def install(host: Host, project: Path | None = None, dry_run: bool = False) -> I
     Raises:
         SettingsError: no interpreter will do, or a file cannot be read or written. Nothing is changed then.
     """
-    house, file = places.find_home(), host.settings(project)
+    house, file = places.find_home(), host.find_settings(project)
     command = HookCommand(runtime.find_interpreter(), str(house), host.id)
     shared = project is not None and host.shared
     changes, _ = _plan_install(house, host, file, command)
@@ -169,7 +169,7 @@ def install(host: Host, project: Path | None = None, dry_run: bool = False) -> I
         if changes or records.get_record(house, file).get("command") != str(command):
             _save_record(house, host, file, command, changes, made)
         for path, change in changes.items():
-            _apply(house, host, path, *change)
+            _apply_change(house, host, path, *change)
     return replace(_make_outcome(host, file, changes, shared), code=code, holdout=holdout)
 
 
@@ -186,7 +186,7 @@ def _plan_install(house: Path, host: Host, file: Path, command: HookCommand) -> 
     return {file: (before, new.encode())} if new.encode() != before else {}, made
 
 
-def uninstall(
+def uninstall_hooks(
     host: Host, project: Path | None = None, dry_run: bool = False, file: Path | None = None
 ) -> InstallResult:
     """Take the hooks of Insula out of the settings of a host; what is not ours stays as it is.
@@ -200,14 +200,14 @@ def uninstall(
     Raises:
         SettingsError: a file cannot be read or written.
     """
-    house, file = places.find_home(), file or host.settings(project)
+    house, file = places.find_home(), file or host.find_settings(project)
     changes, kept = _plan_uninstall(house, host, file)
     if dry_run or not (changes or house.exists()):
         return _make_outcome(host, file, changes, kept=kept)
     with files.lock_folder(house):
         changes, kept = _plan_uninstall(house, host, file)
         for path, change in changes.items():
-            _apply(house, host, path, *change)
+            _apply_change(house, host, path, *change)
         if not kept and all(after is None for _, after in changes.values()):
             _remove_folders(records.get_record(house, file).get("folders", []))
         records.forget_record(house, file)
@@ -268,12 +268,12 @@ def uninstall_all(project: Path) -> tuple[list[InstallResult], list[InsulaError]
         for path, record in records.read_records(house).items()
         if record.get("host") in HOSTS
     ]
-    usual = [(host, host.settings(where)) for host in HOSTS.values() for where in (None, project)]
+    usual = [(host, host.find_settings(where)) for host in HOSTS.values() for where in (None, project)]
     outcomes: list[InstallResult] = []
     failures: list[InsulaError] = []
     for host, file in dict.fromkeys([*known, *usual]):
         try:
-            outcomes.append(uninstall(host, file=file))
+            outcomes.append(uninstall_hooks(host, file=file))
         except InsulaError as error:
             failures.append(error)
     if not failures and house.exists() and not any(outcome.kept for outcome in outcomes):
@@ -301,7 +301,7 @@ def _make_diff(path: Path, before: bytes | None, after: bytes | None) -> Iterato
     return difflib.unified_diff(old, new, str(path), str(path), lineterm="")
 
 
-def _apply(house: Path, host: Host, file: Path, before: bytes | None, after: bytes | None) -> None:
+def _apply_change(house: Path, host: Host, file: Path, before: bytes | None, after: bytes | None) -> None:
     """Keep a copy, then put the new text in its place, unless somebody else has been faster."""
     if before is not None:
         _back_up_file(house, file, before)
@@ -346,7 +346,9 @@ def _describe_before(
     text = (before or b"").decode()
     if before is None or not text.strip("\ufeff \t\r\n"):
         return {"made": made, "before": None if before is None else text}
-    if any(list_our_hooks(jsonc.parse(text), host, house)):  # an upgrade: what was true before us is on record already
+    if any(
+        list_our_hooks(jsonc.parse_jsonc(text), host, house)
+    ):  # an upgrade: what was true before us is on record already
         return {**old, **({"made": [*old["made"], *made]} if "made" in old else {})}
     return {"made": made}
 

@@ -31,17 +31,17 @@ class Node:
     """Of a scalar."""
     members: "tuple[Member, ...]" = ()
 
-    def get(self, key: str) -> "Node | None":
+    def get_value(self, key: str) -> "Node | None":
         """The value under `key`; of a key that stands there twice the last one, as readers of JSON have it."""
         return next((member.node for member in reversed(self.members) if member.key == key), None)
 
-    def plain(self) -> object:
+    def to_plain(self) -> object:
         """The value without its places."""
         if self.kind == "scalar":
             return self.value
         if self.kind == "array":
-            return [member.node.plain() for member in self.members]
-        return {member.key: member.node.plain() for member in self.members}
+            return [member.node.to_plain() for member in self.members]
+        return {member.key: member.node.to_plain() for member in self.members}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,85 +59,85 @@ class _JsonReader:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def fail(self, at: int, reason: str) -> JsonError:
+    def make_error(self, at: int, reason: str) -> JsonError:
         return JsonError(f"line {self.text.count(chr(10), 0, at) + 1}: {reason}")
 
-    def skip(self, at: int) -> int:
+    def skip_blank(self, at: int) -> int:
         """The first character that is neither white space nor comment."""
         while True:
             at = _find_end(_SPACE, self.text, at)
             if not self.text.startswith("/", at):
                 return at
             if (comment := _COMMENT.match(self.text, at)) is None:
-                raise self.fail(at, "a comment that does not end")
+                raise self.make_error(at, "a comment that does not end")
             at = comment.end()
 
-    def value(self, at: int, depth: int = 0) -> Node:
+    def read_value(self, at: int, depth: int = 0) -> Node:
         first = self.text[at : at + 1]
         if first in ("{", "["):
             if depth > _DEEPEST:
-                raise self.fail(at, "nested too deeply")
-            return self.container(at, depth)
+                raise self.make_error(at, "nested too deeply")
+            return self.read_container(at, depth)
         if first == '"':
-            value, end = self.string(at)
+            value, end = self.read_string(at)
             return Node(at, end, "scalar", value)
         if (found := _SCALAR.match(self.text, at)) is None:
-            raise self.fail(
+            raise self.make_error(
                 at, "a value is missing" if first in ("", ",", "]", "}", ":") else f"not a value: {first!r}"
             )
         try:
             return Node(at, found.end(), "scalar", json.loads(found.group()))
         except ValueError as error:  # Python reads no number of more than 4,300 digits
-            raise self.fail(at, "a number with too many digits") from error
+            raise self.make_error(at, "a number with too many digits") from error
 
-    def string(self, at: int) -> tuple[str, int]:
+    def read_string(self, at: int) -> tuple[str, int]:
         if not self.text.startswith('"', at):
-            raise self.fail(at, "a key in double quotes is missing")
+            raise self.make_error(at, "a key in double quotes is missing")
         try:
             return json.JSONDecoder().raw_decode(self.text, at)
         except json.JSONDecodeError as error:
-            raise self.fail(at, error.msg) from error
+            raise self.make_error(at, error.msg) from error
 
-    def container(self, start: int, depth: int) -> Node:
+    def read_container(self, start: int, depth: int) -> Node:
         kind, closing = ("object", "}") if self.text[start] == "{" else ("array", "]")
         members: list[Member] = []
-        at = self.skip(start + 1)
+        at = self.skip_blank(start + 1)
         while not self.text.startswith(closing, at):
             if members and members[-1].comma < 0:
-                raise self.fail(at, f"a comma or {closing!r} is missing")
-            member = self.member(at, kind == "object", depth)
+                raise self.make_error(at, f"a comma or {closing!r} is missing")
+            member = self.read_member(at, kind == "object", depth)
             members.append(member)
-            at = self.skip(member.node.end if member.comma < 0 else member.comma + 1)
+            at = self.skip_blank(member.node.end if member.comma < 0 else member.comma + 1)
         return Node(start, at + 1, kind, members=tuple(members))
 
-    def member(self, start: int, named: bool, depth: int) -> Member:
-        key, at = self.string(start) if named else ("", start)
+    def read_member(self, start: int, named: bool, depth: int) -> Member:
+        key, at = self.read_string(start) if named else ("", start)
         if named:
-            at = self.skip(at)
+            at = self.skip_blank(at)
             if not self.text.startswith(":", at):
-                raise self.fail(at, "a colon is missing")
-            at = self.skip(at + 1)
-        node = self.value(at, depth + 1)
-        after = self.skip(node.end)
+                raise self.make_error(at, "a colon is missing")
+            at = self.skip_blank(at + 1)
+        node = self.read_value(at, depth + 1)
+        after = self.skip_blank(node.end)
         return Member(key, start, node, after if self.text.startswith(",", after) else -1)
 
 
-def parse(text: str) -> Node:
+def parse_jsonc(text: str) -> Node:
     """The object that the text holds, with the place of each part.
 
     Raises:
         JsonError: it is no JSON object, even with comments and trailing commas.
     """
     reader = _JsonReader(text)
-    root = reader.value(reader.skip(0))
-    if (rest := reader.skip(root.end)) < len(text):
-        raise reader.fail(rest, "something follows the end")
+    root = reader.read_value(reader.skip_blank(0))
+    if (rest := reader.skip_blank(root.end)) < len(text):
+        raise reader.make_error(rest, "something follows the end")
     if root.kind != "object":
-        raise reader.fail(root.start, "not an object")
+        raise reader.make_error(root.start, "not an object")
     return root
 
 
-def append(text: str, box: Node, value: object, key: str = "") -> str:
+def append_value(text: str, box: Node, value: object, key: str = "") -> str:
     """`text` with one more value at the end of an array, or under `key` at the end of an object."""
     line = _find_newline(text)
     inside = _find_margin(text, box.start)
@@ -159,8 +159,8 @@ def append(text: str, box: Node, value: object, key: str = "") -> str:
     return text[: last.node.end] + "," + text[last.node.end : at] + new + text[at:]
 
 
-def remove(text: str, box: Node, index: int) -> str:
-    """`text` without one member of an array or object: what `append` did, undone.
+def remove_member(text: str, box: Node, index: int) -> str:
+    """`text` without one member of an array or object: what `append_value` did, undone.
 
     What a person wrote around it stays. What was written within it, comments too, goes with it.
     """
@@ -169,18 +169,18 @@ def remove(text: str, box: Node, index: int) -> str:
     gap, line = _find_gap(text, previous.comma + 1 if previous else box.start + 1, member.start)
     end = member.node.end
     if member.comma >= 0:
-        return _join(text[:gap], line, text[end : member.comma] + text[member.comma + 1 :])
+        return _join_parts(text[:gap], line, text[end : member.comma] + text[member.comma + 1 :])
     if previous is not None:
-        return _join(text[: previous.comma] + text[previous.comma + 1 : gap], line, text[end:])
-    return _join(text[:gap], line, text[end if line else end + _count_closing(text, box, end) :])
+        return _join_parts(text[: previous.comma] + text[previous.comma + 1 : gap], line, text[end:])
+    return _join_parts(text[:gap], line, text[end if line else end + _count_closing(text, box, end) :])
 
 
-def _join(before: str, line: str, after: str) -> str:
+def _join_parts(before: str, line: str, after: str) -> str:
     """Both parts; the end of a line comment before the second, which would become part of the comment without it."""
     return before + ("" if after.lstrip(" \t").startswith(("\n", "\r")) else line) + after
 
 
-def replace(text: str, node: Node, value: object) -> str:
+def replace_value(text: str, node: Node, value: object) -> str:
     """`text` with another value in the place of a scalar."""
     return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
 
@@ -206,11 +206,11 @@ def is_plain(text: str, member: Member) -> bool:
 
 def _before_value(text: str, member: Member) -> str:
     named = member.node.start > member.start
-    return text[_JsonReader(text).string(member.start)[1] : member.node.start] if named else ""
+    return text[_JsonReader(text).read_string(member.start)[1] : member.node.start] if named else ""
 
 
 def _count_closing(text: str, box: Node, end: int) -> int:
-    """Characters after an only member that `append` put there to bring the closing bracket to its own line."""
+    """Characters after an only member that `append_value` put there to bring the closing bracket to its own line."""
     line = _find_newline(text)
     space = text[end : _find_end(_SPACE, text, end)]
     if not space.startswith(line):
@@ -224,13 +224,13 @@ def _count_closing(text: str, box: Node, end: int) -> int:
 def _find_gap(text: str, start: int, end: int) -> tuple[int, str]:
     """Where the white space before `end` begins: after the last comment; and what ends that, where it is of a line."""
     line = ""
-    for comment in _comments(text, start, end):
+    for comment in _find_comments(text, start, end):
         start = comment.end()
         line = _find_newline(text) if comment.group().startswith("//") else ""
     return start, line
 
 
-def _comments(text: str, start: int, end: int) -> "list[re.Match[str]]":
+def _find_comments(text: str, start: int, end: int) -> "list[re.Match[str]]":
     found: list[re.Match[str]] = []
     while (comment := _COMMENT.match(text, _find_end(_SPACE, text, start), end)) is not None:
         found.append(comment)
@@ -240,7 +240,7 @@ def _comments(text: str, start: int, end: int) -> "list[re.Match[str]]":
 
 def _after_comments(text: str, at: int) -> int:
     """The end of the comments that follow in the same line: they are about what stands before them."""
-    for comment in _comments(text, at, len(text)):
+    for comment in _find_comments(text, at, len(text)):
         if "\n" in text[at : comment.start()]:
             break
         at = comment.end()
@@ -256,13 +256,13 @@ def _print_value(text: str, value: object, key: str, indent: str) -> str:
 
 
 def _is_one_line(text: str) -> bool:
-    root = parse(text)
+    root = parse_jsonc(text)
     return bool(root.members) and not {"\n", "\r"} & set(text[root.start : root.end])
 
 
 def _find_unit(text: str) -> str:
     """One step of indentation, as the file has it."""
-    found = re.match(r"\{[ \t]*\r?\n([ \t]+)[\"/]", text[parse(text).start :])
+    found = re.match(r"\{[ \t]*\r?\n([ \t]+)[\"/]", text[parse_jsonc(text).start :])
     return found.group(1) if found else "  "
 
 

@@ -116,41 +116,41 @@ class Stage:
             path.mkdir(parents=True)
         settings.write_text(self.client.settings)
 
-    def insula(self, *arguments: str) -> Run:
+    def run_insula(self, *arguments: str) -> Run:
         """Runs the command `insula` in this home, with the client on its path."""
-        env = self._env()
+        env = self._make_environment()
         path = {"PATH": os.pathsep.join([str(self._program.parent), env["PATH"]])}
         return _run_program([sys.executable, "-m", "insula.cli", *arguments], env | path, self.project)
 
-    def play(self, model: FakeModel, *, trusting: bool = True) -> Run:
+    def play_model(self, model: FakeModel, *, trusting: bool = True) -> Run:
         """Has the client do what the fake model says, to the end; without trust, in hooks that nobody has seen."""
         if "$url" in self.client.settings:
             (self.home / self.client.file).write_text(Template(self.client.settings).substitute(url=model.url))
         said = [value for value in self.client.argv if trusting or value != self.client.trust]
         argv = [Template(value).substitute(url=model.url) for value in said]
         given = {name: Template(value).substitute(url=model.url) for name, value in self.client.env.items()}
-        return _run_program([*self._wrap, str(self._program), *argv], self._env() | given, self.project)
+        return _run_program([*self._wrap, str(self._program), *argv], self._make_environment() | given, self.project)
 
-    def actions(self) -> int:
+    def count_actions(self) -> int:
         """How many actions the hooks have recorded."""
-        return sum(record["e"] == "action" for record in self._records("sessions/**/trace.jsonl"))
+        return sum(record["e"] == "action" for record in self._read_records("sessions/**/trace.jsonl"))
 
-    def failures(self) -> list[str]:
+    def list_failures(self) -> list[str]:
         """The kinds of failures that the hooks have counted."""
-        return sorted({record["kind"] for record in self._records("failures.jsonl")})
+        return sorted({record["kind"] for record in self._read_records("failures.jsonl")})
 
-    def _records(self, pattern: str) -> list[Json]:
+    def _read_records(self, pattern: str) -> list[Json]:
         files = (self.home / ".insula").glob(pattern)
         return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
-    def _env(self) -> dict[str, str]:
+    def _make_environment(self) -> dict[str, str]:
         passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {VARIABLE: "off"}
         proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE)
         own = {"HOME": str(self.home), "TMPDIR": str(self._temporary), "TERM": "dumb", "NO_PROXY": "127.0.0.1"}
         return {**passed, **proxies, **own, "PATH": search_path()}
 
 
-def prove(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:
+def prove_hooks(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:
     """Whether a signal of ours reaches the model of a real client.
 
     Args:
@@ -165,11 +165,11 @@ def prove(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:
         return Proof(False, f"{client} is no program that can be run; name that of the client.")
     with tempfile.TemporaryDirectory(prefix="insula-proof-", ignore_cleanup_errors=True) as folder:
         stage = Stage(host, client, Path(folder), wrap=wrap)
-        installed = stage.insula("install", host)
+        installed = stage.run_insula("install", host)
         if installed.status:
             return Proof(False, f"`insula install {host}` failed in an empty home: {installed.complaint}.")
         with FakeModel(script_errors(ERRORS)) as model:
-            run = stage.play(model)
+            run = stage.play_model(model)
         return _judge_run(stage, model, run)
 
 
@@ -189,11 +189,11 @@ def _judge_run(stage: Stage, model: FakeModel, run: Run) -> Proof:
         return Proof(False, f"{name} {_describe_end(run)} before the signal was due: {run.complaint}.")
     if len(model.dialogue) <= ERRORS:
         return Proof(False, f"{name} asked its model {len(model.dialogue)} times; the proof needs {ERRORS + 1}.")
-    if kinds := stage.failures():
+    if kinds := stage.list_failures():
         return Proof(False, f"{name} ran our hooks, and they failed ({', '.join(kinds)}); please report it.")
-    if not stage.actions():
+    if not stage.count_actions():
         return Proof(False, f"{name} played the script, but ran no hook of ours; its settings may turn hooks off.")
-    recorded = f"the hooks recorded {stage.actions()} actions"
+    recorded = f"the hooks recorded {stage.count_actions()} actions"
     return Proof(False, f"{name} played the script and {recorded}, but the signal is in no request to the model.")
 
 

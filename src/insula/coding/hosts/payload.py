@@ -74,12 +74,12 @@ def collect_text(value: "Any", depth: int = 0) -> str:
         return "\n".join(filter(None, (collect_text(part, depth + 1) for part in value)))
     if is_object(value):
         known = [value[name] for name in _TEXTS if name in value]
-        others = [_brief(each) if isinstance(each, str) else each for each in value.values()]
+        others = [_shorten_field(each) if isinstance(each, str) else each for each in value.values()]
         return "\n".join(filter(None, (collect_text(each, depth + 1) for each in known or others)))
     return ""
 
 
-def _brief(data: str) -> str:
+def _shorten_field(data: str) -> str:
     """The first whole words of a field that may hold anything, else what tells it from another: half a word may be the
     half of a secret, which nobody would know for one."""
     return data if len(data) <= _DATA else data[:_DATA].rpartition(" ")[0] or hash_text(data)

@@ -122,7 +122,7 @@ class Host:
     note: str = ""
     """What else the user should know."""
 
-    def settings(self, project: Path | None = None) -> Path:
+    def find_settings(self, project: Path | None = None) -> Path:
         """Its settings file, or the first of its scripts: the user's own, or that of a project."""
         if project is not None:
             path = project / (self.project_folder or self.folder) / self.project_file
@@ -308,11 +308,11 @@ def find_root(folder: Path | None = None) -> Path:
 
 def get_project(host: Host, file: Path) -> Path | None:
     """The folder of the project that a settings file is for; None for the user's own."""
-    if file == host.settings():
+    if file == host.find_settings():
         return None
-    depth = len(host.settings(Path()).parts)
+    depth = len(host.find_settings(Path()).parts)
     folder = file.parents[depth - 1] if len(file.parents) >= depth else None
-    return folder if folder and host.settings(folder) == file else None
+    return folder if folder and host.find_settings(folder) == file else None
 
 
 def describe_project(folder: Path) -> str:

@@ -48,7 +48,7 @@ class Form:
     """How a person installs it from the folder."""
 
 
-def _claude(version: str) -> Mapping[str, object]:
+def _make_claude_files(version: str) -> Mapping[str, object]:
     about = {"name": NAME, "description": ABOUT, "version": version, "author": {"name": "Insula"}}
     offered = {**about, "source": f"./{NAME}", "category": "productivity"}
     market = {"name": NAME, "owner": {"name": "Insula"}, "description": ABOUT, "plugins": [offered]}
@@ -58,7 +58,7 @@ def _claude(version: str) -> Mapping[str, object]:
     }
 
 
-def _gemini(version: str) -> Mapping[str, object]:
+def _make_gemini_files(version: str) -> Mapping[str, object]:
     return {"gemini-extension.json": {"name": NAME, "version": version, "description": ABOUT}}
 
 
@@ -66,10 +66,12 @@ FORMS: Mapping[str, Form] = {
     "claude-code": Form(
         root="${CLAUDE_PLUGIN_ROOT}",
         within=f"{NAME}/",
-        manifests=_claude,
+        manifests=_make_claude_files,
         install=f"claude plugin marketplace add {{folder}} && claude plugin install {NAME}@{NAME}",
     ),
-    "gemini": Form(root="${extensionPath}", within="", manifests=_gemini, install="gemini extensions install {folder}"),
+    "gemini": Form(
+        root="${extensionPath}", within="", manifests=_make_gemini_files, install="gemini extensions install {folder}"
+    ),
 }
 
 
@@ -99,9 +101,9 @@ def render_plugin(host: Host) -> Mapping[str, bytes]:
     command = f'{PYTHON} -I -S "{made.root}/{RUN}" {host.id} || true'
     hooks = {"hooks": {on.event: [host.entry(on, command, host.scale)] for on in host.events}}
     return {
-        **{path: _json(value) for path, value in made.manifests(insula.__version__).items()},
+        **{path: _dump_json(value) for path, value in made.manifests(insula.__version__).items()},
         made.within + "README.md": README.encode(),
-        made.within + HOOKS: _json(hooks),
+        made.within + HOOKS: _dump_json(hooks),
         made.within + RUN: runtime.render_runner(lib, shared=True),
         **{f"{made.within}hook/{lib}/{path}": data for path, data in code.items()},
     }
@@ -126,7 +128,7 @@ def build_plugin(host: Host, folder: Path) -> tuple[Path, ...]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
-            written = [path.relative_to(fresh) for path in _write(fresh, files)]
+            written = [path.relative_to(fresh) for path in _write_files(fresh, files)]
             fresh.chmod(0o755)  # others may install it, too
             os.replace(fresh, folder)  # noqa: PTH105 an empty folder may stand there
         finally:
@@ -136,7 +138,7 @@ def build_plugin(host: Host, folder: Path) -> tuple[Path, ...]:
     return tuple(folder / path for path in written)
 
 
-def _write(folder: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
+def _write_files(folder: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
     for path, data in files.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -144,5 +146,5 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
         yield file
 
 
-def _json(value: object) -> bytes:
+def _dump_json(value: object) -> bytes:
     return (json.dumps(value, indent=2) + "\n").encode()

@@ -33,12 +33,12 @@ class InstalledHook:
 
 def list_hooks(root: Node) -> Iterator[InstalledHook]:
     """All hooks in a settings file that run a command, whoever put them there."""
-    hooks = root.get("hooks")
+    hooks = root.get_value("hooks")
     last = {member.key: member.node for member in hooks.members} if hooks else {}  # as readers of JSON have it
     for event, groups in last.items():
         for number, group in enumerate(groups.members):
             for index, entry in _list_entries(group.node):
-                for node in map(entry.get, _KEYS):
+                for node in map(entry.get_value, _KEYS):
                     if node and isinstance(node.value, str):
                         yield InstalledHook(event, number, index, node.value, node)
 
@@ -55,7 +55,7 @@ def _is_ours(line: str, host: Host, house: Path) -> bool:
 
 def _list_entries(group: Node) -> Iterator[tuple[int, Node]]:
     """The hooks in a group with their places; a hook without a group is at -1."""
-    inner = group.get("hooks")
+    inner = group.get_value("hooks")
     yield from enumerate(member.node for member in inner.members) if inner else ((-1, group),)
 
 
@@ -77,7 +77,7 @@ class Present:
 def find_hooks(host: Host, folder: Path) -> Present:
     """Where hooks of a host are, as seen from a folder."""
     known = [Path(path) for path, record in records.read_records(find_home()).items() if record.get("host") == host.id]
-    usual = [host.settings(), host.settings(find_root(folder))]
+    usual = [host.find_settings(), host.find_settings(find_root(folder))]
     ours = (file for file in known if _is_near(host, file, folder))
     near = {os.path.realpath(file): file for file in (*ours, *reversed(usual))}
     on_record = {os.path.realpath(file) for file in known}
@@ -114,7 +114,7 @@ def _has_our_hooks(host: Host, data: bytes) -> bool:
     house = find_home()
     if host.script:
         return scripts.find_command(data, host, house) is not None
-    return any(list_our_hooks(root, host, house)) if (root := _parse(data)) else False
+    return any(list_our_hooks(root, host, house)) if (root := _parse_settings(data)) else False
 
 
 def _list_foreign(host: Host, file: Path, data: bytes | None) -> Iterator[tuple[Path, tuple[str, ...]]]:
@@ -128,16 +128,16 @@ def _list_foreign(host: Host, file: Path, data: bytes | None) -> Iterator[tuple[
         for path, text in scripts.list_foreign_scripts(host, file, house).items():
             if of_project or passes_for_ours(text):
                 yield path, ()
-    elif data is not None and (root := _parse(data)):
+    elif data is not None and (root := _parse_settings(data)):
         installed = records.list_installed(house, host.id)
         lines = [hook.command for hook in list_hooks(root) if hook.command not in installed]
         if lines := [line for line in dict.fromkeys(lines) if of_project or passes_for_ours(line)]:
             yield file, tuple(lines)
 
 
-def _parse(data: bytes) -> Node | None:
+def _parse_settings(data: bytes) -> Node | None:
     try:
-        return jsonc.parse(data.decode())
+        return jsonc.parse_jsonc(data.decode())
     except (JsonError, UnicodeDecodeError, RecursionError):
         return None
 

@@ -97,7 +97,7 @@ def save_record(house: Path, file: Path, record: dict[str, Any]) -> None:
     Raises:
         SettingsError: it cannot be written.
     """
-    _write(house, {**read_records(house), get_key(file): record})
+    _write_records(house, {**read_records(house), get_key(file): record})
 
 
 def forget_record(house: Path, file: Path) -> None:
@@ -108,7 +108,7 @@ def forget_record(house: Path, file: Path) -> None:
     """
     known = read_records(house)
     if known.pop(get_key(file), None) is not None:
-        _write(house, known)
+        _write_records(house, known)
 
 
 def get_key(file: Path) -> str:
@@ -116,7 +116,7 @@ def get_key(file: Path) -> str:
     return str(file.absolute())
 
 
-def _write(house: Path, known: dict[str, dict[str, Any]]) -> None:
+def _write_records(house: Path, known: dict[str, dict[str, Any]]) -> None:
     if why := explain_distrust(house):
         raise SettingsError(f"What is installed cannot be noted: {why}.")
     data = json.dumps({"v": 1, "files": known}, indent=1).encode()

@@ -231,7 +231,7 @@ def _write_lib(lib: Path, contents: Mapping[str, bytes], python: str) -> None:
             (fresh / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             (fresh / path).touch(mode=0o600)
             (fresh / path).write_bytes(data)
-        _run(python, "-c", _COMPILE, str(fresh), str(lib))
+        _run_python(python, "-c", _COMPILE, str(fresh), str(lib))
         if lib.exists():  # damaged
             lib.rename(fresh / "damaged")
         fresh.rename(lib)
@@ -273,7 +273,7 @@ def check_interpreter(python: Path) -> str:
 
 def read_version(python: str) -> tuple[int, ...]:
     """Its version as it tells when run as a hook is; empty where it does not run."""
-    said = _run(python, "-c", "import json, sys; print(*sys.version_info[:2])")
+    said = _run_python(python, "-c", "import json, sys; print(*sys.version_info[:2])")
     return tuple(int(word) for word in said.split() if word.isdigit())
 
 
@@ -292,7 +292,7 @@ def _is_passing(python: Path) -> bool:
     return False
 
 
-def _run(python: str, *words: str) -> str:
+def _run_python(python: str, *words: str) -> str:
     try:
         done = subprocess.run(  # noqa: S603 the interpreter that runs us, or the one that the settings name
             [python, "-I", "-S", *words], capture_output=True, text=True, timeout=PATIENCE, check=False

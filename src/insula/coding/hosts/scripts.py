@@ -37,13 +37,13 @@ def hash_script(data: bytes) -> str:
 def find_command(data: bytes, host: Host, house: Path) -> HookCommand | None:
     """The command of ours by its form that a script runs; None where it runs none."""
     for line in data.decode("utf-8", "replace").splitlines():
-        command = places.read_command(_unquote(line))
+        command = places.read_command(_unquote_line(line))
         if command and places.is_ours(command, host.id, house):
             return command
     return None
 
 
-def _unquote(line: str) -> object:
+def _unquote_line(line: str) -> object:
     if not line.startswith(_ASSIGNED):
         return line
     try:

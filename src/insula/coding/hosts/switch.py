@@ -26,7 +26,7 @@ ERASED = (
     BACKUPS,
     "salt",
 )
-"""What `purge` takes away: all that was observed, learned or kept. The hooks and their switches stay."""
+"""What `purge_records` takes away: all that was observed, learned or kept. The hooks and their switches stay."""
 
 
 def read_switches(home: Path) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def refresh_holdout(home: Path) -> tuple[object, float]:
     """
     before, holdout = read_switches(home), load().holdout
     known = (home / FILE).exists() and is_readable(home)
-    _write(home, {**before, "holdout": holdout})
+    _write_values(home, {**before, "holdout": holdout})
     return before["holdout"] if known else None, holdout
 
 
@@ -82,7 +82,7 @@ def switch_hooks(home: Path, on: bool, cwd: Path | None = None) -> None:
         else:
             here = hash_project(str(cwd))
             now["projects_off"] = [name for name in now["projects_off"] if name != here] + ([] if on else [here])
-        _write(home, now)
+        _write_values(home, now)
 
 
 def switch_sense(home: Path, name: str, on: bool) -> None:
@@ -93,7 +93,7 @@ def switch_sense(home: Path, name: str, on: bool) -> None:
     """
     with files.lock_folder(home):
         now = read_switches(home)
-        _write(home, {**now, "senses": {**now.get("senses", {}), name: on}})
+        _write_values(home, {**now, "senses": {**now.get("senses", {}), name: on}})
 
 
 def list_senses(home: Path) -> frozenset[str]:
@@ -107,7 +107,7 @@ def is_off(home: Path, cwd: Path) -> bool:
     return now["off"] or hash_project(str(cwd)) in now["projects_off"]
 
 
-def purge(home: Path) -> Sequence[str]:
+def purge_records(home: Path) -> Sequence[str]:
     """Erase what the hooks wrote down; tells what there was.
 
     Raises:
@@ -116,7 +116,7 @@ def purge(home: Path) -> Sequence[str]:
     with files.lock_folder(home):
         there = [name for name in ERASED if (home / name).exists() or (home / name).is_symlink()]
         for name in there:
-            _erase(home / name)
+            _erase_path(home / name)
         remove_empty_home(home)
     return there
 
@@ -147,7 +147,7 @@ def remove_empty_home(home: Path) -> None:
             home.rmdir()
 
 
-def _erase(path: Path) -> None:
+def _erase_path(path: Path) -> None:
     try:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -157,7 +157,7 @@ def _erase(path: Path) -> None:
         raise SettingsError(f"{str(path)!r} cannot be erased ({error.strerror}); allow it and try again.") from error
 
 
-def _write(home: Path, values: dict[str, Any]) -> None:
+def _write_values(home: Path, values: dict[str, Any]) -> None:
     data = json.dumps(values, separators=(",", ":")).encode() + b"\n"
     if files.read_file(home / FILE) != data:
         files.make_private_folder(home)

@@ -70,12 +70,12 @@ class Trial:
 def fill_payloads(host: Host, session: str, cwd: str) -> tuple[list[Payload], list[Payload]]:
     """What the host would send: the healthy part, and the errors."""
     form: Mapping[str, Payload] = json.loads(FORMS.read_text("utf-8"))[host.id]
-    healthy = [_fill({**form["all"], **form[part]}, session, cwd) for part in ("prompt", "healthy")]
+    healthy = [_fill_form({**form["all"], **form[part]}, session, cwd) for part in ("prompt", "healthy")]
     failing = {**form["all"], **form["failing"]}
-    return healthy, [_fill(failing, session, cwd, str(number)) for number in range(1, ERRORS + 1)]
+    return healthy, [_fill_form(failing, session, cwd, str(number)) for number in range(1, ERRORS + 1)]
 
 
-def _fill(form: Payload, session: str, cwd: str, number: str = "") -> Payload:
+def _fill_form(form: Payload, session: str, cwd: str, number: str = "") -> Payload:
     text = json.dumps(form).replace("$session", session).replace("$cwd", json.dumps(cwd)[1:-1]).replace("$n", number)
     return cast(Payload, json.loads(text))
 

@@ -87,33 +87,33 @@ class Agent:
         self._context = self._window_size = 0
 
     @property
-    def spent(self) -> int:
+    def token_count(self) -> int:
         """Tokens so far: as the host counts them, else by characters."""
         return self._counted or self._estimated
 
-    def pay(self, spent: TokenUsage) -> None:
+    def add_usage(self, spent: TokenUsage) -> None:
         """A request to the model."""
         self._counted += spent.fresh
         self._context, self._window_size = spent.context, spent.context_window or self._window_size
 
-    def listen(self, at: float, words: str = "") -> None:
+    def take_prompt(self, at: float, words: str = "") -> None:
         """The user speaks, and so the agent had stopped."""
-        self.stop()
+        self.take_stop()
         self._state = hear_user(self._state, at, words)
-        self.close()
+        self.close_stretch()
 
-    def stop(self) -> None:
+    def take_stop(self) -> None:
         """The agent stops; nothing is known of its last words."""
         sensed = sense_end(self._state, "", self._on)
         self._state = sensed.state
         if sensed.text and sensed.said is not None and self._recent:
-            self._at_once(self._recent[-1].point, sensed.said, sensed.text)
+            self._add_instant(self._recent[-1].point, sensed.said, sensed.text)
 
-    def forget(self) -> None:
+    def take_compaction(self) -> None:
         """The context is compacted."""
         self._state = forget_context(self._state)
 
-    def act(self, done: ReplayedCall, step: int, timed: bool) -> tuple[TimelinePoint, Sensed]:
+    def take_action(self, done: ReplayedCall, step: int, timed: bool) -> tuple[TimelinePoint, Sensed]:
         """An action.
 
         Args:
@@ -121,7 +121,7 @@ class Agent:
             step: its number in the session.
             timed: whether the transcript tells the time.
         """
-        action, before = done.action.replace(context=self._context, context_window=self._window_size), self.spent
+        action, before = done.action.replace(context=self._context, context_window=self._window_size), self.token_count
         sensed = sense_action(self._state, action, self._on)
         self._state = sensed.state
         self._estimated += count_tokens(action)
@@ -131,46 +131,46 @@ class Agent:
         nth = self._state.turn.number
         if not self._recent or self._recent[-1].nth != nth:
             self._recent.append(_Recent(nth, point, before))
-        self._follow(point, sensed)
+        self._follow_stretch(point, sensed)
         return point, sensed
 
-    def _follow(self, point: TimelinePoint, sensed: Sensed) -> None:
+    def _follow_stretch(self, point: TimelinePoint, sensed: Sensed) -> None:
         """Begin a stretch, go on with it, or end it: at the first of so many successes in a row."""
         stuck = next((reading for reading in sensed.readings if reading.sense in CLIMBING), None)
         if self._stretch is None and stuck is not None:
-            self._stretch = self._begun(stuck, point)
+            self._stretch = self._begin_stretch(stuck, point)
         elif stretch := self._stretch:
             if stuck is None and point.ok:
                 stretch.calm += 1
                 if stretch.calm >= CALM:
-                    self.close()
+                    self.close_stretch()
                 return
             stretch.estimated += point.tokens
         if sensed.said is not None and sensed.said.sense in AT_ONCE:
-            self._at_once(point, sensed.said, sensed.text)
+            self._add_instant(point, sensed.said, sensed.text)
         if stretch := self._stretch:
-            self._note(stretch, point, stuck)
+            self._extend_stretch(stretch, point, stuck)
             if sensed.text and sensed.rung > stretch.rung:
                 stretch.said, stretch.rung = sensed.text, sensed.rung
 
-    def _at_once(self, point: TimelinePoint, reading: Reading, text: str) -> None:
-        stretch = _Stretch(point, self.spent, point, self.spent, reading, point, point.tokens, said=text)
-        self._keep(_make_moment(stretch, False))
+    def _add_instant(self, point: TimelinePoint, reading: Reading, text: str) -> None:
+        stretch = _Stretch(point, self.token_count, point, self.token_count, reading, point, point.tokens, said=text)
+        self._keep_moment(_make_moment(stretch, False))
 
-    def _note(self, stretch: _Stretch, point: TimelinePoint, stuck: Reading | None) -> None:
-        stretch.calm, stretch.last, stretch.until = 0, point, self.spent
+    def _extend_stretch(self, stretch: _Stretch, point: TimelinePoint, stuck: Reading | None) -> None:
+        stretch.calm, stretch.last, stretch.until = 0, point, self.token_count
         if stuck is not None and stuck.count >= stretch.reading.count:
-            row = self._row(stuck)
+            row = self._find_start(stuck)
             stretch.reading, stretch.row = stuck, row.point
             if row.point.step < stretch.first.step:
                 stretch.first, stretch.spent = row.point, row.spent
 
-    def _begun(self, stuck: Reading, point: TimelinePoint) -> _Stretch:
+    def _begin_stretch(self, stuck: Reading, point: TimelinePoint) -> _Stretch:
         """A stretch begins where the trouble does, and not where it has become long enough to be felt.
 
         Where the trouble is that of the stretch before, what went well between was no progress, and that one goes on.
         """
-        row = self._row(stuck)
+        row = self._find_start(stuck)
         if self._before is not None and (
             row.point.step <= self._before[0].last.step or self._before[0].reading.key == stuck.key
         ):
@@ -179,13 +179,13 @@ class Agent:
             before.estimated += point.tokens
             return before
         estimated = sum(turn.point.tokens for turn in self._recent if turn.point.step >= row.point.step)
-        return _Stretch(row.point, row.spent, point, self.spent, stuck, row.point, estimated)
+        return _Stretch(row.point, row.spent, point, self.token_count, stuck, row.point, estimated)
 
-    def _row(self, stuck: Reading) -> _Recent:
+    def _find_start(self, stuck: Reading) -> _Recent:
         """The turn in which the trouble of a reading began, as far as it is known."""
         return next((turn for turn in self._recent if turn.nth >= stuck.first), self._recent[-1])
 
-    def close(self, ended: bool = False) -> None:
+    def close_stretch(self, ended: bool = False) -> None:
         """End the stretch that goes on, if any.
 
         Args:
@@ -195,10 +195,10 @@ class Agent:
             return
         self._stretch = None
         moment = _make_moment(stretch, ended)
-        self._keep(moment)
+        self._keep_moment(moment)
         self._before = stretch, moment
 
-    def _keep(self, moment: Moment) -> None:
+    def _keep_moment(self, moment: Moment) -> None:
         if len(self.moments) >= MOMENTS:
             self.moments = pick_worst(self.moments, MOMENTS // 2)
         self.moments.append(moment)

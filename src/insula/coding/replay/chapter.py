@@ -44,7 +44,7 @@ class LinkedMoment:
     id: str
 
     @property
-    def felt(self) -> str:
+    def feeling(self) -> str:
         """What the sense felt, and how often."""
         return describe_moment(self.moment)
 
@@ -72,7 +72,7 @@ class Chapter:
             self.session.project, 40
         ) or f"session {show_safely(shorten_id(self.session.id), 8)}".removesuffix("…")
 
-    def place(self, step: int) -> str:
+    def make_place_id(self, step: int) -> str:
         """The id of the place where an action is told of."""
         return f"{self.id}-step-{step}"
 
@@ -125,10 +125,10 @@ def make_chapter(session: Replayed, name: str, limit: int) -> Chapter:
         troubles=troubles,
         notable=_list_notable(session),
     )
-    return _draw(made, limit) if session.points else made
+    return _draw_chapter(made, limit) if session.points else made
 
 
-def _draw(made: Chapter, limit: int) -> Chapter:
+def _draw_chapter(made: Chapter, limit: int) -> Chapter:
     session = made.session
     line, data = _make_line(session, limit)
     small = make_bars(session.points, SPARKS)

@@ -48,14 +48,14 @@ class ClaimEntry:
             "words": self.claim.words,
             "on": self.on,
             "why": self.claim.kept or None,
-            "yours": {**yours._asdict(), "per_1000": _round(self.your_rate)} if yours else None,
+            "yours": {**yours._asdict(), "per_1000": _round_rate(self.your_rate)} if yours else None,
             "measured": {
                 "per_1000": found.per_1000,
                 "wrong_per_1000": found.wrong_per_1000,
                 "right": found.right,
                 "of": found.of,
-                "precision": _round(right[0], 3) if right else None,
-                "interval": [_round(right[1], 3), _round(right[2], 3)] if right else None,
+                "precision": _round_rate(right[0], 3) if right else None,
+                "interval": [_round_rate(right[1], 3), _round_rate(right[2], 3)] if right else None,
                 "command": found.command,
                 "day": found.day,
             }
@@ -64,7 +64,7 @@ class ClaimEntry:
         }
 
 
-def _round(value: float | None, digits: int = 1) -> float | None:
+def _round_rate(value: float | None, digits: int = 1) -> float | None:
     return None if value is None else round(value, digits)
 
 
@@ -106,6 +106,6 @@ def _measure_hooks(home: str) -> HookWorth | None:
 
 
 def _count_sense(name: str, hooks: HookWorth) -> Made:
-    told = [trouble for trouble in hooks.told if trouble.sense == name]
+    told = [trouble for trouble in hooks.told_troubles if trouble.sense == name]
     wrong = sum(trouble.texts for trouble in told if trouble.wrong)
     return Made(sum(trouble.texts for trouble in told), hooks.calls, wrong)

@@ -39,9 +39,9 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    CODEX: Format(codex.FOLDERS, codex.identify, codex.CodexReader),
-    GEMINI: Format(gemini.FOLDERS, gemini.identify, gemini.GeminiReader),
-    CLAUDE_CODE: Format(claude_code.FOLDERS, claude_code.identify, claude_code.ClaudeCodeReader),
+    CODEX: Format(codex.FOLDERS, codex.identify_session, codex.CodexReader),
+    GEMINI: Format(gemini.FOLDERS, gemini.identify_session, gemini.GeminiReader),
+    CLAUDE_CODE: Format(claude_code.FOLDERS, claude_code.identify_session, claude_code.ClaudeCodeReader),
 }
 """In the order in which a file is tried: almost anything is a line of Claude Code's."""
 
@@ -79,12 +79,12 @@ def find_transcripts(paths: Sequence[str | Path]) -> FoundTranscripts:
         try:
             found = None if _is_known(path, known) else identify_file(path)
         except (OSError, EOFError, LZMAError) as error:
-            found = f"it cannot be read ({_describe(error)})"
+            found = f"it cannot be read ({_describe_error(error)})"
         if isinstance(found, TranscriptFile):
             sources.append(found)
         elif found:
             passed[str(path)] = found
-    return FoundTranscripts(_group(sources), passed)
+    return FoundTranscripts(_group_files(sources), passed)
 
 
 def _is_known(path: Path, known: set[tuple[int, int]]) -> bool:
@@ -99,7 +99,7 @@ def _is_known(path: Path, known: set[tuple[int, int]]) -> bool:
 
 def list_folders() -> dict[str, list[Path]]:
     """Where each host keeps its transcripts."""
-    homes = {host: places.get_host(host).settings().parent for host in (CLAUDE_CODE, CODEX, GEMINI)}
+    homes = {host: places.get_host(host).find_settings().parent for host in (CLAUDE_CODE, CODEX, GEMINI)}
     return {host: [home / name for name in FORMATS[host].folders] for host, home in homes.items()}
 
 
@@ -117,7 +117,7 @@ def list_unread() -> list[str]:
 
 
 def _get_folder(host: places.Host) -> Path:
-    return host.settings().parents[len(PurePath(host.file).parts) - 1]
+    return host.find_settings().parents[len(PurePath(host.file).parts) - 1]
 
 
 def _list_own(passed: dict[str, str]) -> Iterator[Path]:
@@ -138,10 +138,10 @@ def _list_files(paths: Iterable[str | Path], passed: dict[str, str]) -> Iterator
 
 
 def _list_below(folder: Path, passed: dict[str, str]) -> Iterator[Path]:
-    def failed(error: OSError) -> None:
-        passed[str(error.filename)] = f"it cannot be read ({_describe(error)})"
+    def note_failure(error: OSError) -> None:
+        passed[str(error.filename)] = f"it cannot be read ({_describe_error(error)})"
 
-    for place, inside, names in os.walk(folder, onerror=failed):
+    for place, inside, names in os.walk(folder, onerror=note_failure):
         inside.sort()
         for name in sorted(names):
             old = name.endswith(".json") and name.startswith("session-") and place.endswith(CHATS)
@@ -149,11 +149,11 @@ def _list_below(folder: Path, passed: dict[str, str]) -> Iterator[Path]:
                 yield Path(place, name)
 
 
-def _describe(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return str(getattr(error, "strerror", "") or error or type(error).__name__)
 
 
-def _group(sources: Iterable[TranscriptFile]) -> list[list[TranscriptFile]]:
+def _group_files(sources: Iterable[TranscriptFile]) -> list[list[TranscriptFile]]:
     """Files of one session together, in the order in which the first of each comes."""
     groups: dict[tuple[str, str], list[TranscriptFile]] = {}
     for source in sorted(sources, key=lambda source: (str(_get_project_folder(source)), source.modified, source.path)):
@@ -188,7 +188,7 @@ def identify_file(path: Path) -> TranscriptFile | str:
         return "it is UTF-16, which no host writes; convert it to UTF-8"
     if path.name.endswith(".json"):
         return TranscriptFile(path, DOCUMENT, _find_session(path), "", state.st_size, state.st_mtime)
-    known = _identify(lines.read_head(path, HEAD_LINES), path.name.split(".")[0])
+    known = _identify_rows(lines.read_head(path, HEAD_LINES), path.name.split(".")[0])
     if isinstance(known, str):
         return known
     return TranscriptFile(path, *_place_below_parent(path, *known), state.st_size, state.st_mtime)
@@ -208,7 +208,7 @@ def _place_below_parent(path: Path, form: str, session: str, agent: str) -> tupl
     return form, session, agent
 
 
-def _identify(rows: list[Row], stem: str) -> tuple[str, str, str] | str:
+def _identify_rows(rows: list[Row], stem: str) -> tuple[str, str, str] | str:
     """Form, session and subagent of a file that begins with these lines."""
     if not rows:
         return "no line at its beginning is a JSON object"

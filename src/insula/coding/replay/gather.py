@@ -71,9 +71,9 @@ def gather_sessions(found: FoundTranscripts, tell: Tell = lambda _: None, on: fr
     """
     gathering, began = _Gathering(found), clock.monotonic()
     for look in _look_at_all(found, gathering, tell, on):
-        gathering.add(look)
+        gathering.add_look(look)
     gathering.totals.seconds = clock.monotonic() - began
-    return gathering.done()
+    return gathering.make_result()
 
 
 def _look_at_all(found: FoundTranscripts, gathering: "_Gathering", tell: Tell, on: frozenset[str]) -> Iterator[Look]:
@@ -102,7 +102,7 @@ class _Gathering:
         self._could, self._happened = Counter[str](), Counter[str]()
         self._places: dict[str, set[str]] = {}
 
-    def add(self, look: Look) -> None:
+    def add_look(self, look: Look) -> None:
         """Takes in a session."""
         told, totals = look.replayed, self.totals
         totals.add_numbers(told)
@@ -117,17 +117,17 @@ class _Gathering:
         totals.worst = pick_worst([*totals.worst, *told.moments], WORST)
         totals.announced += sum(bool(remark.said) for remark in told.remarks)
         totals.remarks = sorted([*totals.remarks, *told.remarks], key=lambda remark: -remark.at)[:REMARKS]
-        self._span(told)
-        self._judge(look)
-        self._keep(told)
+        self._extend_span(told)
+        self._count_patterns(look)
+        self._keep_timeline(told)
 
-    def _span(self, told: Replayed) -> None:
+    def _extend_span(self, told: Replayed) -> None:
         totals = self.totals
         if told.began:
             totals.began = min(told.began, totals.began or told.began)
             totals.ended = max(told.ended, totals.ended)
 
-    def _judge(self, look: Look) -> None:
+    def _count_patterns(self, look: Look) -> None:
         told = look.replayed
         happened = [pattern for pattern, yes in told.patterns.items() if yes]
         self._could.update(list(told.patterns))
@@ -141,7 +141,7 @@ class _Gathering:
             if len(self._scores) > SCORES:
                 heapq.heappop(self._scores)
 
-    def _keep(self, told: Replayed) -> None:
+    def _keep_timeline(self, told: Replayed) -> None:
         """Keep its timeline while it is among the worst and there is room; the least bad ones go."""
         badness = (told.moments[0].tokens if told.moments else 0, told.tokens, told.tool_uses)
         heapq.heappush(self._kept, (badness, next(self._number), told))
@@ -149,16 +149,16 @@ class _Gathering:
         while len(self._kept) > KEPT or (self._points > ROOM and len(self._kept) > 1):
             self._points -= len(heapq.heappop(self._kept)[2].points)
 
-    def done(self) -> Gathered:
+    def make_result(self) -> Gathered:
         """What came of it."""
         sessions = [told for _, _, told in sorted(self._kept, key=lambda kept: kept[0], reverse=True)]
         scores = [score for _, _, score in sorted(self._scores, key=lambda kept: kept[:2])]
         self.totals.incomplete = dict(self.troubles)
-        self.totals.failures = self._failures(scores)
+        self.totals.failures = self._list_failures(scores)
         self.totals.proposed = _list_proposed(scores)
         return Gathered(sessions, self.totals, scores)
 
-    def _failures(self, scores: list[Score]) -> list[PatternCount]:
+    def _list_failures(self, scores: list[Score]) -> list[PatternCount]:
         failures = [
             PatternCount(
                 pattern=pattern.id,
@@ -191,7 +191,7 @@ def _list_proposed(scores: list[Score]) -> list[ProposedRule]:
         )
         for project, said in asked.items()
         for wish in group_corrections(said if project else ())
-        if wish.repeated
+        if wish.is_repeated
     ]
     return sorted(found, key=lambda rule: (-rule.times, -rule.at))[:RULES]
 
@@ -210,6 +210,6 @@ def _judge_pattern(scores: list[Score], pattern: str) -> str:
     groups = dict[str, list[Evidence]]()
     for score in found:
         groups.setdefault(score.project, []).append(score)
-    lives = [guidance.live(group, now) for group in groups.values()]
-    active = any(life.state == ACTIVE for life in (*lives, guidance.live(found, now, widely=True)))
+    lives = [guidance.assess_guidance(group, now) for group in groups.values()]
+    active = any(life.state == ACTIVE for life in (*lives, guidance.assess_guidance(found, now, widely=True)))
     return ACTIVE if active else PROPOSED

@@ -172,9 +172,9 @@ def _list_told(
         _append_all(copy, records, wanted)
         found: dict[str, ProjectRule] = {}
         for project in records:
-            now_told = {rule.id for rule in digest.compile_rules(home, project, now) if rule.life.told}
+            now_told = {rule.id for rule in digest.compile_rules(home, project, now) if rule.life.is_told}
             then = digest.compile_rules(copy, project, now)
-            new = [rule for rule in then if rule.life.told and rule.id not in now_told]
+            new = [rule for rule in then if rule.life.is_told and rule.id not in now_told]
             found |= {rule.id: rule for rule in new if project or rule.scope != "project"}
     return _sort_rules(list(found.values()))
 

@@ -71,7 +71,7 @@ def parse_row(line: bytes) -> Row | Skipped:
     try:
         value = json.loads(line)
     except UnicodeDecodeError:
-        value = _decode(line)
+        value = _decode_line(line)
     except (ValueError, RecursionError):
         return Skipped(NO_JSON if line.endswith(b"\n") else CUT, broken=True)
     if value is None or not is_object(value):
@@ -79,7 +79,7 @@ def parse_row(line: bytes) -> Row | Skipped:
     return value
 
 
-def _decode(line: bytes) -> object:
+def _decode_line(line: bytes) -> object:
     try:
         return json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -128,11 +128,11 @@ def open_transcript(path: Path) -> IO[bytes]:
     stream: IO[bytes] = os.fdopen(foreign.opened(path), "rb")
     state = os.fstat(stream.fileno())
     if path.suffix != ".xz":
-        return _bounded(state.st_size, "", stream)
-    packed = _bounded(state.st_size, "", stream)
+        return _open_bounded(state.st_size, "", stream)
+    packed = _open_bounded(state.st_size, "", stream)
     unpacked = cast(IO[bytes], lzma.LZMAFile(packed))  # noqa: SIM115 closed by what stands on it
-    return _bounded(max(MOST_UNPACKED, MOST_RATIO * state.st_size), BOMB, unpacked, packed)
+    return _open_bounded(max(MOST_UNPACKED, MOST_RATIO * state.st_size), BOMB, unpacked, packed)
 
 
-def _bounded(room: int, beyond: str, *streams: IO[bytes]) -> IO[bytes]:
+def _open_bounded(room: int, beyond: str, *streams: IO[bytes]) -> IO[bytes]:
     return cast(IO[bytes], io.BufferedReader(_Bounded(room, beyond, *streams), _BUFFER))

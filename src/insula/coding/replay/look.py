@@ -67,56 +67,56 @@ class Look:
         self._step = 0
         self._stopped = False
         handlers: dict[type, Callable[[Any], None]] = {
-            CallRequest: self._ask,
-            UserPrompt: self._prompt,
-            Interrupt: self._interrupt,
-            Rejected: self._reject,
-            Compacted: self._compact,
-            TokenUsage: self._spend,
-            WorkingFolder: self._settle,
-            Skipped: self._skip,
-            ReplayedCall: self._act,
+            CallRequest: self._take_request,
+            UserPrompt: self._take_prompt,
+            Interrupt: self._take_interrupt,
+            Rejected: self._take_rejection,
+            Compacted: self._take_compaction,
+            TokenUsage: self._take_usage,
+            WorkingFolder: self._take_folder,
+            Skipped: self._count_skipped,
+            ReplayedCall: self._take_action,
         }
         for at, told in stream.events:
-            self._span(at)
+            self._extend_span(at)
             handlers[type(told)](told)
-        self._finish()
+        self._finish_session()
 
-    def _span(self, at: float) -> None:
+    def _extend_span(self, at: float) -> None:
         if at and self._timed:
             self.replayed.began = min(at, self.replayed.began or at)
             self.replayed.ended = max(at, self.replayed.ended)
 
-    def _agent(self, name: str) -> Agent:
+    def _get_agent(self, name: str) -> Agent:
         name = name if name in self._agents or len(self._agents) < AGENTS else "others"
         return self._agents.setdefault(name, Agent(name, self._on))
 
-    def _ask(self, asked: CallRequest) -> None:
+    def _take_request(self, asked: CallRequest) -> None:
         self.replayed.tool_uses += 1
 
-    def _prompt(self, prompt: UserPrompt) -> None:
+    def _take_prompt(self, prompt: UserPrompt) -> None:
         self.replayed.prompts += 1
         if len(self.replayed.user_steps) < POINTS:
             self.replayed.user_steps.append(self._step + 1)
-        self._hears("prompt", prompt.at, prompt.words)
+        self._note_words("prompt", prompt.at, prompt.words)
         if self._step and find_rulings(prompt.words, INTERRUPT if self._stopped else PROMPT):
             self.replayed.corrections += 1
-            self._remark(prompt.at, CORRECTION, prompt.words)
+            self._add_remark(prompt.at, CORRECTION, prompt.words)
         self._stopped = False
-        self._agent(prompt.agent).listen(prompt.at, prompt.words)
+        self._get_agent(prompt.agent).take_prompt(prompt.at, prompt.words)
 
-    def _interrupt(self, interrupt: Interrupt) -> None:
+    def _take_interrupt(self, interrupt: Interrupt) -> None:
         self.replayed.interrupts += 1
-        self._hears("interrupt", interrupt.at)
+        self._note_words("interrupt", interrupt.at)
         self._stopped = True
-        self._remark(interrupt.at, INTERRUPT, "")
+        self._add_remark(interrupt.at, INTERRUPT, "")
 
-    def _reject(self, rejected: Rejected) -> None:
+    def _take_rejection(self, rejected: Rejected) -> None:
         self.replayed.rejections += 1
-        self._hears("rejection", rejected.at, rejected.words, rejected.about)
-        self._remark(rejected.at, REJECTION, rejected.words)
+        self._note_words("rejection", rejected.at, rejected.words, rejected.about)
+        self._add_remark(rejected.at, REJECTION, rejected.words)
 
-    def _remark(self, at: float, kind: str, words: str) -> None:
+    def _add_remark(self, at: float, kind: str, words: str) -> None:
         """What the user did, with what the agent did and what would have been said before it."""
         told, points = self.replayed, self.replayed.points
         if len(told.remarks) >= REMARKS:
@@ -125,56 +125,56 @@ class Look:
         said = next((point.said for point in reversed(points[-BEFORE:]) if point.said), "")
         told.remarks.append(Remarked(at=at, kind=kind, words=words, before=before, said=said))
 
-    def _hears(self, kind: str, at: float, words: str = "", about: str = "") -> None:
+    def _note_words(self, kind: str, at: float, words: str = "", about: str = "") -> None:
         if len(self.said) < SAID:
             self.said.append({"e": "user", "at": at, "kind": kind, "words": words, "about": about})
 
-    def _compact(self, compacted: Compacted) -> None:
-        self._agent(compacted.agent).forget()
+    def _take_compaction(self, compacted: Compacted) -> None:
+        self._get_agent(compacted.agent).take_compaction()
 
-    def _spend(self, spent: TokenUsage) -> None:
-        self._agent(spent.agent).pay(spent)
+    def _take_usage(self, spent: TokenUsage) -> None:
+        self._get_agent(spent.agent).add_usage(spent)
 
-    def _settle(self, place: WorkingFolder) -> None:
+    def _take_folder(self, place: WorkingFolder) -> None:
         if not self.replayed.project:
             self.replayed.project = PurePath(place.cwd.replace("\\", "/")).name[:80]
             self.project, self.place = trace.hash_project(place.cwd), place.cwd[:_LONGEST_PLACE]
 
-    def _skip(self, skipped: Skipped) -> None:
+    def _count_skipped(self, skipped: Skipped) -> None:
         counts, reason = self.replayed.skipped, skipped.reason
         counts[reason if reason in counts or len(counts) < REASONS else OTHERS] += 1
 
-    def _act(self, done: ReplayedCall) -> None:
+    def _take_action(self, done: ReplayedCall) -> None:
         self.replayed.errors += done.failed
         if done.lost:
             return
         if not done.agent and self.said and self.said[-1]["e"] == "user":
             self.said.append({"e": "action"})
         self._step += 1
-        point, sensed = self._agent(done.agent).act(done, self._step, self._timed)
+        point, sensed = self._get_agent(done.agent).take_action(done, self._step, self._timed)
         for reading in sensed.readings:
             self.replayed.readings[reading.sense] += 1
         if sensed.text:
             self.replayed.rungs[sensed.rung] += 1
-        self._note(point)
+        self._add_point(point)
 
-    def _note(self, point: TimelinePoint) -> None:
+    def _add_point(self, point: TimelinePoint) -> None:
         if len(self.replayed.points) < POINTS:
             self.replayed.points.append(point)
         else:
             self.replayed.skipped[BEYOND] += 1
 
-    def _finish(self) -> None:
+    def _finish_session(self) -> None:
         agents, told = self._agents.values(), self.replayed
         for agent in agents:
-            agent.close(ended=True)
-        told.tokens = sum(agent.spent for agent in agents)
+            agent.close_stretch(ended=True)
+        told.tokens = sum(agent.token_count for agent in agents)
         told.patterns = judge_patterns([agent.actions for agent in agents])
         moments = [moment for agent in agents for moment in agent.moments]
-        told.moments = [self._named(moment) for moment in pick_worst(moments, MOMENTS)]
+        told.moments = [self._name_moment(moment) for moment in pick_worst(moments, MOMENTS)]
         told.remarks = [replace(remark, project=told.project) for remark in told.remarks]
         self._agents = {}
 
-    def _named(self, moment: Moment) -> Moment:
+    def _name_moment(self, moment: Moment) -> Moment:
         told = self.replayed
         return replace(moment, session=told.id, project=told.project, host=told.host)

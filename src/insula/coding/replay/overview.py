@@ -107,5 +107,5 @@ def _list_worst(totals: Totals, chapters: Iterable[Chapter]) -> tuple[Worst, ...
     found: list[Worst] = []
     for moment in totals.worst:
         made, _ = places.get((moment.session, moment.first), (None, None))
-        found.append(Worst(LinkedMoment(moment, made.place(moment.first) if made else ""), made))
+        found.append(Worst(LinkedMoment(moment, made.make_place_id(moment.first) if made else ""), made))
     return tuple(found)

@@ -150,7 +150,7 @@ def _make_environment() -> Environment:
         said=telling.show_text,
         felt=telling.name_feeling,
         rung=telling.name_rung,
-        harmless=Markup,  # of data that `told` has escaped
+        harmless=Markup,  # of data that `dump_bars` has escaped
     )
     return made
 

@@ -69,9 +69,9 @@ def read_streams(sources: Sequence[TranscriptFile], seen: Seen, troubles: Troubl
         for row in _read_rows(first, troubles, count):
             yield _read_line(first, row, seen)
     else:
-        parts = [_order(_read_events(source, seen, troubles, count)) for source in sources]
+        parts = [_order_events(_read_events(source, seen, troubles, count)) for source in sources]
         host = GEMINI if first.form == DOCUMENT else first.form
-        yield Stream(first.session, host, path, _merge(parts))
+        yield Stream(first.session, host, path, _merge_parts(parts))
 
 
 def _read_events(source: TranscriptFile, seen: Seen, troubles: Troubles, count: Count) -> Iterator[TranscriptEvent]:
@@ -79,7 +79,7 @@ def _read_events(source: TranscriptFile, seen: Seen, troubles: Troubles, count: 
     host = GEMINI if source.form == DOCUMENT else source.form
     if host == GEMINI:
         yield from _find_place(source)
-    yield from FORMATS[host].reader(seen, source.agent, source.session).read(_check_times(rows))
+    yield from FORMATS[host].reader(seen, source.agent, source.session).read_events(_check_times(rows))
 
 
 def _check_times(rows: Iterable[Row | Skipped]) -> Iterator[Row | Skipped]:
@@ -131,9 +131,14 @@ def _read_line(source: TranscriptFile, row: Row | Skipped, seen: Seen) -> Stream
     if isinstance(row, Skipped):
         return Stream("", source.form, path, iter([(0.0, row)]))
     if source.form == TRAJECTORY:
-        return Stream(str(row.get("id", ""))[:200], TRAJECTORY, path, _order(_read_run(row)), timed=False)
+        return Stream(str(row.get("id", ""))[:200], TRAJECTORY, path, _order_events(_read_run(row)), timed=False)
     rows = _check_times(get_objects(row, "events"))
-    return Stream(get_text(row, "session_id"), CLAUDE_CODE, path, _order(FORMATS[CLAUDE_CODE].reader(seen).read(rows)))
+    return Stream(
+        get_text(row, "session_id"),
+        CLAUDE_CODE,
+        path,
+        _order_events(FORMATS[CLAUDE_CODE].reader(seen).read_events(rows)),
+    )
 
 
 def _read_run(row: Row) -> Iterator[TranscriptEvent]:
@@ -161,7 +166,7 @@ def _read_document(source: TranscriptFile, troubles: Troubles, count: Count) -> 
 # Order.
 
 
-def _order(events: Iterable[TranscriptEvent]) -> Iterator[tuple[float, OrderedEvent]]:
+def _order_events(events: Iterable[TranscriptEvent]) -> Iterator[tuple[float, OrderedEvent]]:
     """The events with their times, each at most `HELD` places early; what has no time stands where it stood.
 
     Texts go here: what waits is small.
@@ -179,11 +184,11 @@ def _order(events: Iterable[TranscriptEvent]) -> Iterator[tuple[float, OrderedEv
         yield at, told
 
 
-def _merge(parts: Sequence[Iterator[tuple[float, OrderedEvent]]]) -> Iterator[tuple[float, OrderedEvent]]:
-    slots = [_chain(parts[number::MOST_OPEN]) for number in range(min(MOST_OPEN, len(parts)))]
+def _merge_parts(parts: Sequence[Iterator[tuple[float, OrderedEvent]]]) -> Iterator[tuple[float, OrderedEvent]]:
+    slots = [_chain_parts(parts[number::MOST_OPEN]) for number in range(min(MOST_OPEN, len(parts)))]
     return slots[0] if len(slots) == 1 else heapq.merge(*slots, key=lambda told: told[0])
 
 
-def _chain(parts: Sequence[Iterator[tuple[float, OrderedEvent]]]) -> Iterator[tuple[float, OrderedEvent]]:
+def _chain_parts(parts: Sequence[Iterator[tuple[float, OrderedEvent]]]) -> Iterator[tuple[float, OrderedEvent]]:
     for part in parts:
         yield from part

@@ -74,7 +74,7 @@ def _list_facts(bar: TimelineBar, text: _Texts) -> list[int | str]:
         bar.points[0].step,
         bar.points[-1].step,
         _write_headline(bar),
-        int(not bar.failed),
+        int(not bar.failed_share),
         text(show_safely(face.tool, 40)),
         text(show_safely(face.target)),
         text(show_safely(face.error, 120)),

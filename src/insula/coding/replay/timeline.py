@@ -39,7 +39,7 @@ class TimelineBar:
         return sum(point.tokens for point in self.points)
 
     @property
-    def failed(self) -> float:
+    def failed_share(self) -> float:
         """Share of its actions that failed."""
         return sum(not point.ok for point in self.points) / len(self.points)
 
@@ -121,7 +121,7 @@ def draw_bars(row: Sequence[TimelineBar], top: int, base: int, *, failed: bool =
         base: where they stand.
         failed: draw of each only the share of its actions that failed.
     """
-    heights = [_measure_height(bar.tokens, base - top) * (bar.failed if failed else 1) for bar in row]
+    heights = [_measure_height(bar.tokens, base - top) * (bar.failed_share if failed else 1) for bar in row]
     return _draw_lane(row, [(base - math.ceil(high), math.ceil(high)) for high in heights])
 
 

@@ -20,8 +20,8 @@ from insula.errors import InputError, StoreFull
 from insula.guidance import HEARD, SHOWN, WITHHELD
 from insula.value import is_number
 from insula.worth import Worth as Compared
-from insula.worth import amounts, rate
-from insula.worth import worth as worth_of
+from insula.worth import compare_outcomes as worth_of
+from insula.worth import make_amounts, make_rate
 
 DAY = 86_400.0
 _BYTES = 1 << 24
@@ -118,14 +118,14 @@ class HookWorth:
     """Of all that is kept, whatever the days."""
 
     @property
-    def told(self) -> list[NotedTrouble]:
+    def told_troubles(self) -> list[NotedTrouble]:
         """Those that were spoken of."""
         return [trouble for trouble in self.troubles if not trouble.withheld]
 
     @property
     def cost(self) -> int:
         """About how many tokens the texts were."""
-        return sum(trouble.chars for trouble in self.told) // CHARS_PER_TOKEN
+        return sum(trouble.chars for trouble in self.told_troubles) // CHARS_PER_TOKEN
 
 
 def measure_worth(home: str, days: float, now: float) -> HookWorth:
@@ -256,7 +256,7 @@ def _list_rules(home: str, since: float, now: float) -> list[RuleOutcome]:
         broken = sum(item.happened for item in shown)
         asked = rule.wish.times[0].at if rule.wish is not None else 0.0
         learned = asked if asked >= since else None
-        if shown or rule.life.told or (learned is not None and rule.life.state != HEARD):
+        if shown or rule.life.is_told or (learned is not None and rule.life.state != HEARD):
             kept = len(shown) - broken
             told.append(
                 RuleOutcome(
@@ -275,7 +275,7 @@ def make_row(what: str, unit: str, found: Compared, days: float) -> EffectRow:
         found: the comparison.
         days: in which the cases came.
     """
-    more = found.days(days) if found.missing else 0.0
+    more = found.forecast_days(days) if found.missing else 0.0
     return EffectRow(
         what=what,
         unit=unit,
@@ -330,7 +330,7 @@ def _compare_notes(troubles: list[NotedTrouble], now: float) -> Compared:
     arms = {False: list[float](), True: list[float]()}
     for trouble in first.values():
         arms[trouble.withheld].append(_MOST_TURNS if trouble.turns is None else trouble.turns)
-    return worth_of(amounts(arms[False], _MOST_TURNS), amounts(arms[True], _MOST_TURNS))
+    return worth_of(make_amounts(arms[False], _MOST_TURNS), make_amounts(arms[True], _MOST_TURNS))
 
 
 def _compare_rules(home: str, now: float) -> EffectRow:
@@ -341,5 +341,5 @@ def _compare_rules(home: str, now: float) -> EffectRow:
     )
     first = {item.session: item for item in reversed(found)}
     told, held = ([item.happened for item in first.values() if item.arm == arm] for arm in _ARMS)
-    outcome = worth_of(rate(sum(told), len(told)), rate(sum(held), len(held)))
+    outcome = worth_of(make_rate(sum(told), len(told)), make_rate(sum(held), len(held)))
     return make_row("rules", SHARE, outcome, count_days((item.at for item in found), now))

@@ -76,7 +76,7 @@ def list_importers(path: str, seconds: float = SECONDS) -> set[str]:
     kinds = [f"*{suffix}" for suffix, other in LANGUAGES.items() if other is language]
     found: set[str] = set()
     end = time.monotonic() + 2 * seconds
-    for name, line in _grep(root, words, kinds, seconds):
+    for name, line in _grep_words(root, words, kinds, seconds):
         if name not in found and name != inside and len(line) <= _LONGEST_LINE and imports(name, line):
             found.add(name)
         if time.monotonic() > end:
@@ -93,7 +93,7 @@ def _find_root(path: str) -> str | None:
     return None
 
 
-def _grep(root: str, words: list[str], kinds: list[str], seconds: float) -> "Iterator[tuple[str, str]]":
+def _grep_words(root: str, words: list[str], kinds: list[str], seconds: float) -> "Iterator[tuple[str, str]]":
     """The lines of files of these kinds that hold one of the words, each with its file's name."""
     import subprocess
 
@@ -125,7 +125,7 @@ def _read_python(path: str, root: str) -> "Language":
     wanted = {module, _name_from_root(path)}
     folder = os.path.dirname(f"{root}/{path}")
 
-    def imports(name: str, line: str) -> bool:
+    def does_import(name: str, line: str) -> bool:
         if match := re.match(r"from\s+(\.*)([\w.]*)\s+import\s+(.*)", line):
             base = _resolve_import(name, root, len(match[1]), match[2])
             names: list[str] = re.findall(r"\w+(?=\s*(?:as\b|,|\)|#|\\|$))", match[3])
@@ -136,7 +136,7 @@ def _read_python(path: str, root: str) -> "Language":
         return match is not None and any(each.split(" as ")[0].strip() in wanted for each in match[1].split(","))
 
     words = [module.rsplit(".", 1)[-1], *(["from ."] if package else [])]  # `from . import x` names no package
-    return words, imports
+    return words, does_import
 
 
 def _name_module(path: str, root: str) -> str:
@@ -172,7 +172,7 @@ def _read_script(path: str, root: str) -> "Language":
     stem = stem.removesuffix(".d")
     wanted = stem.removesuffix("/index")
 
-    def imports(name: str, line: str) -> bool:
+    def does_import(name: str, line: str) -> bool:
         for target in re.findall(r"""(?:from|import|require\(|import\()\s*['"]([^'"]{1,200})['"]""", line):
             whole = os.path.normpath(os.path.join(os.path.dirname(name), target)).replace(os.sep, "/")
             bare = (
@@ -184,11 +184,11 @@ def _read_script(path: str, root: str) -> "Language":
                 return target[0] in "@~"
         return False
 
-    return [wanted.rsplit("/", 1)[-1]], imports
+    return [wanted.rsplit("/", 1)[-1]], does_import
 
 
 def _read_named(pattern: str) -> "Callable[[str, str], Language]":
-    def language(path: str, root: str) -> "Language":
+    def read_package(path: str, root: str) -> "Language":
         import re
 
         stem = os.path.splitext(path)[0].rsplit("/", 1)[-1]
@@ -197,7 +197,7 @@ def _read_named(pattern: str) -> "Callable[[str, str], Language]":
         compiled = pattern.replace("NAME", re.escape(stem))
         return [stem], lambda name, line: re.match(compiled, line) is not None
 
-    return language
+    return read_package
 
 
 _JVM = _read_named(r"import\s+(?:static\s+)?[\w.]+\.NAME\b")

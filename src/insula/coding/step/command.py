@@ -106,7 +106,7 @@ def parse_command(line: str) -> Command:
     )
     main, kind = doing[goal], kinds[goal]
     acts = [act for part in doing if (act := get_act(part.words))] + [BYPASSES] * any(map(_bypasses_check, parts))
-    return _parse(main, kind).replace(
+    return _parse_part(main, kind).replace(
         waits=kind not in PROVING and (pauses[0] or any(map(_is_wait, doing)) or _is_loop(parts)),
         probes=kind not in PROVING and (all(map(_is_probe, doing)) or _forgives_failure(parts)),
         changes=any(map(_changes_files, parts)),
@@ -122,14 +122,16 @@ def _list_passed(parts: "Sequence[Launched]", doing: "list[Launched]", main: Lau
     before = [part for part, after in zip(parts, parts[1:], strict=False) if after.before == "&&" and part in doing]
     if parts[-1].before == "&&":
         before.append(parts[-1])
-    checks = [_parse(part, kind) for part in before if part is not main and (kind := get_kind(part.words)) in PROVING]
+    checks = [
+        _parse_part(part, kind) for part in before if part is not main and (kind := get_kind(part.words)) in PROVING
+    ]
     return tuple(name_check(check.family, check.selectors, check.workspace) for check in checks)[:SELECTORS]
 
 
 # What is run.
 
 
-def _parse(part: Launched, kind: str) -> Command:
+def _parse_part(part: Launched, kind: str) -> Command:
     """The fields of one simple command."""
     words = part.words
     subcommand, scripts = _find_scripts(words)

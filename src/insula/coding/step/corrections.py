@@ -72,7 +72,7 @@ class Wish(Value):
     times: "tuple[UserCorrection, ...]"
 
     @property
-    def repeated(self) -> bool:
+    def is_repeated(self) -> bool:
         """Whether it was asked for at another time, too."""
         first = self.times[0]
         return any(time.session != first.session or time.at - first.at >= AGAIN for time in self.times[1:])
@@ -333,19 +333,19 @@ def measure_likeness(words: str, other: str, about: str = "", other_about: str =
         about: the call that the first were said of; empty for none.
         other_about: that of the others.
     """
-    first, second = _weigh(words, about), _weigh(other, other_about)
+    first, second = _weigh_words(words, about), _weigh_words(other, other_about)
     total = sum(first.values()) + sum(second.values())
     return _sum_shared(first, second) / total if total else 0.0
 
 
 def list_keys(words: str, about: str = "") -> frozenset[str]:
     """Beginnings of the telling words: two corrections that share none are not alike."""
-    return frozenset(word[:_LEAST] for word, _ in _weigh(words, about))
+    return frozenset(word[:_LEAST] for word, _ in _weigh_words(words, about))
 
 
 @lru_cache(maxsize=2048)
-def _weigh(words: str, about: str) -> "dict[Marked, float]":
-    return dict(_weigh_words(words, about))
+def _weigh_words(words: str, about: str) -> "dict[Marked, float]":
+    return dict(_list_weights(words, about))
 
 
 def _sum_shared(first: "Mapping[Marked, float]", second: "Mapping[Marked, float]") -> float:
@@ -373,7 +373,7 @@ def _are_forms(first: str, other: str) -> bool:
     return common >= max(_LEAST, round(0.75 * max(len(first), len(other))))
 
 
-def _weigh_words(words: str, about: str) -> "Iterator[tuple[Marked, float]]":
+def _list_weights(words: str, about: str) -> "Iterator[tuple[Marked, float]]":
     said: set[str] = set()
     for clause in re.split(_CLAUSE, words.lower().replace("’", "'")):
         for word, sign in _sign_words(clause):

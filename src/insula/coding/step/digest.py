@@ -141,10 +141,10 @@ def _make_wish_rule(
     wish: Wish, found: list[Evidence], decided: list[GuidanceDecision], project: str, now: float
 ) -> ProjectRule:
     """What the user said is told in their project alone: from the second time on, or once they accept it."""
-    mode = guidance.mode(decided, project)
-    kept = [item for item in guidance.remembered(found, decided) if item.project == project]
-    life = guidance.live(kept, now, mode=mode or (ACCEPTED if wish.repeated else ""))
-    if life.state == guidance.PROPOSED and not wish.repeated:
+    mode = guidance.find_mode(decided, project)
+    kept = [item for item in guidance.list_remembered(found, decided) if item.project == project]
+    life = guidance.assess_guidance(kept, now, mode=mode or (ACCEPTED if wish.is_repeated else ""))
+    if life.state == guidance.PROPOSED and not wish.is_repeated:
         life = life.replace(state=guidance.HEARD)
     advice = corrections.phrase_wish(wish.words, wish.about)
     return ProjectRule(id=wish.id, pattern="", advice=advice, scope=PROJECT, life=life, wish=wish)
@@ -159,9 +159,9 @@ _OURS = [
 def _make_rule(
     word: GuidanceDecision, found: list[Evidence], decided: list[GuidanceDecision], project: str, now: float
 ) -> ProjectRule:
-    mode, kept = guidance.mode(decided, project), guidance.remembered(found, decided)
-    here = guidance.live([item for item in kept if item.project == project], now, mode=mode)
-    everywhere = guidance.live(kept, now, mode=mode, widely=True)
+    mode, kept = guidance.find_mode(decided, project), guidance.list_remembered(found, decided)
+    here = guidance.assess_guidance([item for item in kept if item.project == project], now, mode=mode)
+    everywhere = guidance.assess_guidance(kept, now, mode=mode, widely=True)
     scope = PROJECT if _project_decides(here, everywhere) else GLOBAL
     life = here if scope == PROJECT else everywhere
     return ProjectRule(
@@ -171,7 +171,7 @@ def _make_rule(
 
 def _project_decides(here: Life, everywhere: Life) -> bool:
     """The project goes first, but for a comparison that it has too few sessions for."""
-    if everywhere.state == RETIRED and here.tally.compared < MINIMUM:
+    if everywhere.state == RETIRED and here.tally.smaller_arm < MINIMUM:
         return False
     if everywhere.state == ACTIVE and here.state not in (ACTIVE, RETIRED):
         return False
@@ -222,7 +222,7 @@ def _choose_told(home: str, folder: str, rules: list[ProjectRule], share: float)
 def choose_rules(rules: list[ProjectRule]) -> list[ProjectRule]:
     """What a session may be told: what a person pinned, what the user asked for, and a little of what was learned."""
     pinned = [rule for rule in rules if rule.life.state == PINNED][:PINS]
-    active = [rule for rule in rules if rule.life.told and rule.life.state != PINNED]
+    active = [rule for rule in rules if rule.life.is_told and rule.life.state != PINNED]
     wishes = [rule for rule in active if rule.wish is not None][:WISHES]
     learned = [rule for rule in active if rule.wish is None]
     return [*pinned, *wishes, *sorted(learned, key=lambda rule: rule.is_maxim)[:RULES]]

@@ -177,7 +177,7 @@ class Marker(Value):
     whole: bool = True
     """Whether it could be read; of a session with a broken one, nobody knows what it was told."""
 
-    def arm(self, rule: str) -> str:
+    def find_arm(self, rule: str) -> str:
         """`shown`, `withheld` or `none`."""
         return SHOWN if rule in self.shown else WITHHELD if rule in self.withheld else NONE
 
@@ -320,7 +320,7 @@ def _score_session(home: str, folder: str, last: float, rules: dict[str, str]) -
         by_pattern = judge_patterns(found[:1])  # a subagent is told no rules, so it stands in no arm
         results |= {rule: by_pattern[pattern] for rule, pattern in rules.items() if pattern in by_pattern}
         lines = [
-            {"session": session, "pattern": rule, "arm": told.arm(rule), "happened": happened, "t": at}
+            {"session": session, "pattern": rule, "arm": told.find_arm(rule), "happened": happened, "t": at}
             for rule, happened in results.items()
         ]
         if lines:
@@ -349,7 +349,11 @@ def _judge_wishes(
     again = {wish.id for wish in known if any(corrections.means_the_same(wish, correction) for correction in new)}
     results = dict.fromkeys(again, True)
     for wish in known if is_work(run) else ():
-        if wish.id not in again and told.arm(wish.id) != NONE and (verdict := was_kept(wish.words, said)) is not None:
+        if (
+            wish.id not in again
+            and told.find_arm(wish.id) != NONE
+            and (verdict := was_kept(wish.words, said)) is not None
+        ):
             results[wish.id] = not verdict
     return results
 
@@ -377,7 +381,7 @@ def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
             if any(_says_again(again, word) for again in heard for word in own):
                 return False
             words = merge_words(words, heard, float(record.get("at", 0.0)))
-        elif record.get("e") == "action" and record.get("ran") is not False and _breaks(words, names, record):
+        elif record.get("e") == "action" and record.get("ran") is not False and _is_broken(words, names, record):
             return False
     return True
 
@@ -392,7 +396,7 @@ def _calls_for_name(said: object, word: Instruction) -> bool:
     return bool(word.likes) and word.likes in names and len(names) <= BRIEF
 
 
-def _breaks(words: "tuple[Instruction, ...]", names: "set[str]", record: "Record") -> bool:
+def _is_broken(words: "tuple[Instruction, ...]", names: "set[str]", record: "Record") -> bool:
     """Whether an action breaks one of the words that are a rule's."""
     noted = record.get("breaks")
     if noted and str(noted[0]) in names:

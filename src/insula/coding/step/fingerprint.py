@@ -79,7 +79,7 @@ def make_action(
         id: the host's id of the call.
         seconds: what it took, where the host tells it.
     """
-    kind = _classify(tool, input)
+    kind = _classify_tool(tool, input)
     input, target, secrets = _redact_input(input, PATH if kind in {READ, EDIT} else COMMAND)
     said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
     code = read_exit_code(said) if code is None and ok is not True else code
@@ -91,7 +91,7 @@ def make_action(
     done = ok is True or (has_run(said) and not kept_out)
     failed = not fine and (done or kept_out)
     error = redact_output(output, _EDGE, secrets) if failed and done else ""  # of the others only checksums are kept
-    written = input if isinstance(input, str) else _serialize(input)
+    written = input if isinstance(input, str) else _serialize_input(input)
     told = (
         f"{target} {sum_text(written)}" if kind == EDIT else " ".join(written.split())
     )  # what a file holds is not kept
@@ -234,7 +234,7 @@ def list_patched(patch: str) -> list[str]:
     return [line[line.index(": ") + 2 :].strip() for line in patch.splitlines() if line.startswith(marks)]
 
 
-def _classify(tool: str, input: "Any") -> str:
+def _classify_tool(tool: str, input: "Any") -> str:
     name = tool.lower()
     if name in EXECUTES:
         return EXECUTE
@@ -265,7 +265,7 @@ def _find_target(input: "Any") -> "tuple[str, str]":
     return "", ""
 
 
-def _serialize(input: "Any") -> str:
+def _serialize_input(input: "Any") -> str:
     if is_object(input):
         input = {name: value for name, value in input.items() if name not in _TALK}
     return json.dumps(input, sort_keys=True, ensure_ascii=False, separators=(",", ":"))

@@ -59,7 +59,7 @@ class Goal(Failing):
     result: str = ""
 
     @property
-    def runs(self) -> bool:
+    def is_command(self) -> bool:
         """Whether it is a command, to which a change of files may matter."""
         return not self.family.startswith(("read ", "edit ", "search ", "other "))
 
@@ -160,7 +160,7 @@ def _is_of_goal(action: Action, goal: Goal) -> bool:
         return False
     if action.selectors == goal.selectors or set(action.failure.names) & set(goal.failure.names):
         return True
-    return _covers(action.selectors, goal) or _covers(goal.selectors, goal, action.selectors)
+    return _covers_goal(action.selectors, goal) or _covers_goal(goal.selectors, goal, action.selectors)
 
 
 def _closes_goal(action: Action, goal: Goal) -> bool:
@@ -179,10 +179,10 @@ def _covers_all(action: Action, goal: Goal) -> bool:
     if action.family != goal.family:  # all tests are well, by whatever name they were run
         both = action.proves and action.family.startswith(_TESTS) and goal.family.startswith(_TESTS)
         return both and not action.selectors
-    return action.selectors == goal.selectors or _covers(action.selectors, goal)
+    return action.selectors == goal.selectors or _covers_goal(action.selectors, goal)
 
 
-def _covers(selectors: tuple[str, ...], goal: Goal, inner: tuple[str, ...] | None = None) -> bool:
+def _covers_goal(selectors: tuple[str, ...], goal: Goal, inner: tuple[str, ...] | None = None) -> bool:
     """Whether what is selected holds the goal's part: all of it, or a folder above."""
     if not goal.family.startswith(_WHOLE):
         return False

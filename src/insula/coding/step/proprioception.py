@@ -56,7 +56,7 @@ class Sensed(Value):
         return self.said.sense if self.said else ""
 
     @property
-    def impasse(self) -> bool:
+    def is_impasse(self) -> bool:
         """Whether the ladder has been climbed to its top just now."""
         return self.rung == FLAG
 

@@ -85,7 +85,7 @@ def _join_pieces(line: str) -> str:
     for piece in re.finditer(_PIECE, line, re.DOTALL):
         quote = piece[0][0] if piece[3] is None else ""
         said = piece[0][1:-1] if quote else piece[0]
-        if piece.start() == end and _continues(text, mark, said, quote):
+        if piece.start() == end and _continues_quote(text, mark, said, quote):
             text += said
         else:
             done += mark, text, mark, line[max(end, 0) : piece.start()]
@@ -94,7 +94,7 @@ def _join_pieces(line: str) -> str:
     return "".join((*done, mark, text, mark, line[max(end, 0) :]))
 
 
-def _continues(text: str, mark: str, said: str, quote: str) -> bool:
+def _continues_quote(text: str, mark: str, said: str, quote: str) -> bool:
     """Whether a part can stand within the quotes of the one before it; `name='value'` are two."""
     if mark:
         return mark == quote or not said or re.fullmatch(_PLAIN, said) is not None

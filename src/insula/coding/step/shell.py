@@ -45,86 +45,86 @@ class _ShellReader:
         self._redirect, self._ends = "", list[str]()
         self._within: tuple[int, ...] = ()
         while self._at < len(line) and len(self.commands) < MOST:
-            self._step(line[self._at])
-        self._end(";")
+            self._read_char(line[self._at])
+        self._end_command(";")
 
-    def _step(self, char: str) -> None:
+    def _read_char(self, char: str) -> None:
         self._at += 1
         if char in " \t\r":
-            self._flush()
+            self._flush_word()
         elif char == "\\":
-            self._escaped()
+            self._read_escape()
         elif char in "'\"":
-            self._quoted(char)
+            self._read_quote(char)
         elif char == "#" and self._word is None:
-            self._at = self._find("\n")
+            self._at = self._find_mark("\n")
         elif char == "\n":
-            self._end(";")
+            self._end_command(";")
             self._skip_documents()
         elif char in ";|&":
-            self._operator(char)
+            self._read_operator(char)
         elif char in "<>":
-            self._redirected(char)
+            self._read_redirection(char)
         elif char in "()" and not (self._word and self._word[-1] == "$"):
-            self._end(self._before or ";")
+            self._end_command(self._before or ";")
             self._within = (*self._within, self._at) if char == "(" else self._within[:-1]
         elif char == "(":
-            self._substituted()
+            self._read_substitution()
         else:
-            self._add(char)
+            self._add_text(char)
 
-    def _add(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         if self._word is None:
             self._word = []
         self._word.append(text)
 
-    def _find(self, mark: str) -> int:
+    def _find_mark(self, mark: str) -> int:
         found = self._line.find(mark, self._at)
         return len(self._line) if found < 0 else found
 
-    def _escaped(self) -> None:
+    def _read_escape(self) -> None:
         following = self._line[self._at : self._at + 1]
         if following.isalnum() or following in {".", "_"}:  # nobody escapes a letter: a path of Windows
-            self._add("/")
+            self._add_text("/")
             return
         self._at += 1
         if following not in {"\n", "\r", ""}:
-            self._add(following)
+            self._add_text(following)
 
-    def _quoted(self, mark: str) -> None:
-        end = self._find(mark)
+    def _read_quote(self, mark: str) -> None:
+        end = self._find_mark(mark)
         while mark == '"' and self._line[end - 1 : end] == "\\" and end < len(self._line):
             end = self._line.find(mark, end + 1)
             if end < 0:
                 end = len(self._line)
-        self._add(self._line[self._at : end])
+        self._add_text(self._line[self._at : end])
         self._at = end + 1
 
-    def _substituted(self) -> None:
+    def _read_substitution(self) -> None:
         depth = 1
         while self._at < len(self._line) and depth:
             depth += {"(": 1, ")": -1}.get(self._line[self._at], 0)
             self._at += 1
-        self._add("(…)")
+        self._add_text("(…)")
 
-    def _operator(self, char: str) -> None:
+    def _read_operator(self, char: str) -> None:
         following = self._line[self._at : self._at + 1]
         if char == "&" and following == ">":  # &>file
             return
         if char == "&" and self._redirect:  # 2>&1
-            self._add("&")
+            self._add_text("&")
             return
         if following == char:
             self._at += 1
-            self._end(char * 2 if char != ";" else ";")
+            self._end_command(char * 2 if char != ";" else ";")
         else:
-            self._end(char)
+            self._end_command(char)
 
-    def _redirected(self, char: str) -> None:
+    def _read_redirection(self, char: str) -> None:
         number = "".join(self._word or ())
         if number.isdigit():
             self._word = None
-        self._flush()
+        self._flush_word()
         if self._line.startswith("<", self._at) and char == "<":
             self._at += 1
             if self._line.startswith("<", self._at):  # <<< a word
@@ -137,7 +137,7 @@ class _ShellReader:
             self._at += 1
         self._redirect = f"{number if number.isdigit() else ''}{char}"
 
-    def _flush(self) -> None:
+    def _flush_word(self) -> None:
         if self._word is None:
             return
         word, self._word = "".join(self._word), None
@@ -151,8 +151,8 @@ class _ShellReader:
         elif redirect.endswith(">") and not word.startswith("&"):
             self._writes.append(word)
 
-    def _end(self, operator: str) -> None:
-        self._flush()
+    def _end_command(self, operator: str) -> None:
+        self._flush_word()
         self._redirect = ""
         if self._words:
             self.commands.append(
@@ -169,7 +169,7 @@ class _ShellReader:
     def _skip_documents(self) -> None:
         for end in self._ends:
             while self._at < len(self._line):
-                stop = self._find("\n")
+                stop = self._find_mark("\n")
                 line, self._at = self._line[self._at : stop], stop + 1
                 if line.strip() == end:
                     break
@@ -198,7 +198,7 @@ def list_launched(line: str) -> tuple[Launched, ...]:
     """What a line runs, in its order; what only prepares (`cd`, `echo`) is among it."""
     found: list[Launched] = []
     places: dict[tuple[int, ...], str] = {(): ""}
-    for part in _flatten(split_commands(line), 0):
+    for part in _flatten_shells(split_commands(line), 0):
         within = part.within
         around = next(within[:end] for end in range(len(within), -1, -1) if within[:end] in places)
         command = _strip_launchers(part, places[around])
@@ -210,12 +210,12 @@ def list_launched(line: str) -> tuple[Launched, ...]:
     return tuple(found)
 
 
-def _flatten(parts: "tuple[Simple, ...]", depth: int) -> "list[Simple]":
+def _flatten_shells(parts: "tuple[Simple, ...]", depth: int) -> "list[Simple]":
     """The commands, with those of shells that are handed a line in the place of the shell."""
     found: list[Simple] = []
     for part in parts:
         inner = _find_inner_line(list(part.words)) if depth < DEEPEST else ""
-        within = _flatten(split_commands(inner), depth + 1) if inner else []
+        within = _flatten_shells(split_commands(inner), depth + 1) if inner else []
         within = [command.replace(within=(*part.within, -len(found) - 1, *command.within)) for command in within]
         if within:
             within[0] = within[0].replace(before=part.before)

@@ -193,13 +193,13 @@ class Checkpoint:
         self._file = os.open(f"{self._folder}/{FILE}", os.O_RDONLY)
         self.held = _lock_file(self._file)
         if self.held:
-            self._load()
+            self._load_value()
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
-    def _load(self) -> None:
+    def _load_value(self) -> None:
         size = os.fstat(self._file).st_size
         start = max(0, size - TAIL)
         try:
@@ -211,7 +211,7 @@ class Checkpoint:
             pass
         self.fresh, self._end = read_trace(self._folder, start)
 
-    def keep(self, value: "Record") -> None:
+    def keep_value(self, value: "Record") -> None:
         """Put `value` in place of the old one, at the end of the records that were read."""
         temporary = f"{self._folder}/{CHECKPOINT}.{os.getpid()}"
         with open(temporary, "w", opener=_open_private) as file:

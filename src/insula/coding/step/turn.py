@@ -78,7 +78,7 @@ class TurnActions(Value):
         return tuple(action for action in self.actions if action.failed)
 
     @property
-    def going(self) -> bool:
+    def has_success(self) -> bool:
         """Whether something went well in it."""
         return any(action.ok and not action.probes and not action.waits for action in self.actions)
 

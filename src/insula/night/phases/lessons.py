@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from insula.guidance import ARMS, NONE, PRUNED, RETIRED, SHOWN, Evidence, Life, live
+from insula.guidance import ARMS, NONE, PRUNED, RETIRED, SHOWN, Evidence, Life, assess_guidance
 from insula.memory.storage.changes import Lived
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import StoredGuidance, StoredSignal
@@ -30,7 +30,9 @@ async def reinforce_lessons(night: Night) -> Result:
     lived = [outcome for one in heard for lesson in kept if (outcome := _judge_session(lesson, one, arms))]
     known = {one.id: {session for session, *_ in one.evidence} for one in kept}
     new = [one for one in lived if str(one.session_id) not in known[one.lesson_id]]
-    lives = [(lesson, live(_list_evidence(lesson, new, night.now), night.now, mode=lesson.mode)) for lesson in kept]
+    lives = [
+        (lesson, assess_guidance(_list_evidence(lesson, new, night.now), night.now, mode=lesson.mode)) for lesson in kept
+    ]
     verdicts = {lesson.key: life.verdict for lesson, life in lives}
     states, known_effects = night.last.get("states", {}), night.last.get("effects_known", {})
     ended = [each for each in lives if each[1].state in ENDED and _previous_state(each, states) != each[1].state]

@@ -8,7 +8,7 @@ from insula.night.cycle import MeasuredEffect, Night, Result
 from insula.stats import slope
 from insula.types import PASS_THRESHOLD, TURN
 from insula.value import is_number, is_object
-from insula.worth import rate, worth
+from insula.worth import compare_outcomes, make_rate
 
 DAYS = 90
 """Days that a trend looks back on."""
@@ -41,8 +41,8 @@ class Trend(NamedTuple):
         can be told from chance; the second holds however often somebody looks, and a night looks each day."""
         if self.verdict == NO_TREND:
             return False
-        earlier, later = (rate(short, of) for short, of in zip(self.short, self.answers, strict=True))
-        fewer = worth(later, earlier)
+        earlier, later = (make_rate(short, of) for short, of in zip(self.short, self.answers, strict=True))
+        fewer = compare_outcomes(later, earlier)
         return fewer.low > 0 if self.verdict == "rising" else fewer.high < 0
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 
-from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, Evidence, Life, live
+from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, Evidence, Life, assess_guidance
 from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
@@ -158,7 +158,7 @@ async def _in_force(store: Store, user_id: int) -> tuple[frozenset[str], frozens
 
 def _lesson(lesson: StoredGuidance, told: bool, cited: Mapping[int, Cited], now: float) -> Rule:
     evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence)
-    life = live(evidence, now, mode=lesson.mode)
+    life = assess_guidance(evidence, now, mode=lesson.mode)
     state = life.state
     if is_wish(lesson) and not lesson.mode:
         state = ACTIVE if is_told(lesson) else PROPOSED
@@ -211,7 +211,7 @@ def _counts(life: Life) -> Counts:
         suppressions=tally.suppressions,
         breaches=tally.breaches,
         absences=tally.absences,
-        shown=tally.shown,
+        shown=tally.shown_count,
         withheld=tally.withheld,
         withheld_failed=tally.withheld_failed,
     )

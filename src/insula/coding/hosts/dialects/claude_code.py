@@ -37,7 +37,7 @@ class ClaudeCodeDialect(BaseDialect):
         if payload.get("hook_event_name") != "PostToolBatch":
             event = super().read_event(payload, at)
             interrupted = event is not None and event.kind == "action" and payload.get("is_interrupt") is True
-            return event.replace(remarks=_interrupt()) if event is not None and interrupted else event
+            return event.replace(remarks=_note_interrupt()) if event is not None and interrupted else event
         event = self.read_frame(payload)
         return _read_batch(event, get_objects(payload, "tool_calls"), at) if event is not None else None
 
@@ -94,7 +94,7 @@ class ClaudeCodeDialect(BaseDialect):
                 if remark is not None:
                     found.append(remark)
                 elif text.startswith(_INTERRUPTED):
-                    found += _interrupt()
+                    found += _note_interrupt()
         return tuple(reversed(found))
 
 
@@ -118,7 +118,7 @@ def _read_batch(event: HookEvent, calls: list[Payload], at: float) -> HookEvent:
     )
 
 
-def _interrupt() -> "tuple[Remark, ...]":
+def _note_interrupt() -> "tuple[Remark, ...]":
     from insula.coding.step.person import INTERRUPT, Remark
 
     return (Remark(kind=INTERRUPT),)

@@ -1,8 +1,8 @@
 """What transcripts tell, whatever host wrote them: calls, words of the user, and what was not needed or not understood.
 
 A host's reader is a file beside this one: a `BaseReader`, the `FOLDERS` below the host's own in which it keeps its
-transcripts, and `identify`, which knows one by its first lines. A reader keeps no more of a transcript than the calls
-that still wait for their result.
+transcripts, and `identify_session`, which knows one by its first lines. A reader keeps no more of a transcript than the
+calls that still wait for their result.
 """
 
 import time
@@ -139,16 +139,16 @@ def read_action(call: TranscriptCall) -> Action:
 
 def parse_time(value: object) -> float:
     """Seconds since the epoch for a time in ISO 8601; 0 for what is none, and for one that cannot be."""
-    at = _parse(value)
+    at = _parse_iso(value)
     return at if at and EARLIEST <= at <= time.time() + AHEAD else 0.0
 
 
 def is_impossible(value: object) -> bool:
     """Whether it is a time at which no agent can have worked."""
-    return _parse(value) is not None and not parse_time(value)
+    return _parse_iso(value) is not None and not parse_time(value)
 
 
-def _parse(value: object) -> float | None:
+def _parse_iso(value: object) -> float | None:
     try:
         at = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -197,7 +197,7 @@ class Seen:
         self._new: set[int] = set()
         self._old: set[int] = set()
 
-    def add(self, name: str) -> bool:
+    def add_id(self, name: str) -> bool:
         """Takes note of an id; whether it is a new one. What has none is always new."""
         if not name:
             return True
@@ -222,7 +222,7 @@ class BaseReader:
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
         self._seen, self._agent, self._session = seen, agent, session
 
-    def read(self, rows: Iterable[Row | Skipped]) -> Iterator[TranscriptEvent]:
+    def read_events(self, rows: Iterable[Row | Skipped]) -> Iterator[TranscriptEvent]:
         """What the lines tell, in their order."""
         for row in rows:
             if isinstance(row, Skipped):

@@ -52,7 +52,7 @@ _NOT_NEEDED = frozenset(
 _PAID = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 
-def identify(rows: list[Row], stem: str) -> tuple[str, str] | None:
+def identify_session(rows: list[Row], stem: str) -> tuple[str, str] | None:
     """Session and subagent of a transcript that begins with these lines; None where it is none of this host's."""
     if not any(get_text(row, "type") in _KINDS and any(name in row for name in _NAMED_BY) for row in rows):
         return None
@@ -91,7 +91,7 @@ class ClaudeCodeReader(BaseReader):
             yield WorkingFolder(cwd)
         if kind not in {"user", "assistant"}:
             yield _read_aside(row, kind)
-        elif (line := get_text(row, "uuid")) and not self._seen.add(line):
+        elif (line := get_text(row, "uuid")) and not self._seen.add_id(line):
             yield Skipped(REPEATED)
         elif kind == "assistant":
             yield from self._read_answer(row, get_agent(row) or self._agent)
@@ -115,16 +115,18 @@ class ClaudeCodeReader(BaseReader):
     def _read_cost(self, message: Row, at: float, agent: str) -> Iterator[TranscriptEvent]:
         """One request may stand in several lines, among those of others; of each, only what is new is paid."""
         usage, request = get_object(message, "usage"), (agent, get_text(message, "id"))
-        new = sum(_count(usage, part) for part in _PAID)
+        new = sum(_count_usage(usage, part) for part in _PAID)
         paid = self._paid.pop(request, 0) if request[1] else 0
         self._paid[request] = max(new, paid)
         drop_oldest(self._paid)
         if usage and new > paid:
-            yield TokenUsage(at, context=new + _count(usage, "cache_read_input_tokens"), fresh=new - paid, agent=agent)
+            yield TokenUsage(
+                at, context=new + _count_usage(usage, "cache_read_input_tokens"), fresh=new - paid, agent=agent
+            )
 
     def _read_given(self, row: Row, agent: str) -> Iterator[TranscriptEvent]:
         at, texts, any_result = parse_time(row.get("timestamp")), list[str](), False
-        for block in blocks(row):
+        for block in list_blocks(row):
             if block.get("type") == "tool_result":
                 any_result = True
                 yield from self._read_result(block, at, agent)
@@ -181,7 +183,7 @@ def is_typed(row: Row, texts: Iterable[str]) -> bool:
     return any(text and not text.startswith(NOT_TYPED) for text in texts)
 
 
-def blocks(row: Row) -> list[Row]:
+def list_blocks(row: Row) -> list[Row]:
     """The parts of a message; a text alone is one of them."""
     content = get_object(row, "message").get("content")
     if isinstance(content, str):
@@ -196,6 +198,6 @@ def _read_output(content: object) -> str:
     return "\n".join(get_text(part, "text") for part in parts if is_object(part))
 
 
-def _count(usage: Row, part: str) -> int:
+def _count_usage(usage: Row, part: str) -> int:
     value = usage.get(part)
     return value if isinstance(value, int) and 0 < value < 1 << 40 else 0

@@ -59,7 +59,7 @@ _FRAME = re.compile(
 _UNFIT = "apply_patch verification failed"
 
 
-def identify(rows: list[Row], stem: str) -> tuple[str, str] | None:
+def identify_session(rows: list[Row], stem: str) -> tuple[str, str] | None:
     """Session and subagent of a transcript that begins with these lines; None where it is none of this host's."""
     return next((found for row in rows if (found := _identify_row(row))), None)
 
@@ -99,7 +99,7 @@ class CodexReader(BaseReader):
         if not self._cwd and (cwd := get_text(payload, "cwd")) and kind in {"session_meta", "turn_context"}:
             self._cwd = cwd
             yield WorkingFolder(cwd)
-        if get_text(payload, "type") in _ONCE and not self._seen.add(_name_line(row, payload)):
+        if get_text(payload, "type") in _ONCE and not self._seen.add_id(_name_line(row, payload)):
             yield Skipped(REPEATED)
         elif kind == "response_item" or kind in _BARE:
             yield from self._read_item(payload)

@@ -37,7 +37,7 @@ _NOTES = frozenset(("info", "error", "warning"))
 AGAIN = "message written again"
 
 
-def identify(rows: list[Row], stem: str) -> tuple[str, str] | None:
+def identify_session(rows: list[Row], stem: str) -> tuple[str, str] | None:
     """Session and subagent of a transcript that begins with these lines; None where it is none of this host's."""
     row = next((row for row in rows if "projectHash" in row and "sessionId" in row), None)
     if row is None:
@@ -63,7 +63,7 @@ class GeminiReader(BaseReader):
         return self._asked - self._answered
 
     def _is_new(self, kind: str, which: str) -> bool:
-        return self._seen.add(f"gemini {self._session} {self._agent} {kind} {which}" if which else "")
+        return self._seen.add_id(f"gemini {self._session} {self._agent} {kind} {which}" if which else "")
 
     def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""

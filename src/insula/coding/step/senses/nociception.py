@@ -74,7 +74,7 @@ def _list_failing(turns: list[TurnActions]) -> list[TurnActions]:
     """The last turns in which something failed and nothing went well, newest first."""
     row: list[TurnActions] = []
     for group in reversed(turns):
-        if not group.failing or group.going:
+        if not group.failing or group.has_success:
             break
         row.append(group)
     return row
@@ -106,7 +106,7 @@ def fact(reading: Reading) -> str:
         return f"{what} was denied in {reading.count} turns; the rule that denies it will not change by itself."
     how = f"the same {goal.named}" if goal.named else "the same failures" if goal.failure.names else "the same error"
     told = f"{what} has failed in {reading.count} turns with {how}"
-    return f"{told}; {_name_changes(goal)}." if goal.edits and goal.runs else f"{told}."
+    return f"{told}; {_name_changes(goal)}." if goal.edits and goal.is_command else f"{told}."
 
 
 def _name_goal(goal: "Goal") -> str:

@@ -40,24 +40,24 @@ class SenseMeasurement(Value):
         return self.useful + self.useless + self.false
 
     @property
-    def earned(self) -> bool:
+    def is_earned(self) -> bool:
         """Whether the texts alone let it speak."""
         enough = self.texts >= FEWEST and self.kinds >= KINDS
         return enough and self.useful >= USEFUL * self.texts and self.false <= FALSE * self.texts
 
     @property
-    def speaks(self) -> bool:
+    def speaks_by_default(self) -> bool:
         """Whether it speaks by default."""
-        return self.earned or (self.texts < FEWEST and bool(self.kept))
+        return self.is_earned or (self.texts < FEWEST and bool(self.kept))
 
-    def reason(self, speaks: bool) -> str:
+    def explain_default(self, speaks: bool) -> str:
         """Why it speaks, or does not, in figures.
 
         Args:
             speaks: whether it does, be it by default or by a person's switch.
         """
         counted = f"{self.useful} of {self.texts} notes useful, {self.false} false" if self.texts else "no note judged"
-        if speaks != self.speaks:
+        if speaks != self.speaks_by_default:
             return f"{counted}; switched by you"
         if self.kept:
             return f"{counted}; {self.kept}" if self.texts else self.kept
@@ -75,7 +75,7 @@ MEASURED = (
     SenseMeasurement(sense="o2", useful=2, useless=12, kinds=5),
     SenseMeasurement(sense="chronos", useless=20, kinds=4),
 )
-DEFAULT = frozenset(row.sense for row in MEASURED if row.speaks)
+DEFAULT = frozenset(row.sense for row in MEASURED if row.speaks_by_default)
 """The senses that speak where nobody has switched any."""
 
 
@@ -87,7 +87,7 @@ def list_reasons(on: "frozenset[str]", speaks: bool) -> str:
         speaks: whether to tell of these, or of the others.
     """
     rows = [row for row in MEASURED if (row.sense in on) == speaks]
-    return "; ".join(f"{row.sense} ({row.reason(speaks)})" for row in rows) or "none"
+    return "; ".join(f"{row.sense} ({row.explain_default(speaks)})" for row in rows) or "none"
 
 
 def list_switched_on(by_hand: object) -> "frozenset[str]":

@@ -60,7 +60,7 @@ def _find_repeat(turns: list[TurnActions]) -> Reading | None:
     checks = all(action.proves for action in turns[-1].actions)
     if len(row) < (CHECKED if checks else REPEATS):
         return None
-    if len(row) < SLOW_REPEATS and _may_wait(row) and _waited(turns, len(row)):
+    if len(row) < SLOW_REPEATS and _may_wait(row) and _has_waited(turns, len(row)):
         return None
     return _make_reading("same", len(row), f"same {row[-1].number}", turns[-1].actions[-1], row[-1].number)
 
@@ -70,7 +70,7 @@ def _may_wait(row: list[TurnActions]) -> bool:
     return not all(action.proves or action.kind in {READ, SEARCH} for action in row[-1].actions)
 
 
-def _waited(turns: list[TurnActions], count: int) -> bool:
+def _has_waited(turns: list[TurnActions], count: int) -> bool:
     """Whether the last so many turns are further apart than the others: the agent waits for something."""
     times = [group.actions[-1].at for group in turns]
     gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]

@@ -63,12 +63,14 @@ class Act(Value):
     """Whether it surely failed: by its exit status, or by the failures that it counts."""
     runs: tuple[Ran, ...] = ()
 
-    def does(self, pattern: str) -> bool:
+    def does_act(self, pattern: str) -> bool:
         """Whether one of its commands has such a word in it and does more than look at something."""
-        return any(not command.looks and re.search(pattern, " ".join(command.words).lower()) for command in self.runs)
+        return any(
+            not command.is_read_only and re.search(pattern, " ".join(command.words).lower()) for command in self.runs
+        )
 
     @property
-    def proved(self) -> "frozenset[str]":
+    def check_kinds(self) -> "frozenset[str]":
         """The kinds of check that it runs."""
         return frozenset(kind for command in self.runs for kind in list_kinds(command))
 

@@ -217,7 +217,7 @@ def _find_deletion(word: Instruction, call: CallEffects) -> str:
             or _list_telling(word) & low
             or (re.search(load_table()["anything"], word.clause.lower()) and run.deletes and not word.paths)
         ):
-            return run.shown
+            return run.display_text
     return ""
 
 
@@ -387,9 +387,9 @@ def _find_banned_run(word: Instruction, call: CallEffects, asked: "list[Instruct
         return ""
     for run in call.runs:
         if any(run.is_of(program) for program in word.programs):
-            return run.shown
+            return run.display_text
         if word.kind == HOW and word.likes and not word.programs and _is_rival(word.likes, run):
-            return run.shown
+            return run.display_text
     if word.kind == BAN and (found := _find_named(word, call)):
         return found
     for act in word.acts if word.kind == BAN else ():
@@ -403,7 +403,7 @@ def _find_banned_run(word: Instruction, call: CallEffects, asked: "list[Instruct
                 None,
             )
             if added is not None:
-                return added.shown
+                return added.display_text
         elif _ACTS.get(act, {act}) & set(call.acts) and (not word.places or set(word.places) & _list_targets(call)):
             return _show_act(call, act)
     return ""
@@ -439,7 +439,7 @@ def _find_named(word: Instruction, call: CallEffects) -> str:
     if not telling:
         return ""
     return next(
-        (run.shown for run in call.runs if not run.looks and telling <= split_words(" ".join(run.words))),
+        (run.display_text for run in call.runs if not run.is_read_only and telling <= split_words(" ".join(run.words))),
         "",
     )
 
@@ -472,7 +472,10 @@ def _is_rival(likes: str, run: Ran) -> bool:
 
 def _show_act(call: CallEffects, act: str) -> str:
     names = _ACTS.get(act, {act})
-    return next((run.shown for run in call.runs if set(run.acts) & names), call.runs[0].shown if call.runs else act)
+    return next(
+        (run.display_text for run in call.runs if set(run.acts) & names),
+        call.runs[0].display_text if call.runs else act,
+    )
 
 
 # What is written.

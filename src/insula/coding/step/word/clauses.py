@@ -168,14 +168,14 @@ def _join_subclauses(pieces: "list[str]") -> "list[str]":
     """The pieces of a sentence, each "that …" with the few words that it hangs on."""
     found: list[str] = []
     for piece in pieces:
-        if found and len(found[-1].split()) <= _MATRIX_WORDS and _continues(found[-1], piece):
+        if found and len(found[-1].split()) <= _MATRIX_WORDS and _continues_clause(found[-1], piece):
             found[-1] = f"{found[-1]} {piece}"
         else:
             found.append(piece)
     return found
 
 
-def _continues(matrix: str, piece: str) -> bool:
+def _continues_clause(matrix: str, piece: str) -> bool:
     """Whether a piece says what a few words before it are about."""
     return re.match(
         r"(?:that|dass|que|che) |wie (?:sie|er|es) (?:ist|sind)\b", piece

@@ -55,12 +55,12 @@ class Ran(Value):
     """Whether it adds a package that it names."""
 
     @property
-    def shown(self) -> str:
+    def display_text(self) -> str:
         """The command as it may be told."""
         return make_label(self.words[:5])
 
     @property
-    def looks(self) -> bool:
+    def is_read_only(self) -> bool:
         """Whether it only looks at something."""
         if self.program == "git":
             return self.sub in programs.ASKS["git"]

@@ -192,7 +192,7 @@ def _is_written(demand: Demand, since: "list[Act]") -> bool:
     if _is_document(demand.what):
         return False
     telling = "|".join(re.escape(word) for word in demand.word.words if len(word) > _SHORT)
-    return any(act.does(pattern) or (telling and act.does(telling)) for act in since)
+    return any(act.does_act(pattern) or (telling and act.does_act(telling)) for act in since)
 
 
 _SHORT = 4
@@ -213,7 +213,7 @@ def _may_write(act: Act, pattern: str) -> bool:
     """Whether a command names such a file as one that it may write, or may have written any."""
     if act.kind == "execute":
         return any(
-            not command.looks
+            not command.is_read_only
             and command.kind not in programs.PROVING
             and not acted.list_kinds(command)
             and re.search(pattern, " ".join((*command.words, *command.writes)).lower())
@@ -230,7 +230,7 @@ def _judge_check(demand: Demand, since: "list[Act]", done: ActHistory) -> "tuple
         return ("", "") if any(acted.is_opaque(act) for act in since) else (NEVER, "")
     last = hits[-1]
     if last.red:
-        failed = (run.shown for run in last.runs if acted.list_kinds(run))
+        failed = (run.display_text for run in last.runs if acted.list_kinds(run))
         return RED, demand.what if demand.form == "command" else next(failed, "")
     changed = acted.find_last_change(done)
     late = changed > last.at and (_is_last(demand.word.clause) or _is_last(demand.word.said))
@@ -247,7 +247,7 @@ def _meets_check(demand: Demand, act: Act) -> bool:
     if act.kind != "execute":
         return False
     if demand.form == "check":
-        return bool({demand.what, ALL_KINDS} & act.proved)
+        return bool({demand.what, ALL_KINDS} & act.check_kinds)
     words = demand.what.lower().split()
     bare = [word for word in words if not word.startswith("-")]
     if any(command.is_of(" ".join(bare)) for command in act.runs) or demand.what.lower() in act.line.lower():
@@ -260,7 +260,7 @@ def _meets_check(demand: Demand, act: Act) -> bool:
     kind = programs.PROGRAMS.get(
         bare[0], programs.SUBCOMMANDS.get(bare[0], {}).get(bare[1] if len(bare) > 1 else "", "")
     )
-    return bool(kind) and bool({kind, ALL_KINDS} & act.proved)
+    return bool(kind) and bool({kind, ALL_KINDS} & act.check_kinds)
 
 
 def _may_meet_check(demand: Demand, act: Act) -> bool:
@@ -271,7 +271,7 @@ def _may_meet_check(demand: Demand, act: Act) -> bool:
     unknown = (
         command
         for command in act.runs
-        if not command.looks and (command.program in programs.SCRIPTS or not acted.list_kinds(command))
+        if not command.is_read_only and (command.program in programs.SCRIPTS or not acted.list_kinds(command))
     )
     return any(re.search(wanted, " ".join(command.words).lower()) for command in unknown)
 

@@ -70,7 +70,7 @@ def hear_words(message: str) -> "tuple[Instruction, ...]":
         if any(re.search(load_table()[name], clause.text.lower()) for name in ("supposing", "pending")):
             supposed = clause.sentence
         if word is not None and not word.paths and _is_rest(word, clause.text):
-            word = _narrow(found.pop(), word) if found and before is not None else None
+            word = _narrow_scope(found.pop(), word) if found and before is not None else None
         elif word is not None and word.kind == LIFT and before is not None and _belongs_to(word, before):
             word = word.replace(sure=False)
         elif word is not None and _points_back(word, clause):
@@ -98,7 +98,7 @@ def _is_rest(word: Instruction, text: str) -> bool:
     return pattern is not None and re.search(pattern, text.lower()) is not None
 
 
-def _narrow(before: Instruction, rest: Instruction) -> Instruction:
+def _narrow_scope(before: Instruction, rest: Instruction) -> Instruction:
     """What may be changed, to which "nothing else" was added: only that may be."""
     if (before.kind == ASKED and before.edits and (before.paths or before.words)) or (
         before.kind == LIFT and before.paths

@@ -47,13 +47,13 @@ def merge_words(words: "Sequence[Instruction]", heard: "Sequence[Instruction]", 
     if closes or any(word.kind == ASKED and word.sure for word in heard):  # another task, as far as anybody can tell
         stands = [word for word in stands if word.holds != TASK and not (closes and word.kind == ONLY)]
     for word in (each.replace(at=at) for each in heard):
-        stands = _spare(stands, word)
+        stands = _spare_words(stands, word)
         if word.kind == NEXT:
             stands = [old for old in stands if old.holds != TASK and old.kind not in {ASKED, LIFT, ONLY}]
         elif word.kind == SPARED:
             continue
         elif word.kind == LIFT:
-            stands = [*_lift(stands, word), word]
+            stands = [*_lift_words(stands, word), word]
         elif word.kind == ASKED:
             stands = [
                 *(old for old in (_without_asked(old, word) for old in stands) if old is not None),
@@ -66,7 +66,7 @@ def merge_words(words: "Sequence[Instruction]", heard: "Sequence[Instruction]", 
     return tuple(old for old in stands if old in asked or old in others)
 
 
-def _lift(stands: "list[Instruction]", lift: Instruction) -> "list[Instruction]":
+def _lift_words(stands: "list[Instruction]", lift: Instruction) -> "list[Instruction]":
     """What stands after the user has taken something back: what it names, else the last that was ruled out.
 
     What only sounds like it takes nothing back that was said in the same message.
@@ -88,7 +88,7 @@ def _is_part(lift: Instruction, word: Instruction) -> bool:
     )
 
 
-def _spare(stands: "list[Instruction]", word: Instruction) -> "list[Instruction]":
+def _spare_words(stands: "list[Instruction]", word: Instruction) -> "list[Instruction]":
     """What stands after the user has said that something which they asked for may be left out."""
     low = lower_text(word.clause)
     if word.kind == ASKED or not (re.search(load_table()["denies"], low) or re.search(load_table()["spares"], low)):

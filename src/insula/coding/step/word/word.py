@@ -134,10 +134,10 @@ TO_OTHERS = "[insula] The user said in this session, and it holds for you, too:"
 
 def list_standing(words: "Sequence[Instruction]", opening: str = AGAIN) -> str:
     """What stands, as a list of at most `LONGEST` characters, the newest where not all fits; empty for nothing."""
-    said = list(dict.fromkeys(screen_words(word.said) for word in words if stands(word)))
+    said = list(dict.fromkeys(screen_words(word.said) for word in words if is_standing(word)))
     said = [text for text in said if text]
     for most in (max(map(len, said), default=0), SHORT):
-        lines = [f'- "{_cut(text, most)}"' for text in said]
+        lines = [f'- "{_cut_text(text, most)}"' for text in said]
         while lines and len("\n".join((opening, *lines))) > LONGEST and (most <= SHORT):
             del lines[0]
         if len("\n".join((opening, *lines))) <= LONGEST:
@@ -145,7 +145,7 @@ def list_standing(words: "Sequence[Instruction]", opening: str = AGAIN) -> str:
     return ""
 
 
-def stands(word: Instruction) -> bool:
+def is_standing(word: Instruction) -> bool:
     """Whether a word is one that is told again: what a rule says is told with the rules, what was of a moment never."""
     return word.kind in STANDING and word.holds != RULE
 
@@ -158,5 +158,5 @@ def screen_words(words: str) -> str:
     return "" if safe.reasons or not safe.text.isprintable() else safe.text
 
 
-def _cut(text: str, most: int) -> str:
+def _cut_text(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"

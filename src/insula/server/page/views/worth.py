@@ -40,7 +40,7 @@ class Hooks(NamedTuple):
     @property
     def texts(self) -> int:
         """How many were told."""
-        return sum(one.texts for one in self.worth.told)
+        return sum(one.texts for one in self.worth.told_troubles)
 
 
 def hooks() -> Hooks | None:
