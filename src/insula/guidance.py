@@ -135,10 +135,10 @@ class Life(Value):
     @property
     def verdict(self) -> str:
         """What is said of its effect; that it was given up as useless is no claim but a decision."""
-        if (found := self.effect) is None:
+        if (effect := self.effect) is None:
             return UNKNOWN
-        is_given_up = self.state == RETIRED and found.verdict == UNKNOWN and not is_in_vain(self.tally)
-        return USELESS if is_given_up else found.verdict
+        is_given_up = self.state == RETIRED and effect.verdict == UNKNOWN and not is_in_vain(self.tally)
+        return USELESS if is_given_up else effect.verdict
 
     @property
     def reason(self) -> str:

@@ -146,9 +146,9 @@ class Worth(Value):
 
 def compare_outcomes(told: Outcomes, withheld: Outcomes) -> Worth:
     """Compare what came of it where a text was told with what came where it was withheld by lot."""
-    one, other = _Curve(withheld), _Curve(told)
-    budget = _PRICE - one.least - other.least
-    low, high = -_find_reach(other, one, budget), _find_reach(one, other, budget)
+    withheld_curve, told_curve = _Curve(withheld), _Curve(told)
+    budget = _PRICE - withheld_curve.least - told_curve.least
+    low, high = -_find_reach(told_curve, withheld_curve, budget), _find_reach(withheld_curve, told_curve, budget)
     return Worth(told=told, withheld=withheld, low=low * told.most, high=high * told.most)
 
 
@@ -222,15 +222,15 @@ class _Curve:
         return [(max(0.0, self.won(inner) - self.least), outer) for inner, outer in pairwise(ends)]
 
 
-def _find_reach(one: _Curve, other: _Curve, budget: float) -> float:
+def _find_reach(upper: _Curve, lower: _Curve, budget: float) -> float:
     """How far the mean of one arm may lie above that of the other: the greatest difference that the bets leave.
 
     Of each cell it takes the end that is farther out, so that what is left is never too little.
     """
-    above, below = one.list_cells(1.0, budget), other.list_cells(0.0, budget)
-    found, at = -1.0, len(below) - 1
+    above, below = upper.list_cells(1.0, budget), lower.list_cells(0.0, budget)
+    reach, at = -1.0, len(below) - 1
     for spent, outer in above:
         while at and below[at][0] > budget - spent:
             at -= 1
-        found = max(found, outer - below[at][1])
-    return found
+        reach = max(reach, outer - below[at][1])
+    return reach

@@ -134,7 +134,9 @@ def _find_unread(messages: Sequence[object], state: State) -> int:
     if not state.known:
         return 0
     for place in range(len(messages) - 1, -1, -1):
-        if any(isinstance(one, Returned) and one.id in state.known for one in read_events(messages[place], place)):
+        if any(
+            isinstance(event, Returned) and event.id in state.known for event in read_events(messages[place], place)
+        ):
             return place  # parallel results may be in the same message; what is known is not counted again
     return 0
 
@@ -153,9 +155,11 @@ def _find_call(messages: Sequence[object], place: int, result: Returned) -> tupl
     """The call that a result is of, with a name for the model's turn that it was made in."""
     for before in range(place, -1, -1):
         made = list_calls(messages[before], before)
-        found = next((one for one in made if one.id == result.id or _is_nameless(one, before, result, place)), None)
-        if found is not None:
-            return found, _name_turn(messages, before)
+        called = next(
+            (call for call in made if call.id == result.id or _is_nameless(call, before, result, place)), None
+        )
+        if called is not None:
+            return called, _name_turn(messages, before)
     return None, ""
 
 

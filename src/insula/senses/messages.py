@@ -50,7 +50,7 @@ def read_events(message: object, place: int) -> list[Event]:
 
 def list_calls(message: object, place: int) -> list[Called]:
     """The calls that a message asks for."""
-    return [one for one in _read_parts(message, place) if isinstance(one, Called)]
+    return [event for event in _read_parts(message, place) if isinstance(event, Called)]
 
 
 def list_user_words(messages: Sequence[object]) -> Iterator[str]:
@@ -58,7 +58,7 @@ def list_user_words(messages: Sequence[object]) -> Iterator[str]:
     for place, message in enumerate(messages):
         role = _get_role(message)
         if isinstance(role, str) and role not in _OTHERS:  # most messages of an agent are not the user's
-            yield from (one.words for one in _read_parts(message, place) if isinstance(one, UserWords))
+            yield from (event.words for event in _read_parts(message, place) if isinstance(event, UserWords))
 
 
 def _get_role(message: object) -> object:

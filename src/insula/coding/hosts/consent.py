@@ -85,11 +85,11 @@ def _check_codex(host: Host, file: Path, handlers: Sequence[InstalledHook]) -> I
             f"run `codex` in {folder} once and trust the folder",
         )  # fmt: skip
     states = _get_table(_get_table(values, "hooks"), "state")
-    found = {handler.event: _read_trust(states, file, handler) for handler in handlers}
-    untrusted = [event for event, state in found.items() if state != "trusted"]
+    trusts = {handler.event: _read_trust(states, file, handler) for handler in handlers}
+    untrusted = [event for event, state in trusts.items() if state != "trusted"]
     if not untrusted:
         yield HostCheck(host.id, "trust", "ok", "Codex has trusted these hooks; if it asks again, they have changed")
-    elif "disabled" in found.values():
+    elif "disabled" in trusts.values():
         yield HostCheck(
             host.id, "trust", "broken", f"disabled in Codex: {', '.join(untrusted)}", "open Codex, run /hooks"
         )
@@ -174,5 +174,5 @@ def _parse_file(file: Path, project: Path | None) -> Node | None:
 
 
 def _get_table(values: Mapping[str, Any], key: str) -> dict[str, Any]:
-    found: object = values.get(key)
-    return cast(dict[str, Any], found) if isinstance(found, dict) else {}
+    table: object = values.get(key)
+    return cast(dict[str, Any], table) if isinstance(table, dict) else {}

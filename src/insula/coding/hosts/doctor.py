@@ -81,22 +81,22 @@ def examine_host(
     """
     house, here = places.find_home(), folder or Path.cwd()
     _remove_trials(house)
-    found = _find_all(here, host)
+    present = _find_all(here, host)
     failures = _count_failures(house, host)
-    ours = {agent.id for agent, files in found.items() if files.here}
+    ours = {agent.id for agent, files in present.items() if files.here}
     if why := records.explain_distrust(house):
         yield HostCheck("", "record", "broken", f"nothing that is installed is run: {why}")
     if ours:
-        command = _name_install(found)
+        command = _name_install(present)
         yield from (*_check_house(house, command), *_check_code(house, command), *_check_switches(house, here))
         yield from _list_senses(switch.list_senses(house))
         yield from _check_failures("", failures, ours, command)
     else:
         wanted = host.id if host else f"AGENT, where AGENT is one of {', '.join(HOSTS)}"
         yield HostCheck(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
-    elsewhere = [*_note_elsewhere(host.id if host else "", found)]
+    elsewhere = [*_note_elsewhere(host.id if host else "", present)]
     yield from () if host else elsewhere
-    for agent, files in found.items():
+    for agent, files in present.items():
         if files.here:  # of a check that two files lead to, one is enough
             yield from _drop_repeated(_check_host(agent, files.here, house, places.find_root(here), prove))
             yield from _check_failures(agent.id, failures, ours, _name_install({agent: files}))
@@ -117,9 +117,9 @@ def _find_all(folder: Path, host: Host | None = None) -> dict[Host, Present]:
     return {agent: present.find_hooks(agent, folder) for agent in ([host] if host else HOSTS.values())}
 
 
-def _name_install(found: Mapping[Host, Present]) -> str:
+def _name_install(present: Mapping[Host, Present]) -> str:
     """Into the first host that has the hooks; where none has, into the first of all."""
-    where = ((host, file) for host, files in found.items() for file in files.here)
+    where = ((host, file) for host, files in present.items() for file in files.here)
     host, file = next(where, (next(iter(HOSTS.values())), None))
     return f"insula install {host.id}{_name_option(host, file) if file else ''}"
 
@@ -128,8 +128,8 @@ def _name_option(host: Host, file: Path) -> str:
     return " --project" if places.get_project(host, file) else ""
 
 
-def _note_elsewhere(section: str, found: Mapping[Host, Present]) -> Iterator[HostCheck]:
-    if others := [str(file) for files in found.values() for file in files.elsewhere]:
+def _note_elsewhere(section: str, present: Mapping[Host, Present]) -> Iterator[HostCheck]:
+    if others := [str(file) for files in present.values() for file in files.elsewhere]:
         yield HostCheck(section, "elsewhere", "note", f"other projects have hooks of their own: {', '.join(others)}")
 
 
@@ -160,22 +160,22 @@ def _check_host(
         yield HostCheck(host.id, "experimental", "warn", host.unproven, _name_canary(host))
     for file, data in files.items():
         if host.script:
-            found = list(scripts.list_commands(host, file, house))
+            entries = list(scripts.list_commands(host, file, house))
         else:
             root, problem = _parse_settings(host, file, data)
             if root is None:
                 yield problem
                 continue
             handlers = [hook for hook in list_hooks(root) if hook.command in installed]
-            found = [(hook.event, line) for hook in handlers for line in installed if line == hook.command]
+            entries = [(hook.event, line) for hook in handlers for line in installed if line == hook.command]
             ours = list_our_hooks(root, host, house)
             yield from _check_missing(host, (hook for hook in ours if hook.command not in installed))
             consent = list(check_consent(host, file, root, handlers, here))
             allowed = allowed and not any(check.state == "broken" for check in consent)
             yield from consent
-        commands |= dict.fromkeys(command for _, command in found)
-        active += bool(found)
-        yield _check_entries(host, file, {event for event, _ in found})
+        commands |= dict.fromkeys(command for _, command in entries)
+        active += bool(entries)
+        yield _check_entries(host, file, {event for event, _ in entries})
     if active > 1:
         yield HostCheck(
             host.id, "twice", "warn",
@@ -403,11 +403,11 @@ def _check_live(host: Host, prove: Prover, allowed: bool) -> HostCheck:
 # Hooks that are not Insula's: they are named, and never run.
 
 
-def _check_foreign(host: Host, found: Present) -> Iterator[HostCheck]:
+def _check_foreign(host: Host, present: Present) -> Iterator[HostCheck]:
     """Each hook that Insula did not install, and each file that nobody can read."""
-    for why in found.unread.values():
+    for why in present.unread.values():
         yield HostCheck(host.id, "settings", "broken", why.removesuffix("."))
-    for file, lines in found.strange.items():
+    for file, lines in present.strange.items():
         yield from _check_foreign_file(host, file, lines)
 
 
@@ -422,8 +422,8 @@ def _check_foreign_file(host: Host, file: Path, lines: tuple[str, ...]) -> Itera
         yield _name_foreign(host, f"{file} is a hook", "", True)
 
 
-def _name_foreign(host: Host, what: str, line: str, passes: bool) -> HostCheck:
-    says = f"{what} that Insula did not install and does not run{line}"
+def _name_foreign(host: Host, name: str, line: str, passes: bool) -> HostCheck:
+    says = f"{name} that Insula did not install and does not run{line}"
     if not passes:
         return HostCheck(host.id, "foreign", "note", says)
     remedy = f"take it out unless you know it; insula install {host.id} puts in Insula's own"

@@ -268,12 +268,12 @@ class Hook:
         from insula.coding.step.word.extraction import hear_words
         from insula.coding.step.word.word import dump_words
 
-        found: list[Record] = []
+        records: list[Record] = []
         for remark in remarks:
             words = dump_words(hear_words(remark.words)) if remark.words else []
             line = dump_remark(remark.replace(words=extract_own_words(remark.words)), self._now, away)
-            found.append({**line, "heard": words} if words else line)
-        return found
+            records.append({**line, "heard": words} if words else line)
+        return records
 
     def _foresee_call(self) -> str:
         """Before a call: of one that does nothing to what others rely on, not even a line is written."""
@@ -340,24 +340,24 @@ class Hook:
     def _find_more(self, folder: str, action: "Action") -> "Record":
         """What else can be found out about a call: its turn, the tokens in the context, and who imports its file."""
         event = self._event
-        found: Record = {}
+        more: Record = {}
         if event.transcript and not event.agent:
             tail = read_tail(event.transcript)
             used, window = self._dialect.read_context(tail)
             turn = self._dialect.read_turn(tail, action.id)
             numbers = (("context", used), ("context_window", window), ("turn", turn))
-            found = {key: value for key, value in numbers if value}
+            more = {key: value for key, value in numbers if value}
         if action.kind == EDIT and action.ok:
             if event.cwd and os.path.isabs(action.target):
                 from insula.coding.step.project import is_of_project, path_inside
 
-                found["of_project"] = is_of_project(path_inside(event.cwd, action.target))
+                more["of_project"] = is_of_project(path_inside(event.cwd, action.target))
             if "spatial" in self._list_senses():
                 from insula.coding.step.blast import count_importers
 
                 hubs = count_importers(folder, action.target, event.cwd)
-                found |= {"importers": hubs} if hubs else {}
-        return {"e": "more", "id": action.id or action.call, **found} if found else {}
+                more |= {"importers": hubs} if hubs else {}
+        return {"e": "more", "id": action.id or action.call, **more} if more else {}
 
     def _settle_trace(self) -> str:
         """Take in what the trace has since the last hook, and return what there is to say."""

@@ -78,8 +78,8 @@ def add_hooks(text: str, host: Host, command: HookCommand) -> tuple[str, list[st
 
 def _list_stale(text: str, host: Host, house: Path, wanted: str) -> list[InstalledHook]:
     """Ours with another command, last first, so that a change does not move the places of those to come."""
-    found = [hook for hook in list_our_hooks(_parse_settings(text, host), host, house) if hook.node.value != wanted]
-    return sorted(found, key=lambda hook: -hook.node.start)
+    stale = [hook for hook in list_our_hooks(_parse_settings(text, host), host, house) if hook.node.value != wanted]
+    return sorted(stale, key=lambda hook: -hook.node.start)
 
 
 def remove_hooks(text: str, host: Host, house: Path, made: Sequence[str] | None) -> str:
@@ -95,25 +95,25 @@ def remove_hooks(text: str, host: Host, house: Path, made: Sequence[str] | None)
         JsonError: the text is no settings file.
     """
     order = [on.event for on in host.events]
-    while found := list(list_our_hooks(_parse_settings(text, host), host, house)):
+    while ours := list(list_our_hooks(_parse_settings(text, host), host, house)):
         # What was put in last is taken out first: then each step meets the text that its counterpart left.
-        last = max(found, key=lambda hook: (order.index(hook.event) if hook.event in order else -1, hook.node.start))
+        last = max(ours, key=lambda hook: (order.index(hook.event) if hook.event in order else -1, hook.node.start))
         text = jsonc.remove_member(text, *_find_widest(text, last, made))
     return text
 
 
-def _find_widest(text: str, found: InstalledHook, made: Sequence[str] | None) -> tuple[Node, int]:
+def _find_widest(text: str, hook: InstalledHook, made: Sequence[str] | None) -> tuple[Node, int]:
     """The largest part that holds our hook and nothing else: the hook, its group, the event, or all hooks."""
     root = jsonc.parse_jsonc(text)
     hooks = cast(Node, root.get_value("hooks"))
-    place = [(root, "hooks"), (hooks, found.event)]
-    event = cast(Node, hooks.get_value(found.event))
-    if found.index >= 0:
-        group = event.members[found.group].node
+    place = [(root, "hooks"), (hooks, hook.event)]
+    event = cast(Node, hooks.get_value(hook.event))
+    if hook.index >= 0:
+        group = event.members[hook.group].node
         inner = cast(Node, group.get_value("hooks"))
-        if not jsonc.holds_only(text, inner, found.index) or not _is_as_made(text, group):
-            return inner, found.index
-    box, index = event, found.group  # a group without a hook does nothing, and it was ours
+        if not jsonc.holds_only(text, inner, hook.index) or not _is_as_made(text, group):
+            return inner, hook.index
+    box, index = event, hook.group  # a group without a hook does nothing, and it was ours
     for outer, key in reversed(place):
         above = max(number for number, member in enumerate(outer.members) if member.key == key)
         alone = jsonc.holds_only(text, box, index) and jsonc.is_plain(text, outer.members[above])

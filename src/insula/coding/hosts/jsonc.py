@@ -81,12 +81,12 @@ class _JsonReader:
         if first == '"':
             value, end = self.read_string(at)
             return Node(at, end, "scalar", value)
-        if (found := _SCALAR.match(self.text, at)) is None:
+        if (match := _SCALAR.match(self.text, at)) is None:
             raise self.make_error(
                 at, "a value is missing" if first in ("", ",", "]", "}", ":") else f"not a value: {first!r}"
             )
         try:
-            return Node(at, found.end(), "scalar", json.loads(found.group()))
+            return Node(at, match.end(), "scalar", json.loads(match.group()))
         except ValueError as error:  # Python reads no number of more than 4,300 digits
             raise self.make_error(at, "a number with too many digits") from error
 
@@ -231,11 +231,11 @@ def _find_gap(text: str, start: int, end: int) -> tuple[int, str]:
 
 
 def _find_comments(text: str, start: int, end: int) -> "list[re.Match[str]]":
-    found: list[re.Match[str]] = []
+    comments: list[re.Match[str]] = []
     while (comment := _COMMENT.match(text, _find_end(_SPACE, text, start), end)) is not None:
-        found.append(comment)
+        comments.append(comment)
         start = comment.end()
-    return found
+    return comments
 
 
 def _after_comments(text: str, at: int) -> int:
@@ -262,15 +262,15 @@ def _is_one_line(text: str) -> bool:
 
 def _find_unit(text: str) -> str:
     """One step of indentation, as the file has it."""
-    found = re.match(r"\{[ \t]*\r?\n([ \t]+)[\"/]", text[parse_jsonc(text).start :])
-    return found.group(1) if found else "  "
+    match = re.match(r"\{[ \t]*\r?\n([ \t]+)[\"/]", text[parse_jsonc(text).start :])
+    return match.group(1) if match else "  "
 
 
 def _find_margin(text: str, at: int) -> str:
     """The white space at the beginning of the line."""
     begin = text.rfind("\n", 0, at) + 1
-    found = re.compile(r"\ufeff?([ \t]*)").match(text, begin)
-    return found.group(1) if found else ""
+    match = re.compile(r"\ufeff?([ \t]*)").match(text, begin)
+    return match.group(1) if match else ""
 
 
 def _find_newline(text: str) -> str:
@@ -278,5 +278,5 @@ def _find_newline(text: str) -> str:
 
 
 def _find_end(pattern: "re.Pattern[str]", text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at

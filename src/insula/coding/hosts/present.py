@@ -82,17 +82,17 @@ def find_hooks(host: Host, folder: Path) -> Present:
     near = {os.path.realpath(file): file for file in (*ours, *reversed(usual))}
     on_record = {os.path.realpath(file) for file in known}
     elsewhere = (file for file in known if os.path.realpath(file) not in near and file.exists())
-    found = Present({}, tuple(elsewhere), {}, {})
+    present = Present({}, tuple(elsewhere), {}, {})
     for real, file in reversed(near.items()):  # the user's own first, by its usual name
         try:
             data = read_settings(host, file)
-            found.strange.update(_list_foreign(host, file, data))
+            present.strange.update(_list_foreign(host, file, data))
         except SettingsError as error:
-            found.unread[file] = str(error)
+            present.unread[file] = str(error)
             continue
         if data is not None and (real in on_record or (get_project(host, file) is None and _has_our_hooks(host, data))):
-            found.here[file] = data
-    return found
+            present.here[file] = data
+    return present
 
 
 def read_settings(host: Host, file: Path) -> bytes | None:

@@ -74,8 +74,8 @@ def _others_write(about: os.stat_result) -> bool:
 def read_records(house: Path) -> dict[str, dict[str, Any]]:
     """What is remembered of each, by its path; nothing where the record is not to be trusted."""
     listed: object = {} if explain_distrust(house) else files.read_json(house / FILE).get("files")
-    found = cast(dict[str, object], listed) if isinstance(listed, dict) else {}
-    return {path: cast(dict[str, Any], record) for path, record in found.items() if isinstance(record, dict)}
+    records = cast(dict[str, object], listed) if isinstance(listed, dict) else {}
+    return {path: cast(dict[str, Any], record) for path, record in records.items() if isinstance(record, dict)}
 
 
 def get_record(house: Path, file: Path) -> dict[str, Any]:
@@ -85,9 +85,11 @@ def get_record(house: Path, file: Path) -> dict[str, Any]:
 
 def get_digests(house: Path, file: Path) -> dict[str, str]:
     """Of the scripts of a host: the digest of what was written last, by the name of the file."""
-    found: object = get_record(house, file).get("digests")
+    digests: object = get_record(house, file).get("digests")
     return (
-        {name: str(value) for name, value in cast(dict[str, object], found).items()} if isinstance(found, dict) else {}
+        {name: str(value) for name, value in cast(dict[str, object], digests).items()}
+        if isinstance(digests, dict)
+        else {}
     )
 
 

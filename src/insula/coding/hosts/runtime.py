@@ -138,14 +138,14 @@ def collect_modules(package: Path = PACKAGE) -> Mapping[str, bytes]:
     Raises:
         SettingsError: a part of it is not there.
     """
-    found: dict[str, bytes] = {}
+    modules: dict[str, bytes] = {}
     for part in CODE:
         place = package / part
         if not place.exists():
             raise SettingsError(f"{part!r}, which the hook needs, is not in {str(package)!r}; install insula again.")
         files = (path for path in place.rglob("*") if path.suffix in _KINDS) if place.is_dir() else (place,)
-        found |= {path.relative_to(package.parent).as_posix(): path.read_bytes() for path in files}
-    return dict(sorted(found.items()))
+        modules |= {path.relative_to(package.parent).as_posix(): path.read_bytes() for path in files}
+    return dict(sorted(modules.items()))
 
 
 def name_lib(contents: Mapping[str, bytes]) -> str:
@@ -159,10 +159,10 @@ def name_lib(contents: Mapping[str, bytes]) -> str:
 def find_lib(home: Path) -> str:
     """The name of the folder that the script runs; empty where there is no script of ours."""
     try:
-        found = _LIB.search((home / SHIM).read_text("utf-8"))
+        match = _LIB.search((home / SHIM).read_text("utf-8"))
     except (OSError, ValueError):
         return ""
-    return found.group(1) if found else ""
+    return match.group(1) if match else ""
 
 
 def is_whole(home: Path, lib: str, contents: Mapping[str, bytes]) -> bool:
@@ -266,8 +266,8 @@ def check_interpreter(python: Path) -> str:
     if not said:
         raise SettingsError(f"The interpreter {str(python)!r} does not run; {remedy}.")
     if said < OLDEST:
-        found, wanted = (".".join(map(str, numbers)) for numbers in (said, OLDEST))
-        raise SettingsError(f"The interpreter {str(python)!r} is Python {found}, and hooks need {wanted}; {remedy}.")
+        version, wanted = (".".join(map(str, numbers)) for numbers in (said, OLDEST))
+        raise SettingsError(f"The interpreter {str(python)!r} is Python {version}, and hooks need {wanted}; {remedy}.")
     return str(python)
 
 

@@ -104,14 +104,14 @@ def plan_scripts(host: Host, first: Path, command: HookCommand, kept: Mapping[st
     Raises:
         SettingsError: one is of another or was changed by hand, so none may be overwritten; or cannot be read.
     """
-    found = _read_scripts(host, first)
-    for path, data in found.items():
+    present = _read_scripts(host, first)
+    for path, data in present.items():
         if data is not None and not _is_whole(data, path, host, Path(command.home), kept):
             ours = find_command(data, host, Path(command.home))
             why = "was changed by hand" if ours else "is not of Insula's making"
             raise SettingsError(f"{str(path)!r} {why} and would be overwritten; move it away and try again.")
     after = render_script(host, command)
-    return {path: data for path, data in found.items() if data != after}
+    return {path: data for path, data in present.items() if data != after}
 
 
 def plan_removal(
@@ -122,9 +122,9 @@ def plan_removal(
     Raises:
         SettingsError: one cannot be read.
     """
-    found = {path: data for path, data in _read_scripts(host, first).items() if data is not None}
-    whole = {path: data for path, data in found.items() if _is_whole(data, path, host, house, kept)}
-    changed = (path for path, data in found.items() if path not in whole and find_command(data, host, house))
+    present = {path: data for path, data in _read_scripts(host, first).items() if data is not None}
+    whole = {path: data for path, data in present.items() if _is_whole(data, path, host, house, kept)}
+    changed = (path for path, data in present.items() if path not in whole and find_command(data, host, house))
     return whole, tuple(changed)
 
 

@@ -31,16 +31,16 @@ ERASED = (
 
 def read_switches(home: Path) -> dict[str, Any]:
     """The settings of the hook as they stand in its file, whole; off where that cannot be read, as the hook has it."""
-    found = files.read_json(home / FILE) if is_readable(home) else {"off": True}
-    listed: object = found.get("projects_off")
+    switches = files.read_json(home / FILE) if is_readable(home) else {"off": True}
+    listed: object = switches.get("projects_off")
     here = cast(list[object], listed) if isinstance(listed, list) else []
-    by_hand: object = found.get("senses")
+    by_hand: object = switches.get("senses")
     senses = cast(dict[str, object], by_hand) if isinstance(by_hand, dict) else {}
     return {
         "v": 1,
-        "off": found.get("off") is True,
+        "off": switches.get("off") is True,
         "projects_off": [project for project in here if isinstance(project, str)],
-        "holdout": found.get("holdout", Settings.model_fields["holdout"].default),
+        "holdout": switches.get("holdout", Settings.model_fields["holdout"].default),
         **({"senses": kept} if (kept := {name: yes for name, yes in senses.items() if isinstance(yes, bool)}) else {}),
     }
 

@@ -82,8 +82,8 @@ def _fill_form(form: Payload, session: str, cwd: str, number: str = "") -> Paylo
 
 def name_event(host: Host, payload: Payload) -> str:
     """The host's name of the event that a payload tells."""
-    found = load_dialect(host.id).read_event(payload, 0.0)
-    return str(found.name) if found else ""
+    event = load_dialect(host.id).read_event(payload, 0.0)
+    return str(event.name) if event else ""
 
 
 def read_version(command: Installed) -> tuple[int, ...]:

@@ -99,7 +99,7 @@ def count_stuck(session: Replayed) -> int:
 
 def shorten_id(session: str) -> str:
     """The part of an id that tells sessions apart: many begin with the word for one, and with their day and time."""
-    return session[found.end() :] or session if (found := _DATE.match(session)) else session
+    return session[date.end() :] or session if (date := _DATE.match(session)) else session
 
 
 def make_anchor(session: Replayed) -> str:
@@ -166,12 +166,12 @@ def _find_start(row: Sequence[TimelineBar], session: Replayed) -> int:
 
 def _list_troubles(session: Replayed, name: str) -> tuple[LinkedMoment, ...]:
     """Two moments that begin with one action share its place, and an id stands on a page once."""
-    found: list[LinkedMoment] = []
+    troubles: list[LinkedMoment] = []
     seen: set[int] = set()
     for moment in session.moments[:MOMENTS]:
-        found.append(LinkedMoment(moment, "" if moment.first in seen else f"{name}-step-{moment.first}"))
+        troubles.append(LinkedMoment(moment, "" if moment.first in seen else f"{name}-step-{moment.first}"))
         seen.add(moment.first)
-    return tuple(found)
+    return tuple(troubles)
 
 
 def _list_notable(session: Replayed) -> tuple[TimelinePoint, ...]:

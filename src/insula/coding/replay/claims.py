@@ -34,13 +34,13 @@ class ClaimEntry:
     @property
     def precision(self) -> tuple[float, float, float] | None:
         """In which share of judged cases it was right, with the 95 % interval; None where none was judged."""
-        if (found := self.claim.measured) is None or not found.of:
+        if (measured := self.claim.measured) is None or not measured.of:
             return None
-        return found.right / found.of, *wilson(found.right, found.of)
+        return measured.right / measured.of, *wilson(measured.right, measured.of)
 
     def to_json(self) -> dict[str, object]:
         """Every figure."""
-        found, yours, right = self.claim.measured, self.yours, self.precision
+        measured, yours, right = self.claim.measured, self.yours, self.precision
         return {
             "id": self.claim.id,
             "asserts": self.claim.asserts,
@@ -50,16 +50,16 @@ class ClaimEntry:
             "why": self.claim.kept or None,
             "yours": {**yours._asdict(), "per_1000": _round_rate(self.your_rate)} if yours else None,
             "measured": {
-                "per_1000": found.per_1000,
-                "wrong_per_1000": found.wrong_per_1000,
-                "right": found.right,
-                "of": found.of,
+                "per_1000": measured.per_1000,
+                "wrong_per_1000": measured.wrong_per_1000,
+                "right": measured.right,
+                "of": measured.of,
                 "precision": _round_rate(right[0], 3) if right else None,
                 "interval": [_round_rate(right[1], 3), _round_rate(right[2], 3)] if right else None,
-                "command": found.command,
-                "day": found.day,
+                "command": measured.command,
+                "day": measured.day,
             }
-            if found
+            if measured
             else None,
         }
 
@@ -101,8 +101,8 @@ def list_entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: HookWo
 
 
 def _measure_hooks(home: str) -> HookWorth | None:
-    found = measure_worth(home, DAYS, time.time()) if Path(home, "sessions").is_dir() else None
-    return found if found and found.calls else None
+    worth = measure_worth(home, DAYS, time.time()) if Path(home, "sessions").is_dir() else None
+    return worth if worth and worth.calls else None
 
 
 def _count_sense(name: str, hooks: HookWorth) -> Made:

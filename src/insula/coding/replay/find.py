@@ -77,13 +77,13 @@ def find_transcripts(paths: Sequence[str | Path]) -> FoundTranscripts:
     known = set[tuple[int, int]]()
     for path in _list_files(paths, passed) if paths else _list_own(passed):
         try:
-            found = None if _is_known(path, known) else identify_file(path)
+            identified = None if _is_known(path, known) else identify_file(path)
         except (OSError, EOFError, LZMAError) as error:
-            found = f"it cannot be read ({_describe_error(error)})"
-        if isinstance(found, TranscriptFile):
-            sources.append(found)
-        elif found:
-            passed[str(path)] = found
+            identified = f"it cannot be read ({_describe_error(error)})"
+        if isinstance(identified, TranscriptFile):
+            sources.append(identified)
+        elif identified:
+            passed[str(path)] = identified
     return FoundTranscripts(_group_files(sources), passed)
 
 
@@ -103,10 +103,10 @@ def list_folders() -> dict[str, list[Path]]:
     return {host: [home / name for name in FORMATS[host].folders] for host, home in homes.items()}
 
 
-def list_foreign(found: FoundTranscripts) -> list[Path]:
+def list_foreign(transcripts: FoundTranscripts) -> list[Path]:
     """The files that do not stand in a folder of this user's coding agents, wherever links lead."""
     own = [os.path.realpath(folder) for folders in list_folders().values() for folder in folders]
-    paths = (source.path for sources in found.sessions for source in sources)
+    paths = (source.path for sources in transcripts.sessions for source in sources)
     files = [(path, PurePath(os.path.realpath(path))) for path in paths]
     return [path for path, real in files if not any(map(real.is_relative_to, own))]
 
@@ -220,6 +220,6 @@ def _identify_rows(rows: list[Row], stem: str) -> tuple[str, str, str] | str:
     if "mistake_step" in first or ("_file" in first and "data" in first):
         return "it holds chats between agents, which only `insula bench stuck` reads"
     for host, form in FORMATS.items():
-        if (found := form.identify(rows, stem)) is not None:
-            return host, *found
+        if (identity := form.identify(rows, stem)) is not None:
+            return host, *identity
     return "it holds no session of Claude Code, Codex or Gemini CLI, and no runs with steps"

@@ -61,29 +61,33 @@ class Gathered(NamedTuple):
     """Of the newest sessions that tell the time, the earliest first."""
 
 
-def gather_sessions(found: FoundTranscripts, tell: Tell = lambda _: None, on: frozenset[str] = DEFAULT) -> Gathered:
+def gather_sessions(
+    transcripts: FoundTranscripts, tell: Tell = lambda _: None, on: frozenset[str] = DEFAULT
+) -> Gathered:
     """Read all that was found.
 
     Args:
-        found: the files.
+        transcripts: the files.
         tell: told the bytes of each line that was read.
         on: the names of the senses that feel.
     """
-    gathering, began = _Gathering(found), clock.monotonic()
-    for look in _look_at_all(found, gathering, tell, on):
+    gathering, began = _Gathering(transcripts), clock.monotonic()
+    for look in _look_at_all(transcripts, gathering, tell, on):
         gathering.add_look(look)
     gathering.totals.seconds = clock.monotonic() - began
     return gathering.make_result()
 
 
-def _look_at_all(found: FoundTranscripts, gathering: "_Gathering", tell: Tell, on: frozenset[str]) -> Iterator[Look]:
+def _look_at_all(
+    transcripts: FoundTranscripts, gathering: "_Gathering", tell: Tell, on: frozenset[str]
+) -> Iterator[Look]:
     seen, troubles = Seen(), gathering.troubles
 
     def count_bytes(size: int) -> None:
         gathering.totals.bytes += size
         tell(size)
 
-    for sources in found.sessions:
+    for sources in transcripts.sessions:
         gathering.totals.files += len(sources)
         for stream in read_streams(sources, seen, troubles, count_bytes):
             yield Look(stream, on)
@@ -92,8 +96,8 @@ def _look_at_all(found: FoundTranscripts, gathering: "_Gathering", tell: Tell, o
 class _Gathering:
     """What is kept from one session to the next."""
 
-    def __init__(self, found: FoundTranscripts) -> None:
-        self.totals = Totals(passed_over=dict(found.passed_over))
+    def __init__(self, transcripts: FoundTranscripts) -> None:
+        self.totals = Totals(passed_over=dict(transcripts.passed_over))
         self.troubles = Troubles()
         self._kept: list[tuple[tuple[int, int, int], int, Replayed]] = []
         self._scores: list[tuple[float, int, Score]] = []
@@ -181,7 +185,7 @@ def _list_proposed(scores: list[Score]) -> list[ProposedRule]:
     for score in scores:
         asked.setdefault(score.project, []).extend(score.asked)
         places.setdefault(score.project, PurePath(score.place.replace("\\", "/")).name[:80])
-    found = [
+    rules = [
         ProposedRule(
             words=wish.words,
             about=wish.about,
@@ -193,7 +197,7 @@ def _list_proposed(scores: list[Score]) -> list[ProposedRule]:
         for wish in group_corrections(said if project else ())
         if wish.is_repeated
     ]
-    return sorted(found, key=lambda rule: (-rule.times, -rule.at))[:RULES]
+    return sorted(rules, key=lambda rule: (-rule.times, -rule.at))[:RULES]
 
 
 def _judge_pattern(scores: list[Score], pattern: str) -> str:
@@ -201,15 +205,15 @@ def _judge_pattern(scores: list[Score], pattern: str) -> str:
 
     What has no folder counts nowhere: there is no project in which it could be told.
     """
-    found = [
+    evidence = [
         Evidence(session=score.session, at=score.at, arm=NONE, happened=score.patterns[pattern], project=score.project)
         for score in scores
         if pattern in score.patterns and score.project
     ]
     now = clock.time()
     groups = dict[str, list[Evidence]]()
-    for score in found:
+    for score in evidence:
         groups.setdefault(score.project, []).append(score)
     lives = [guidance.assess_guidance(group, now) for group in groups.values()]
-    active = any(life.state == ACTIVE for life in (*lives, guidance.assess_guidance(found, now, widely=True)))
+    active = any(life.state == ACTIVE for life in (*lives, guidance.assess_guidance(evidence, now, widely=True)))
     return ACTIVE if active else PROPOSED

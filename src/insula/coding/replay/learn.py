@@ -170,13 +170,13 @@ def _list_told(
         if os.path.isfile(f"{home}/{DECISIONS}"):  # noqa: PTH113
             shutil.copy(f"{home}/{DECISIONS}", f"{copy}/{DECISIONS}")
         _append_all(copy, records, wanted)
-        found: dict[str, ProjectRule] = {}
+        added: dict[str, ProjectRule] = {}
         for project in records:
             now_told = {rule.id for rule in digest.compile_rules(home, project, now) if rule.life.is_told}
             then = digest.compile_rules(copy, project, now)
             new = [rule for rule in then if rule.life.is_told and rule.id not in now_told]
-            found |= {rule.id: rule for rule in new if project or rule.scope != "project"}
-    return _sort_rules(list(found.values()))
+            added |= {rule.id: rule for rule in new if project or rule.scope != "project"}
+    return _sort_rules(list(added.values()))
 
 
 def _sort_rules(rules: Sequence[ProjectRule]) -> list[ProjectRule]:

@@ -41,8 +41,8 @@ def read_head(path: Path, most: int) -> list[Row]:
     with open_transcript(path) as stream:
         start = stream.readline(LONGEST)
         rest = stream.read(max(0, HEAD - len(start)))
-    found = (row for _, row in zip(range(most), read_rows(io.BytesIO(start + rest)), strict=False))
-    return [row for row in found if not isinstance(row, Skipped)]
+    rows = (row for _, row in zip(range(most), read_rows(io.BytesIO(start + rest)), strict=False))
+    return [row for row in rows if not isinstance(row, Skipped)]
 
 
 def read_rows(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) -> Iterator[Row | Skipped]:

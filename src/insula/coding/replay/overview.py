@@ -104,8 +104,8 @@ def _list_worst(totals: Totals, chapters: Iterable[Chapter]) -> tuple[Worst, ...
         for made in reversed(tuple(chapters))
         for trouble in reversed(made.troubles)
     }
-    found: list[Worst] = []
+    worst: list[Worst] = []
     for moment in totals.worst:
         made, _ = places.get((moment.session, moment.first), (None, None))
-        found.append(Worst(LinkedMoment(moment, made.make_place_id(moment.first) if made else ""), made))
-    return tuple(found)
+        worst.append(Worst(LinkedMoment(moment, made.make_place_id(moment.first) if made else ""), made))
+    return tuple(worst)

@@ -127,11 +127,11 @@ def draw_bars(row: Sequence[TimelineBar], top: int, base: int, *, failed: bool =
 
 def draw_bands(row: Sequence[TimelineBar], moments: Iterable[Moment]) -> tuple[StuckBand, ...]:
     """Where the moments lie, from left to right."""
-    found: list[StuckBand] = []
+    bands: list[StuckBand] = []
     for moment in sorted(moments, key=lambda moment: moment.first):
         start, end = _find_bar(row, moment.first), bisect_right(row, moment.last, key=_get_first)
-        found.append(StuckBand(start * UNIT, max(1, end - start) * UNIT, moment.first, moment.last))
-    return tuple(found)
+        bands.append(StuckBand(start * UNIT, max(1, end - start) * UNIT, moment.first, moment.last))
+    return tuple(bands)
 
 
 def _find_bar(row: Sequence[TimelineBar], step: int) -> int:

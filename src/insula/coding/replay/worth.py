@@ -136,7 +136,7 @@ def measure_worth(home: str, days: float, now: float) -> HookWorth:
         days: how far to look back.
         now: seconds since the epoch.
     """
-    found, since = HookWorth(days=days), now - days * DAY
+    worth, since = HookWorth(days=days), now - days * DAY
     every: list[NotedTrouble] = []
     recent = set(_list_folders(Path(home, "sessions"), since))
     for folder in _list_folders(Path(home, "sessions"), 0.0):
@@ -145,19 +145,19 @@ def measure_worth(home: str, days: float, now: float) -> HookWorth:
         if folder not in recent:
             continue
         calls = sum(record.get("e") == "action" for record in records)
-        found.sessions += "agents" not in folder.parts and calls > 0
-        found.calls += calls
-        found.troubles += _read_troubles(folder.name, records, since)
-    found.troubles.sort(key=lambda trouble: -trouble.at)
+        worth.sessions += "agents" not in folder.parts and calls > 0
+        worth.calls += calls
+        worth.troubles += _read_troubles(folder.name, records, since)
+    worth.troubles.sort(key=lambda trouble: -trouble.at)
     wrong, right = list_false_alarms(home), list_helped(home)
-    for trouble in found.troubles:
+    for trouble in worth.troubles:
         trouble.wrong, trouble.helped = (trouble.project, trouble.sense, trouble.family) in wrong, trouble.id in right
-    found.rules = _list_rules(home, since, now)
-    found.effects = [
+    worth.rules = _list_rules(home, since, now)
+    worth.effects = [
         make_row("notes", TURNS, _compare_notes(every, now), count_days((trouble.at for trouble in every), now)),
         _compare_rules(home, now),
     ]
-    return found
+    return worth
 
 
 def count_days(moments: Iterable[float], now: float) -> float:
@@ -203,7 +203,7 @@ def _list_folders(sessions: Path, since: float) -> Iterator[Path]:
 
 
 def _read_troubles(session: str, records: list[Record], since: float) -> list[NotedTrouble]:
-    found: dict[str, NotedTrouble] = {}
+    troubles: dict[str, NotedTrouble] = {}
     project = ""
     for record in records:
         kind = record.get("e")
@@ -211,12 +211,12 @@ def _read_troubles(session: str, records: list[Record], since: float) -> list[No
             project = str(record.get("project", "")) or project
         elif kind == "text" and is_number(record.get("at")) and record["at"] >= since and record.get("id"):
             here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
-            _add_text(found.setdefault(str(record["id"]), _begin_trouble(record, session, here)), record)
-        elif kind == "heeded" and (trouble := found.get(str(record.get("id", "")))) is not None:
+            _add_text(troubles.setdefault(str(record["id"]), _begin_trouble(record, session, here)), record)
+        elif kind == "heeded" and (trouble := troubles.get(str(record.get("id", "")))) is not None:
             trouble.heeded = record.get("yes") is True
         elif kind == "ended":
-            _end_trouble(found, record)
-    return list(found.values())
+            _end_trouble(troubles, record)
+    return list(troubles.values())
 
 
 def _begin_trouble(record: Record, session: str, project: str) -> NotedTrouble:
@@ -239,8 +239,8 @@ def _add_text(trouble: NotedTrouble, record: Record) -> None:
     trouble.chars += len(trouble.text)
 
 
-def _end_trouble(found: dict[str, NotedTrouble], record: Record) -> None:
-    trouble = found.get(str(record.get("id", "")))
+def _end_trouble(troubles: dict[str, NotedTrouble], record: Record) -> None:
+    trouble = troubles.get(str(record.get("id", "")))
     if trouble is not None and trouble.turns is None:
         trouble.turns, trouble.tokens = int(record.get("turns", 0)), int(record.get("tokens", 0))
         trouble.minutes = float(record.get("seconds", 0.0)) / 60
@@ -266,26 +266,26 @@ def _list_rules(home: str, since: float, now: float) -> list[RuleOutcome]:
     return sorted(told, key=lambda rule: (-(rule.kept + rule.broken), rule.rule))
 
 
-def make_row(what: str, unit: str, found: Compared, days: float) -> EffectRow:
+def make_row(what: str, unit: str, compared: Compared, days: float) -> EffectRow:
     """A line of the table.
 
     Args:
         what: what was told or withheld.
         unit: of the outcome, `TURNS` or `SHARE`.
-        found: the comparison.
+        compared: the comparison.
         days: in which the cases came.
     """
-    more = found.forecast_days(days) if found.missing else 0.0
+    more = compared.forecast_days(days) if compared.missing else 0.0
     return EffectRow(
         what=what,
         unit=unit,
-        told=int(found.told.cases),
-        withheld=int(found.withheld.cases),
-        less=found.estimate,
-        low=found.low,
-        high=found.high,
-        verdict=found.verdict,
-        missing=found.missing,
+        told=int(compared.told.cases),
+        withheld=int(compared.withheld.cases),
+        less=compared.estimate,
+        low=compared.low,
+        high=compared.high,
+        verdict=compared.verdict,
+        missing=compared.missing,
         days=more if math.isfinite(more) else None,
     )
 
@@ -335,11 +335,11 @@ def _compare_notes(troubles: list[NotedTrouble], now: float) -> Compared:
 
 def _compare_rules(home: str, now: float) -> EffectRow:
     """How often a rule was broken; of a session, one rule."""
-    found = sorted(
+    evidence = sorted(
         (item for items in read_evidence(home).values() for item in items if item.arm in _ARMS),
         key=lambda item: (item.at, item.session, item.arm, item.happened),
     )
-    first = {item.session: item for item in reversed(found)}
+    first = {item.session: item for item in reversed(evidence)}
     told, held = ([item.happened for item in first.values() if item.arm == arm] for arm in _ARMS)
     outcome = worth_of(make_rate(sum(told), len(told)), make_rate(sum(held), len(held)))
-    return make_row("rules", SHARE, outcome, count_days((item.at for item in found), now))
+    return make_row("rules", SHARE, outcome, count_days((item.at for item in evidence), now))

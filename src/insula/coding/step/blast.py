@@ -74,14 +74,14 @@ def list_importers(path: str, seconds: float = SECONDS) -> set[str]:
     if not words:
         return set()
     kinds = [f"*{suffix}" for suffix, other in LANGUAGES.items() if other is language]
-    found: set[str] = set()
+    importers: set[str] = set()
     end = time.monotonic() + 2 * seconds
     for name, line in _grep_words(root, words, kinds, seconds):
-        if name not in found and name != inside and len(line) <= _LONGEST_LINE and imports(name, line):
-            found.add(name)
+        if name not in importers and name != inside and len(line) <= _LONGEST_LINE and imports(name, line):
+            importers.add(name)
         if time.monotonic() > end:
             return set()
-    return found
+    return importers
 
 
 def _find_root(path: str) -> str | None:
@@ -110,8 +110,8 @@ def _grep_words(root: str, words: list[str], kinds: list[str], seconds: float) -
         )
     except (OSError, subprocess.TimeoutExpired):
         return
-    for found in done.stdout[:_LARGEST].decode("utf-8", "replace").splitlines():
-        name, _, line = found.partition("\0")
+    for match in done.stdout[:_LARGEST].decode("utf-8", "replace").splitlines():
+        name, _, line = match.partition("\0")
         yield name, line.strip()
 
 

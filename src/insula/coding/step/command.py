@@ -293,21 +293,21 @@ def _read_nx(words: "tuple[str, ...]", first: str) -> "tuple[str, tuple[str, ...
 def _list_selectors(words: "tuple[str, ...]", kind: str, named: "tuple[str, ...]") -> "list[str]":
     """Which part of it is run: files, packages, names; in the order in which they stand."""
     names, narrowing = list(named), NARROWING if kind == programs.TEST else frozenset[str]()
-    found: list[str] = []
+    selectors: list[str] = []
     for place in range(1, len(words)):
         word, before = words[place], words[place - 1]
         if word.startswith("-"):
             flag, mark, value = word.partition("=")
-            found += [value] if mark and flag in narrowing else []
+            selectors += [value] if mark and flag in narrowing else []
         elif before in VALUED:
-            found += [word] if before in narrowing else []
+            selectors += [word] if before in narrowing else []
         elif word in names:
             names.remove(word)
         else:
-            found.append(strip_address(word) if kind == REQUEST else word)
+            selectors.append(strip_address(word) if kind == REQUEST else word)
     if kind == REQUEST:
-        found = found[:1]
-    return list(dict.fromkeys(selector[:PATH] for selector in found if selector))[:SELECTORS]
+        selectors = selectors[:1]
+    return list(dict.fromkeys(selector[:PATH] for selector in selectors if selector))[:SELECTORS]
 
 
 # What only asks, and what waits.

@@ -229,11 +229,11 @@ def list_projects(home: str) -> list[str]:
 def _is_ours(path: str) -> bool:
     """Whether nobody but ourselves can have written it, as far as the system tells."""
     try:
-        found = os.stat(path)
+        state = os.stat(path)
     except OSError:
         return False
-    owner = getattr(os, "getuid", lambda: found.st_uid)()
-    return found.st_uid == owner and not found.st_mode & 0o022
+    owner = getattr(os, "getuid", lambda: state.st_uid)()
+    return state.st_uid == owner and not state.st_mode & 0o022
 
 
 def _load_correction(record: "Record") -> UserCorrection | None:
@@ -402,8 +402,8 @@ def _sign_words(clause: str) -> "Iterator[Marked]":
 
 def _split_words(text: str) -> "Iterator[str]":
     """The telling words of a text; of `test:ci` and `src/app.py` their parts; of unspaced scripts pairs of signs."""
-    for found in re.finditer(rf"{_WIDE}+|[a-zà-ÿ0-9ß-ɏ]+", text):
-        word = found[0]
+    for match in re.finditer(rf"{_WIDE}+|[a-zà-ÿ0-9ß-ɏ]+", text):
+        word = match[0]
         if re.match(_WIDE, word):
             pairs = (word[i : i + 2] for i in range(len(word) - 1))
             yield from (pair for pair in pairs if not re.search(_PARTICLES, pair))

@@ -68,7 +68,7 @@ def get_log(home: str, project: str) -> str:
 
 def read_evidence(home: str, project: str = "") -> dict[str, list[Evidence]]:
     """All evidence by rule: that of `project` first, then of the others, the latest log first, within `READ_LIMIT`."""
-    found: dict[str, list[Evidence]] = {}
+    evidence: dict[str, list[Evidence]] = {}
     room = READ_LIMIT
     for name in _list_logs(home, project):
         data = read_end(f"{home}/{FOLDER}/{name}.jsonl", room)
@@ -76,10 +76,10 @@ def read_evidence(home: str, project: str = "") -> dict[str, list[Evidence]]:
         for record in parse_records(data):
             item = _load_evidence(record, "" if name == OUTSIDE else name)
             if item:
-                found.setdefault(record["pattern"], []).append(item)
+                evidence.setdefault(record["pattern"], []).append(item)
         if room <= 0:
             break
-    return found
+    return evidence
 
 
 def _list_logs(home: str, project: str) -> list[str]:
@@ -120,12 +120,12 @@ def write_decision(home: str, decision: GuidanceDecision) -> None:
 
 def read_decisions(home: str) -> dict[str, list[GuidanceDecision]]:
     """What a person decided, by rule, in order."""
-    found: dict[str, list[GuidanceDecision]] = {}
+    decisions: dict[str, list[GuidanceDecision]] = {}
     for record in parse_records(read_end(f"{home}/{DECISIONS}", READ_LIMIT)):
         fields = {name: record.get(name, "") for name in ("do", "rule", "scope", "advice", "pattern", "source")}
         if all(isinstance(value, str) for value in fields.values()) and _is_time(record.get("t")):
-            found.setdefault(fields["rule"], []).append(GuidanceDecision(at=record["t"], **fields))
-    return found
+            decisions.setdefault(fields["rule"], []).append(GuidanceDecision(at=record["t"], **fields))
+    return decisions
 
 
 def erase_advice(home: str, rule: str) -> None:
@@ -311,13 +311,13 @@ def _score_session(home: str, folder: str, last: float, rules: dict[str, str]) -
     """Write the evidence of one session and mark it; returns how many bytes were read."""
     if not os.access(folder, os.W_OK):
         raise OSError(f"{folder!r} cannot be marked, and would be written again and again")
-    found, said, project, size = _read_traces(folder)
+    records, said, project, size = _read_traces(folder)
     told = read_marker(folder) or Marker()
-    session, at = os.path.basename(folder), max((run[-1].at for run in found if run), default=last)
+    session, at = os.path.basename(folder), max((run[-1].at for run in records if run), default=last)
     new = corrections.find_corrections(session, said)
-    results = _judge_wishes(home, project, new, told, found[0], said)
+    results = _judge_wishes(home, project, new, told, records[0], said)
     if told.whole:
-        by_pattern = judge_patterns(found[:1])  # a subagent is told no rules, so it stands in no arm
+        by_pattern = judge_patterns(records[:1])  # a subagent is told no rules, so it stands in no arm
         results |= {rule: by_pattern[pattern] for rule, pattern in rules.items() if pattern in by_pattern}
         lines = [
             {"session": session, "pattern": rule, "arm": told.find_arm(rule), "happened": happened, "t": at}
@@ -407,8 +407,8 @@ def _is_broken(words: "tuple[Instruction, ...]", names: "set[str]", record: "Rec
         return False
     rule = [word for word in words if word.at < 0 and word.id in names]
     asked = [word for word in words if word.at >= 0]
-    found = judge_call([*rule, *asked], read_call(tool, {argument: target}), "", lambda: ())
-    return found is not None and found.word.at < 0
+    breach = judge_call([*rule, *asked], read_call(tool, {argument: target}), "", lambda: ())
+    return breach is not None and breach.word.at < 0
 
 
 def _read_traces(folder: str) -> "tuple[list[list[Action]], list[Record], str, int]":

@@ -73,8 +73,8 @@ def read_failure(output: str) -> CallFailure:
 def _list_tests(said: str) -> "list[str]":
     if not any(mark in said for mark in ("FAIL", "ERROR", "●", "✕", "✗", "×", "✘", "not ok", "___", "rspec", ") ")):
         return []
-    found = [match[match.lastgroup] for match in re.finditer(_TEST, said) if match.lastgroup]
-    return [_shorten_test(name) for name in found]
+    tests = [match[match.lastgroup] for match in re.finditer(_TEST, said) if match.lastgroup]
+    return [_shorten_test(name) for name in tests]
 
 
 def _shorten_test(name: str) -> str:
@@ -93,16 +93,16 @@ def _shorten_test(name: str) -> str:
 
 
 def _list_places(said: str) -> "list[str]":
-    found = [
+    places = [
         f"{match['file'].replace(chr(92), '/').rsplit('/', 1)[-1]} {_mask_numbers(match['what'])}"
         for match in re.finditer(_PLACE, said)
         if "/tmp/" not in match["file"]  # noqa: S108
         and "Error" not in match["what"][:20]
         and not match["what"].startswith("in ")
     ]
-    found = found or [f"{match['code']} {_mask_numbers(match['what'])}" for match in re.finditer(_RUST, said)]
+    places = places or [f"{match['code']} {_mask_numbers(match['what'])}" for match in re.finditer(_RUST, said)]
     return (
-        found or [f"step {_mask_numbers(match['step'])}" for match in re.finditer(_STEP, said)] or _list_missing(said)
+        places or [f"step {_mask_numbers(match['step'])}" for match in re.finditer(_STEP, said)] or _list_missing(said)
     )
 
 
@@ -238,5 +238,5 @@ _KINDS = (
 def name_failure(output: str) -> str:
     """Our own words for the kind of a failure; empty where there are none, or more than one would fit."""
     low = output[-_READ:].lower()
-    found = {name for mark, name in _KINDS if mark in low}
-    return found.pop() if len(found) == 1 else ""
+    names = {name for mark, name in _KINDS if mark in low}
+    return names.pop() if len(names) == 1 else ""

@@ -80,11 +80,11 @@ def only_says_no(target: str, said: str, code: int | None) -> bool:
 
 def _names_itself(said: str, command: str) -> bool:
     """Whether the output is what programs complain with: `cut: option requires an argument`, and little else."""
-    found = re.match(r"\s*((?:/[\w/.-]{1,60}/)?([\w.+-]{1,30})): \S", said[:200]) if ": " in said[:100] else None
-    if found is None or len(said) > _SHORT:
+    match = re.match(r"\s*((?:/[\w/.-]{1,60}/)?([\w.+-]{1,30})): \S", said[:200]) if ": " in said[:100] else None
+    if match is None or len(said) > _SHORT:
         return False
-    others = (line for line in said.splitlines() if line.strip() and not line.startswith((found[1], "Try ", "usage")))
-    return not any(others) and found[2] in {"bash", "sh", "zsh", *re.findall(r"[\w.+-]+", command[:1_000])}
+    others = (line for line in said.splitlines() if line.strip() and not line.startswith((match[1], "Try ", "usage")))
+    return not any(others) and match[2] in {"bash", "sh", "zsh", *re.findall(r"[\w.+-]+", command[:1_000])}
 
 
 def has_run(said: str) -> bool:
@@ -98,18 +98,18 @@ def read_exit_code(said: str) -> int | None:
     low = said.lower()
     if "exit" not in low and "return" not in low:
         return None
-    found = re.match(_EXIT, low) or next(reversed(list(re.finditer(_EXIT_LATER, low[-600:]))), None)
-    return int(found[1]) if found else None
+    match = re.match(_EXIT, low) or next(reversed(list(re.finditer(_EXIT_LATER, low[-600:]))), None)
+    return int(match[1]) if match else None
 
 
 def read_summary(low: str) -> bool | None:
     """The outcome of a test run by the lines that runners end with; None where there is none. One failure is enough."""
     if not any(mark in low for mark in ("pass", "fail", "error", "ok", "problem")):
         return None
-    found = [match for line in low[-3_000:].splitlines() if (match := re.match(_SUMMARY, line[:_LINE]))]
-    if not found:
+    matches = [match for line in low[-3_000:].splitlines() if (match := re.match(_SUMMARY, line[:_LINE]))]
+    if not matches:
         return None
-    return not any(match["bad"] or _counts_failures(match[0]) for match in found)
+    return not any(match["bad"] or _counts_failures(match[0]) for match in matches)
 
 
 def _counts_failures(line: str) -> bool:

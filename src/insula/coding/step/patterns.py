@@ -247,9 +247,9 @@ def judge_patterns(agents: "Sequence[Actions]") -> dict[str, bool]:
         agents: the actions of the main agent and of each subagent; one that had the opportunity is enough, and only
             what happened to such a one counts.
     """
-    found: dict[str, bool] = {}
+    judged: dict[str, bool] = {}
     for pattern in PATTERNS:
         could = [actions for actions in agents if pattern.opportunity(actions)]
         if could:
-            found[pattern.id] = any(map(pattern.happened, could))
-    return found
+            judged[pattern.id] = any(map(pattern.happened, could))
+    return judged

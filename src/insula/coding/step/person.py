@@ -117,8 +117,8 @@ def read_rejection(output: str, target: str = "") -> Remark | None:
     return Remark(kind=REJECTION, words=output.partition(_REASON)[2].strip(), about=about)
 
 
-def _keep_name(found: "re.Match[str]") -> str:
-    quoted = found[0]
+def _keep_name(match: "re.Match[str]") -> str:
+    quoted = match[0]
     most = _CODE_WORDS if quoted[0] == "`" else _QUOTED_WORDS
     return quoted if len(quoted.split()) <= most and len(re.findall(_WIDE, quoted)) <= _WIDE_CHARS else "…"
 

@@ -79,8 +79,8 @@ class _ShellReader:
         self._word.append(text)
 
     def _find_mark(self, mark: str) -> int:
-        found = self._line.find(mark, self._at)
-        return len(self._line) if found < 0 else found
+        end = self._line.find(mark, self._at)
+        return len(self._line) if end < 0 else end
 
     def _read_escape(self) -> None:
         following = self._line[self._at : self._at + 1]
@@ -196,7 +196,7 @@ class Launched(Value):
 
 def list_launched(line: str) -> tuple[Launched, ...]:
     """What a line runs, in its order; what only prepares (`cd`, `echo`) is among it."""
-    found: list[Launched] = []
+    launched: list[Launched] = []
     places: dict[tuple[int, ...], str] = {(): ""}
     for part in _flatten_shells(split_commands(line), 0):
         within = part.within
@@ -204,26 +204,26 @@ def list_launched(line: str) -> tuple[Launched, ...]:
         command = _strip_launchers(part, places[around])
         if command is None:
             continue
-        found.append(command)
+        launched.append(command)
         if command.words[0] in {"cd", "pushd", "set-location"}:
             places[within] = _enter_folder(places[around], command.words)
-    return tuple(found)
+    return tuple(launched)
 
 
 def _flatten_shells(parts: "tuple[Simple, ...]", depth: int) -> "list[Simple]":
     """The commands, with those of shells that are handed a line in the place of the shell."""
-    found: list[Simple] = []
+    commands: list[Simple] = []
     for part in parts:
         inner = _find_inner_line(list(part.words)) if depth < DEEPEST else ""
         within = _flatten_shells(split_commands(inner), depth + 1) if inner else []
-        within = [command.replace(within=(*part.within, -len(found) - 1, *command.within)) for command in within]
+        within = [command.replace(within=(*part.within, -len(commands) - 1, *command.within)) for command in within]
         if within:
             within[0] = within[0].replace(before=part.before)
             within[-1] = within[-1].replace(
                 writes=(*within[-1].writes, *part.writes), muted=within[-1].muted or part.muted
             )
-        found += within or [part]
-    return found
+        commands += within or [part]
+    return commands
 
 
 _SHELLS = frozenset("bash sh zsh dash ksh fish".split())

@@ -85,10 +85,10 @@ class TurnActions(Value):
 
 def group_by_turn(window: tuple[Action, ...]) -> list[TurnActions]:
     """The actions of a window, turn by turn."""
-    found: list[TurnActions] = []
+    groups: list[TurnActions] = []
     for action in window:
-        if found and found[-1].number == action.nth:
-            found[-1] = TurnActions(number=action.nth, actions=(*found[-1].actions, action))
+        if groups and groups[-1].number == action.nth:
+            groups[-1] = TurnActions(number=action.nth, actions=(*groups[-1].actions, action))
         else:
-            found.append(TurnActions(number=action.nth, actions=(action,)))
-    return found
+            groups.append(TurnActions(number=action.nth, actions=(action,)))
+    return groups

@@ -31,7 +31,8 @@ async def reinforce_lessons(night: Night) -> Result:
     known = {one.id: {session for session, *_ in one.evidence} for one in kept}
     new = [one for one in lived if str(one.session_id) not in known[one.lesson_id]]
     lives = [
-        (lesson, assess_guidance(_list_evidence(lesson, new, night.now), night.now, mode=lesson.mode)) for lesson in kept
+        (lesson, assess_guidance(_list_evidence(lesson, new, night.now), night.now, mode=lesson.mode))
+        for lesson in kept
     ]
     verdicts = {lesson.key: life.verdict for lesson, life in lives}
     states, known_effects = night.last.get("states", {}), night.last.get("effects_known", {})

@@ -214,5 +214,5 @@ def read_tail(path: str) -> str:
 
 def find_number(text: str, name: str, start: int) -> int:
     """The first whole number of that name from `start` on; 0 where there is none, or where `start` is -1."""
-    found = re.compile(f'"{name}":(\\d{{1,12}})\\b').search(text, start) if start >= 0 else None
-    return int(found[1]) if found else 0
+    match = re.compile(f'"{name}":(\\d{{1,12}})\\b').search(text, start) if start >= 0 else None
+    return int(match[1]) if match else 0

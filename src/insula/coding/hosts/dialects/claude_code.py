@@ -78,7 +78,7 @@ class ClaudeCodeDialect(BaseDialect):
 
         from insula.coding.step.person import read_rejection
 
-        found: list[Remark] = []
+        remarks: list[Remark] = []
         for line in reversed(tail.splitlines()):
             if '"type":"assistant"' in line:
                 break
@@ -92,10 +92,10 @@ class ClaudeCodeDialect(BaseDialect):
                 text = collect_text(part)
                 remark = read_rejection(text)
                 if remark is not None:
-                    found.append(remark)
+                    remarks.append(remark)
                 elif text.startswith(_INTERRUPTED):
-                    found += _note_interrupt()
-        return tuple(reversed(found))
+                    remarks += _note_interrupt()
+        return tuple(reversed(remarks))
 
 
 DIALECT = ClaudeCodeDialect

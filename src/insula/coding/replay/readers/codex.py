@@ -61,7 +61,7 @@ _UNFIT = "apply_patch verification failed"
 
 def identify_session(rows: list[Row], stem: str) -> tuple[str, str] | None:
     """Session and subagent of a transcript that begins with these lines; None where it is none of this host's."""
-    return next((found for row in rows if (found := _identify_row(row))), None)
+    return next((identity for row in rows if (identity := _identify_row(row))), None)
 
 
 def _identify_row(row: Row) -> tuple[str, str] | None:

@@ -144,5 +144,5 @@ def _read_answered(call: Row, status: str, at: float, agent: str) -> TranscriptC
 def _get_response(call: Row) -> Row:
     result = call.get("result")
     parts = [part for part in result if is_object(part)] if is_list(result) else []
-    found = (get_object(get_object(part, "functionResponse"), "response") for part in parts)
-    return next(filter(None, found), Row())
+    responses = (get_object(get_object(part, "functionResponse"), "response") for part in parts)
+    return next(filter(None, responses), Row())

@@ -20,8 +20,8 @@ def feel(state: State, action: Action) -> Reading | None:
     breaks = action.breaks or _find_breach(state, action)
     if not breaks:
         return None
-    word, said, how, what = breaks
-    return Reading(sense=NAME, count=1, key=make_key(state, word), form=how, label=what, said=said)
+    word, said, how, target = breaks
+    return Reading(sense=NAME, count=1, key=make_key(state, word), form=how, label=target, said=said)
 
 
 foresee = feel

@@ -22,8 +22,8 @@ foresee = feel
 
 def fact(reading: Reading) -> str:
     """What was switched off."""
-    what = f"`{reading.label}`" if reading.label else "This call"
-    return f"{what} goes round a check or a permission, and the user has not asked for that."
+    call = f"`{reading.label}`" if reading.label else "This call"
+    return f"{call} goes round a check or a permission, and the user has not asked for that."
 
 
 _ADVICE = (

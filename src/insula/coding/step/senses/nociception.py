@@ -99,13 +99,13 @@ def _are_of_a_kind(group: TurnActions, other: TurnActions) -> bool:
 def fact(reading: Reading) -> str:
     """What is seen, in our words and in the agent's own commands."""
     goal = reading.goal
-    what = _name_goal(goal) if goal else f"`{reading.label}`" if reading.label else "The same call"
+    call = _name_goal(goal) if goal else f"`{reading.label}`" if reading.label else "The same call"
     if goal is None or reading.form == "equal":
-        return _FELT[reading.form].format(what=what, count=reading.count)
+        return _FELT[reading.form].format(what=call, count=reading.count)
     if goal.denied:
-        return f"{what} was denied in {reading.count} turns; the rule that denies it will not change by itself."
+        return f"{call} was denied in {reading.count} turns; the rule that denies it will not change by itself."
     how = f"the same {goal.named}" if goal.named else "the same failures" if goal.failure.names else "the same error"
-    told = f"{what} has failed in {reading.count} turns with {how}"
+    told = f"{call} has failed in {reading.count} turns with {how}"
     return f"{told}; {_name_changes(goal)}." if goal.edits and goal.is_command else f"{told}."
 
 

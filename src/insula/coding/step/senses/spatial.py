@@ -20,8 +20,8 @@ def feel(state: State, action: Action) -> Reading | None:
 
 def fact(reading: Reading) -> str:
     """How many there are."""
-    what = f"`{reading.label}`" if reading.label else "the file that you have just changed"
-    return f"{reading.count} other files import {what}."
+    file = f"`{reading.label}`" if reading.label else "the file that you have just changed"
+    return f"{reading.count} other files import {file}."
 
 
 ADVICE = {0: ("Their tests show whether they still agree with it.", "They may rely on what was changed.")}

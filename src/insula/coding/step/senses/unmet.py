@@ -25,17 +25,17 @@ def feel_end(state: State, said: str) -> Reading | None:
 
     if ends_with_question(said):
         return None
-    found = find_unmet(state.words, state.done, read_last_words(said))
-    words = screen_words(found.demand.word.said) if found else ""
-    if found is None or not words:
+    unmet = find_unmet(state.words, state.done, read_last_words(said))
+    words = screen_words(unmet.demand.word.said) if unmet else ""
+    if unmet is None or not words:
         return None
-    demand = found.demand
+    demand = unmet.demand
     return Reading(
         sense=NAME,
         count=1,
         key=f"unmet {demand.word.id} {demand.what}",
-        form=found.why,
-        label=found.what,
+        form=unmet.why,
+        label=unmet.what,
         said=words,
         kind=demand.form,
     )

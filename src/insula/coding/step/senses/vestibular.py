@@ -147,15 +147,15 @@ def _make_reading(form: str, count: int, key: str, action: Action, first: int) -
 
 def fact(reading: Reading) -> str:
     """What is seen, in our words and in the agent's own commands."""
-    what = f"`{reading.label}`" if reading.label else ""
+    call = f"`{reading.label}`" if reading.label else ""
     if reading.form.startswith("cycle"):
         return f"The last turns are a {reading.form} calls, gone round {reading.count} times with the same results."
     if reading.form == "reread":
-        return f"You have read the same unchanged file {reading.count} times{f': {what}' if what else ''}."
+        return f"You have read the same unchanged file {reading.count} times{f': {call}' if call else ''}."
     if reading.form == "wait":
-        asked = what or "The same question"
+        asked = call or "The same question"
         return f"{asked} has given the same answer for {reading.minutes} minutes."
-    return f"The last {reading.count} turns made the same call{f', {what},' if what else ''} and got the same result."
+    return f"The last {reading.count} turns made the same call{f', {call},' if call else ''} and got the same result."
 
 
 ADVICE = {

@@ -90,14 +90,14 @@ def read_done(folder: str) -> ActHistory:
         folder: of the session.
     """
     records, whole = _read_records(folder)
-    found = [act for record in records if (act := _load_act(record)) is not None]
+    acts = [act for record in records if (act := _load_act(record)) is not None]
     agents = f"{folder}/agents"
     for name in sorted(os.listdir(agents))[:MOST_AGENTS] if os.path.isdir(agents) else ():
         more, _ = _read_records(f"{agents}/{name}")
-        found += [act for record in more if (act := _load_act(record)) is not None]
+        acts += [act for record in more if (act := _load_act(record)) is not None]
     began = [record.get("source") for record in records if record.get("e") == "start"][:1]
     return ActHistory(
-        acts=tuple(sorted(found, key=lambda act: act.at)), whole=whole and began not in (["resume"], ["compact"])
+        acts=tuple(sorted(acts, key=lambda act: act.at)), whole=whole and began not in (["resume"], ["compact"])
     )
 
 
@@ -135,12 +135,12 @@ def _load_act(record: "Record") -> Act | None:
 
 def list_kinds(command: Ran) -> "frozenset[str]":
     """The kinds of check that a command runs, by its program and the name of its script."""
-    found = {command.kind} & set(_KINDS)
+    kinds = {command.kind} & set(_KINDS)
     plain = [word.lower() for word in command.words[1:] if not word.startswith("-")]
-    if not found:
-        found |= {programs.TEST} & ({programs.TEST} if {"test", "tests", "spec"} & set(plain[:4]) else set[str]())
-        found |= {programs.PROGRAMS[word] for word in plain if programs.PROGRAMS.get(word) in programs.PROVING}
-        found |= (
+    if not kinds:
+        kinds |= {programs.TEST} & ({programs.TEST} if {"test", "tests", "spec"} & set(plain[:4]) else set[str]())
+        kinds |= {programs.PROGRAMS[word] for word in plain if programs.PROGRAMS.get(word) in programs.PROVING}
+        kinds |= (
             {programs.BUILD}
             if "build" in plain[:3]
             else {programs.LINT}
@@ -148,12 +148,12 @@ def list_kinds(command: Ran) -> "frozenset[str]":
             else set[str]()
         )
     if (
-        ((not found or command.program in programs.SCRIPTS) and any(_ALL.search(word) for word in plain[:3]))
+        ((not kinds or command.program in programs.SCRIPTS) and any(_ALL.search(word) for word in plain[:3]))
         or command.program in {"tox", "nox", "pre-commit", "act"}
         or _RUN_TESTS.get(command.program, frozenset[str]()) & set(plain)
     ):
-        found.add(ALL_KINDS)
-    return frozenset(found)
+        kinds.add(ALL_KINDS)
+    return frozenset(kinds)
 
 
 def is_opaque(act: Act) -> bool:

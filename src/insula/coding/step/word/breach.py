@@ -122,14 +122,14 @@ def _read_command(line: str) -> CallEffects:
 
 def _read_patch(patch: str) -> CallEffects:
     lines = patch[:READ].splitlines()
-    found: dict[str, list[str]] = {"Update": [], "Add": [], "Delete": []}
+    files: dict[str, list[str]] = {"Update": [], "Add": [], "Delete": []}
     for line in lines:
         mark = re.match(r"\*\*\* (Update|Add|Delete) File: (.+)", line)
         if mark:
-            found[mark[1]].append(mark[2].strip())
+            files[mark[1]].append(mark[2].strip())
     return CallEffects(
-        paths=(*found["Update"], *found["Add"]),
-        deleted=tuple(found["Delete"]),
+        paths=(*files["Update"], *files["Add"]),
+        deleted=tuple(files["Delete"]),
         new="\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++"),
         old="\n".join(line[1:] for line in lines if line[:1] == "-" and line[:3] != "---"),
     )
@@ -150,8 +150,8 @@ def judge_call(
         return None
     asked = [word for word in words if word.kind in {ASKED, LIFT}]
     for word in reversed(words):
-        if word.kind in {BAN, HOW, MOMENT} and (found := _find_broken(word, call, cwd, asked)) is not None:
-            return found
+        if word.kind in {BAN, HOW, MOMENT} and (breach := _find_broken(word, call, cwd, asked)) is not None:
+            return breach
     only = [word for word in words if word.kind == ONLY and (word.paths or len(_list_telling(word)) <= MOST_WORDS)]
     return _find_outside(only, call, cwd, asked, seen) if only else None
 
@@ -161,28 +161,28 @@ def find_breach(
 ) -> tuple[str, ...]:
     """What a call breaks, as an action keeps it: id of the word, the word, how, and what; empty for nothing."""
     call = read_call(tool, given)
-    found = judge_call(words, call, cwd, seen)
-    if found is None:
+    breach = judge_call(words, call, cwd, seen)
+    if breach is None:
         return ()
-    said, what = screen_words(found.word.said), _name_breach(found, call)
-    return (found.word.id, said, found.how, what) if said and what else ()
+    said, target = screen_words(breach.word.said), _name_breach(breach, call)
+    return (breach.word.id, said, breach.how, target) if said and target else ()
 
 
-def _name_breach(found: Breach, call: CallEffects) -> str:
+def _name_breach(breach: Breach, call: CallEffects) -> str:
     """What breaks a word, in plain characters: of what is written its names, else the file that it is written to."""
     from insula.coding.step.command import make_label
 
-    if found.how == "runs":
-        return found.what
-    if found.how == "writes":
-        return make_label(tuple(re.split(r"[^\w./:@+=~-]+", found.what))) or make_label(call.paths[:1])
-    return make_label((found.what,))
+    if breach.how == "runs":
+        return breach.what
+    if breach.how == "writes":
+        return make_label(tuple(re.split(r"[^\w./:@+=~-]+", breach.what))) or make_label(call.paths[:1])
+    return make_label((breach.what,))
 
 
 def _find_broken(word: Instruction, call: CallEffects, cwd: str, asked: "list[Instruction]") -> Breach | None:
-    found = _find_banned_run(word, call, asked)
-    if found:
-        return Breach(word=word, what=found, how="runs")
+    run = _find_banned_run(word, call, asked)
+    if run:
+        return Breach(word=word, what=run, how="runs")
     if word.kind == HOW and not word.edits:
         return None
     for path in call.paths:
@@ -193,10 +193,10 @@ def _find_broken(word: Instruction, call: CallEffects, cwd: str, asked: "list[In
         inside = make_relative(path, cwd)
         if (word.edits or word.deletes) and _names_file(word, inside, cwd) and not _is_wanted(word, inside, asked):
             return Breach(word=word, what=inside, how="deletes")
-    if word.kind == BAN and word.deletes and (what := _find_deletion(word, call)):
-        return Breach(word=word, what=what, how="runs")
-    if word.kind == BAN and call.new and (what := _find_written(word, call)):
-        return Breach(word=word, what=what, how="writes")
+    if word.kind == BAN and word.deletes and (broken := _find_deletion(word, call)):
+        return Breach(word=word, what=broken, how="runs")
+    if word.kind == BAN and call.new and (broken := _find_written(word, call)):
+        return Breach(word=word, what=broken, how="writes")
     return None
 
 
@@ -300,11 +300,11 @@ def is_test(path: str) -> bool:
 
 def split_words(path: str) -> "set[str]":
     """The words of which the names in a path are made, in the singular and plural."""
-    found: set[str] = set()
+    words: set[str] = set()
     for name in re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", path).lower()):
         if len(name) > 2:
-            found |= {name, f"{name}s", name.removesuffix("s")}
-    return found | set(
+            words |= {name, f"{name}s", name.removesuffix("s")}
+    return words | set(
         re.findall(r"[a-z]\w{2,}(?=\.)", path.lower())
     )  # `ClaimService.java` is what "ClaimService" names
 
@@ -390,8 +390,8 @@ def _find_banned_run(word: Instruction, call: CallEffects, asked: "list[Instruct
             return run.display_text
         if word.kind == HOW and word.likes and not word.programs and _is_rival(word.likes, run):
             return run.display_text
-    if word.kind == BAN and (found := _find_named(word, call)):
-        return found
+    if word.kind == BAN and (run_text := _find_named(word, call)):
+        return run_text
     for act in word.acts if word.kind == BAN else ():
         if act == "delete":
             if DELETES in call.acts and any(_is_inside(path) for path in call.deleted) and not word.paths:
@@ -511,28 +511,28 @@ _REQUIREMENT = r"^[A-Za-z][\w.-]*(?:\[[\w,]+\])?\s*(?:[=<>~!]=\s*[\d.*]+|$)"
 
 def _find_written(word: Instruction, call: CallEffects) -> str:
     """What a write brings in that a word rules out."""
-    if "install" in word.acts and (found := _find_dependency(call)):
-        return found
-    if _MOCKS.search(word.clause.lower()) and (found := _find_brought_in(_MOCK, call)):
-        return found
+    if "install" in word.acts and (text := _find_dependency(call)):
+        return text
+    if _MOCKS.search(word.clause.lower()) and (text := _find_brought_in(_MOCK, call)):
+        return text
     if word.paths or word.edits or not _is_short(word):
         return ""
     code_file = any(is_code(path) for path in call.paths)
     low = word.clause.lower()
-    if code_file and re.search(load_table()["comments"], low) and (found := _find_brought_in(_COMMENT, call)):
-        return found
+    if code_file and re.search(load_table()["comments"], low) and (text := _find_brought_in(_COMMENT, call)):
+        return text
     if re.search(load_table()["emojis"], low) and (
-        found := _find_brought_in("[\U0001f300-\U0001faff\u2600-\u27bf]", call)
+        text := _find_brought_in("[\U0001f300-\U0001faff\u2600-\u27bf]", call)
     ):
-        return found
-    if code_file and (found := _find_words(_list_telling(word), call)):
-        return found
+        return text
+    if code_file and (text := _find_words(_list_telling(word), call)):
+        return text
     for code in word.code:
-        if found := _find_brought_in(_make_code_pattern(code), call):
-            return found
+        if text := _find_brought_in(_make_code_pattern(code), call):
+            return text
     for name in word.words:
-        if name.isascii() and (found := _find_brought_in(_make_import_pattern(name), call)):
-            return found
+        if name.isascii() and (text := _find_brought_in(_make_import_pattern(name), call)):
+            return text
     return ""
 
 
@@ -569,8 +569,8 @@ def _find_dependency(call: CallEffects) -> str:
     for path in call.paths:
         name = path.replace("\\", "/").rsplit("/", 1)[-1].lower()
         pattern = _REQUIREMENT if re.fullmatch(r"requirements[\w.-]*\.(?:txt|in)", name) else _MANIFESTS.get(name, "")
-        if pattern and (found := _find_brought_in(f"(?m){pattern}", call)):
-            return found
+        if pattern and (text := _find_brought_in(f"(?m){pattern}", call)):
+            return text
     return ""
 
 
@@ -593,7 +593,7 @@ def _make_import_pattern(name: str) -> str:
 
 def _find_brought_in(pattern: str, call: CallEffects) -> str:
     """The first match in what is written, where there are more of them than in what it takes the place of."""
-    found = [match[0] for match in re.finditer(pattern, call.new)]
-    if not found or len(found) <= len(re.findall(pattern, call.old)):
+    matches = [match[0] for match in re.finditer(pattern, call.new)]
+    if not matches or len(matches) <= len(re.findall(pattern, call.old)):
         return ""
-    return " ".join(found[0].split())[:60]
+    return " ".join(matches[0].split())[:60]

@@ -76,8 +76,8 @@ _SCRIPTS = rf"(?<=[a-z0-9`./-])(?={_WIDE})|(?<={_WIDE})(?=[a-z0-9`./-])"
 
 def split_clauses(message: str) -> "tuple[Clause, ...]":
     """The clauses of a person's own in a message, in order."""
-    found = [clause for sentence in dict.fromkeys(split_sentences(message)) for clause in _cut_clauses(sentence)]
-    return tuple(found if len(found) <= MOST else (*found[: MOST // 2], *found[-MOST // 2 :]))
+    clauses = [clause for sentence in dict.fromkeys(split_sentences(message)) for clause in _cut_clauses(sentence)]
+    return tuple(clauses if len(clauses) <= MOST else (*clauses[: MOST // 2], *clauses[-MOST // 2 :]))
 
 
 def split_prose(text: str) -> "list[str]":
@@ -113,13 +113,13 @@ def split_sentences(message: str) -> "list[str]":
 
 
 def _split_line(line: str) -> "list[str]":
-    found: list[str] = []
+    sentences: list[str] = []
     for part in map(str.strip, re.split(_SENTENCE, re.sub(_BULLET, "", line))):
-        if found and re.search(_ABBREVIATED, found[-1]):
-            found[-1] = f"{found[-1]} {part}"
+        if sentences and re.search(_ABBREVIATED, sentences[-1]):
+            sentences[-1] = f"{sentences[-1]} {part}"
         elif part and len(part) <= SENTENCE and _is_prose(part):
-            found.append(part)
-    return found
+            sentences.append(part)
+    return sentences
 
 
 PROSE = 0.8
@@ -137,8 +137,8 @@ def _is_prose(part: str) -> bool:
 
 
 def _split_colon(sentence: str) -> "tuple[str, str, str]":
-    found = re.search(r"：|:(?=\s|$)|\b(?:says?|said|wrote|schreibt|steht|dit|dice|diz) (?=…)", sentence)
-    return (sentence[: found.start()], found[0], sentence[found.end() :]) if found else (sentence, "", "")
+    match = re.search(r"：|:(?=\s|$)|\b(?:says?|said|wrote|schreibt|steht|dit|dice|diz) (?=…)", sentence)
+    return (sentence[: match.start()], match[0], sentence[match.end() :]) if match else (sentence, "", "")
 
 
 def _is_announcement(text: str) -> bool:
@@ -150,7 +150,7 @@ def _is_announcement(text: str) -> bool:
 
 def _cut_clauses(sentence: str) -> "list[Clause]":
     asks = sentence.rstrip(" \"')").endswith(("?", "？", "吗", "か", "か。"))
-    found: list[Clause] = []
+    clauses: list[Clause] = []
     pieces = _join_subclauses(re.split(load_table()["clauses"], re.sub(_NAME_IN_BRACKETS, r" \1 ", sentence)))
     if asks and len(pieces) > 1 and len(pieces[-1].split()) <= _TAG_WORDS and not re.search(_WIDE, pieces[-1]):
         asks, sentence = False, sentence.rstrip("? \"')")  # "…, ok?" asks nothing
@@ -159,20 +159,20 @@ def _cut_clauses(sentence: str) -> "list[Clause]":
         if not any(map(str.isalnum, text)):
             continue
         joins = re.match(load_table()["joins"], text, re.IGNORECASE) or re.fullmatch(heads.PATH, text, re.ASCII)
-        joined = bool(found) and joins is not None
-        found.append(Clause(text=text, sentence=sentence, joined=joined, asks=asks and place == len(pieces)))
-    return found
+        joined = bool(clauses) and joins is not None
+        clauses.append(Clause(text=text, sentence=sentence, joined=joined, asks=asks and place == len(pieces)))
+    return clauses
 
 
 def _join_subclauses(pieces: "list[str]") -> "list[str]":
     """The pieces of a sentence, each "that …" with the few words that it hangs on."""
-    found: list[str] = []
+    joined: list[str] = []
     for piece in pieces:
-        if found and len(found[-1].split()) <= _MATRIX_WORDS and _continues_clause(found[-1], piece):
-            found[-1] = f"{found[-1]} {piece}"
+        if joined and len(joined[-1].split()) <= _MATRIX_WORDS and _continues_clause(joined[-1], piece):
+            joined[-1] = f"{joined[-1]} {piece}"
         else:
-            found.append(piece)
-    return found
+            joined.append(piece)
+    return joined
 
 
 def _continues_clause(matrix: str, piece: str) -> bool:

@@ -187,21 +187,21 @@ _DEPLOYS = {
 def _list_acts(words: "tuple[str, ...]", sub: str) -> "tuple[str, ...]":
     """Acts of a command beside those that `Command` knows."""
     name, rest = words[0], set(words[1:])
-    found: list[str] = []
+    acts: list[str] = []
     if (name == "gh" and sub == "pr" and "create" in rest) or (name == "glab" and sub == "mr" and "create" in rest):
-        found.append("pr")
+        acts.append("pr")
     if rest & _MIGRATES.get(name, set[str]()) or (
         name in {"python", "php"} and "migrate" in rest and sub.endswith(("manage.py", "artisan"))
     ):
-        found.append("migrate")
+        acts.append("migrate")
     if _PUBLISHES.get(name) == sub or (name == "gh" and sub == "release" and "create" in rest) or "hex.publish" in rest:
-        found.append("publish")
+        acts.append("publish")
     if rest & _DEPLOYS.get(name, set[str]()) or (
         name in programs.SCRIPTS and any("deploy" in word for word in words[1:3])
     ):
-        found.append("deploy")
+        acts.append("deploy")
     if name == "git" and sub == "commit" and "--amend" in rest:
-        found.append("amend")
+        acts.append("amend")
     if name == "git" and sub == "rebase":
-        found.append("rebase")
-    return tuple(found)
+        acts.append("rebase")
+    return tuple(acts)

@@ -76,7 +76,7 @@ def list_demands(word: Instruction) -> "list[Demand]":
         return []
     if word.kind == HOW and not (kind == "run" and _is_last(low)):
         return []
-    return [Demand(word=word, what=what, form=form) for form, what in _FORMS[kind](word, low)[:2]]
+    return [Demand(word=word, what=target, form=form) for form, target in _FORMS[kind](word, low)[:2]]
 
 
 _ACTS = {"commit": {COMMITS}, "push": {PUSHES, FORCES}, "pr": {"pr"}}
@@ -123,12 +123,12 @@ def _is_file(path: str) -> bool:
 
 def _asks_for_act(act: str, low: str) -> bool:
     """Whether a clause asks for an act and little else: "commit it", and not "add push notifications"."""
-    found = next(re.finditer(load_table()["acts"][act], low), None)
-    if found is None or len(low) > BRIEF or not (_is_last(low) or _begins_with_verb(low)):
+    match = next(re.finditer(load_table()["acts"][act], low), None)
+    if match is None or len(low) > BRIEF or not (_is_last(low) or _begins_with_verb(low)):
         return False
     if act == "pr" or re.search(heads.WIDE, low):
         return True
-    return names_nothing(re.split(load_table()["conditions"], low[found.end() :], maxsplit=1)[0])
+    return names_nothing(re.split(load_table()["conditions"], low[match.end() :], maxsplit=1)[0])
 
 
 _FORMS: "dict[str, Callable[[Instruction, str], Forms]]" = {
@@ -149,9 +149,9 @@ def find_unmet(words: "Sequence[Instruction]", done: ActHistory, told: "Sequence
         for demand in list_demands(word):
             if demand.form == "act" and demand.what in banned:
                 continue
-            why, what = _find_missing(demand, done)
+            why, missing = _find_missing(demand, done)
             if why and not _is_admitted(demand, told):
-                return Unmet(demand=demand, why=why, what=what or demand.what)
+                return Unmet(demand=demand, why=why, what=missing or demand.what)
     return None
 
 
@@ -325,15 +325,15 @@ def read_last_words(said: str) -> "tuple[AgentClause, ...]":
     """The clauses of an agent's last words, with what each means; code, quotations and tables are none of its words."""
     text = re.sub(r"```.*?(?:```|\Z)|(?m:^[ \t]*[|>].*$)", " ", said[-READ:], flags=re.DOTALL)
     text = re.sub(r"\*\*|__|(?m:^#+ )", "", text)
-    found: list[AgentClause] = []
+    clauses: list[AgentClause] = []
     for line in text.split("\n"):
         for sentence in re.split(r"(?<=[.!?…])\s+|(?<=[。！？])", re.sub(r"^\s*(?:[-*•·✓✔✅☑]|\d+[.)])\s*", "", line)):
             for piece in re.split(load_table()["told"], sentence):
                 if any(map(str.isalnum, piece)) and len(piece) <= 300:
-                    found.append(_read_clause(piece.strip(), sentence.strip()))
-                if len(found) >= MOST:
-                    return tuple(found)
-    return tuple(found)
+                    clauses.append(_read_clause(piece.strip(), sentence.strip()))
+                if len(clauses) >= MOST:
+                    return tuple(clauses)
+    return tuple(clauses)
 
 
 def _read_clause(text: str, sentence: str) -> AgentClause:

@@ -56,7 +56,7 @@ SAID = 160
 
 def hear_words(message: str) -> "tuple[Instruction, ...]":
     """What a message of the user's says, in order: bans, ways, demands, and what it takes back."""
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     before: Instruction | None = None
     here: tuple[str, ...] = ()  # paths that a pronoun may mean: named in this sentence
     above: tuple[str, ...] = ()  # ... and in the one before it
@@ -70,21 +70,21 @@ def hear_words(message: str) -> "tuple[Instruction, ...]":
         if any(re.search(load_table()[name], clause.text.lower()) for name in ("supposing", "pending")):
             supposed = clause.sentence
         if word is not None and not word.paths and _is_rest(word, clause.text):
-            word = _narrow_scope(found.pop(), word) if found and before is not None else None
+            word = _narrow_scope(instructions.pop(), word) if instructions and before is not None else None
         elif word is not None and word.kind == LIFT and before is not None and _belongs_to(word, before):
             word = word.replace(sure=False)
         elif word is not None and _points_back(word, clause):
             word = word.replace(kind=BAN if word.kind == MOMENT else word.kind, paths=here or above)
-        if found and _is_meant(found[-1], clause, word):
-            found[-1] = found[-1].replace(paths=find_named(clause.text).paths)
+        if instructions and _is_meant(instructions[-1], clause, word):
+            instructions[-1] = instructions[-1].replace(paths=find_named(clause.text).paths)
             continue
         if word is not None:
-            found.append(word)
+            instructions.append(word)
         before = word
         here = _list_spoken_of(clause, word, here)
-    if found and re.search(load_table()["closes"], message[:SAID].lower()):
-        found[0] = found[0].replace(closes=True)
-    return tuple(found)
+    if instructions and re.search(load_table()["closes"], message[:SAID].lower()):
+        instructions[0] = instructions[0].replace(closes=True)
+    return tuple(instructions)
 
 
 def _belongs_to(lift: Instruction, before: Instruction) -> bool:
@@ -163,37 +163,37 @@ def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | No
     is_aside = re.search(load_table()["aside"], low) is not None
     if kind in STANDING and is_aside:
         return None
-    what = find_named(text)
+    named = find_named(text)
     lasts = kind in STANDING and _is_lasting(low)
-    formed = _read_form(clause, before, what, kind, chance, is_aside)
+    formed = _read_form(clause, before, named, kind, chance, is_aside)
     if formed is not None:
         return formed
-    if clause.joined and before is not None and _continues_word(before.kind, kind, chance, low, what):
+    if clause.joined and before is not None and _continues_word(before.kind, kind, chance, low, named):
         kind, chance = before.kind, 1.0 if before.sure else chance
     elif _is_listed(clause, before, low):
         kind, chance = ASKED, 1.0
     elif kind not in SURE or chance < (SURE[BAN] if lasts and kind == HOW else SURE[kind]):
-        return _read_doubtful(clause, low, what)
-    elif kind == MOMENT and _may_ask(low, what):
+        return _read_doubtful(clause, low, named)
+    elif kind == MOMENT and _may_ask(low, named):
         kind, chance = ASKED, 0.0
-    word = _make_word(kind, clause, low, what)
+    word = _make_word(kind, clause, low, named)
     if kind == BAN and (_tells_of_program(word) or (chance < UNNAMED and not lasts and not _names_something(word))):
         return None
     return word.replace(sure=chance >= DEMANDED and not clause.asks) if kind == ASKED else word
 
 
 def _read_form(
-    clause: Clause, before: Instruction | None, what: Named, kind: str, chance: float, is_aside: bool
+    clause: Clause, before: Instruction | None, named: Named, kind: str, chance: float, is_aside: bool
 ) -> Instruction | None:
     """What a clause means by its form alone, whatever else it may mean: an exception, a denied act, a lifting."""
     low = lower_text(clause.text)
-    if what.paths and re.match(rf"\W*(?:{load_table()['except']})", low):
+    if named.paths and re.match(rf"\W*(?:{load_table()['except']})", low):
         ahead = clause.sentence[: max(0, clause.sentence.find(clause.text))].lower()
         if (before is not None and before.kind == BAN) or re.search(load_table()["denies"], ahead):
-            return _make_word(LIFT, clause, low, what)
+            return _make_word(LIFT, clause, low, named)
     open_to_form = (kind not in STANDING or chance < SURE[kind]) and not is_aside and not clause.asks
     if open_to_form and any(_is_ruled_out(act, low) for act in list_denied(low)) and _may_rule(clause.text):
-        return _make_word(BAN, clause, low, what)
+        return _make_word(BAN, clause, low, named)
     certain = kind == ASKED and chance >= CERTAIN
     if (
         kind != LIFT
@@ -201,9 +201,9 @@ def _read_form(
         and (kind not in _RULING or re.search(load_table()["ended"], low))
         and _frees_act(low)
     ):
-        return _make_word(LIFT, clause, low, what).replace(sure=False)
-    if what.unwanted and len(low.split()) <= BRIEF and before is not None and (before.likes or before.programs):
-        return _make_word(BAN, clause, low, what)
+        return _make_word(LIFT, clause, low, named).replace(sure=False)
+    if named.unwanted and len(low.split()) <= BRIEF and before is not None and (before.likes or before.programs):
+        return _make_word(BAN, clause, low, named)
     return None
 
 
@@ -213,15 +213,15 @@ def _may_rule(text: str) -> bool:
     return sum(chances[kind] for kind in _RULING) >= POSSIBLE
 
 
-def _read_doubtful(clause: Clause, low: str, what: Named) -> Instruction | None:
+def _read_doubtful(clause: Clause, low: str, named: Named) -> Instruction | None:
     """What a clause may do that surely means nothing: spare something, or ask for an act."""
-    checks = any(" " in name or programs.PROGRAMS.get(name) in programs.PROVING for name in what.wanted)
+    checks = any(" " in name or programs.PROGRAMS.get(name) in programs.PROVING for name in named.wanted)
     if checks and re.search(load_table()["ending"], low):
-        return _make_word(ASKED, clause, low, what)  # "`mix format --check` at the end, always"
+        return _make_word(ASKED, clause, low, named)  # "`mix format --check` at the end, always"
     needless = len(low.split()) <= BRIEF + 1 and re.search(load_table()["denies"], low)
     if needless or (re.search(load_table()["spares"], low) and len(low) < SAID):
-        return _make_word(SPARED, clause, low, what)
-    return _make_word(ASKED, clause, low, what).replace(sure=False) if _may_ask(low, what) else None
+        return _make_word(SPARED, clause, low, named)
+    return _make_word(ASKED, clause, low, named).replace(sure=False) if _may_ask(low, named) else None
 
 
 def _names_something(word: Instruction) -> bool:
@@ -233,8 +233,8 @@ def _names_something(word: Instruction) -> bool:
 
 def _is_lasting(low: str) -> bool:
     """Whether a clause says that it holds from now on; "never" says so of anything."""
-    found = (match[0] for match in re.finditer(load_table()["always"], low))
-    return any(not re.search(load_table()["denies"], text) for text in found)
+    matches = (match[0] for match in re.finditer(load_table()["always"], low))
+    return any(not re.search(load_table()["denies"], text) for text in matches)
 
 
 def _tells_of_program(word: Instruction) -> bool:
@@ -301,8 +301,8 @@ def _find_meaning(text: str, low: str) -> "tuple[str, float]":
 
 def _without_scope(text: str) -> str:
     """A clause without its "for this ticket", which says nothing of what is meant."""
-    found = re.search(load_table()["task"], text.lower())
-    return f"{text[: found.start()]} {text[found.end() :]}" if found is not None else text
+    match = re.search(load_table()["task"], text.lower())
+    return f"{text[: match.start()]} {text[match.end() :]}" if match is not None else text
 
 
 def _has_path(text: str) -> bool:
@@ -314,13 +314,13 @@ _AHEAD = 3
 
 
 def _begins_with_path(text: str) -> bool:
-    found = re.search(heads.PATH, text, flags=re.ASCII)
-    return found is not None and len(text[: found.start()].split()) <= _AHEAD
+    match = re.search(heads.PATH, text, flags=re.ASCII)
+    return match is not None and len(text[: match.start()].split()) <= _AHEAD
 
 
-def _may_ask(low: str, what: Named) -> bool:
+def _may_ask(low: str, named: Named) -> bool:
     """Whether a clause names an act and denies nothing: then it is not held against an agent that does it."""
-    return bool(what.acts) and re.search(load_table()["denies"], low) is None
+    return bool(named.acts) and re.search(load_table()["denies"], low) is None
 
 
 def _is_listed(clause: Clause, before: Instruction | None, low: str) -> bool:
@@ -340,37 +340,39 @@ def _frees_act(low: str) -> bool:
     return re.search(words["frees"], low) is not None and re.search(words["denies"], low) is None
 
 
-def _continues_word(before: str, kind: str, chance: float, low: str, what: Named) -> bool:
+def _continues_word(before: str, kind: str, chance: float, low: str, named: Named) -> bool:
     """Whether a clause behind "and" or "or" has no verb of its own: it names one more thing of the same."""
     if not (before in STANDING or (before == ASKED and re.search(load_table()["denies"], low) is None)):
         return False
     rest = re.sub(load_table()["joins"], "", low, count=1).split()
     if kind == ASKED and before in STANDING and chance >= CERTAIN:
         return False
-    return kind in {BAN, ONLY, HOW, ASKED, "none"} and len(rest) <= 4 and bool(what.paths or what.acts or what.wanted)
+    return (
+        kind in {BAN, ONLY, HOW, ASKED, "none"} and len(rest) <= 4 and bool(named.paths or named.acts or named.wanted)
+    )
 
 
-def _make_word(kind: str, clause: Clause, low: str, what: Named) -> Instruction:
+def _make_word(kind: str, clause: Clause, low: str, named: Named) -> Instruction:
     holds = TASK if re.search(load_table()["task"], clause.sentence.lower()) else SESSION
-    acts = tuple(act for act in what.acts if kind not in STANDING or _is_ruled_out(act, low))
+    acts = tuple(act for act in named.acts if kind not in STANDING or _is_ruled_out(act, low))
     touches = bool(re.search(load_table()["touches"], low))
-    if kind == BAN and what.paths and not what.acts and not what.wanted:
-        touches = touches or bool(re.search(load_table()["keeps"], low)) or _stands_first(what.paths[0], low)
+    if kind == BAN and named.paths and not named.acts and not named.wanted:
+        touches = touches or bool(re.search(load_table()["keeps"], low)) or _stands_first(named.paths[0], low)
     said = _show_sentence(clause)
     return Instruction(
         kind=kind,
         said=said,
         text=clause.text[:SAID] if clause.text[:SAID] != said else "",
         holds=HERE if kind == MOMENT else holds,
-        paths=what.paths,
-        programs=_list_banned(kind, what, low),
+        paths=named.paths,
+        programs=_list_banned(kind, named, low),
         acts=acts,
         places=_list_places(low) if "push" in acts else (),
-        code=what.code,
-        words=what.words,
+        code=named.code,
+        words=named.words,
         edits=kind == ONLY or (touches and not _is_dependent(low)),
         deletes=bool(re.search(load_table()["deletes"], low)) and not _is_dependent(low),
-        likes=what.wanted[0] if kind == HOW and what.wanted else "",
+        likes=named.wanted[0] if kind == HOW and named.wanted else "",
     )
 
 
@@ -380,14 +382,14 @@ def _stands_first(path: str, low: str) -> bool:
     return denies is not None and 0 <= low.find(path.lower()) < denies.start()
 
 
-def _list_banned(kind: str, what: Named, low: str) -> tuple[str, ...]:
+def _list_banned(kind: str, named: Named, low: str) -> tuple[str, ...]:
     if kind == BAN:
         used = re.search(load_table()["uses"], low) is not None
         return (
-            *(program for program in what.wanted if used or " " in program or _is_bare(program, low)),
-            *what.unwanted,
+            *(program for program in named.wanted if used or " " in program or _is_bare(program, low)),
+            *named.unwanted,
         )
-    return what.unwanted if kind in {HOW, ONLY} else what.wanted
+    return named.unwanted if kind in {HOW, ONLY} else named.wanted
 
 
 def _is_bare(program: str, low: str) -> bool:
@@ -396,7 +398,7 @@ def _is_bare(program: str, low: str) -> bool:
 
 
 def _list_places(low: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(next(filter(None, found)) for found in re.findall(load_table()["places"], low)))
+    return tuple(dict.fromkeys(next(filter(None, match)) for match in re.findall(load_table()["places"], low)))
 
 
 def _is_conditional(low: str) -> bool:
@@ -415,10 +417,10 @@ def _is_ruled_out(act: str, low: str) -> bool:
     matches = list(re.finditer(words["acts"][act], low))
     if not matches or _is_conditional(low):
         return False
-    first, found = matches[0], matches[-1]
-    if re.search(words["places"], low) or re.search(words["asking"], low[found.end() :]):
+    first, last = matches[0], matches[-1]
+    if re.search(words["places"], low) or re.search(words["asking"], low[last.end() :]):
         return True
-    about = re.split(words["reasons"], low[found.end() :], maxsplit=1)[0]
+    about = re.split(words["reasons"], low[last.end() :], maxsplit=1)[0]
     return re.search(words["one_thing"], low[: first.start()]) is None and names_nothing(about)
 
 
@@ -469,10 +471,10 @@ _FILLING = frozenset(
 def list_denied(low: str) -> "tuple[str, ...]":
     """The acts that a clause, in small letters, denies."""
     acts = load_table()["acts"]
-    found = tuple(
+    denied = tuple(
         act for act, pattern in acts.items() if any(_is_denied(low, match) for match in re.finditer(pattern, low))
     )
-    return tuple(act for act in found if not (act == "push" and "force-push" in found))
+    return tuple(act for act in denied if not (act == "push" and "force-push" in denied))
 
 
 def _is_denied(low: str, act: "re.Match[str]") -> bool:

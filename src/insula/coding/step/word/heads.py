@@ -71,20 +71,20 @@ def mask_text(text: str) -> str:
     text = re.sub(PATH, " ¶p ", text, flags=re.ASCII)
     text = re.sub(_POLITE, " ", text)
     text = re.sub(r"(?<![\w.¶-])[a-z][\w+-]*(?![\w-])", _mask_program, text.lower(), flags=re.ASCII)
-    text = re.sub(r"\d+", lambda found: "0" if int(found[0]) == 0 else "9", text.replace("’", "'"))
+    text = re.sub(r"\d+", lambda match: "0" if int(match[0]) == 0 else "9", text.replace("’", "'"))
     return " ".join(text.split())[:LONGEST]
 
 
-def _mask_code(found: "re.Match[str]") -> str:
-    inner = found[1].strip()
+def _mask_code(match: "re.Match[str]") -> str:
+    inner = match[1].strip()
     first = inner.split(" ", 1)[0].lower()
     if first in KNOWN:
         return "¶k" if " " in inner else "¶t"
     return "¶p" if re.fullmatch(PATH, inner, flags=re.ASCII) else "¶c"
 
 
-def _mask_program(found: "re.Match[str]") -> str:
-    return "¶t" if found[0] in PLAIN else found[0]
+def _mask_program(match: "re.Match[str]") -> str:
+    return "¶t" if match[0] in PLAIN else match[0]
 
 
 _SPACED, WIDE = r"[^\W_\u3040-\u30ff\u3400-\u9fff]+", r"[\u3040-\u30ff\u3400-\u9fff]"
@@ -100,30 +100,30 @@ def split_tokens(masked: str, form: "bytes | bytearray") -> "list[str]":
         masked: the clause.
         form: a bit for each word that says how something is said.
     """
-    found = ["^"]
+    tokens = ["^"]
     for piece in re.findall(_PIECES, masked):
         bit = zlib.crc32(piece.encode()) & (WORDS - 1)
         known = len(piece) == 1 or piece[0] == "¶" or form[bit >> 3] >> (bit & 7) & 1
         word = piece if known else "¶w"
-        if word != "¶w" or found[-1] != "¶w":
-            found.append(word)
-    return [*found, "$"]
+        if word != "¶w" or tokens[-1] != "¶w":
+            tokens.append(word)
+    return [*tokens, "$"]
 
 
 def list_features(masked: str, words: "Sequence[str]", buckets: int) -> "list[int]":
     """The buckets that the n-grams of a clause fall into: of its characters, and of its words of form."""
     crc, size = zlib.crc32, len(words)
     data = f"^{masked}$".encode("utf-16-le", "surrogatepass")
-    found = {crc(data[at : at + 2 * n]) for n in _SIZES for at in range(0, len(data) - 2 * n + 1, 2)}
+    features = {crc(data[at : at + 2 * n]) for n in _SIZES for at in range(0, len(data) - 2 * n + 1, 2)}
     for count in (1, 2, 3, 4):
         for at in range(size - count + 1):
-            found.add(crc(" ".join(words[at : at + count]).encode()))
+            features.add(crc(" ".join(words[at : at + count]).encode()))
     for at in range(size - 2):
-        found.add(crc(f"{words[at]} * {words[at + 2]}".encode()))
+        features.add(crc(f"{words[at]} * {words[at + 2]}".encode()))
     for at in range(size - 3):
-        found.add(crc(f"{words[at]} ** {words[at + 3]}".encode()))
+        features.add(crc(f"{words[at]} ** {words[at + 3]}".encode()))
     mask = buckets - 1
-    return list({feature & mask for feature in found})
+    return list({feature & mask for feature in features})
 
 
 def score_clause(name: str, text: str) -> "dict[str, float]":
@@ -137,14 +137,14 @@ def score_clause(name: str, text: str) -> "dict[str, float]":
     form, rows = _read_head(name)
     width = len(classes)
     masked = mask_text(text)
-    found = list_features(masked, split_tokens(masked, form), BUCKETS[name])
+    features = list_features(masked, split_tokens(masked, form), BUCKETS[name])
     sums = [0] * width
-    for bucket in found:
+    for bucket in features:
         start = bucket * width
         row = rows[start : start + width]
         for place in range(width):
             sums[place] += row[place]
-    return dict(zip(classes, _to_chances(sums, SCALE / max(1, len(found)) ** 0.5), strict=True))
+    return dict(zip(classes, _to_chances(sums, SCALE / max(1, len(features)) ** 0.5), strict=True))
 
 
 def is_form_word(word: str) -> bool:

@@ -176,7 +176,7 @@ def _measure_likeness(words: "Sequence[str]", other: "Sequence[str]") -> float:
 
 
 def _space_out(words: "set[str]") -> "set[str]":
-    found: set[str] = set()
+    parts: set[str] = set()
     for word in words:
-        found |= {word[at : at + 2] for at in range(len(word) - 1)} if re.match("[\u3040-\u9fff]", word) else {word}
-    return found
+        parts |= {word[at : at + 2] for at in range(len(word) - 1)} if re.match("[\u3040-\u9fff]", word) else {word}
+    return parts

@@ -75,9 +75,9 @@ def _keep_call(call: str, commands: "list[str]") -> str:
     return " "
 
 
-def _name_folder(found: "re.Match[str]") -> str:
+def _name_folder(match: "re.Match[str]") -> str:
     """The name of a folder; nothing where the word beside it says which and is no name."""
-    name = next(filter(None, found.groups()))
+    name = next(filter(None, match.groups()))
     return "" if name.lower() in LIGHT or name.lower() in GENERIC or is_form_word(name) else name
 
 
@@ -105,9 +105,9 @@ def _find_programs(text: str) -> "tuple[list[str], list[str]]":
     unwanted: list[str] = []
     low = text.lower()
     contrast = load_table()["negations"]
-    for found in re.finditer(r"(?<![\w.-])[a-z][\w+-]*(?:\.py)?(?![\w-])", low, flags=re.ASCII):
-        name = found[0]
-        behind = re.match(r"((?: [\w:./-]+){1,3})", low[found.end() :], flags=re.ASCII)
+    for match in re.finditer(r"(?<![\w.-])[a-z][\w+-]*(?:\.py)?(?![\w-])", low, flags=re.ASCII):
+        name = match[0]
+        behind = re.match(r"((?: [\w:./-]+){1,3})", low[match.end() :], flags=re.ASCII)
         rest = behind[1].split() if behind else []
         if name not in PLAIN and not (name in COMMON and rest and _is_command(name, rest[0])):
             continue
@@ -117,10 +117,10 @@ def _find_programs(text: str) -> "tuple[list[str], list[str]]":
             if word not in _SUBCOMMANDS and word not in KNOWN - COMMON and not _is_command(before, word):
                 break
             taken.append(word)
-        if not taken and rest and re.match(r"(?: [\w:-]+){1,2} --?\w", low[found.end() :], flags=re.ASCII):
+        if not taken and rest and re.match(r"(?: [\w:-]+){1,2} --?\w", low[match.end() :], flags=re.ASCII):
             taken = rest[:1]  # `mix format --check-formatted`
-        ahead = low[max(0, found.start() - 24) : found.start()]
-        against = re.search(contrast["before"], ahead) or re.match(contrast["after"], low[found.end() :])
+        ahead = low[max(0, match.start() - 24) : match.start()]
+        against = re.search(contrast["before"], ahead) or re.match(contrast["after"], low[match.end() :])
         (unwanted if against else wanted).append(" ".join((name, *taken)))
     return wanted, unwanted
 
@@ -136,9 +136,9 @@ def _is_command(name: str, word: str) -> bool:
 
 
 def _list_words(low: str) -> "list[str]":
-    found = list(re.findall(r"[^\W\d_][\w-]*\w", low))
+    words = list(re.findall(r"[^\W\d_][\w-]*\w", low))
     return [
-        word for word in found if word not in LIGHT and word not in DENIALS and word not in GENERIC and len(word) > 2
+        word for word in words if word not in LIGHT and word not in DENIALS and word not in GENERIC and len(word) > 2
     ]
 
 

@@ -78,13 +78,13 @@ def dump_words(words: "Iterable[Instruction]") -> "list[Record]":
 
 def load_words(kept: object) -> "tuple[Instruction, ...]":
     """The ledger that was dumped; what is no word is left out."""
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     for fields in kept if is_list(kept) else ():
         try:
-            found.append(Instruction.of(fields))
+            instructions.append(Instruction.of(fields))
         except (TypeError, KeyError, AttributeError):
             continue
-    return tuple(found)
+    return tuple(instructions)
 
 
 FILE = "words.json"
