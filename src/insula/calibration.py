@@ -230,8 +230,8 @@ def refit_user(base: Calibration, outcomes: Sequence[AnswerOutcome]) -> Calibrat
     """
     if not outcomes:
         return base
-    odds = np.clip([log_odds(one.score) for one in outcomes], -FURTHEST, FURTHEST)
-    held = np.array([one.held for one in outcomes], float)
+    odds = np.clip([log_odds(outcome.score) for outcome in outcomes], -FURTHEST, FURTHEST)
+    held = np.array([outcome.held for outcome in outcomes], float)
     x = np.column_stack([np.ones(len(odds)), odds])
     prior = np.array([base.shift, base.slope])
     drawn = PRIOR_OUTCOMES * CURVE * np.diag([1.0, SPREAD])
@@ -271,7 +271,7 @@ def move_threshold(calibration: Calibration, outcomes: Iterable[AnswerOutcome]) 
     they are about.
     """
     high = calibration.high
-    for one in outcomes:
-        if one.said_high:
-            high = min(max(high + PACE * ((not one.held) - MISSES), calibration.medium), MOST)
+    for outcome in outcomes:
+        if outcome.said_high:
+            high = min(max(high + PACE * ((not outcome.held) - MISSES), calibration.medium), MOST)
     return replace(calibration, high=high)

@@ -122,8 +122,8 @@ def _of_parts(parts: list[Any], depth: int) -> Content:
 
 def _join_contents(each: Iterable[Content]) -> Content:
     known = list(each)
-    text = "\n".join(one.text for one in known if one.text and not one.structured)
-    return Content(text, calls=any(one.calls for one in known))
+    text = "\n".join(content.text for content in known if content.text and not content.structured)
+    return Content(text, calls=any(content.calls for content in known))
 
 
 def _of_part(value: object, depth: int) -> Content:

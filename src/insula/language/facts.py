@@ -60,12 +60,12 @@ def find_fact_candidates(analysis: Analysis, before: Sequence[Utterance] = ()) -
 
 
 def _list_units(own: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> Iterator[FactCandidate]:
-    stating = {one.text for one in find_assertions(own)}
-    for one in own.sentences:
-        if one.text in stating:
-            yield _make_unit(one.text, own, quoted, before)
-        elif any(asks_in(one, own.language)):
-            parts = (_make_unit(part, own, quoted, before) for part in find_asides(one.text, own.language))
+    stating = {sentence.text for sentence in find_assertions(own)}
+    for sentence in own.sentences:
+        if sentence.text in stating:
+            yield _make_unit(sentence.text, own, quoted, before)
+        elif any(asks_in(sentence, own.language)):
+            parts = (_make_unit(part, own, quoted, before) for part in find_asides(sentence.text, own.language))
             yield from (part for part in parts if part.own or own.language in UNSPACED)
 
 
@@ -79,7 +79,7 @@ def _make_unit(text: str, whole: Analysis, quoted: Sequence[str], before: Sequen
 
 
 def _follows_on(text: str, language: str, before: Sequence[Utterance]) -> bool:
-    said = next((one.text for one in reversed(before[-EXCHANGE:]) if one.own), "")
+    said = next((utterance.text for utterance in reversed(before[-EXCHANGE:]) if utterance.own), "")
     if not said:
         return False
     if "corrects" in find_marks(text, language):
@@ -105,21 +105,21 @@ def _restore_quotations(text: str, quoted: Sequence[str]) -> str:
 
 def select_facts(found: Iterable[FactCandidate], encoded: Mapping[str, Encoded]) -> tuple[FactCandidate, ...]:
     """Those of some sentences that tell a fact, by the encodings of what they mean as far as there are any."""
-    return tuple(one for one in found if _is_fact(one, encoded.get(one.meant)))
+    return tuple(candidate for candidate in found if _is_fact(candidate, encoded.get(candidate.meant)))
 
 
-def _is_fact(one: FactCandidate, encoded: Encoded | None) -> bool:
-    likely = chance("fact", one.meant, encoded.vector if encoded else None)
+def _is_fact(candidate: FactCandidate, encoded: Encoded | None) -> bool:
+    likely = chance("fact", candidate.meant, encoded.vector if encoded else None)
     if likely is None:
-        return one.own
-    if one.asked or one.follows:
+        return candidate.own
+    if candidate.asked or candidate.follows:
         return likely >= point("fact", "answer")
-    return _is_clause(one.text) and likely >= point("fact", "store") and not _asks_surely(one, encoded)
+    return _is_clause(candidate.text) and likely >= point("fact", "store") and not _asks_surely(candidate, encoded)
 
 
-def _asks_surely(one: FactCandidate, encoded: Encoded | None) -> bool:
+def _asks_surely(candidate: FactCandidate, encoded: Encoded | None) -> bool:
     """Whether a sentence surely asks for what only the user can have told: "The vet wants to know which tablets"."""
-    asks = personal_chance(one.meant, encoded)
+    asks = personal_chance(candidate.meant, encoded)
     return asks is not None and asks >= point("personal", "sure")
 
 
@@ -132,5 +132,6 @@ def join_facts(found: Sequence[FactCandidate], language: str) -> str:
     """What may be shown of some sentences: the user's words; an answer with the question that was asked, called so."""
     between = "" if language in UNSPACED else " "
     return between.join(
-        f'{one.shown} (asked by the assistant: "{one.asked}")' if one.asked else one.shown for one in found
+        f'{candidate.shown} (asked by the assistant: "{candidate.asked}")' if candidate.asked else candidate.shown
+        for candidate in found
     )

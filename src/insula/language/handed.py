@@ -80,14 +80,14 @@ def announcing_words(content: str, before: Sequence[SpokenLine]) -> tuple[str, .
     """The words that decide what of a message is the user's own, to be read by the head."""
     lead = lead_of(content)
     return tuple(
-        dict.fromkeys((*([_last_sentence(lead)] if lead else []), *(one.content for one in _may_announce(before))))
+        dict.fromkeys((*([_last_sentence(lead)] if lead else []), *(line.content for line in _may_announce(before))))
     )
 
 
 def users_lines(lines: Sequence[SpokenLine], hands: Hands, waits: Waits = may_wait) -> tuple[UsersWords, ...]:
     """What of each line of a session the user said themselves."""
     return tuple(
-        users_words(one.content, one.provenance, lines[:place], hands, waits) for place, one in enumerate(lines)
+        users_words(line.content, line.provenance, lines[:place], hands, waits) for place, line in enumerate(lines)
     )
 
 
@@ -110,7 +110,7 @@ def _announces_text(message: str, hands: Hands) -> bool:
 
 def _is_awaited(before: Sequence[SpokenLine], hands: Hands, may_only_wait: Waits) -> bool:
     """Whether a text was announced that has not come whole."""
-    announced = {id(one) for one in _may_announce(before)}
+    announced = {id(line) for line in _may_announce(before)}
     due, waits = 0, False
     for line in before:
         if line.provenance != "user":

@@ -126,7 +126,9 @@ def find_owners(text: str, language: str, speaker: str, listener: str, before: S
     talk = _Talk(me, short_name(listener), next((path for path in before if path != me), SOMEBODY))
     text = _INVERTED.sub(r" \1", text) if language == "fr" else text
     mentions, subjects = (_read_unspaced if language in UNSPACED else _read_spaced)(text, load_lexicon(language), talk)
-    return Owners(frozenset(subjects), frozenset(path for one in mentions for path in (one.path, one.named) if path))
+    return Owners(
+        frozenset(subjects), frozenset(path for mention in mentions for path in (mention.path, mention.named) if path)
+    )
 
 
 def owners_may_match(asked: frozenset[str], said: frozenset[str]) -> bool:
@@ -134,12 +136,12 @@ def owners_may_match(asked: frozenset[str], said: frozenset[str]) -> bool:
     if not asked or not said:
         return True
     kin, other_kin = asked - names_among(asked) - {USER}, said - names_among(said) - {USER}
-    if kin and other_kin and not any(may_be_same(one, other) for one in kin for other in other_kin):
+    if kin and other_kin and not any(may_be_same(owner, other) for owner in kin for other in other_kin):
         return False  # my son Pablo is not my boss Pablo
     names, others = names_among(asked), names_among(said)
     if names and others and names.isdisjoint(others):  # my sister Ana is not my sister Eva
         return False
-    return any(may_be_same(one, other) for one in asked for other in said)
+    return any(may_be_same(owner, other) for owner in asked for other in said)
 
 
 def names_among(paths: frozenset[str]) -> frozenset[str]:
@@ -192,7 +194,7 @@ def _read_spaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention]
     tokens = [(fold_accents(match.group().lower()), match.group()) for match in _TOKEN.finditer(text)]
     lows, found = [low for low, _ in tokens], _find_mentions(tokens, known, talk)
     start = _reported_from(lows, found, known.words)
-    told = [one.path for one in found if one.at < start]
+    told = [mention.path for mention in found if mention.at < start]
     if start:
         talk = talk._replace(they=next((path for path in told if path not in talk[:2]), talk.they))
         inner = _find_mentions(tokens[start:], known, talk)
@@ -206,12 +208,14 @@ def _find_mentions(tokens: Sequence[Token], known: Lexicon, talk: _Talk) -> list
     found: list[_Mention] = []
     for at, (low, written) in enumerate(tokens):
         oblique = at > 0 and _is_preposition(lows, at - 1, words)
-        they = next((one.named or one.path for one in reversed(found) if one.path not in talk[:2]), talk.they)
+        they = next(
+            (mention.named or mention.path for mention in reversed(found) if mention.path not in talk[:2]), talk.they
+        )
         pronoun = _resolve_pronoun(lows, at, known, talk._replace(they=they))
         if _is_being(lows, at, known):
             _add_being(found, lows, at, known, talk._replace(they=they))
         elif pronoun is not None:
-            dropped = low in words.get("first_verbs", ()) and any(one.path == talk.me for one in found)
+            dropped = low in words.get("first_verbs", ()) and any(mention.path == talk.me for mention in found)
             if pronoun and not dropped:
                 found.append(_Mention(pronoun, at, oblique, pronoun=low not in words["first_own"]))
         elif written == "Sie" and at and "ich" in words["first"]:
@@ -229,8 +233,10 @@ def _reported_from(lows: Sequence[str], found: Sequence[_Mention], words: Mappin
     for at in range(say + 1, min(say + 1 + HEAD, len(lows))):
         if lows[at] in words["that"]:
             return at + 1
-    direct = {one.at for one in found if not one.oblique}
-    near = (one.at for one in found if one.pronoun and not one.oblique and say < one.at <= say + HEAD)
+    direct = {mention.at for mention in found if not mention.oblique}
+    near = (
+        mention.at for mention in found if mention.pronoun and not mention.oblique and say < mention.at <= say + HEAD
+    )
     return next((at for at in near if at + 1 < len(lows) and direct.isdisjoint((at + 1, at + 2))), 0)
 
 
@@ -272,7 +278,9 @@ def _add_being(found: list[_Mention], lows: Sequence[str], at: int, known: Lexic
     """Add the being at a word, at the end of the path of whom it belongs to."""
     words, kind = known.words, known.find_being(lows[at])
     root, begin = _owner_before(lows, at, known, talk)
-    own = _Mention(f"{root}/{kind}", at, any(_is_preposition(lows, one, words) for one in range(max(0, at - 2), at)))
+    own = _Mention(
+        f"{root}/{kind}", at, any(_is_preposition(lows, place, words) for place in range(max(0, at - 2), at))
+    )
     previous = found[-1] if found else None
     if previous is not None and previous.path != talk.me:
         between = lows[previous.at + 1 : at]
@@ -359,21 +367,25 @@ def _find_subjects(
     lows: Sequence[str], found: Sequence[_Mention], words: Mapping[str, frozenset[str]], talk: _Talk
 ) -> set[str]:
     """Those of the beings in a clause that are its subject."""
-    direct = [one for one in found if not one.oblique] or [one for one in found if one.genitive]
+    direct = [mention for mention in found if not mention.oblique] or [mention for mention in found if mention.genitive]
     if not direct:
         if not found and not words.get("third_verbs", frozenset()).isdisjoint(lows[:REACH]):
             return {talk.they}
         return {NOBODY} if not lows or lows[0] in words["determiners"] else {talk.me}
     subject = direct[0]
-    if subject.path == SOMEBODY and any(one.path == talk.me for one in found):  # "they're putting my rent up"
+    if subject.path == SOMEBODY and any(mention.path == talk.me for mention in found):  # "they're putting my rent up"
         return {talk.me}
     subjects = {path for path in (subject.path, subject.named) if path}
-    for one in direct[1:]:
-        if one.at - subject.at <= REACH and not words["and"].isdisjoint(lows[subject.at : one.at]):
-            subjects.add(one.path)
+    for mention in direct[1:]:
+        if mention.at - subject.at <= REACH and not words["and"].isdisjoint(lows[subject.at : mention.at]):
+            subjects.add(mention.path)
     if subject.path == talk.me and not words["has"].isdisjoint(lows):  # "I have a dog called Rex" says of the dog, too
-        had = (one for one in direct if words["first_own"].isdisjoint(lows[max(0, one.at - REACH) : one.at]))
-        subjects |= {one.path for one in had if one.path.startswith(f"{talk.me}/")}
+        had = (
+            mention
+            for mention in direct
+            if words["first_own"].isdisjoint(lows[max(0, mention.at - REACH) : mention.at])
+        )
+        subjects |= {mention.path for mention in had if mention.path.startswith(f"{talk.me}/")}
     return subjects - {talk.you} or subjects
 
 
@@ -404,12 +416,12 @@ def _read_unspaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mentio
         if path:
             found.append(_Mention(path, start, _is_oblique(text, start, match.end(), words, japanese=japanese)))
             last, they = match.end(), path if path not in talk[:2] else they
-    direct = next((one for one in found if not one.oblique), None)
+    direct = next((mention for mention in found if not mention.oblique), None)
     if direct is None:
         return found, {talk.me}
     subjects = {path for path in (direct.path, direct.named) if path} - {talk.you} or {talk.me}
     if direct.path == talk.me and re.search("有|养|飼|いる|います", text):
-        subjects |= {one.path for one in found if one.path.startswith(f"{talk.me}/")}
+        subjects |= {mention.path for mention in found if mention.path.startswith(f"{talk.me}/")}
     return found, subjects
 
 

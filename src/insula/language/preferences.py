@@ -104,13 +104,16 @@ def find_preferences(
     """
     amid = MOSTLY * characters
     read = (_read_preference(text, pieces, whole, language, is_amid=len(text) < amid) for text in pieces)
-    said = sorted(filter(None, read), key=lambda one: (one.force not in ("standing", "lifts"), -len(one.words)))
+    said = sorted(
+        filter(None, read),
+        key=lambda preference: (preference.force not in ("standing", "lifts"), -len(preference.words)),
+    )
     found: list[Preference] = []
-    for one in said:
-        if not any(one.words in other.words or other.words in one.words for other in found):
-            found.append(one)
+    for preference in said:
+        if not any(preference.words in other.words or other.words in preference.words for other in found):
+            found.append(preference)
     order = list(pieces)
-    return tuple(sorted(found, key=lambda one: order.index(one.words)))
+    return tuple(sorted(found, key=lambda preference: order.index(preference.words)))
 
 
 def _read_preference(
@@ -169,9 +172,9 @@ def part_of(vector: Vector | None, least: float = 0.0) -> str:
     )
 
 
-def is_of_one_part(one: str, other: str) -> bool:
+def is_of_one_part(part: str, other: str) -> bool:
     """Whether two preferences are about the same part of an answer, of which only one thing can be wanted."""
-    name = one.partition(".")[0]
+    name = part.partition(".")[0]
     return name not in SEVERAL and name == other.partition(".")[0]
 
 

@@ -135,8 +135,8 @@ def _extract_statements(
             made = _make_statement(clause, piece.text, language, speaker, listener, context)
             found += [made] if only is None or piece.text in only else []
             context = context._replace(said=made)
-    plain = (one._replace(text=one.text.replace(QUOTED, ELLIPSIS)) for one in found[:MAX_STATEMENTS])
-    return tuple(one._replace(modality="fiction") if played else one for one in plain)
+    plain = (statement._replace(text=statement.text.replace(QUOTED, ELLIPSIS)) for statement in found[:MAX_STATEMENTS])
+    return tuple(statement._replace(modality="fiction") if played else statement for statement in plain)
 
 
 def find_asides(text: str, language: str) -> Iterator[str]:

@@ -25,7 +25,7 @@ def units(analysis: Analysis) -> tuple[str, ...]:
     if not told:
         return ()
     own = analysis if told == analysis.text.strip() else analyse(told, default=analysis.language)
-    said = [one.text for one in own.sentences if any(map(str.isalpha, one.text))]
+    said = [sentence.text for sentence in own.sentences if any(map(str.isalpha, sentence.text))]
     half = MOST // 2
     kept = said if len(said) <= MOST else [*said[:half], *said[-half:]]
     clauses = (clause for text in kept for clause in _split_clauses(text, own.language))

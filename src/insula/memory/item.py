@@ -155,18 +155,21 @@ def estimate_novelty(encoding: Encoding, recalled: Sequence[Recalled]) -> float:
     terms = encoding.terms
     if not terms:
         return 0.0
-    held = (len(terms & one.terms) for one in recalled if one.memory.kind == "semantic")
+    held = (len(terms & memory.terms) for memory in recalled if memory.memory.kind == "semantic")
     return 1.0 - max(held, default=0) / len(terms)
 
 
 def states_change(stated: Sequence[Statement]) -> bool:
     """Whether a text states that something changed, ended, is not so or was wrong: like what it renews, and yet new."""
-    return any(UPDATES & one.marks and one.modality == "fact" for one in stated)
+    return any(UPDATES & statement.marks and statement.modality == "fact" for statement in stated)
 
 
 def measure_personal(analysis: Analysis) -> float:
     """1 where a text states something of the one who speaks, or of somebody of theirs, else 0."""
-    owners = (find_owners(one.text, analysis.language, USER, ASSISTANT).mentions for one in find_assertions(analysis))
+    owners = (
+        find_owners(sentence.text, analysis.language, USER, ASSISTANT).mentions
+        for sentence in find_assertions(analysis)
+    )
     return float(any(path.split("/")[0] == USER for mentions in owners for path in mentions))
 
 

@@ -89,10 +89,10 @@ def wishes_of(
         return ()
     read = {text: vectors[text] for text in pieces if text in vectors}
     found = find_preferences(read, vectors[whole], own.language, len(said.text))
-    if any(one.force == "standing" for one in found) and _hands_over(read, found):
+    if any(preference.force == "standing" for preference in found) and _hands_over(read, found):
         return ()
     alone = _make_up(found, said.text) and _is_for_answers(history)
-    found = tuple(one._replace(alone=alone and one.alone) for one in found)
+    found = tuple(preference._replace(alone=alone and preference.alone) for preference in found)
     return learnable_preferences(found, said, [line.content for line in history if line.provenance == "tool"])
 
 
@@ -112,17 +112,19 @@ def learnable_preferences(found: Sequence[Preference], said: UsersWords, tools: 
     if not found or screen_text(said.text[:SCREENED], SCREENED).reasons:
         return ()
     echoes = [_flatten_text(text) for text in tools]
-    return tuple(OwnWish(one) for one in found if _is_plain(one.words, echoes))
+    return tuple(OwnWish(preference) for preference in found if _is_plain(preference.words, echoes))
 
 
 def is_all(heard: Sequence[Preference], message: str) -> bool:
     """Whether a message is nothing but what it wants of answers, and so tells nothing of the user."""
-    return _make_up([one for one in heard if one.force == "standing" or one.for_now], message)
+    return _make_up(
+        [preference for preference in heard if preference.force == "standing" or preference.for_now], message
+    )
 
 
 def _make_up(found: Sequence[Preference], message: str) -> bool:
     """Whether a message is hardly anything but some preferences."""
-    return sum(len(one.words) for one in found) >= MOSTLY * len(message.strip()) > 0
+    return sum(len(preference.words) for preference in found) >= MOSTLY * len(message.strip()) > 0
 
 
 def _is_for_answers(history: Sequence[SpokenLine]) -> bool:
@@ -134,7 +136,9 @@ def _is_for_answers(history: Sequence[SpokenLine]) -> bool:
 
 def _hands_over(pieces: Mapping[str, Vector], found: Sequence[Preference]) -> bool:
     """Whether a message hands something over beside what it wants: nobody can tell then whose the preference is."""
-    others = (text for text in pieces if not any(text in one.words or one.words in text for one in found))
+    others = (
+        text for text in pieces if not any(text in preference.words or preference.words in text for preference in found)
+    )
     return any((chance("handed", text, pieces[text]) or 0.0) >= point("handed", "cut") for text in others)
 
 
@@ -228,35 +232,40 @@ def apply_preferences(
         session: ids of the messages of its session: a request that one of them made is not made again.
     """
     everything = list(kept)
-    ledger = [one for one in everything if is_wish(one)]
+    ledger = [preference for preference in everything if is_wish(preference)]
     changes, stood, ended = list[Change](), list[OwnWish](), list[str]()
     for wish in heard:
-        if any(message in one.citations and preference_words(one) == wish.words for one in ledger):
+        if any(message in preference.citations and preference_words(preference) == wish.words for preference in ledger):
             continue
-        before = {one.key for one in ledger if is_told(one)}
+        before = {preference.key for preference in ledger if is_told(preference)}
         found: dict[str, Relation] = {
-            one.key: what
-            for one in ledger
-            if is_of_one_topic(wish, one.trigger)
-            and (what := relate_preferences(wish, part_told(one.key), preference_words(one))) != "unrelated"
+            preference.key: what
+            for preference in ledger
+            if is_of_one_topic(wish, preference.trigger)
+            and (what := relate_preferences(wish, part_told(preference.key), preference_words(preference)))
+            != "unrelated"
         }
-        changes_one = wish.force == "unsure" and any(is_told(one) and one.key in found for one in ledger)
+        changes_one = wish.force == "unsure" and any(
+            is_told(preference) and preference.key in found for preference in ledger
+        )
         for_now = wish.for_now and not changes_one
         if wish.force in ("once", "unsure") and not (for_now or changes_one):
             continue
         if wish.lifts:
-            meant = [one for one in everything if one.id in pointed]
+            meant = [preference for preference in everything if preference.id in pointed]
             out = [
-                *(one for one in ledger if one.key in found),
+                *(preference for preference in ledger if preference.key in found),
                 *(meant if not (found or wish.part) and len(meant) == 1 else []),
             ]
-            changes += [Retired(one.key, USER, WHY["lifts"], "", message) for one in out]
-            ended += [preference_words(one) for one in out]
-            ledger = [one for one in ledger if one not in out]
+            changes += [Retired(preference.key, USER, WHY["lifts"], "", message) for preference in out]
+            ended += [preference_words(preference) for preference in out]
+            ledger = [preference for preference in ledger if preference not in out]
         else:
             made, ledger = _replace_related(ledger, found, new_preference(wish, message, now, for_now=for_now), session)
             changes += made
-            stood += [wish] if any(is_told(one) and one.key not in before for one in ledger) else []
+            stood += (
+                [wish] if any(is_told(preference) and preference.key not in before for preference in ledger) else []
+            )
     return PreferenceChanges(tuple(changes), tuple(ledger), tuple(stood), tuple(ended))
 
 
@@ -268,19 +277,26 @@ def _replace_related(
 ) -> tuple[list[Change], list[StoredGuidance]]:
     """The ledger with a preference in the place of what it says again or otherwise, and without the oldest where there
     are too many; what only asked for now ends no preference until it was asked for in another session."""
-    same = [one for one in ledger if found.get(one.key) == "same"]
-    if not is_told(new) and any(is_told(one) or not set(session).isdisjoint(one.citations) for one in same):
+    same = [preference for preference in ledger if found.get(preference.key) == "same"]
+    if not is_told(new) and any(
+        is_told(preference) or not set(session).isdisjoint(preference.citations) for preference in same
+    ):
         return [], ledger
     (message,) = new.citations
-    new = _add_citations(new, *(each for one in same for each in one.citations))
-    gone = (one.key for one in ledger if one.key in found and (is_told(new) or not is_told(one)))
+    new = _add_citations(new, *(each for preference in same for each in preference.citations))
+    gone = (
+        preference.key for preference in ledger if preference.key in found and (is_told(new) or not is_told(preference))
+    )
     out: dict[str, Relation] = {key: found[key] for key in gone}
     out.pop(new.key, None)
-    left = [one for one in ledger if one.key not in out and one.key != new.key]
-    crowd = {one.key for one in sorted(left, key=lambda one: one.created_at)[: max(0, len(left) - MOST + 1)]}
+    left = [preference for preference in ledger if preference.key not in out and preference.key != new.key]
+    crowd = {
+        preference.key
+        for preference in sorted(left, key=lambda preference: preference.created_at)[: max(0, len(left) - MOST + 1)]
+    }
     changes: list[Change] = [*_retire_changes(ledger, out, new.key, message), *_crowd_out(left, crowd)]
     changes += [_lesson_change(new), _revision_change(new, "said again" if same else "said", message)]
-    return changes, [*(one for one in left if one.key not in crowd), new]
+    return changes, [*(preference for preference in left if preference.key not in crowd), new]
 
 
 def _topic_terms(about: str) -> tuple[str, ...]:
@@ -305,24 +321,30 @@ def new_preference(wish: Preference, message: int, now: float, *, for_now: bool 
     )
 
 
-def _add_citations(one: StoredGuidance, *said: int) -> StoredGuidance:
-    return one._replace(citations=tuple(sorted({*one.citations, *said})))
+def _add_citations(preference: StoredGuidance, *said: int) -> StoredGuidance:
+    return preference._replace(citations=tuple(sorted({*preference.citations, *said})))
 
 
-def _lesson_change(one: StoredGuidance) -> LessonChange:
-    return LessonChange(one.key, one.advice, one.trigger, "", one.author, one.citations)
+def _lesson_change(preference: StoredGuidance) -> LessonChange:
+    return LessonChange(
+        preference.key, preference.advice, preference.trigger, "", preference.author, preference.citations
+    )
 
 
-def _revision_change(one: StoredGuidance, why: str, message: int) -> RevisionChange:
-    return RevisionChange(f"lesson:{one.key}", USER, one.advice, {"why": why, "message": message})
+def _revision_change(preference: StoredGuidance, why: str, message: int) -> RevisionChange:
+    return RevisionChange(f"lesson:{preference.key}", USER, preference.advice, {"why": why, "message": message})
 
 
 def _retire_changes(
     ledger: Iterable[StoredGuidance], out: Mapping[str, Relation], by: str, message: int
 ) -> list[Change]:
-    gone = (one for one in ledger if one.key in out)
-    return [Retired(one.key, USER, WHY[out[one.key]], by, message) for one in gone]
+    gone = (preference for preference in ledger if preference.key in out)
+    return [Retired(preference.key, USER, WHY[out[preference.key]], by, message) for preference in gone]
 
 
 def _crowd_out(ledger: Iterable[StoredGuidance], crowd: Collection[str]) -> list[Change]:
-    return [Retired(one.key, "night", "there were too many", "", 0) for one in ledger if one.key in crowd]
+    return [
+        Retired(preference.key, "night", "there were too many", "", 0)
+        for preference in ledger
+        if preference.key in crowd
+    ]

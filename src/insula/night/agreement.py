@@ -108,21 +108,21 @@ def _load_data() -> dict[str, dict[str, str]]:
     return json.loads((files("insula.night") / "polarity.json").read_text("utf-8"))
 
 
-def _read_pair(one: str, other: str) -> tuple[AdviceClaim, AdviceClaim]:
+def _read_pair(advice: str, other: str) -> tuple[AdviceClaim, AdviceClaim]:
     """Two claims in one language: a text too short to tell its own is read in that of the other."""
-    a, b = read_claim(one), read_claim(other)
+    a, b = read_claim(advice), read_claim(other)
     return (
         (a, b)
         if a.language == b.language
-        else (read_claim(one, b.language or "en"), read_claim(other, a.language or "en"))
+        else (read_claim(advice, b.language or "en"), read_claim(other, a.language or "en"))
     )
 
 
-def says_same(one: str, other: str) -> bool:
+def says_same(advice: str, other: str) -> bool:
     """Whether two pieces of advice say the same."""
-    a, b = _read_pair(one, other)
+    a, b = _read_pair(advice, other)
     if not a.terms or not b.terms:
-        return one.casefold() == other.casefold()
+        return advice.casefold() == other.casefold()
     shared = a.terms & b.terms
     agreed = frozenset(term for term, _ in a.signed & b.signed)
     if a.negative != b.negative or a.marks != b.marks or shared != agreed:
@@ -130,9 +130,9 @@ def says_same(one: str, other: str) -> bool:
     return _term_overlap(a, b) >= (WITHIN if shared in (a.terms, b.terms) else SAME)
 
 
-def says_opposite(one: str, other: str) -> bool:
+def says_opposite(advice: str, other: str) -> bool:
     """Whether one piece of advice says the opposite of the other."""
-    a, b = _read_pair(one, other)
+    a, b = _read_pair(advice, other)
     overlap = _term_overlap(a, b)
     if overlap < OPPOSITE or min(len(a.terms), len(b.terms)) < 2:
         return False

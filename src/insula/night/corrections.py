@@ -126,7 +126,7 @@ def find_corrections(lines: Iterable[TranscriptLine]) -> Iterator[CorrectiveMess
 def _without_questions(own: str, previous: str) -> str:
     """The sentences of a text that ask nothing; "could you …?" asks for something to be done, and stays."""
     analysis = analyse(own, default=detect_language(previous, "en"))
-    kept = [one.text for one in analysis.sentences if not is_question(one, analysis.language)]
+    kept = [sentence.text for sentence in analysis.sentences if not is_question(sentence, analysis.language)]
     return own if len(kept) == len(analysis.sentences) else " ".join(kept)
 
 
@@ -140,35 +140,39 @@ def is_question(sentence: Sentence, language: str) -> bool:
 
 def corrected_in(session_id: int, lines: Sequence[TranscriptLine]) -> tuple[Corrected, ...]:
     """What the user put right in a session, oldest first."""
-    found = (_make_correction(session_id, one) for one in find_corrections(lines))
-    return tuple(one for one in found if one is not None)
+    found = (_make_correction(session_id, message) for message in find_corrections(lines))
+    return tuple(correction for correction in found if correction is not None)
 
 
 def asked_in(lines: Sequence[TranscriptLine]) -> tuple[str, ...]:
     """What the user asked for or put right in a session, in their own words."""
     return tuple(
-        wanted for one in find_corrections(lines) if (wanted := one.judged.wanted) and not one.explain_refusal(wanted)
+        wanted
+        for message in find_corrections(lines)
+        if (wanted := message.judged.wanted) and not message.explain_refusal(wanted)
     )
 
 
 def refused_in(lines: Sequence[TranscriptLine]) -> tuple[tuple[int, str], ...]:
     """The messages of a session that ask for or correct something and from which nothing is learned, each with why."""
     return tuple(
-        (one.line.id, why) for one in find_corrections(lines) if (why := one.explain_refusal(one.judged.wanted))
+        (message.line.id, why)
+        for message in find_corrections(lines)
+        if (why := message.explain_refusal(message.judged.wanted))
     )
 
 
-def _make_correction(session_id: int, one: CorrectiveMessage) -> Corrected | None:
-    wanted = one.judged.wanted[:WORDS_CHARS]
-    if one.judged.kind == "instruction" or not wanted:
+def _make_correction(session_id: int, message: CorrectiveMessage) -> Corrected | None:
+    wanted = message.judged.wanted[:WORDS_CHARS]
+    if message.judged.kind == "instruction" or not wanted:
         return None
-    own = analyse(one.own, default=detect_language(one.previous, "en"))
+    own = analyse(message.own, default=detect_language(message.previous, "en"))
     if _tells_of_user(wanted, own.language) or not _says_what(analyse(wanted, default=own.language)):
         return None
-    asked = analyse(own_words(one.asked.content), default=own.language).terms if one.asked else ()
+    asked = analyse(own_words(message.asked.content), default=own.language).terms if message.asked else ()
     about = tuple(dict.fromkeys(asked or analyse(wanted, default=own.language).terms))[:TRIGGER_TERMS]
-    cited = (one.line.id,) if one.asked is None else (one.asked.id, one.line.id)
-    return Corrected(session_id, wanted, about, cited, one.explain_refusal(wanted))
+    cited = (message.line.id,) if message.asked is None else (message.asked.id, message.line.id)
+    return Corrected(session_id, wanted, about, cited, message.explain_refusal(wanted))
 
 
 def _says_what(wanted: Analysis) -> bool:
@@ -189,7 +193,7 @@ def stuck_in(
     session_id: int, lines: Sequence[TranscriptLine], impasses: Iterable[StoredSignal]
 ) -> tuple[Corrected, ...]:
     """What the user asked in a session and no answer was found to, as the signals of its impasses say (K5)."""
-    turns = {one.turn for one in impasses if one.session_id == session_id}
+    turns = {signal.turn for signal in impasses if signal.session_id == session_id}
     asked = (line for line in lines if is_users(line) and line.turn in turns)
     return tuple(_make_stuck(session_id, line, own) for line in asked if (own := own_words(line.content)))
 
@@ -200,11 +204,11 @@ def _make_stuck(session_id: int, line: TranscriptLine, own: str) -> Corrected:
     return Corrected(session_id, own[:WORDS_CHARS], about, (line.id,), why, "stuck")
 
 
-def is_again(one: Corrected, wanted: str, trigger: Sequence[str]) -> bool:
+def is_again(correction: Corrected, wanted: str, trigger: Sequence[str]) -> bool:
     """Whether a correction says what another one said, of the same matter."""
     return (
-        correction_likeness(one.wanted, wanted) >= AGAIN
-        and triggers.trigger_overlap(one.about, trigger) >= triggers.SAME
+        correction_likeness(correction.wanted, wanted) >= AGAIN
+        and triggers.trigger_overlap(correction.about, trigger) >= triggers.SAME
     )
 
 
@@ -235,25 +239,25 @@ def lessons_of(
         before: those of earlier sessions.
         kept: the user's guidance.
     """
-    known = [one for one in kept if is_again_lesson(one)]
+    known = [guidance for guidance in kept if is_again_lesson(guidance)]
     done: list[Corrected] = []
-    for one in (each for each in new if not each.refused):
-        if any(one.kind == other.kind and is_again(one, other.wanted, other.about) for other in done):
+    for correction in (each for each in new if not each.refused):
+        if any(correction.kind == other.kind and is_again(correction, other.wanted, other.about) for other in done):
             continue
-        done.append(one)
-        like = [each for each in (*before, *new) if each.kind == one.kind and not each.refused]
-        alike_ones = [each for each in like if is_again(each, one.wanted, one.about)]
+        done.append(correction)
+        like = [each for each in (*before, *new) if each.kind == correction.kind and not each.refused]
+        alike_ones = [each for each in like if is_again(each, correction.wanted, correction.about)]
         cited = tuple(sorted({message for each in alike_ones for message in each.citations}))
-        mine = (each for each in known if each.key.startswith(f"{one.kind}/"))
-        lesson = next((each for each in mine if is_again(one, quote_user(each), each.trigger)), None)
+        mine = (each for each in known if each.key.startswith(f"{correction.kind}/"))
+        lesson = next((each for each in mine if is_again(correction, quote_user(each), each.trigger)), None)
         if lesson is not None:
             yield LessonChange(lesson.key, lesson.advice, lesson.trigger, "", lesson.author, cited)
         elif len({each.session_id for each in alike_ones}) > 1 and (trigger := _shared_terms(alike_ones)):
             wanted = max((each.wanted for each in alike_ones), key=len).strip(" .。")  # the fullest of their wordings
-            key = sha256(f"{' '.join(sorted(trigger))}|{_flatten_text(one.wanted)}".encode()).hexdigest()[:16]
-            advice = ADVICE[one.kind].format(wanted=wanted)
+            key = sha256(f"{' '.join(sorted(trigger))}|{_flatten_text(correction.wanted)}".encode()).hexdigest()[:16]
+            advice = ADVICE[correction.kind].format(wanted=wanted)
             if not screen_text(advice, len(advice)).reasons:
-                yield LessonChange(f"{one.kind}/again/{key}", advice, trigger, "", "derived", cited)
+                yield LessonChange(f"{correction.kind}/again/{key}", advice, trigger, "", "derived", cited)
 
 
 def _shared_terms(several: Sequence[Corrected]) -> tuple[str, ...]:

@@ -66,23 +66,23 @@ class ExplainedPiece(NamedTuple):
 
 def describe_state(piece: GuidancePiece, now: float) -> str:
     """Where it stands, in a word or two."""
-    one = piece.kept
+    guidance = piece.kept
     if piece.retired:
         return f"retired: {_to_user(piece.retired)}"
-    if one.mode:
-        return one.mode
-    if is_wish(one):
-        return "your wish" if is_told(one) else "asked once"
-    if one.author == ledger.PERSON:
+    if guidance.mode:
+        return guidance.mode
+    if is_wish(guidance):
+        return "your wish" if is_told(guidance) else "asked once"
+    if guidance.author == ledger.PERSON:
         return "accepted"
-    held = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in one.evidence)
-    return "guideline" if one.section else assess_guidance(held, now).state
+    held = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in guidance.evidence)
+    return "guideline" if guidance.section else assess_guidance(held, now).state
 
 
-def describe_event(one: Revised) -> str:
+def describe_event(revision: Revised) -> str:
     """What became of a piece once, and who did it, in words."""
-    why = str(one.evidence.get("why", ""))
-    return f"{_WHO.get(one.author, one.author)}: {_DID.get(why, _to_user(why))}"
+    why = str(revision.evidence.get("why", ""))
+    return f"{_WHO.get(revision.author, revision.author)}: {_DID.get(why, _to_user(why))}"
 
 
 def _to_user(why: str) -> str:
@@ -103,8 +103,8 @@ async def find_piece(store: Store, user: str, name: str) -> GuidancePiece:
         InputError: there is none, or several begin so.
     """
     every = await list_pieces(store, user)
-    exact = [one for one in every if name in (one.kept.name, str(one.kept.id))]
-    found = exact or [one for one in every if len(name) >= FEWEST and one.kept.name.startswith(name)]
+    exact = [piece for piece in every if name in (piece.kept.name, str(piece.kept.id))]
+    found = exact or [piece for piece in every if len(name) >= FEWEST and piece.kept.name.startswith(name)]
     if len(found) != 1:
         what = "Several pieces of guidance begin with" if found else "There is no guidance"
         raise InputError(f"{what} {name!r}; {LISTED}.")
@@ -117,15 +117,15 @@ async def explain_piece(store: Store, user: str, name: str) -> ExplainedPiece:
     Raises:
         InputError: there is none such.
     """
-    one = await find_piece(store, user, name)
+    piece = await find_piece(store, user, name)
     user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     return ExplainedPiece(
-        one,
-        describe_state(one, store.now()),
-        await store.guidance.read_cited(user_id, one.kept.citations),
-        await store.guidance.list_revisions(user_id, f"lesson:{one.kept.key}", ledger.PAST),
-        await store.run(ledger.last_told, user_id, one.kept.id),
+        piece,
+        describe_state(piece, store.now()),
+        await store.guidance.read_cited(user_id, piece.kept.citations),
+        await store.guidance.list_revisions(user_id, f"lesson:{piece.kept.key}", ledger.PAST),
+        await store.run(ledger.last_told, user_id, piece.kept.id),
     )
 
 
@@ -135,22 +135,22 @@ async def decide_piece(store: Store, user: str, path: Path | None, name: str, do
     Raises:
         InputError: there is none such, or that cannot be done with it, with the reason.
     """
-    one = await find_piece(store, user, name)
+    piece = await find_piece(store, user, name)
     text = " ".join(redact(text).split())
-    if why := _explain_refusal(one, do, text):
-        raise InputError(f"The guidance {one.kept.name!r} stays as it is: {why}")
+    if why := _explain_refusal(piece, do, text):
+        raise InputError(f"The guidance {piece.kept.name!r} stays as it is: {why}")
     user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
-    if not await store.run(ledger.record_decision, user_id, one.kept, do, store.now(), text):
-        raise InputError(f"Nothing was decided on the guidance {one.kept.name!r} that could be undone.")
-    await _update_soul(store, user, user_id, path, one.kept, do)
-    return f"{one.kept.name} {DONE[do]}"
+    if not await store.run(ledger.record_decision, user_id, piece.kept, do, store.now(), text):
+        raise InputError(f"Nothing was decided on the guidance {piece.kept.name!r} that could be undone.")
+    await _update_soul(store, user, user_id, path, piece.kept, do)
+    return f"{piece.kept.name} {DONE[do]}"
 
 
-def _explain_refusal(one: GuidancePiece, do: Do, text: str) -> str:
+def _explain_refusal(piece: GuidancePiece, do: Do, text: str) -> str:
     """Why something cannot be done; empty where it can."""
-    if one.retired and do != "undo":
-        return f"it was retired ({_to_user(one.retired)}); `insula guidance undo {one.kept.name}` brings it back."
+    if piece.retired and do != "undo":
+        return f"it was retired ({_to_user(piece.retired)}); `insula guidance undo {piece.kept.name}` brings it back."
     if do == "edit":
         return _explain_unfit(text)
     return ""
@@ -161,18 +161,20 @@ def _explain_unfit(text: str) -> str:
     return f"{why[0].lower()}{why[1:]}." if why else ""
 
 
-async def _update_soul(store: Store, user: str, user_id: int, path: Path | None, one: StoredGuidance, do: Do) -> None:
+async def _update_soul(
+    store: Store, user: str, user_id: int, path: Path | None, guidance: StoredGuidance, do: Do
+) -> None:
     """Let SOUL.md show the decision at once, where there is one."""
     past = await store.guidance.list_revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     if not past:
         return
     document, kept = soul.parse_document(past[0].content), await store.guidance.list_lessons(user_id)
     standing = {each.key: each for each in kept if each.section and each.mode != MUTED}
-    gone = [line.id for line in document.derived if line.id == one.key and line.id not in standing]
-    words = {one.key: standing[one.key].advice} if one.key in standing and do in ("edit", "undo") else {}
+    gone = [line.id for line in document.derived if line.id == guidance.key and line.id not in standing]
+    words = {guidance.key: standing[guidance.key].advice} if guidance.key in standing and do in ("edit", "undo") else {}
     new = soul.revise_document(document, remove=gone, reword=words)
-    back = standing.get(one.key)
-    if back and do in ("undo", "unmute") and one.key not in {line.id for line in document.derived}:
+    back = standing.get(guidance.key)
+    if back and do in ("undo", "unmute") and guidance.key not in {line.id for line in document.derived}:
         new = soul.revise_document(new, add=[(guidelines.section_of(back), back.key, back.advice)])
     new = with_wishes(without_wishes(new), new, kept)
     if soul.render_document(new) != past[0].content:
@@ -214,13 +216,13 @@ async def erase_piece(store: Store, user: str, name: str, path: Path | None) -> 
     Raises:
         InputError: there is none such.
     """
-    one = await find_piece(store, user, name)
+    piece = await find_piece(store, user, name)
     user_id = await store.nights.find_user_id(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     with suppress(InputError):
         if path:
             await guidelines.adopt_edits(store, user, path)
-    await store.guidance.erase_lesson(user_id, one.kept.id)
+    await store.guidance.erase_lesson(user_id, piece.kept.id)
     return await _from_files(store, user, user_id, path)
 
 

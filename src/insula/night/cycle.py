@@ -196,11 +196,11 @@ class Night:
 
     async def lines_of(self, sessions: Sequence[int], limit: int) -> dict[int, list[TranscriptLine]]:
         """The last lines of some sessions, each oldest first."""
-        new = [one for one in sessions if self.known.get(("lines", one), (0,))[0] < limit]
+        new = [number for number in sessions if self.known.get(("lines", number), (0,))[0] < limit]
         if new:
             found = await self.store.nights.lines_of(self.user_id, new, limit)
-            self.known.update({("lines", one): (limit, lines) for one, lines in found.items()})
-        return {one: cast("list[TranscriptLine]", self.known["lines", one][1])[-limit:] for one in sessions}
+            self.known.update({("lines", number): (limit, lines) for number, lines in found.items()})
+        return {number: cast("list[TranscriptLine]", self.known["lines", number][1])[-limit:] for number in sessions}
 
     async def list_signals(self, kind: str, days: float) -> list[StoredSignal]:
         """The signals of a kind in the last days, oldest first."""
@@ -337,7 +337,7 @@ async def _take_grant(store: Store, night: str, user_id: int, account: Account, 
 
 async def _settle_grant(night: Night, report: SleepReport, given: Sum, spent: Sum) -> None:
     """Note how a night ended; where that fails, its grant stays spent, and the night is as it is."""
-    why = ", ".join(f"{one.name}: {one.error}" for one in report.failed)
+    why = ", ".join(f"{failed.name}: {failed.error}" for failed in report.failed)
     state: spending.State = "failed" if why else "done"
     try:
         await night.store.run(
@@ -408,7 +408,7 @@ async def _run_phases(
         if on_phase:
             on_phase(reports[-1])
     if not any(report.state == "failed" for report in reports):
-        seen = min([max((one.last for one in sessions), default=0), *_list_seen(reports)])
+        seen = min([max((session.last for session in sessions), default=0), *_list_seen(reports)])
         ended = await _run_phase(night, END, lambda _: _end_result(seen))
         reports += [ended] if ended.state == "failed" else []
     return tuple(reports)

@@ -124,20 +124,22 @@ class _Choice:
         """Ids that a person's word keeps out; they go at once."""
         self._rejected = rejected | old.rewritten
         self._own = [part.text for line in old.own for part in analyse(line.text).sentences][:_MOST_STATEMENTS]
-        unique = {one.id: one for one in reversed(offered)}.values()
-        self._muted = [one.text for one in unique if one.state == MUTED or one.id in rejected]
-        self._pool = self._merge_offered(sorted(unique, key=lambda one: (one.since, one.id)))
+        unique = {guideline.id: guideline for guideline in reversed(offered)}.values()
+        self._muted = [guideline.text for guideline in unique if guideline.state == MUTED or guideline.id in rejected]
+        self._pool = self._merge_offered(sorted(unique, key=lambda guideline: (guideline.since, guideline.id)))
         self._wanted = self._without_rivals()
         self._room = WORDS - count_heading_words(old) - count_told_words(old.own)
         whole = _Room(self._room, WORDS, WORDS)
-        self._fitting = [one for one in self._wanted if whole.add_words(_count_words(self._choose_words(one)))]
+        self._fitting = [
+            guideline for guideline in self._wanted if whole.add_words(_count_words(self._choose_words(guideline)))
+        ]
 
     # Which of them may be told.
 
     def _merge_offered(self, offered: Sequence[Guideline]) -> list[Guideline]:
         """The fit ones, those that say the same made one: of two, the one in the document stays, else the older."""
         kept: list[Guideline] = []
-        for each in sorted(offered, key=lambda one: one.id not in self._here):
+        for each in sorted(offered, key=lambda guideline: guideline.id not in self._here):
             if why := self._find_flaw(each):
                 self._drop_guideline(each, why)
                 continue
@@ -149,60 +151,60 @@ class _Choice:
             else:
                 kept[at] = _join_guidelines(kept[at], fit)
                 self._drop_guideline(fit, f"It says the same as “{kept[at].text}”", kept[at].id)
-        return [one for one in kept if self._is_backed(one)]
+        return [guideline for guideline in kept if self._is_backed(guideline)]
 
-    def _is_backed(self, one: Guideline) -> bool:
-        enough = one.support >= CORROBORATED or one.state == PINNED or one.said
+    def _is_backed(self, guideline: Guideline) -> bool:
+        enough = guideline.support >= CORROBORATED or guideline.state == PINNED or guideline.said
         if not enough:
-            self._drop_guideline(one, f"Fewer than {CORROBORATED} sessions back it")
+            self._drop_guideline(guideline, f"Fewer than {CORROBORATED} sessions back it")
         return enough
 
-    def _find_flaw(self, one: Guideline) -> str:
-        if why := self._ruled_out(replace(one, text=_address_assistant(one.text))):
-            self._by_person.add(one.id)
+    def _find_flaw(self, guideline: Guideline) -> str:
+        if why := self._ruled_out(replace(guideline, text=_address_assistant(guideline.text))):
+            self._by_person.add(guideline.id)
             return why
-        if one.state not in (ACTIVE, PINNED):
-            return f"It is {one.state}"
-        return find_flaw(one.text) or ("" if _ID.fullmatch(one.id) else "Its id cannot stand in a mark")
+        if guideline.state not in (ACTIVE, PINNED):
+            return f"It is {guideline.state}"
+        return find_flaw(guideline.text) or ("" if _ID.fullmatch(guideline.id) else "Its id cannot stand in a mark")
 
-    def _ruled_out(self, one: Guideline) -> str:
+    def _ruled_out(self, guideline: Guideline) -> str:
         """Which word of a person's is against it; empty for none."""
-        if one.state == MUTED or one.id in self._rejected:
+        if guideline.state == MUTED or guideline.id in self._rejected:
             return "A person muted it, rewrote it or took it out"
-        if any(says_same(one.text, other) for other in self._muted):
+        if any(says_same(guideline.text, other) for other in self._muted):
             return "A person muted the like"
         for statement in self._own:
-            if says_same(one.text, statement):
+            if says_same(guideline.text, statement):
                 return "A person wrote the same"
-            if says_opposite(one.text, statement):
+            if says_opposite(guideline.text, statement):
                 return f"A person wrote the opposite: “{statement}”"
         return ""
 
     def _without_rivals(self) -> list[Guideline]:
         """Best first, without those whose opposite is better supported, or older where support is equal."""
         kept: list[Guideline] = []
-        for one in sorted(self._pool, key=self._rank_guideline):
-            other = next((each for each in kept if says_opposite(one.text, each.text)), None)
+        for guideline in sorted(self._pool, key=self._rank_guideline):
+            other = next((each for each in kept if says_opposite(guideline.text, each.text)), None)
             if other is None:
-                kept.append(one)
+                kept.append(guideline)
             else:
                 self._drop_guideline(
-                    one, f"{other.support} sessions to {one.support} back the opposite: “{other.text}”"
+                    guideline, f"{other.support} sessions to {guideline.support} back the opposite: “{other.text}”"
                 )
         return kept
 
-    def _rank_guideline(self, one: Guideline) -> tuple[bool, int, float, str]:
-        seniority = SENIORITY if one.id in self._here else 0
-        return one.state != PINNED, -one.support - seniority, one.since, one.id
+    def _rank_guideline(self, guideline: Guideline) -> tuple[bool, int, float, str]:
+        seniority = SENIORITY if guideline.id in self._here else 0
+        return guideline.state != PINNED, -guideline.support - seniority, guideline.since, guideline.id
 
-    def _drop_guideline(self, one: Guideline, why: str, into: str = "") -> None:
-        self.dropped[one.id] = DroppedGuideline(one.id, one.text, f"{why}.", into)
+    def _drop_guideline(self, guideline: Guideline, why: str, into: str = "") -> None:
+        self.dropped[guideline.id] = DroppedGuideline(guideline.id, guideline.text, f"{why}.", into)
 
     # What stands in the document.
 
     def whole_document(self) -> Document:
         """All that the evidence asks for and there is room for."""
-        return self._make_document({one.id: self._choose_words(one) for one in self._fitting})
+        return self._make_document({guideline.id: self._choose_words(guideline) for guideline in self._fitting})
 
     def next_document(self) -> Document:
         """What may be written tonight."""
@@ -210,20 +212,24 @@ class _Choice:
         drift = DRIFT * max(size, YOUNG)
         room = _Room(self._room, drift, drift + max(0, YOUNG - size) if size else WORDS)
         words = self._list_staying(room)
-        for one in self._fitting:
-            text = self._choose_words(one)
-            if one.id in words:
-                if text != words[one.id] and room.swap_words(_count_words(words[one.id]), _count_words(text)):
-                    words[one.id] = text
+        for guideline in self._fitting:
+            text = self._choose_words(guideline)
+            if guideline.id in words:
+                if text != words[guideline.id] and room.swap_words(
+                    _count_words(words[guideline.id]), _count_words(text)
+                ):
+                    words[guideline.id] = text
             elif not any(says_opposite(text, other) for other in words.values()) and room.add_words(_count_words(text)):
-                words[one.id] = text
+                words[guideline.id] = text
         return self._make_document(words)
 
     def _list_staying(self, room: "_Room") -> dict[str, str]:
         """What is in the document and stays: all that is supported, for which only a person's own words can leave no
         room, and what has lost its support where that is more than one night may take away.
         """
-        supported = [one.id for one in sorted(self._pool, key=self._rank_guideline) if one.id in self._here]
+        supported = [
+            guideline.id for guideline in sorted(self._pool, key=self._rank_guideline) if guideline.id in self._here
+        ]
         lost = [name for name in self._here if name not in supported and name not in self._by_person]
         words: dict[str, str] = {}
         for name in (*supported, *lost):
@@ -235,8 +241,8 @@ class _Choice:
 
     def list_reasons(self) -> tuple[str, ...]:
         """Why the whole is not done at once."""
-        whole = {one.id: self._choose_words(one) for one in self._fitting}
-        lost = [one.text for one in self._pool if one.id in self._here and one.id not in whole]
+        whole = {guideline.id: self._choose_words(guideline) for guideline in self._fitting}
+        lost = [guideline.text for guideline in self._pool if guideline.id in self._here and guideline.id not in whole]
         found = [f"It would take out what conversations still back: {' / '.join(lost)}"] if lost else []
         size = count_told_words(line for line in self._old.derived)
         removed = sum(_count_words(text) for name, text in self._here.items() if name not in whole)
@@ -249,21 +255,32 @@ class _Choice:
     def list_absent(self, document: Document) -> tuple[DroppedGuideline, ...]:
         """What was offered and does not stand in the document."""
         told = {line.id for line in document.derived}
-        crowded = {one.id: DroppedGuideline(one.id, one.text, "There is no room, or it waits.") for one in self._pool}
+        crowded = {
+            guideline.id: DroppedGuideline(guideline.id, guideline.text, "There is no room, or it waits.")
+            for guideline in self._pool
+        }
         return tuple(each for name, each in (crowded | self.dropped).items() if name not in told)
 
-    def _choose_words(self, one: Guideline) -> str:
+    def _choose_words(self, guideline: Guideline) -> str:
         """The words of a guideline: those in the document while they say what it says, else its own."""
-        here = self._here.get(one.id)
-        stays = here is not None and one.id not in self._unsafe and (here == one.text or keeps_advice(here, one.text))
-        return here if here is not None and stays else one.text
+        here = self._here.get(guideline.id)
+        stays = (
+            here is not None
+            and guideline.id not in self._unsafe
+            and (here == guideline.text or keeps_advice(here, guideline.text))
+        )
+        return here if here is not None and stays else guideline.text
 
     def _make_document(self, words: Mapping[str, str]) -> Document:
         return revise_document(
             self._old,
             remove=self._here.keys() - words.keys(),
             reword={name: text for name, text in words.items() if self._here.get(name, text) != text},
-            add=[(one.section, one.id, words[one.id]) for one in self._fitting if one.id in words.keys() - self._here],
+            add=[
+                (guideline.section, guideline.id, words[guideline.id])
+                for guideline in self._fitting
+                if guideline.id in words.keys() - self._here
+            ],
         )
 
 
@@ -301,13 +318,13 @@ def _count_words(text: str) -> int:
     return count_words(f"- {text}")
 
 
-def _join_guidelines(one: Guideline, other: Guideline) -> Guideline:
+def _join_guidelines(guideline: Guideline, other: Guideline) -> Guideline:
     return replace(
-        one,
-        sessions=one.sessions | other.sessions,
-        since=min(one.since, other.since),
-        state=PINNED if PINNED in (one.state, other.state) else one.state,
-        said=one.said or other.said,
+        guideline,
+        sessions=guideline.sessions | other.sessions,
+        since=min(guideline.since, other.since),
+        state=PINNED if PINNED in (guideline.state, other.state) else guideline.state,
+        said=guideline.said or other.said,
     )
 
 

@@ -236,7 +236,7 @@ class Worker:
         while page := await store.run(nights.list_waiting, after, store.now(), PAGE):
             after = page[-1][0]
             zones = [(number, user, self.house.zone_of(user)) for number, user in page]
-            here = [one for one in zones if zone is None or zone == (one[2].key if one[2] else self.house.zones[0])]
+            here = [row for row in zones if zone is None or zone == (row[2].key if row[2] else self.house.zones[0])]
             due = [
                 (number, user, date or (_date_of(store.now(), where) if where else self.current_date()))
                 for number, user, where in here
@@ -295,7 +295,7 @@ class Worker:
             return 0
         alive = {mine, *await store.run(postgres.list_holders, _lease_name(""))}
         running = await self._call_engine(lambda: _list_runs(status="PENDING", queue_name=self._queue))
-        dead = [one.workflow_id for one in running if one.executor_id not in alive]
+        dead = [run.workflow_id for run in running if run.executor_id not in alive]
         if dead:
             log.warning("%d nights of workers that died go to the others.", len(dead))
             await self._call_engine(lambda: DBOS.resume_workflows(dead, queue_name=self._queue))
@@ -309,7 +309,7 @@ class Worker:
             lambda: _list_runs(status=["SUCCESS", "ERROR"], completed_before=before, limit=PAGE)
         )
         if old:
-            await self._call_engine(lambda: DBOS.delete_workflows([one.workflow_id for one in old]))
+            await self._call_engine(lambda: DBOS.delete_workflows([run.workflow_id for run in old]))
         await self.house.store.run(progress.drop_older_dates)
 
     def current_date(self) -> str:
@@ -319,9 +319,9 @@ class Worker:
     async def read_progress(self) -> DateProgress:
         """How many nights wait, are run, and have ended, of those on record."""
         found = await self.house.store.run(lambda connection: connection.execute(_COUNTED, {"name": NIGHT}).all())
-        count: dict[str, int] = {one.status: one.nights for one in found}
+        count: dict[str, int] = {row.status: row.nights for row in found}
         waiting = count.get("ENQUEUED", 0) + count.get("DELAYED", 0)
-        failed = sum(count.get(one, 0) for one in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"))
+        failed = sum(count.get(status, 0) for status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"))
         return DateProgress(waiting, count.get("PENDING", 0), count.get("SUCCESS", 0), failed)
 
 
@@ -377,7 +377,7 @@ def _summarise_report(report: SleepReport) -> dict[str, Any]:
     if report.capped:
         return {"state": "capped"}
     if report.failed:
-        raise Unfinished(", ".join(f"{one.name}: {one.why}" for one in report.failed))
+        raise Unfinished(", ".join(f"{failed.name}: {failed.why}" for failed in report.failed))
     if report.skipped and not report.gated:
         raise Unfinished(report.skipped)
     return {"state": "gated" if report.skipped else "done", "phases": len(report.phases)}

@@ -169,25 +169,25 @@ def read_text(text: str, embed: Embed | None, *, bids: bool = True) -> Text:
     return Text(text, frozenset(analyse(text).terms), vectors[0] if vectors else None, bids, put)
 
 
-def without_people(one: Corrected, embed: Embed | None) -> Corrected:
+def without_people(correction: Corrected, embed: Embed | None) -> Corrected:
     """A correction, refused where its words tell of somebody."""
-    if one.refused or not read_text(one.wanted, embed).is_about_people:
-        return one
-    return one._replace(refused=ABOUT_PEOPLE)
+    if correction.refused or not read_text(correction.wanted, embed).is_about_people:
+        return correction
+    return correction._replace(refused=ABOUT_PEOPLE)
 
 
 def about_no_answers(corrections: Sequence[Corrected], embed: Embed | None) -> list[Corrected]:
     """Those corrections that are not about how answers are to be: that is a preference, and has a ledger of its own."""
     if embed is None or not corrections:
         return list(corrections)
-    vectors = embedded_all(embed, [one.wanted for one in corrections])
-    return [one for one, vector in zip(corrections, vectors, strict=True) if not part_of(vector)]
+    vectors = embedded_all(embed, [correction.wanted for correction in corrections])
+    return [correction for correction, vector in zip(corrections, vectors, strict=True) if not part_of(vector)]
 
 
 def list_sayings(lines: Sequence[TranscriptLine], embed: Embed | None) -> tuple[Saying, ...]:
     """What the user said in a session."""
     lines = read_own(lines, embed)
-    asking = {one.line.id for one in find_corrections(lines) if one.judged.kind}
+    asking = {message.line.id for message in find_corrections(lines) if message.judged.kind}
     own = [(line, words) for line in lines if is_users(line) and (words := own_words(line.content))][-SAYINGS:]
     found: list[Saying] = []
     previous = ""
@@ -225,7 +225,7 @@ def _is_fact(text: str, vectors: Sequence[Vector]) -> bool:
     if vectors:
         return any((chance("fact", text, each) or 0.0) >= TOLD for each in vectors)
     told = extract_statements(analyse(text), USER, ASSISTANT)
-    return any(subject.startswith(USER) for one in told for subject in one.subjects)
+    return any(subject.startswith(USER) for statement in told for subject in statement.subjects)
 
 
 # Whether an item may be kept.
@@ -331,8 +331,8 @@ def explain_unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Se
     """
     if text.is_about_people:
         return ABOUT_PEOPLE
-    every = [one for each in said.values() for one in each]
-    if quotes and not any(one.contains_quote(quote) for quote in quotes for one in every):
+    every = [saying for each in said.values() for saying in each]
+    if quotes and not any(saying.contains_quote(quote) for quote in quotes for saying in every):
         return "quotes what was not said"
     return "" if supporting_sessions(text, quotes, said) else "not borne out"
 
@@ -340,41 +340,41 @@ def explain_unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Se
 def supporting_sessions(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> tuple[int, ...]:
     """The sessions that bear an item out; none where what it quotes does not."""
     quoted = {
-        session for session, each in said.items() if quotes and any(_bears_out(text, one, quotes) for one in each)
+        session for session, each in said.items() if quotes and any(_bears_out(text, saying, quotes) for saying in each)
     }
-    near = {session for session, each in said.items() if any(_bears_out(text, one, ()) for one in each)}
+    near = {session for session, each in said.items() if any(_bears_out(text, saying, ()) for saying in each)}
     return tuple(sorted(quoted | near))
 
 
 def words_behind(item: CitedProposal, ground: Mapping[int, Ground], embed: Embed | None) -> str:
     """The user's words that an item rests on: what it quotes, else what is nearest of what bears it out."""
-    said = [one for session in item.sessions for one in ground[session].said]
-    if quoted := next((quote for quote in item.quotes if any(one.contains_quote(quote) for one in said)), ""):
+    said = [saying for session in item.sessions for saying in ground[session].said]
+    if quoted := next((quote for quote in item.quotes if any(saying.contains_quote(quote) for saying in said)), ""):
         return quoted
     text = read_text(item.text, embed, bids=bool(item.section))
-    return max((one for one in said if _bears_out(text, one, ())), key=text.nearness_to_saying).text
+    return max((saying for saying in said if _bears_out(text, saying, ())), key=text.nearness_to_saying).text
 
 
-def _bears_out(text: Text, one: Saying, quotes: Sequence[str]) -> bool:
+def _bears_out(text: Text, saying: Saying, quotes: Sequence[str]) -> bool:
     """Whether something said bears an item out; where quotations are given, whether one of them stands in it, too."""
-    if quotes and not any(map(one.contains_quote, quotes)):
+    if quotes and not any(map(saying.contains_quote, quotes)):
         return False
-    near = text.nearness_to_saying(one)
-    if says_opposite(text.text, one.text) and not text.wanted & one.wanted:
+    near = text.nearness_to_saying(saying)
+    if says_opposite(text.text, saying.text) and not text.wanted & saying.wanted:
         return False
-    if one.is_fact and text.wards and near >= FACT_NEAR:
+    if saying.is_fact and text.wards and near >= FACT_NEAR:
         return True
-    if near >= SAID and not one.is_fact:
+    if near >= SAID and not saying.is_fact:
         return True
     least, close = (QUOTED, CLOSE) if quotes else (NEAR, SURE)
-    return one.is_feedback and near >= least and _wants_no_other(text, one, near, close)
+    return saying.is_feedback and near >= least and _wants_no_other(text, saying, near, close)
 
 
-def _wants_no_other(text: Text, one: Saying, near: float, close: float) -> bool:
+def _wants_no_other(text: Text, saying: Saying, near: float, close: float) -> bool:
     """Whether an item asks of the manner of answers nothing else than what was said does."""
-    if text.bids and near < SURE and _wants_otherwise(text.wanted, one.wanted):
+    if text.bids and near < SURE and _wants_otherwise(text.wanted, saying.wanted):
         return False
-    return not text.wanted or bool(text.wanted & one.wanted) or near >= close
+    return not text.wanted or bool(text.wanted & saying.wanted) or near >= close
 
 
 def _find_wanted(vectors: Iterable[Vector | None], least: float = PART) -> frozenset[str]:
@@ -384,7 +384,7 @@ def _find_wanted(vectors: Iterable[Vector | None], least: float = PART) -> froze
 
 def _wants_otherwise(wanted: frozenset[str], asked: frozenset[str]) -> bool:
     """Whether something is wanted of what is asked for otherwise."""
-    return not wanted & asked and any(is_of_one_part(one, other) for one in wanted for other in asked)
+    return not wanted & asked and any(is_of_one_part(part, other) for part in wanted for other in asked)
 
 
 def contradicts_preferences(text: Text, preferences: Sequence[str], embed: Embed | None) -> bool:
@@ -403,7 +403,7 @@ def keeps_sense(wording: Text, piece: Text, embed: Embed | None) -> bool:
     if embed is None or piece.vector is None:
         return in_words
     parts = [read_text(part, embed) for part in dict.fromkeys((wording.text, *units(analyse(wording.text))))]
-    near, part = max(((each.nearness_to(piece), each) for each in parts), key=lambda one: one[0])
+    near, part = max(((each.nearness_to(piece), each) for each in parts), key=lambda pair: pair[0])
     names = read_claim(wording.text).marks >= read_claim(piece.text).marks
     manner = bool(piece.wanted) and piece.wanted == wording.wanted and near >= AGREED
     return part.wards == piece.wards and (in_words or (names and near >= SAME_SENSE) or manner)
@@ -411,7 +411,7 @@ def keeps_sense(wording: Text, piece: Text, embed: Embed | None) -> bool:
 
 def speaks_against(piece: Text, said: Iterable[Saying]) -> bool:
     """Whether feedback of the user's is about a guideline, so that it may be the reason to retire it."""
-    return any(one.is_feedback and piece.nearness_to_saying(one) >= AGAINST for one in said)
+    return any(saying.is_feedback and piece.nearness_to_saying(saying) >= AGAINST for saying in said)
 
 
 def _flatten_text(text: str) -> str:

@@ -52,8 +52,8 @@ def put_down(path: Path, past: Sequence[Revised]) -> tuple[bool, str]:
 
 def known_digests(past: Sequence[Revised]) -> frozenset[str]:
     """Digests of the documents that were written or accepted, also of those from which something was erased."""
-    erased = (str(digest) for one in past for digest in one.evidence.get(DIGESTS, ()))
-    return frozenset((*(soul.file_digest(one.content) for one in past), *erased))
+    erased = (str(digest) for revision in past for digest in revision.evidence.get(DIGESTS, ()))
+    return frozenset((*(soul.file_digest(revision.content) for revision in past), *erased))
 
 
 def section_of(kept: StoredGuidance) -> Section:
@@ -63,10 +63,10 @@ def section_of(kept: StoredGuidance) -> Section:
 
 def removed_guidelines(past: Sequence[Revised]) -> frozenset[str]:
     """The ids of guidelines that a person took out of the document, and did not bring back: they stay out."""
-    if not any(one.author == PERSON for one in past):
+    if not any(revision.author == PERSON for revision in past):
         return frozenset()
     gone: set[str] = set()
-    states = [(one.author, soul.parse_document(one.content)) for one in reversed(past)]
+    states = [(revision.author, soul.parse_document(revision.content)) for revision in reversed(past)]
     for (_, before), (author, after) in pairwise(states):
         gone |= soul.taken_out(before, after) if author == PERSON else frozenset()
         gone -= {line.id for line in after.derived}
@@ -201,7 +201,7 @@ def of_number(past: list[Revised], number: int) -> Revised:
     Raises:
         InputError: there is none such.
     """
-    found = next((one for one in past if one.id == number), None)
+    found = next((revision for revision in past if revision.id == number), None)
     if found is None:
         raise InputError(f"There is no revision {number}; {HISTORY} lists them.")
     return found

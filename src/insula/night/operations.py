@@ -108,50 +108,54 @@ def judge_operations(
         ground: what each session holds.
         embed: makes vectors; without one meaning is told by words alone.
     """
-    of, left = {one.name: one for one in known}, retirement_limit(len(known))
+    of, left = {guidance.name: guidance for guidance in known}, retirement_limit(len(known))
     fit: list[Operation] = []
     refused: list[dict[str, Any]] = []
     touched: set[str] = set()
-    for one in asked[:MOST]:
-        gone = len(one.ids) if one.do == "retire" else len(one.ids) - 1 if one.do == "merge" else 0
-        why = _find_flaw(one, of, ground, embed) or ("touched already" if touched & {*one.ids} else "")
+    for operation in asked[:MOST]:
+        gone = (
+            len(operation.ids) if operation.do == "retire" else len(operation.ids) - 1 if operation.do == "merge" else 0
+        )
+        why = _find_flaw(operation, of, ground, embed) or ("touched already" if touched & {*operation.ids} else "")
         why = why or ("more than one night may retire" if gone > left else "")
         if why:
-            refused.append({"do": one.do, "why": why})
+            refused.append({"do": operation.do, "why": why})
             continue
-        touched |= {*one.ids}
+        touched |= {*operation.ids}
         left -= gone
-        if one.do != "keep":
-            fit.append(one)
+        if operation.do != "keep":
+            fit.append(operation)
     return JudgedOperations(fit, refused)
 
 
 def _find_flaw(
-    one: Operation, of: Mapping[str, StoredGuidance], ground: Mapping[int, Ground], embed: Embed | None
+    operation: Operation, of: Mapping[str, StoredGuidance], ground: Mapping[int, Ground], embed: Embed | None
 ) -> str:
     """Why an operation may not be done; empty where it may."""
-    if not one.ids or not of.keys() >= {*one.ids}:
+    if not operation.ids or not of.keys() >= {*operation.ids}:
         return "unknown id"
-    pieces = [of[name] for name in dict.fromkeys(one.ids)]
-    if any(piece.mode or piece.author == "person" for piece in pieces) and one.do != "keep":
+    pieces = [of[name] for name in dict.fromkeys(operation.ids)]
+    if any(piece.mode or piece.author == "person" for piece in pieces) and operation.do != "keep":
         return "a person's own"
-    if one.do == "keep":
+    if operation.do == "keep":
         return ""
-    if not one.sessions or not ground.keys() >= {*one.sessions}:
-        return "unknown session" if one.sessions else "cites nothing"
-    if one.do == "retire":
-        said = [each for session in one.sessions for each in ground[session].said]
+    if not operation.sessions or not ground.keys() >= {*operation.sessions}:
+        return "unknown session" if operation.sessions else "cites nothing"
+    if operation.do == "retire":
+        said = [each for session in operation.sessions for each in ground[session].said]
         spoken = all(speaks_against(read_text(piece.advice, embed), said) for piece in pieces)
         return "" if spoken else "the user said nothing against it"
-    if len(pieces) < 2 if one.do == "merge" else len(pieces) != 1:
+    if len(pieces) < 2 if operation.do == "merge" else len(pieces) != 1:
         return "changes nothing"
     if any(says_opposite(first.advice, second.advice) for first, second in combinations(pieces, 2)):
         return "merges opposites"
-    if any(says_opposite(one.text, piece.advice) for piece in pieces):
+    if any(says_opposite(operation.text, piece.advice) for piece in pieces):
         return "says the opposite"
-    if distil.find_flaw(one.text) or grounding.find_flaw(CitedProposal(one.text, tuple(one.sessions)), ground):
+    if distil.find_flaw(operation.text) or grounding.find_flaw(
+        CitedProposal(operation.text, tuple(operation.sessions)), ground
+    ):
         return "unfit"
-    wording = read_text(one.text, embed)
+    wording = read_text(operation.text, embed)
     if wording.is_about_people:
         return ABOUT_PEOPLE
     lost = next((each for each in pieces if not keeps_sense(wording, read_text(each.advice, embed), embed)), None)
@@ -162,18 +166,18 @@ def apply_operations(
     operations: Sequence[Operation], known: Sequence[StoredGuidance]
 ) -> tuple[list[Change], list[StoredGuidance]]:
     """What some operations change, and the guidance that stands then; what stands no more by now is passed over."""
-    standing = {one.name: one for one in known}
+    standing = {guidance.name: guidance for guidance in known}
     changes: list[Change] = []
-    for one in operations:
-        ids = [name for name in dict.fromkeys(one.ids) if name in standing]
-        if len(ids) < len(set(one.ids)):
+    for operation in operations:
+        ids = [name for name in dict.fromkeys(operation.ids) if name in standing]
+        if len(ids) < len(set(operation.ids)):
             continue
-        why = f"a reflection: {one.do}"
-        first, gone = ("", ids) if one.do == "retire" else (ids[0], ids[1:])
+        why = f"a reflection: {operation.do}"
+        first, gone = ("", ids) if operation.do == "retire" else (ids[0], ids[1:])
         by = standing[first].key if first else ""
         if first:
-            changes.append(Reworded(by, one.text, why))
+            changes.append(Reworded(by, operation.text, why))
             cited = {each for name in ids for each in standing[name].citations}
-            standing[first] = standing[first]._replace(advice=one.text, citations=tuple(sorted(cited)))
+            standing[first] = standing[first]._replace(advice=operation.text, citations=tuple(sorted(cited)))
         changes += [Retired(standing.pop(name).key, NIGHT, why, by) for name in gone]
     return changes, list(standing.values())

@@ -88,12 +88,12 @@ def _is_content(message: str, question: str, response: str, name: str) -> bool:
         return False
     before = analyse(question)
     heard = analyse(message, default=before.language)
-    polite = list(takewhile(lambda one: says_no_more(one.text, name), heard.sentences))
+    polite = list(takewhile(lambda sentence: says_no_more(sentence.text, name), heard.sentences))
     further = heard.sentences[len(polite) :]
-    return any(gives_thanks(one.text) for one in polite) and all(
-        _goes_on(one, heard.language, before.terms)
-        and _HARMLESS.issuperset(judge_correction(one.text, question, response).cues)
-        for one in further
+    return any(gives_thanks(sentence.text) for sentence in polite) and all(
+        _goes_on(sentence, heard.language, before.terms)
+        and _HARMLESS.issuperset(judge_correction(sentence.text, question, response).cues)
+        for sentence in further
     )
 
 
@@ -106,7 +106,7 @@ def _goes_on(sentence: Sentence, language: str, asked: Collection[str]) -> bool:
     return (
         bool(found)
         and not doubts_statement(sentence.text)
-        and all(one.kind in _FACTS and not set(asked).issuperset(one.terms) for one in found)
+        and all(ask.kind in _FACTS and not set(asked).issuperset(ask.terms) for ask in found)
     )
 
 
@@ -123,8 +123,10 @@ def _evidence_score(turn: Mapping[str, Any], evidence: Collection[int]) -> float
 async def score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
     """The confidence of one turn before it was adjusted, where memory had evidence to show."""
     held = await store.read(find_memories, user, sorted(shown_memories(turn)))
-    asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
-    return _evidence_score(turn, frozenset(one.id for one in asserted))
+    asserted = (
+        memory for memory in held.values() if memory.provenance in {"user", "tool"} and memory.kind == "semantic"
+    )
+    return _evidence_score(turn, frozenset(memory.id for memory in asserted))
 
 
 def _is_evident(score: float) -> bool:
@@ -135,8 +137,8 @@ def _is_evident(score: float) -> bool:
 def shown_memories(turn: Mapping[str, Any]) -> frozenset[int]:
     """The ids of the memories that a turn showed to the model."""
     brought = turn.get("recalled")
-    entries = (one for one in brought if is_object(one) and one.get("shown")) if is_list(brought) else ()
-    return frozenset(number for one in entries if isinstance(number := one.get("id"), int))
+    entries = (entry for entry in brought if is_object(entry) and entry.get("shown")) if is_list(brought) else ()
+    return frozenset(number for entry in entries if isinstance(number := entry.get("id"), int))
 
 
 def confidence_level(turn: Mapping[str, Any]) -> object:
@@ -160,7 +162,7 @@ class Own(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """What of it is the user's own, and what it rests on."""
-        held = sum(one.held for one in self.outcomes)
+        held = sum(outcome.held for outcome in self.outcomes)
         return {**json.loads(dump_own(self.calibration)), "outcomes": len(self.outcomes), "held": held}
 
 
@@ -199,11 +201,11 @@ async def judge_answer(store: Store, user: str, session: str, turn: int, right: 
         InputError: there is no such turn, or it was judged before.
     """
     found = await store.read(views.read_talk, user, session, turn + 1, 1)
-    noticed = [one for one in found.noticed if one.turn == turn] if found else []
-    over = next((one for one in noticed if one.kind == TURN), None)
+    noticed = [entry for entry in found.noticed if entry.turn == turn] if found else []
+    over = next((entry for entry in noticed if entry.kind == TURN), None)
     if over is None:
         raise InputError(f"There is no turn {turn} with an answer in this conversation; look at it again.")
-    if any(one.kind == JUDGED for one in noticed):
+    if any(entry.kind == JUDGED for entry in noticed):
         raise InputError("This answer was judged before; one word on each counts.")
     place = await store.resolve_place(user, session)
     score = await score_of(store, user, over.data)
@@ -227,5 +229,5 @@ async def _count_outcome(store: Store, place: Place, outcome: AnswerOutcome, bas
     before = await read_calibration(store, place.user_id, base)
     known = (*before.outcomes, outcome)[-KEPT:]
     after = replace(refit_user(base, known), high=move_threshold(before.calibration, [outcome]).high)
-    evidence = {"outcomes": [[one.score, one.held] for one in known]}
+    evidence = {"outcomes": [[outcome.score, outcome.held] for outcome in known]}
     await store.guidance.add_revision(place.user_id, RevisionChange(OWN, NIGHT, dump_own(after), evidence))

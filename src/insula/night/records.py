@@ -48,7 +48,7 @@ class Records(NamedTuple):
     @property
     def sessions(self) -> tuple[int, ...]:
         """The numbers of all of them, oldest first."""
-        return tuple(one.id for one in (*self.earlier, *self.new))
+        return tuple(session.id for session in (*self.earlier, *self.new))
 
 
 class ShownRecords(NamedTuple):
@@ -60,23 +60,23 @@ class ShownRecords(NamedTuple):
     @property
     def sessions(self) -> list[int]:
         """The numbers of the sessions: an answer may cite no others."""
-        return sorted(int(str(one["session"])) for one in (*self.days, *self.earlier))
+        return sorted(int(str(record["session"])) for record in (*self.days, *self.earlier))
 
 
 async def read_records(night: Night) -> Records:
     """The sessions of three messages or more, with what is known of each."""
-    sessions = [one for one in await night.list_sessions() if one.messages >= MIN_MESSAGES]
-    new = tuple([one for one in sessions if one.last > night.last_seen][-LATEST:])
-    earlier = tuple([one for one in sessions if one.last <= night.last_seen][-CONTEXT:])
+    sessions = [session for session in await night.list_sessions() if session.messages >= MIN_MESSAGES]
+    new = tuple([session for session in sessions if session.last > night.last_seen][-LATEST:])
+    earlier = tuple([session for session in sessions if session.last <= night.last_seen][-CONTEXT:])
     summaries = await night.store.nights.list_summaries(night.user_id, LATEST + CONTEXT)
-    signals = await night.store.nights.list_session_signals(night.user_id, TROUBLE, [one.id for one in new])
+    signals = await night.store.nights.list_session_signals(night.user_id, TROUBLE, [session.id for session in new])
     trouble = Counter(session for session, _ in {(signal.session_id, signal.turn) for signal in signals})
-    return Records(new, earlier, {one.session_id: one for one in summaries if _is_safe(one)}, trouble)
+    return Records(new, earlier, {summary.session_id: summary for summary in summaries if _is_safe(summary)}, trouble)
 
 
-def _is_safe(one: Summarised) -> bool:
+def _is_safe(summary: Summarised) -> bool:
     """Whether a summary may be quoted: it was screened when it was written, by the patterns of that day."""
-    text = " ".join((one.content, *one.topics))
+    text = " ".join((summary.content, *summary.topics))
     return not screen_text(text, max(1, len(text))).reasons
 
 
@@ -85,63 +85,72 @@ async def choose_records(night: Night, found: Records, room: int) -> ShownRecord
 
     Telling is a session in which the user corrected or asked for something of answers, or that went badly.
     """
-    lines = await night.lines_of([one.id for one in found.new], READ)
+    lines = await night.lines_of([session.id for session in found.new], READ)
     tells = {number: len(list(find_corrections(said))) + found.trouble.get(number, 0) for number, said in lines.items()}
     days, earlier = list[Json](), list[Json]()
-    for one in sorted(found.new, key=lambda one: (-tells[one.id], -one.last)):
-        weak: Json = {"weak": found.trouble[one.id]} if found.trouble.get(one.id) else {}
-        turns = list(quote_messages(cut_transcript(lines[one.id], one.messages)))
-        forms = [{"session": one.id, **weak, "turns": turns}, *_in_short(found, one, weak)]
+    for session in sorted(found.new, key=lambda session: (-tells[session.id], -session.last)):
+        weak: Json = {"weak": found.trouble[session.id]} if found.trouble.get(session.id) else {}
+        turns = list(quote_messages(cut_transcript(lines[session.id], session.messages)))
+        forms = [{"session": session.id, **weak, "turns": turns}, *_in_short(found, session, weak)]
         fits = next((form for form in forms if len(prompts.format_record(form)) <= room), None)
         if chosen := fits or (None if days else forms[-1]):  # one at least
             days.append(chosen)
             room -= len(prompts.format_record(chosen))
-    for one in reversed(found.earlier):
-        for form in _in_short(found, one, {}):
+    for session in reversed(found.earlier):
+        for form in _in_short(found, session, {}):
             room -= len(prompts.format_record(form))
             earlier += [form] if room >= 0 else []
     return ShownRecords(days, earlier[::-1])
 
 
-def _in_short(found: Records, one: StoredSession, weak: Json) -> list[Json]:
-    summary = found.summaries.get(one.id)
+def _in_short(found: Records, session: StoredSession, weak: Json) -> list[Json]:
+    summary = found.summaries.get(session.id)
     if summary is None:
         return []
-    return [{"session": one.id, "topics": list(summary.topics), **weak, "summary": summary.content}]
+    return [{"session": session.id, "topics": list(summary.topics), **weak, "summary": summary.content}]
 
 
 async def list_preferences(night: Night) -> list[str]:
     """What the user wants of all answers, in their own words, the latest."""
     kept = await night.store.guidance.list_lessons(night.user_id)
-    return [preference_words(one) for one in kept if is_wish(one) and is_told(one)][-PREFERENCES:]
+    return [preference_words(guidance) for guidance in kept if is_wish(guidance) and is_told(guidance)][-PREFERENCES:]
 
 
 async def list_stated(night: Night) -> list[Json]:
     """What nothing that is learned may contradict: the user's preferences and the latest facts that they told."""
     wanted: list[Json] = [
         {"wants": text.text}
-        for one in await list_preferences(night)
-        if not (text := screen_text(one, LINE_CHARS)).reasons
+        for preference in await list_preferences(night)
+        if not (text := screen_text(preference, LINE_CHARS)).reasons
     ]
     latest = await night.store.memories.list_latest_memories(night.user, FACTS)
-    facts = [one for one, is_kept in latest if is_kept and one.provenance == "user" and one.kind == "semantic"]
-    return [*wanted, *({"said": one.line[:LINE_CHARS]} for one in facts[::-1] if one.line and not one.withheld)]
+    facts = [
+        memory for memory, is_kept in latest if is_kept and memory.provenance == "user" and memory.kind == "semantic"
+    ]
+    return [
+        *wanted,
+        *({"said": memory.line[:LINE_CHARS]} for memory in facts[::-1] if memory.line and not memory.withheld),
+    ]
 
 
 async def list_guidelines(night: Night) -> list[StoredGuidance]:
     """The guidelines that stand."""
-    return [one for one in await night.store.guidance.list_lessons(night.user_id) if one.section][-GUIDANCE:]
+    return [guidance for guidance in await night.store.guidance.list_lessons(night.user_id) if guidance.section][
+        -GUIDANCE:
+    ]
 
 
 async def list_standing(night: Night) -> list[Json]:
     """The guidelines that stand, as the model reads them: screened again, each with its id and support."""
-    known = [one for one in await list_guidelines(night) if not find_harm(one.advice)]
-    return [{"id": one.name, "text": one.advice, "sessions": len(set(one.citations))} for one in known]
+    known = [guidance for guidance in await list_guidelines(night) if not find_harm(guidance.advice)]
+    return [
+        {"id": guidance.name, "text": guidance.advice, "sessions": len(set(guidance.citations))} for guidance in known
+    ]
 
 
 async def list_corrections(night: Night, days: Iterable[Json]) -> list[Json]:
     """What the user corrected in the days that are shown, in their own plain words."""
-    latest = sorted(int(str(one["session"])) for one in days)[-CORRECTED:]
+    latest = sorted(int(str(record["session"])) for record in days)[-CORRECTED:]
     lines = await night.lines_of(latest, LOOKED_THROUGH)
     said: list[Json] = [
         {"session": number, "user": text.text}
@@ -157,8 +166,11 @@ async def list_corrections(night: Night, days: Iterable[Json]) -> list[Json]:
 async def list_unanswered(night: Night, sessions: Sequence[int]) -> list[Json]:
     """The questions that some sessions left open, in the user's own words, screened."""
     read, turns = await read_through(night, sessions)
-    said = ((one, screen_text(one.about, CORRECTION_CHARS)) for one in still_open(read, turns)[-OPEN_QUESTIONS:])
-    return [{"question": text.text, "sessions": list(one.sessions)} for one, text in said if not text.reasons]
+    said = (
+        (proposal, screen_text(proposal.about, CORRECTION_CHARS))
+        for proposal in still_open(read, turns)[-OPEN_QUESTIONS:]
+    )
+    return [{"question": text.text, "sessions": list(proposal.sessions)} for proposal, text in said if not text.reasons]
 
 
 async def read_through(night: Night, sessions: Sequence[int]) -> tuple[list[SessionReading], list[StoredSignal]]:

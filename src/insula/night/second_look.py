@@ -91,7 +91,7 @@ async def look_again(night: Night, model: "Model", pairs: Sequence[Pair]) -> Sec
         night,
         model,
         ANSWER,
-        prompts.second_look({"pair": at, "user": one.words, "note": one.note} for at, one in enumerate(mixed, 1)),
+        prompts.second_look({"pair": at, "user": pair.words, "note": pair.note} for at, pair in enumerate(mixed, 1)),
         SecondLook,
         purpose=PURPOSE,
         max_tokens=MAX_TOKENS,
@@ -100,11 +100,13 @@ async def look_again(night: Night, model: "Model", pairs: Sequence[Pair]) -> Sec
     )
     if answer["failed"]:
         return SecondLookResult([UNREAD] * len(pairs), UNREAD)
-    read: dict[int, Says] = {one.pair: one.says for one in SecondLook.model_validate(answer["value"]).verdicts}
-    says: dict[Pair, Says] = {one: read.get(at, "other") for at, one in enumerate(mixed, 1)}
-    if any(says[one] != right for one, right in known.items()):
+    read: dict[int, Says] = {
+        verdict.pair: verdict.says for verdict in SecondLook.model_validate(answer["value"]).verdicts
+    }
+    says: dict[Pair, Says] = {pair: read.get(at, "other") for at, pair in enumerate(mixed, 1)}
+    if any(says[pair] != right for pair, right in known.items()):
         return SecondLookResult([UNFIT] * len(pairs), UNFIT)
-    return SecondLookResult([WHY[says[one]] for one in pairs])
+    return SecondLookResult([WHY[says[pair]] for pair in pairs])
 
 
 def known_pairs(language: str) -> Mapping[Pair, Says]:
@@ -126,11 +128,11 @@ def _load_known_pairs() -> Mapping[str, Mapping[Pair, Says]]:
 
 def find_language(pairs: Sequence[Pair]) -> str:
     """The language that most of the notes are in: a model that reads English well may misread another."""
-    found = Counter(detect_language(f"{one.words} {one.note}", DEFAULT) for one in pairs)
+    found = Counter(detect_language(f"{pair.words} {pair.note}", DEFAULT) for pair in pairs)
     return max(found, key=lambda language: found[language], default=DEFAULT)
 
 
 def _mix_pairs(pairs: Sequence[Pair], known: Sequence[Pair]) -> list[Pair]:
     """Some pairs with the known ones spread among them."""
     each = -(-len(pairs) // len(known))
-    return [one for at, right in enumerate(known) for one in (right, *pairs[at * each : (at + 1) * each])]
+    return [pair for at, right in enumerate(known) for pair in (right, *pairs[at * each : (at + 1) * each])]

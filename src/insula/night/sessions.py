@@ -54,8 +54,8 @@ async def since_last_night(night: Night) -> tuple[list[LearningSession], list[St
 
 async def corrected_before(night: Night, heard: Sequence[LearningSession]) -> list[Corrected]:
     """What the user corrected, or found no answer to, in the sessions before these."""
-    new = {one.session.id for one in heard}
-    earlier = [one.id for one in await night.list_sessions() if one.id not in new][-LOOKED_BACK:]
+    new = {session.session.id for session in heard}
+    earlier = [session.id for session in await night.list_sessions() if session.id not in new][-LOOKED_BACK:]
     lines = await night.lines_of(earlier, LOOKED_THROUGH)
     stuck = await night.store.nights.list_session_signals(night.user_id, [IMPASSE], earlier)
     hands = hands_of(night.embed)
@@ -71,17 +71,17 @@ async def _read_sessions(night: Night) -> tuple[list[LearningSession], list[Stor
     fresh = [session for session in await night.list_sessions() if session.last > night.last_seen][:SESSIONS]
     within = [session.id for session in fresh]
     noticed = await night.store.nights.list_session_signals(night.user_id, [TURN, IMPASSE], within)
-    stuck = [one for one in noticed if one.kind == IMPASSE]
+    stuck = [signal for signal in noticed if signal.kind == IMPASSE]
     said = await night.lines_of(within, LINES)
-    read = [(one, said[one.id]) for one in fresh]
+    read = [(session, said[session.id]) for session in fresh]
     heard = night.made_of("heard", (read, stuck), lambda: _find_corrections(read, stuck, hands_of(night.embed)))
-    return heard, [one for one in noticed if one.kind == TURN]
+    return heard, [signal for signal in noticed if signal.kind == TURN]
 
 
 def _find_corrections(
     read: Sequence[tuple[StoredSession, list[TranscriptLine]]], stuck: Sequence[StoredSignal], hands: Hands
 ) -> list[LearningSession]:
-    return [_read_session(one, lines, stuck, hands) for one, lines in read]
+    return [_read_session(session, lines, stuck, hands) for session, lines in read]
 
 
 def _read_session(

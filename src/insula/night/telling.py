@@ -74,7 +74,7 @@ def _claim_lines(name: str, found: Json, key: str) -> list[str]:
 
 def _read_effects(found: Json) -> tuple[MeasuredEffect, ...]:
     try:
-        return tuple(MeasuredEffect(**one) for one in cast("list[Json]", found.get("effects", ())))
+        return tuple(MeasuredEffect(**record) for record in cast("list[Json]", found.get("effects", ())))
     except TypeError:
         return ()  # of another version
 
@@ -89,8 +89,10 @@ def describe_journalled(name: str, found: Json) -> PhaseAccount:
 def order_phases(phases: Iterable[PhaseAccount]) -> list[PhaseAccount]:
     """Phases in the order of a night, those of another version last; its end is none."""
     order = list(TITLES)
-    shown = (one for one in phases if one.name != END)
-    return sorted(shown, key=lambda one: order.index(PhaseName(one.name)) if one.name in TITLES else len(order))
+    shown = (account for account in phases if account.name != END)
+    return sorted(
+        shown, key=lambda account: order.index(PhaseName(account.name)) if account.name in TITLES else len(order)
+    )
 
 
 async def changed_last_night(store: Store, user: str) -> tuple[str, ...]:
@@ -100,8 +102,8 @@ async def changed_last_night(store: Store, user: str) -> tuple[str, ...]:
     if user_id is None or not done or done[-1].phase != END:
         return ()
     sessions = await store.nights.sessions_to_sleep_on(user_id)
-    if any(one.ended_at > done[-1].at for one in sessions):
+    if any(session.ended_at > done[-1].at for session in sessions):
         return ()
-    lines = [line for one in done for line in _claim_lines(one.phase, one.report, "news")]
+    lines = [line for report in done for line in _claim_lines(report.phase, report.report, "news")]
     more = len(lines) - NEWS + 1
     return tuple(lines) if len(lines) <= NEWS else (*lines[: NEWS - 1], f"… and {more} more: insula guidance soul diff")

@@ -115,7 +115,7 @@ async def read_lines(reader: Reader) -> UnderstandingReport | None:
     """
     store = reader.store
     after, lines = await store.read(unread.next_lines, reader.user_id, store.now(), LINES)
-    if not any(one.is_new for one in lines):
+    if not any(line.is_new for line in lines):
         return None
     batch = await _make_batch(reader, after, lines)
     before = reader.account.by_purpose.get(PURPOSE, Usage())
@@ -128,14 +128,14 @@ async def read_lines(reader: Reader) -> UnderstandingReport | None:
             refused[type(error).__name__] += 1
     report: UnderstandingReport = {
         "lines": len(batch.asked.lines),
-        "understood": sorted(one.memory for one in found.lines),
+        "understood": sorted(line.memory for line in found.lines),
         "ended": sorted([old, new] for old, new in found.ends),
         "wishes": len(found.wishes) + len(found.lifted),
         "refused": dict(refused),
         "usage": usage_since(reader.account, PURPOSE, before),
-        "read": max(one.message for one in lines),
+        "read": max(line.message for line in lines),
     }
-    shown = {one.memory: one.content for one in (*lines, *batch.facts.values()) if one.content}
+    shown = {line.memory: line.content for line in (*lines, *batch.facts.values()) if line.content}
     name = f"{REST}{after}"
     is_ours = await store.run(keep_extracted, reader.user_id, name, report, found, shown, store.now())
     return report if is_ours else None
@@ -143,33 +143,37 @@ async def read_lines(reader: Reader) -> UnderstandingReport | None:
 
 async def _make_batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Batch:
     """What one call is about: the lines, and what is known that they could concern."""
-    here = {one.memory for one in lines}
-    new = [one for one in lines if one.is_new and one.by == USER and one.content]
-    near = [number for one in new for number in await _find_near(reader, one) if number not in here]
+    here = {line.memory for line in lines}
+    new = [line for line in lines if line.is_new and line.by == USER and line.content]
+    near = [number for line in new for number in await _find_near(reader, line) if number not in here]
     rows = await reader.store.read(unread.read_known_facts, reader.user_id, list(dict.fromkeys(near))[:MOST_KNOWN])
-    stand = [one for one in await reader.store.guidance.list_lessons(reader.user_id) if is_wish(one) and is_told(one)]
-    facts = {f"f{number}": one for number, one in enumerate((one for one in rows if one.line), 1)}
-    wishes = {f"p{number}": one for number, one in enumerate(stand[-MOST_WISHES:], 1)}
+    stand = [
+        guidance
+        for guidance in await reader.store.guidance.list_lessons(reader.user_id)
+        if is_wish(guidance) and is_told(guidance)
+    ]
+    facts = {f"f{number}": memory for number, memory in enumerate((memory for memory in rows if memory.line), 1)}
+    wishes = {f"p{number}": guidance for number, guidance in enumerate(stand[-MOST_WISHES:], 1)}
     known = [
-        *(Known(name, one.line, _format_day(one.said_at)) for name, one in facts.items()),
-        *(Known(name, preference_words(one)) for name, one in wishes.items()),
+        *(Known(name, memory.line, _format_day(memory.said_at)) for name, memory in facts.items()),
+        *(Known(name, preference_words(guidance)) for name, guidance in wishes.items()),
     ]
     own = await asyncio.to_thread(_own_words, lines, hands_of(reader.embed))
-    said = [_extraction_line(one, own[one.message].text if one.by == USER else one.content) for one in lines]
+    said = [_extraction_line(line, own[line.message].text if line.by == USER else line.content) for line in lines]
     return Batch(after, lines, facts, wishes, own, said, known, build_request(said, known))
 
 
 def _own_words(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
     """What of some lines the user said themselves."""
     found: dict[int, UsersWords] = {}
-    for session in dict.fromkeys(one.session for one in lines):
-        here = [one for one in lines if one.session == session]
-        found |= {one.message: said for one, said in zip(here, users_lines(here, hands), strict=True)}
+    for session in dict.fromkeys(line.session for line in lines):
+        here = [line for line in lines if line.session == session]
+        found |= {line.message: said for line, said in zip(here, users_lines(here, hands), strict=True)}
     return found
 
 
-def _extraction_line(one: Unread, content: str) -> ExtractionLine:
-    return ExtractionLine(one.message, one.session, one.by, content, _format_day(one.said_at), one.is_new)
+def _extraction_line(line: Unread, content: str) -> ExtractionLine:
+    return ExtractionLine(line.message, line.session, line.by, content, _format_day(line.said_at), line.is_new)
 
 
 async def _find_near(reader: Reader, line: Unread) -> list[int]:
@@ -179,7 +183,7 @@ async def _find_near(reader: Reader, line: Unread) -> list[int]:
     place = Place(reader.user_id, line.session, reader.user, "")
     asked = build_cue(analysis, USER, ASSISTANT, frozenset())
     found = await reader.store.memories.recall_memories(place, asked, LINES, vectors=vectors)
-    told = [one.memory.id for one in found.recalled if one.memory.provenance == USER]
+    told = [memory.memory.id for memory in found.recalled if memory.memory.provenance == USER]
     return [number for number in told if number != line.memory][:KNOWN_EACH]
 
 
@@ -208,59 +212,74 @@ async def _ask_extraction(reader: Reader, batch: Batch) -> Checked:
 
 async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> ExtractedLines:
     """What is to be written of an answer."""
-    lines = {one.message: one for one in batch.lines}
+    lines = {line.message: line for line in batch.lines}
     read = {
         line: await asyncio.to_thread(_read_facts, lines[line], checked.facts, batch)
         for line in _cited_lines(checked.facts)
     }
-    made = [LineRead(lines[line].memory, one.line, await _with_vectors(reader, one)) for line, one in read.items()]
-    stored = await reader.store.read(unread.read_known_facts, reader.user_id, [one.memory for one in batch.lines])
-    stated = {one.memory: one.statements for one in stored} | {one.memory: one.statements for one in made}
+    made = [
+        LineRead(lines[line].memory, content.line, await _with_vectors(reader, content))
+        for line, content in read.items()
+    ]
+    stored = await reader.store.read(unread.read_known_facts, reader.user_id, [line.memory for line in batch.lines])
+    stated = {memory.memory: memory.statements for memory in stored} | {line.memory: line.statements for line in made}
     ends, lifted = list[tuple[int, int]](), list[tuple[str, int]]()
-    for one in checked.ends:
-        line = lines[one.line]
-        if one.known in batch.wishes:
-            lifted.append((batch.wishes[one.known].key, one.line))
+    for end in checked.ends:
+        line = lines[end.line]
+        if end.known in batch.wishes:
+            lifted.append((batch.wishes[end.known].key, end.line))
             continue
-        old = batch.facts.get(one.known)
-        number = old.memory if old else lines[one.earlier].memory
+        old = batch.facts.get(end.known)
+        number = old.memory if old else lines[end.earlier].memory
         says = old.statements if old else stated.get(number, ())
-        near = await _nearness_to(reader, one.words, says)
-        if extraction.is_over(one, line.language, says, stated.get(line.memory, ()), near):
+        near = await _nearness_to(reader, end.words, says)
+        if extraction.is_over(end, line.language, says, stated.get(line.memory, ()), near):
             ends.append((number, line.memory))
-    read_as = [(one, await _embed_words(reader, one.span)) for one in checked.preferences]
-    wanted = [(one.line, _make_wanted(one, vector)) for one, vector in read_as if not _is_fact(one.span, vector)]
-    wishes = [each for line, one in wanted for each in _list_wanted(one, lines[line], batch.own[line])]
-    made = [one for one in made if one.statements]
-    told = {one.memory for one in made}
-    alone = [line for line, one in wanted if is_all([one], lines[line].content)]
+    read_as = [(preference, await _embed_words(reader, preference.span)) for preference in checked.preferences]
+    wanted = [
+        (preference.line, _make_wanted(preference, vector))
+        for preference, vector in read_as
+        if not _is_fact(preference.span, vector)
+    ]
+    wishes = [each for line, preference in wanted for each in _list_wanted(preference, lines[line], batch.own[line])]
+    made = [line for line in made if line.statements]
+    told = {line.memory for line in made}
+    alone = [line for line, preference in wanted if is_all([preference], lines[line].content)]
     wished_only = {lines[line].memory for line in alone} - told  # no fact: it is told from the ledger
     made += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
     return ExtractedLines(made, ends, wishes, lifted)
 
 
 def _cited_lines(found: Iterable[ExtractedFact]) -> list[int]:
-    return list(dict.fromkeys(one.line for one in found))
+    return list(dict.fromkeys(fact.line for fact in found))
 
 
 def _read_facts(line: Unread, found: Iterable[ExtractedFact], batch: Batch) -> LineContent:
-    before = [one for one in batch.lines if one.session == line.session and one.message < line.message]
-    said = [Utterance(one.content, one.by == USER) for one in before if one.content]
-    return extraction.read_line(line.content, line.language, [one for one in found if one.line == line.message], said)
+    before = [
+        unread_line
+        for unread_line in batch.lines
+        if unread_line.session == line.session and unread_line.message < line.message
+    ]
+    said = [Utterance(line.content, line.by == USER) for line in before if line.content]
+    return extraction.read_line(
+        line.content, line.language, [fact for fact in found if fact.line == line.message], said
+    )
 
 
 async def _with_vectors(reader: Reader, read: LineContent) -> tuple[Statement, ...]:
     if reader.embed is None or not read.statements:
         return read.statements
     vectors = await asyncio.to_thread(embedded_all, reader.embed, list(read.meanings))
-    return tuple(one._replace(vector=vector) for one, vector in zip(read.statements, vectors, strict=True))
+    return tuple(statement._replace(vector=vector) for statement, vector in zip(read.statements, vectors, strict=True))
 
 
 async def _nearness_to(reader: Reader, words: str, says: Sequence[Statement]) -> float:
     """How near some words are to the nearest of some statements, as a cosine; 0 without vectors."""
     if reader.embed is None or not says:
         return 0.0
-    first, *others = await asyncio.to_thread(embedded_all, reader.embed, [words, *(one.text for one in says)])
+    first, *others = await asyncio.to_thread(
+        embedded_all, reader.embed, [words, *(statement.text for statement in says)]
+    )
     return max(float(first @ other) for other in others)
 
 
@@ -277,12 +296,14 @@ def _is_fact(words: str, vector: Vector | None) -> bool:
     return bool(meant) and (chance("fact", words, vector) or 0.0) > max(TELLS, meant["standing"])
 
 
-def _list_wanted(one: Wanted, line: Unread, said: UsersWords) -> list[Wished]:
-    return [Wished(line.session, line.turn, line.message, each) for each in learnable_preferences([one], said, ())]
+def _list_wanted(preference: Wanted, line: Unread, said: UsersWords) -> list[Wished]:
+    return [
+        Wished(line.session, line.turn, line.message, each) for each in learnable_preferences([preference], said, ())
+    ]
 
 
-def _make_wanted(one: ExtractedPreference, vector: Vector | None) -> Wanted:
-    return Wanted(one.span[:LONGEST], "standing", part_of(vector), one.scope)
+def _make_wanted(preference: ExtractedPreference, vector: Vector | None) -> Wanted:
+    return Wanted(preference.span[:LONGEST], "standing", part_of(vector), preference.scope)
 
 
 REST_SECONDS = 60.0

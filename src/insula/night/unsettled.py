@@ -75,9 +75,14 @@ def still_open(read: Sequence[SessionReading], signals: Sequence[StoredSignal]) 
     answered = [turn for turn in turns if _answers_question(turn, asked)]
     groups: list[tuple[_Turn, set[int]]] = []
     for turn in turns:
-        if not (turn.low and turn.topic) or (one := asked.get(turn.key)) is None or turn.hedged or not one.declined:
+        if (
+            not (turn.low and turn.topic)
+            or (question := asked.get(turn.key)) is None
+            or turn.hedged
+            or not question.declined
+        ):
             continue
-        since = (terms for line, terms in told if line > one.line)
+        since = (terms for line, terms in told if line > question.line)
         if _is_answered(turn.topic, [later for later in answered if later.key > turn.key], since):
             continue
         same = next((sessions for first, sessions in groups if _term_likeness(first.topic, turn.topic) >= SAME), None)
@@ -88,7 +93,7 @@ def still_open(read: Sequence[SessionReading], signals: Sequence[StoredSignal]) 
     often = [(first, sessions) for first, sessions in groups if len(sessions) >= ASKED_AGAIN]
     return [
         _open_question(asked[first.key].text, sessions)
-        for first, sessions in sorted(often, key=lambda one: -len(one[1]))
+        for first, sessions in sorted(often, key=lambda item: -len(item[1]))
     ]
 
 
@@ -99,13 +104,13 @@ def find_outdated(
     asked = _list_asked(read)
     lately = (turn for turn in map(_read_turn, signals[-MOST_TURNS:]) if turn.session_id in recent)
     turns = [turn for turn in lately if _answers_question(turn, asked)]
-    told = [terms for _, terms in _list_told([one for one in read if one.session_id in recent])]
+    told = [terms for _, terms in _list_told([session for session in read if session.session_id in recent])]
     gone: list[Forget] = []
-    for one in known:
-        if one.content.startswith(prompts.ASKED):
-            topic = frozenset(analyse(one.content.removeprefix(prompts.ASKED)).terms)
+    for insight in known:
+        if insight.content.startswith(prompts.ASKED):
+            topic = frozenset(analyse(insight.content.removeprefix(prompts.ASKED)).terms)
             if _is_answered(topic, turns, told):
-                gone.append(Forget(one.id, ANSWERED))
+                gone.append(Forget(insight.id, ANSWERED))
     return gone
 
 
@@ -129,18 +134,18 @@ def _read_turn(signal: StoredSignal) -> _Turn:
 
 def _answers_question(turn: _Turn, asked: Mapping[tuple[int, int], _AskedQuestion]) -> bool:
     """Whether memory held something in a turn, and the response says it."""
-    return not turn.low and turn.passed and not ((one := asked.get(turn.key)) and one.declined)
+    return not turn.low and turn.passed and not ((question := asked.get(turn.key)) and question.declined)
 
 
 def _is_answered(topic: frozenset[str], later: Iterable[_Turn], told: Iterable[frozenset[str]]) -> bool:
     """Whether a later turn answers something of a topic, or a later line tells it."""
-    known = any(_term_likeness(topic, one.topic) >= SAME_TOPIC for one in later)
+    known = any(_term_likeness(topic, turn.topic) >= SAME_TOPIC for turn in later)
     return known or any(len(topic & terms) >= TOLD * len(topic) for terms in told)
 
 
-def _term_likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    shared = len(one & other)
-    return shared / len(one | other) if shared else 0.0
+def _term_likeness(terms: frozenset[str], other: frozenset[str]) -> float:
+    shared = len(terms & other)
+    return shared / len(terms | other) if shared else 0.0
 
 
 def _list_told(read: Iterable[SessionReading]) -> Iterator[tuple[int, frozenset[str]]]:

@@ -54,7 +54,11 @@ def with_wishes(document: Document, old: Document, kept: Iterable[StoredGuidance
         old: as it was found; what stands there keeps its place.
         kept: the user's guidance.
     """
-    standing = {one.name: preference_words(one) for one in kept if is_wish(one) and is_told(one) and one.mode != MUTED}
+    standing = {
+        preference.name: preference_words(preference)
+        for preference in kept
+        if is_wish(preference) and is_told(preference) and preference.mode != MUTED
+    }
     shown = {name: text for name, text in list(standing.items())[-MOST:] if not find_flaw(text)}
     own = [line.text for line in document.own]
     wanted = {name: text for name, text in shown.items() if not any(map(partial(says_same, text), own))}
@@ -71,7 +75,11 @@ def with_wishes(document: Document, old: Document, kept: Iterable[StoredGuidance
 def retire_removed(before: Document, after: Document, kept: Iterable[StoredGuidance]) -> list[Retired]:
     """The wishes whose line a person took out of the document, or wrote anew."""
     gone = taken_out(before, after)
-    return [Retired(one.key, "person", "taken out of SOUL.md") for one in kept if is_wish(one) and one.name in gone]
+    return [
+        Retired(preference.key, "person", "taken out of SOUL.md")
+        for preference in kept
+        if is_wish(preference) and preference.name in gone
+    ]
 
 
 class Guidelines(NamedTuple):
@@ -100,7 +108,7 @@ class Guidelines(NamedTuple):
         if not message or len(order) <= AT_ONCE:
             return tuple(order)
         near = {
-            name: max(float(np.dot(one, other)) for one in message for other in vectors)
+            name: max(float(np.dot(vector, other)) for vector in message for other in vectors)
             for name, vectors in self.about.items()
         }
         fitting = sorted((name for name, nearness in near.items() if nearness >= APPLIES), key=lambda name: -near[name])
@@ -124,17 +132,17 @@ def read_guidelines(
         parts: what of an answer the preferences are about, such as "length.short".
         embed: makes vectors; without one all is told.
     """
-    ledger = {one.key: one for one in kept if one.section}
+    ledger = {preference.key: preference for preference in kept if preference.section}
     lines = [line for line in document.derived if not is_view(line.id)]
     topics = {line.id: " ".join(ledger[line.id].trigger) for line in lines if line.id in ledger}
     texts = [text for line in lines for text in (line.text, topics.get(line.id, "")) if text]
     known = dict(zip(texts, embedded_all(embed, texts), strict=True)) if embed and texts else {}
     read = {line.id: part_of(known.get(line.text)) for line in lines}
-    out = {name for name, part in read.items() for one in parts if one != part and is_of_one_part(one, part)}
+    out = {name for name, part in read.items() for newer in parts if newer != part and is_of_one_part(newer, part)}
     left = revise_document(
         document, remove=[line.id for line in document.derived if is_view(line.id) or line.id in out]
     )
-    pinned = {name for name, one in ledger.items() if one.mode == PINNED}
+    pinned = {name for name, preference in ledger.items() if preference.mode == PINNED}
     manner = {line.id for line in lines if "." in part_of(known.get(line.text), SURELY)}
     about = {
         line.id: tuple(known[text] for text in (line.text, topics.get(line.id, "")) if text in known) for line in lines

@@ -129,9 +129,9 @@ def find_unheard(
         now: seconds since the epoch.
         embed: makes vectors; without one nothing is heard.
     """
-    turns = {(one.session_id, one.turn) for one in signals if one.kind == TURN}
+    turns = {(signal.session_id, signal.turn) for signal in signals if signal.kind == TURN}
     said = sorted(
-        (each for one in sessions for each in _session_preferences(one, turns, embed)), key=lambda each: each[0]
+        (each for session in sessions for each in _session_preferences(session, turns, embed)), key=lambda each: each[0]
     )
     standing, changes = tuple(kept), list[Change]()
     for message, wishes, talk in said:
@@ -141,15 +141,15 @@ def find_unheard(
 
 
 def _session_preferences(
-    one: LearningSession, turns: set[tuple[int, int]], embed: Embed | None
+    session: LearningSession, turns: set[tuple[int, int]], embed: Embed | None
 ) -> Iterator[tuple[int, tuple[OwnWish, ...], frozenset[int]]]:
     """The preferences of a session, each with the id of its message and those of the session."""
-    talk = frozenset(line.id for line in one.lines)
-    for place, line in enumerate(one.lines):
-        if is_users(line) and (one.session.id, line.turn) not in turns:
-            before = one.lines[:place]
+    talk = frozenset(line.id for line in session.lines)
+    for place, line in enumerate(session.lines):
+        if is_users(line) and (session.session.id, line.turn) not in turns:
+            before = session.lines[:place]
             previous = next((each.content for each in reversed(before) if each.provenance == "user"), "")
-            if found := heard_in(one.said[line.id], before, detect_language(previous, "en"), embed):
+            if found := heard_in(session.said[line.id], before, detect_language(previous, "en"), embed):
                 yield line.id, found, talk
 
 
@@ -190,8 +190,10 @@ def _split_texts(said: str) -> Iterator[str]:
     """The sentences of a message that ask no question and say something by themselves; and all of it, if these are."""
     own = own_words(said)
     analysis = analyse(own[:PLAIN_CHARS])
-    tell = [one for one in analysis.sentences if not is_question(one, analysis.language)]
-    yield from (one.text for one in tell if len({*one.terms}) >= FEWEST_TERMS and len(one.text) <= LONGEST)
+    tell = [sentence for sentence in analysis.sentences if not is_question(sentence, analysis.language)]
+    yield from (
+        sentence.text for sentence in tell if len({*sentence.terms}) >= FEWEST_TERMS and len(sentence.text) <= LONGEST
+    )
     if 1 < len(tell) == len(analysis.sentences) and len(own) <= LONGEST:
         yield own
 
@@ -204,8 +206,8 @@ async def requests_since(
         return [], [], []
     new = [
         each
-        for one in heard
-        for each in requests_in(one.session.id, one.lines, one.said, night.embed)
+        for session in heard
+        for each in requests_in(session.session.id, session.lines, session.said, night.embed)
         if each.message > night.last_seen
     ]
     known: list[Place] = night.last.get(PLACES, [])
@@ -214,7 +216,7 @@ async def requests_since(
     for session, said in lines.items():
         own = dict(zip([line.id for line in said], users_lines(said, hands_of(night.embed)), strict=True))
         before += requests_in(session, said, own, night.embed, messages)
-    places = [[one.session_id, one.message] for one in new if one.feedback >= WORTH]
+    places = [[request.session_id, request.message] for request in new if request.feedback >= WORTH]
     return new, before, [*known, *(place for place in places if place not in known)][-LATEST:]
 
 
@@ -235,15 +237,15 @@ def asked_again(
         embed: makes vectors.
     """
     standing, changes = tuple(kept), list[Change]()
-    for one in new:
-        like = [other for other in (*before, *new) if one.repeats_request(other)]
-        best = max((one, *like), key=lambda each: (round(each.asks, 1), len(each.text)))
+    for request in new:
+        like = [other for other in (*before, *new) if request.repeats_request(other)]
+        best = max((request, *like), key=lambda each: (round(each.asks, 1), len(each.text)))
         if not like or _is_known(best, standing, embed):
             continue
         wish = Preference(best.text, "standing", best.part)
         if found := learnable_preferences([wish], best.said, ()):
             made = apply_preferences(standing, found, best.message, now)
-            cited = tuple(sorted({each.message for each in (one, *like)}))
+            cited = tuple(sorted({each.message for each in (request, *like)}))
             parts = [
                 each
                 for each in made.kept
@@ -265,7 +267,7 @@ def _add_citations(change: Change, advice: str, cited: tuple[int, ...]) -> Chang
 
 def _is_known(asked: PreferenceRequest, kept: Sequence[StoredGuidance], embed: Embed | None) -> bool:
     """Whether a preference says it already; not one that is a part of it, which takes its place."""
-    wishes = [preference_words(one) for one in kept if is_wish(one) and is_told(one)]
+    wishes = [preference_words(preference) for preference in kept if is_wish(preference) and is_told(preference)]
     others = [said for said in wishes if said == asked.text or said not in asked.text]
     vectors = embedded_all(embed, others) if embed and others else []
     return any(float(np.dot(asked.vector, vector)) >= KNOWN for vector in vectors)
@@ -286,14 +288,15 @@ def find_doubtful(
         kept: the user's guidance.
         embed: makes vectors; without one nothing is doubtful.
     """
-    older = [one for one in kept if is_wish(one) and is_told(one) and one not in new]
-    pairs = [(old, one) for one in new for old in older if bool(one.trigger) == bool(old.trigger)]
+    older = [preference for preference in kept if is_wish(preference) and is_told(preference) and preference not in new]
+    pairs = [(old, preference) for preference in new for old in older if bool(preference.trigger) == bool(old.trigger)]
     if embed is None or not pairs:
         return None
-    texts = list(dict.fromkeys(preference_words(one) for pair in pairs for one in pair))
+    texts = list(dict.fromkeys(preference_words(preference) for pair in pairs for preference in pair))
     vectors = dict(zip(texts, embedded_all(embed, texts), strict=True))
     near = [
-        (float(np.dot(vectors[preference_words(old)], vectors[preference_words(one)])), old, one) for old, one in pairs
+        (float(np.dot(vectors[preference_words(old)], vectors[preference_words(preference)])), old, preference)
+        for old, preference in pairs
     ]
     most, *pair = max(near, key=lambda each: each[0])
     return (pair[0], pair[1]) if most >= DOUBTFUL else None

@@ -204,7 +204,7 @@ def _of_question(text: str, found: list[str]) -> str | None:
     if "¿" in text:
         return "es"
     languages = {_function_index().get(word, ()) for word in found} - {()} if "?" in text else set[tuple[str, ...]]()
-    return next(iter(languages))[0] if len(languages) == 1 and all(len(one) == 1 for one in languages) else None
+    return next(iter(languages))[0] if len(languages) == 1 and all(len(pair) == 1 for pair in languages) else None
 
 
 def _by_script(text: str) -> str | None:

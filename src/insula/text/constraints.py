@@ -128,18 +128,20 @@ def find_constraints(message: Analysis) -> tuple[Constraint, ...]:
 def _find_in_message(message: Analysis, language: str) -> tuple[Constraint, ...]:
     found: dict[tuple[Kind, str], Constraint] = {}
     for text in _own_sentences(message, language):
-        for one in _read_sentence(text, language):
-            found.setdefault((one.kind, one.what), one)
-    told = [one for one in found.values() if not _is_of_parts(one, message.text, language)]
-    table = any(one.kind == "table" for one in told)  # its lines are rows, and its head is none
-    return tuple(one for one in told if not (table and one.kind == "lines"))[:MOST]
+        for constraint in _read_sentence(text, language):
+            found.setdefault((constraint.kind, constraint.what), constraint)
+    told = [constraint for constraint in found.values() if not _is_of_parts(constraint, message.text, language)]
+    table = any(constraint.kind == "table" for constraint in told)  # its lines are rows, and its head is none
+    return tuple(constraint for constraint in told if not (table and constraint.kind == "lines"))[:MOST]
 
 
-def _is_of_parts(one: Constraint, text: str, language: str) -> bool:
+def _is_of_parts(constraint: Constraint, text: str, language: str) -> bool:
     """Whether a count is one of each part of the answer ("six letters each"), which are not told apart here."""
-    at = text.replace("’", "'").find(one.text)
-    counted = one.kind in UNITS
-    return counted and at >= 0 and table_of(language).each.search(text, at, at + len(one.text) + _NEAR) is not None
+    at = text.replace("’", "'").find(constraint.text)
+    counted = constraint.kind in UNITS
+    return (
+        counted and at >= 0 and table_of(language).each.search(text, at, at + len(constraint.text) + _NEAR) is not None
+    )
 
 
 def _own_sentences(message: Analysis, language: str) -> Iterator[str]:
@@ -184,12 +186,12 @@ def _only_steps(text: str, language: str) -> bool:
 def _read_sentence(text: str, language: str) -> Iterator[Constraint]:
     """The demands of a sentence, but for those that somebody else made ("My teacher wants exactly 300 words")."""
     reported = [match.start() for match in table_of(language).patterns["reported"].finditer(text)]
-    for one in chain(
+    for constraint in chain(
         _sentence_constraints(text, language), cap_constraints(_drop_quotations(text), table_of(language))
     ):
-        at = text.find(one.text)
+        at = text.find(constraint.text)
         if not any(start < at and not _CLAUSE.search(text, start, at) for start in reported):
-            yield one
+            yield constraint
 
 
 def _drop_quotations(text: str) -> str:
@@ -344,7 +346,7 @@ def _step_constraints(text: str, table: Table) -> Iterator[Constraint]:
         if table.tells_or_asks(text[mark.end() : end].strip(" ,，、"))
         or table.is_request(text[: mark.start()][-40:].strip())
     )
-    between = [text[one.end() : other.start()] for one, other in pairwise(marks)]
+    between = [text[match.end() : other.start()] for match, other in pairwise(marks)]
     if len(marks) > 2 and not any(map(str.isalnum, "".join(between))):  # "the steps: first, then, finally"
         told = len(marks)
     if len(marks) >= 2 and (told >= 2 or (told and len(marks) > 2)):

@@ -150,7 +150,7 @@ def judge_correction(message: str, previous_message: str, response: str) -> Mess
     judged = [
         _judge_by_phrases(message, previous, response, table) for table in _phrase_tables(message, previous, response)
     ]
-    return max(judged, key=lambda one: one.score)
+    return max(judged, key=lambda correction: correction.score)
 
 
 def _judge_by_phrases(message: str, previous: str, response: str, table: Phrases) -> MessageCorrection:
@@ -198,8 +198,8 @@ def _read_message(message: str, table: Phrases) -> _Heard:
     if len(found) > _HEAD + _TAIL:
         found = found[:_HEAD] + found[-_TAIL:]
     read = [_read_sentence(plain, *span, table) for span in found]
-    said = [one for one in read if one.denies or one.start < one.end]
-    return _Heard(message, plain, [one._replace(place=i) for i, one in enumerate(said)], table)
+    said = [sentence for sentence in read if sentence.denies or sentence.start < sentence.end]
+    return _Heard(message, plain, [sentence._replace(place=i) for i, sentence in enumerate(said)], table)
 
 
 def _read_sentence(plain: str, start: int, end: int, table: Phrases) -> _Sentence:
@@ -310,14 +310,14 @@ def _response_failed(response: str, table: Phrases) -> bool:
 
 def _rephrase_share(message: str, previous: str, failed: bool) -> float:
     """How much a message says the one before anew, in [0, 1]; the same command again may just be wanted twice."""
-    one, other = message[:_COMPARED].lower().strip(_EDGE), previous[:_COMPARED].lower().strip(_EDGE)
-    if len(one) < 2 or len(other) < 2:
+    text, other = message[:_COMPARED].lower().strip(_EDGE), previous[:_COMPARED].lower().strip(_EDGE)
+    if len(text) < 2 or len(other) < 2:
         return 0.0
-    ratio = fuzz.ratio(one, other) / 100
-    if " " in one + other:
-        ratio = (ratio + fuzz.token_set_ratio(one, other) / 100) / 2
+    ratio = fuzz.ratio(text, other) / 100
+    if " " in text + other:
+        ratio = (ratio + fuzz.token_set_ratio(text, other) / 100) / 2
     alike = max(0.0, (ratio - _ALIKE_FROM) / (1 - _ALIKE_FROM))
-    return alike * _RETRY if one == other and not failed else alike
+    return alike * _RETRY if text == other and not failed else alike
 
 
 def _wanted_clause(heard: _Heard, hits: dict[str, _Hit]) -> str:
@@ -359,7 +359,7 @@ def _following_clause(heard: _Heard, hit: _Hit) -> str:
     boundary = _BOUNDARY.search(heard.plain, hit.end, hit.sentence.end)
     if boundary and (clause := _unless_rejecting(heard, boundary.end(), hit.sentence.end)):
         return clause
-    later = [one for one in heard.sentences if one.place == hit.sentence.place + 1]
+    later = [sentence for sentence in heard.sentences if sentence.place == hit.sentence.place + 1]
     return _unless_rejecting(heard, later[0].start, later[0].end) if later else ""
 
 
@@ -378,6 +378,6 @@ def _clean_clause(heard: _Heard, start: int, end: int) -> str:
     return heard.text[start:end].strip(_EDGE)[:MAX_WANTED]
 
 
-def correction_likeness(one: MessageCorrection | str, other: MessageCorrection | str) -> float:
+def correction_likeness(correction: MessageCorrection | str, other: MessageCorrection | str) -> float:
     """Whether two corrections ask for the same, in [0, 1] (`wish_likeness`); one that says no wish is like no other."""
-    return wish_likeness(*(said if isinstance(said, str) else said.wanted for said in (one, other)))
+    return wish_likeness(*(said if isinstance(said, str) else said.wanted for said in (correction, other)))

@@ -16,14 +16,14 @@ _LIGHT = 0.25
 _CLAUSES = re.compile(r"[,;:，、；：–—.!?。！？\n]")
 
 
-def wish_likeness(one: str, other: str) -> float:
+def wish_likeness(text: str, other: str) -> float:
     """How far two corrections ask for the same, in [0, 1]: their content words, each with whether it is negated.
 
     "Don't use emojis" and "no emojis, please" are alike; "use emojis" and "don't use emojis" are not. Words that every
     one holds ("use", "answer", "always") count a quarter.
     """
-    first, second = known_language(one[:MAX_CHARS]), known_language(other[:MAX_CHARS])
-    tokens = _signed_stems(one[:MAX_CHARS], first or second or "en")
+    first, second = known_language(text[:MAX_CHARS]), known_language(other[:MAX_CHARS])
+    tokens = _signed_stems(text[:MAX_CHARS], first or second or "en")
     others = _signed_stems(other[:MAX_CHARS], second or first or "en")
     total = sum(tokens.values()) + sum(others.values())
     shared = sum(tokens[token] + others[token] for token in tokens.keys() & others.keys())

@@ -25,8 +25,8 @@ def _load_patterns() -> tuple[re.Pattern[str], ...]:
     bare, told = ("|".join(raw[kind][language] for language in _UNSPACED) for kind in ("only", "gives"))
     sentence = r"(?:^|(?<=[.!?:;,\n])\s*)(?:\W*(?:please|por favor|bitte|per favore|s'il (?:te|vous) pla[iî]t)\W+)?"
     return tuple(
-        re.compile(one, re.IGNORECASE)
-        for one in (
+        re.compile(pattern, re.IGNORECASE)
+        for pattern in (
             rf"{sentence}(?:{gives})\b[^.!?\n]{{0,80}}?{named}",
             rf"{sentence}(?:{only})\s(?:\w+\s){{0,2}}?{named}|{named}(?:\s\w+){{0,2}}?\s(?:{only})\b",
             rf"(?:{told}|{bare})[^。！？\n]{{0,20}}?{named}|{named}[^。！？\n]{{0,12}}?(?:{told}|{bare})",

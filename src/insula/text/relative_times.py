@@ -67,9 +67,9 @@ def _describe_time(kind: str, step: int, found: re.Match[str], told: date, langu
             return format_day(monday + timedelta(days=_read_weekday(found["day"], language)))
 
 
-def format_day(one: date) -> str:
+def format_day(day: date) -> str:
     """A day as it stands in a prompt."""
-    return f"{one.day} {one:%B %Y}"
+    return f"{day.day} {day:%B %Y}"
 
 
 def _shift_date(count: int, unit: str, told: date) -> str:
@@ -115,7 +115,7 @@ def _read_unit(said: str, language: str) -> str:
 
 
 def _which_pattern(patterns: list[str], said: str) -> int:
-    return next(i for i, one in enumerate(patterns) if re.fullmatch(one, said, re.IGNORECASE))
+    return next(i for i, pattern in enumerate(patterns) if re.fullmatch(pattern, said, re.IGNORECASE))
 
 
 @cache
@@ -126,7 +126,7 @@ def _time_patterns(language: str) -> list[tuple[str, int, re.Pattern[str]]]:
         (kind, int(step), text) for kind in _STEPPED for step, texts in raw.get(kind, {}).items() for text in texts
     ]
     counted: list[tuple[str, int, str]] = [(kind, 0, text) for kind in ("ago", "ahead") for text in raw[kind]]
-    ordered = counted + sorted(steps, key=lambda one: -abs(one[1]) if one[0] == "day" else 0)
+    ordered = counted + sorted(steps, key=lambda step: -abs(step[1]) if step[0] == "day" else 0)
     return [(kind, step, _compile_pattern(text, language)) for kind, step, text in ordered]
 
 

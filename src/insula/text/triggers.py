@@ -18,10 +18,10 @@ def trigger_appears(trigger: Collection[str], terms: Collection[str]) -> bool:
     return sum(term in held for term in trigger) >= TRIGGERED * len(trigger)
 
 
-def trigger_overlap(one: Collection[str], other: Collection[str]) -> float:
+def trigger_overlap(trigger: Collection[str], other: Collection[str]) -> float:
     """The terms that two triggers share, as a share of the shorter one; 0 where one is empty."""
-    least = min(len(set(one)), len(set(other)))
-    return len(set(one) & set(other)) / least if least else 0.0
+    least = min(len(set(trigger)), len(set(other)))
+    return len(set(trigger) & set(other)) / least if least else 0.0
 
 
 def is_telling(words: Collection[str]) -> bool:

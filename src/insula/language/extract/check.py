@@ -84,70 +84,70 @@ def check_answer(
         known: the facts and preferences that were shown.
     """
     refused: Counter[str] = Counter()
-    facts = [_check_fact(one, numbered, lines, known) for one in answer.statements]
-    ends = [_check_end(one, numbered, known, answer.statements) for one in answer.ended]
-    wishes = [_check_preference(one, numbered) for one in answer.preferences]
-    refused.update(one for one in (*facts, *ends, *wishes) if isinstance(one, str))
-    over = tuple(dict.fromkeys(one for one in ends if isinstance(one, End)))
+    facts = [_check_fact(stated, numbered, lines, known) for stated in answer.statements]
+    ends = [_check_end(ended, numbered, known, answer.statements) for ended in answer.ended]
+    wishes = [_check_preference(preferred, numbered) for preferred in answer.preferences]
+    refused.update(result for result in (*facts, *ends, *wishes) if isinstance(result, str))
+    over = tuple(dict.fromkeys(end for end in ends if isinstance(end, End)))
     sure = tuple(_keep_sure(over, len(known) + len(numbered)))
     refused["ends too much"] += len(over) - len(sure)
     return Checked(
-        tuple(dict.fromkeys(one for one in facts if isinstance(one, ExtractedFact))),
+        tuple(dict.fromkeys(fact for fact in facts if isinstance(fact, ExtractedFact))),
         sure,
-        tuple(dict.fromkeys(one for one in wishes if isinstance(one, ExtractedPreference))),
+        tuple(dict.fromkeys(preference for preference in wishes if isinstance(preference, ExtractedPreference))),
         +refused,
     )
 
 
 def _check_fact(
-    one: Stated, numbered: Mapping[int, ExtractionLine], lines: Sequence[ExtractionLine], known: Sequence[Known]
+    stated: Stated, numbered: Mapping[int, ExtractionLine], lines: Sequence[ExtractionLine], known: Sequence[Known]
 ) -> ExtractedFact | str:
     """A statement as it may be kept, or why it may not."""
-    line = numbered.get(one.line)
+    line = numbered.get(stated.line)
     if line is None:
         return "unknown line"
-    span = own_span(line.own, one.span)
-    if why := _explain_unfit(span, one.span):
+    span = own_span(line.own, stated.span)
+    if why := _explain_unfit(span, stated.span):
         return why
-    if one.span.rstrip().endswith(_ASKS):
+    if stated.span.rstrip().endswith(_ASKS):
         return "asks"
-    owner = "" if one.owner.strip().casefold() in SPEAKERS else " ".join(one.owner.split())
+    owner = "" if stated.owner.strip().casefold() in SPEAKERS else " ".join(stated.owner.split())
     if owner and not is_named(owner, _near_texts(line, lines, known)):
         return "owner not named"
-    return ExtractedFact(line.id, span, owner, " ".join(one.matter.split()), one.modality)
+    return ExtractedFact(line.id, span, owner, " ".join(stated.matter.split()), stated.modality)
 
 
 def _check_end(
-    one: Ended, numbered: Mapping[int, ExtractionLine], known: Sequence[Known], statements: Sequence[Stated]
+    ended: Ended, numbered: Mapping[int, ExtractionLine], known: Sequence[Known], statements: Sequence[Stated]
 ) -> End | str:
-    line = numbered.get(one.line)
+    line = numbered.get(ended.line)
     if line is None:
         return "unknown line"
-    words = own_span(line.own, one.words)
-    if why := _explain_unfit(words, one.words):
+    words = own_span(line.own, ended.words)
+    if why := _explain_unfit(words, ended.words):
         return why
-    meant = {each.modality for each in statements if each.line == one.line and _texts_overlap(each.span, one.words)}
-    was = {each.modality for each in statements if _texts_overlap(each.span, one.statement)}
+    meant = {each.modality for each in statements if each.line == ended.line and _texts_overlap(each.span, ended.words)}
+    was = {each.modality for each in statements if _texts_overlap(each.span, ended.statement)}
     if meant and meant.isdisjoint(HOLDS) and was.isdisjoint(meant):
         return "is no end yet"  # but a plan ends a plan
-    if any(each.id == one.statement.strip() for each in known):
-        return End(line.id, words, one.statement.strip(), 0, "")
-    before = [each for number, each in numbered.items() if number < one.line]
+    if any(each.id == ended.statement.strip() for each in known):
+        return End(line.id, words, ended.statement.strip(), 0, "")
+    before = [each for number, each in numbered.items() if number < ended.line]
     for each in reversed(before):
-        if part := own_span(each.own, one.statement):
+        if part := own_span(each.own, ended.statement):
             return End(line.id, words, "", each.id, part)
-    found = next(((each, part) for each in known if (part := own_span(each.text, one.statement))), None)
+    found = next(((each, part) for each in known if (part := own_span(each.text, ended.statement))), None)
     return End(line.id, words, found[0].id, 0, found[1]) if found else "ends nothing known"
 
 
-def _check_preference(one: Preferred, numbered: Mapping[int, ExtractionLine]) -> ExtractedPreference | str:
-    line = numbered.get(one.line)
+def _check_preference(preferred: Preferred, numbered: Mapping[int, ExtractionLine]) -> ExtractedPreference | str:
+    line = numbered.get(preferred.line)
     if line is None:
         return "unknown line"
-    span = own_span(line.own, one.span)
-    if why := _explain_unfit(span, one.span):
+    span = own_span(line.own, preferred.span)
+    if why := _explain_unfit(span, preferred.span):
         return why
-    scope = "" if one.scope.strip(_ENDS).casefold() in EVERY_ANSWER else " ".join(one.scope.split())
+    scope = "" if preferred.scope.strip(_ENDS).casefold() in EVERY_ANSWER else " ".join(preferred.scope.split())
     return (
         "scope not named"
         if scope and not is_named(scope, [line.own], HALF)
@@ -184,9 +184,9 @@ def _explain_unfit(span: str, quoted: str) -> str:
 
 
 def _near_texts(line: ExtractionLine, lines: Sequence[ExtractionLine], known: Sequence[Known]) -> Iterator[str]:
-    here = [one for one in lines if one.session == line.session and one.id <= line.id]
-    yield from (one.content for one in reversed(here))
-    yield from (one.text for one in known)
+    here = [before for before in lines if before.session == line.session and before.id <= line.id]
+    yield from (line.content for line in reversed(here))
+    yield from (known_memory.text for known_memory in known)
 
 
 def is_named(who: str, texts: Iterable[str], least: float = 1.0) -> bool:
@@ -202,13 +202,13 @@ def is_named(who: str, texts: Iterable[str], least: float = 1.0) -> bool:
     return False
 
 
-def _texts_overlap(one: str, other: str) -> bool:
-    first, second = " ".join(one.casefold().split()).strip(_ENDS), " ".join(other.casefold().split()).strip(_ENDS)
+def _texts_overlap(text: str, other: str) -> bool:
+    first, second = " ".join(text.casefold().split()).strip(_ENDS), " ".join(other.casefold().split()).strip(_ENDS)
     return bool(first and second) and (first in second or second in first)
 
 
 def _keep_sure(ends: Sequence[End], everything: int) -> Iterator[End]:
     if len(ends) > max(FEW, HALF * everything):
         return
-    by_line = Counter(one.line for one in ends)
-    yield from (one for one in ends if by_line[one.line] <= MOST_BY_LINE)
+    by_line = Counter(end.line for end in ends)
+    yield from (end for end in ends if by_line[end.line] <= MOST_BY_LINE)

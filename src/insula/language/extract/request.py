@@ -86,30 +86,30 @@ def build_request(lines: Sequence[ExtractionLine], known: Iterable[Known] = ()) 
         lines: in the order of their sessions; those that are not new stand before those that are.
         known: the facts and preferences that the lines could concern.
     """
-    numbered = dict(enumerate((one for one in lines if one.is_new and one.own), 1))
-    numbers = {one.id: number for number, one in numbered.items()}
-    facts = "\n".join(json.dumps(_known_record(one), ensure_ascii=False) for one in known)
-    said = "\n".join(json.dumps(one, ensure_ascii=False) for one in _line_records(lines, numbers))
+    numbered = dict(enumerate((line for line in lines if line.is_new and line.own), 1))
+    numbers = {line.id: number for number, line in numbered.items()}
+    facts = "\n".join(json.dumps(_known_record(known_memory), ensure_ascii=False) for known_memory in known)
+    said = "\n".join(json.dumps(record, ensure_ascii=False) for record in _line_records(lines, numbers))
     prompt = ASKS.format(known=KNOWN.format(lines=facts) if facts else "", lines=said)
     return ExtractionRequest(INSTRUCTIONS, prompt, numbered)
 
 
-def _known_record(one: Known) -> dict[str, str]:
-    kind = "preference" if one.id.startswith("p") else "fact"
-    return {kind: one.id, "user": one.text, **({"day": one.day} if one.day else {})}
+def _known_record(known_memory: Known) -> dict[str, str]:
+    kind = "preference" if known_memory.id.startswith("p") else "fact"
+    return {kind: known_memory.id, "user": known_memory.text, **({"day": known_memory.day} if known_memory.day else {})}
 
 
 def _line_records(lines: Iterable[ExtractionLine], numbers: Mapping[int, int]) -> Iterator[dict[str, object]]:
     last = 0
-    for one in lines:
-        if one.session != last:
-            last = one.session
-            yield {"conversation": one.day}
-        text = one.own.replace(QUOTED, ELLIPSIS) if one.by == "user" else _cut_context(one.content)
-        if one.id in numbers:
-            yield {"line": numbers[one.id], "user": text}
+    for line in lines:
+        if line.session != last:
+            last = line.session
+            yield {"conversation": line.day}
+        text = line.own.replace(QUOTED, ELLIPSIS) if line.by == "user" else _cut_context(line.content)
+        if line.id in numbers:
+            yield {"line": numbers[line.id], "user": text}
         elif text:
-            yield {f"before ({one.by})" if not one.is_new else one.by: text}
+            yield {f"before ({line.by})" if not line.is_new else line.by: text}
 
 
 def _cut_context(content: str) -> str:

@@ -97,12 +97,12 @@ def _undo_amendment(connection: sa.Connection, user_id: int, row: sa.Row[Any], a
 def _find_last_amendment(connection: sa.Connection, user_id: int, number: int) -> Any:
     """The last word on a memory that stands; each undoing took back the one before it."""
     undone = 0
-    for one in revisions_of(connection, user_id, f"memory:{number}", PAST):
-        if one.evidence.get("why") == DONE["undo"]:
+    for revision in revisions_of(connection, user_id, f"memory:{number}", PAST):
+        if revision.evidence.get("why") == DONE["undo"]:
             undone += 1
-        elif "before" in one.evidence:
+        elif "before" in revision.evidence:
             if not undone:
-                return one
+                return revision
             undone -= 1
     return None
 
@@ -180,7 +180,7 @@ def _set_mode(connection: sa.Connection, user_id: int, row: sa.Row[Any], mode: s
 
 
 def _withhold_reasons(reasons: str, mode: str) -> str:
-    found = [one for one in reasons.split() if one != MUTED]
+    found = [reason for reason in reasons.split() if reason != MUTED]
     return " ".join([*found, MUTED] if mode == MUTED else found)
 
 

@@ -75,6 +75,6 @@ def _read_entries(path: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for line in text.splitlines():
         with suppress(ValueError):
-            if isinstance(one := json.loads(line), dict):
-                found.append(cast(dict[str, Any], one))
+            if isinstance(entry := json.loads(line), dict):
+                found.append(cast(dict[str, Any], entry))
     return found

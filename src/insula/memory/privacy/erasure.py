@@ -174,16 +174,16 @@ def _uncite_lessons(
     mine = lessons.c.user_id == user_id
     gone: list[str] = []
     query = sa.select(*(lessons.c[name] for name in ("id", "key", "advice", "citations", "section"))).where(mine)
-    for one in connection.execute(query).all():
-        within = _list_cited_sessions(connection, user_id, one.citations)
-        rest = [each for each in one.citations if each != message_id]
+    for row in connection.execute(query).all():
+        within = _list_cited_sessions(connection, user_id, row.citations)
+        rest = [each for each in row.citations if each != message_id]
         if rest and (
             session_id not in within
-            or _split_words(one.advice) & _split_words(said) <= _list_spoken_words(connection, within)
+            or _split_words(row.advice) & _split_words(said) <= _list_spoken_words(connection, within)
         ):
-            connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(citations=rest))
-        elif message_id in one.citations or session_id in within:
-            gone.append(_empty_lesson(connection, user_id, one, rest, at))
+            connection.execute(sa.update(lessons).where(lessons.c.id == row.id).values(citations=rest))
+        elif message_id in row.citations or session_id in within:
+            gone.append(_empty_lesson(connection, user_id, row, rest, at))
     return gone
 
 
@@ -191,21 +191,21 @@ def erase_lesson(connection: sa.Connection, user_id: int, lesson_id: int, at: fl
     """Erase a lesson with what became of it, and what nights reported; the messages that it was learned from stay."""
     index.begin_write(connection, user_id)
     mine = sa.and_(lessons.c.user_id == user_id, lessons.c.id == lesson_id)
-    one = connection.execute(sa.select(lessons).where(mine)).one_or_none()
-    if one is None:
+    lesson = connection.execute(sa.select(lessons).where(mine)).one_or_none()
+    if lesson is None:
         return False
-    _from_soul(connection, user_id, [_empty_lesson(connection, user_id, one, [], at)], at)
+    _from_soul(connection, user_id, [_empty_lesson(connection, user_id, lesson, [], at)], at)
     _from_journal(connection, user_id)
     return True
 
 
-def _empty_lesson(connection: sa.Connection, user_id: int, one: sa.Row[Any], rest: list[int], at: float) -> str:
+def _empty_lesson(connection: sa.Connection, user_id: int, row: sa.Row[Any], rest: list[int], at: float) -> str:
     """Take the words of a lesson away; returns the name that it had."""
-    values = {"key": f"erased/{one.id}", "advice": ERASED, "trigger": [], "citations": rest, "retired_at": at}
-    connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(**values))
-    past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == f"lesson:{one.key}")
+    values = {"key": f"erased/{row.id}", "advice": ERASED, "trigger": [], "citations": rest, "retired_at": at}
+    connection.execute(sa.update(lessons).where(lessons.c.id == row.id).values(**values))
+    past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == f"lesson:{row.key}")
     connection.execute(sa.delete(revisions).where(past))
-    return name_of(one.key, one.section)
+    return name_of(row.key, row.section)
 
 
 def _unname_session(connection: sa.Connection, user_id: int, session_id: int) -> None:
@@ -243,7 +243,7 @@ def _scrub_turn_records(connection: sa.Connection, user_id: int, session_id: int
     """Take what is quoted out of the records of turns that the memory came up in, and of those of its session."""
     query = sa.select(signals.c.id, signals.c.session_id, signals.c.data).where(signals.c.user_id == user_id)
     for number, session, data in connection.execute(query).all():
-        came_up = any(one.get("id") == memory_id for one in data.get("recalled", ()))
+        came_up = any(memory.get("id") == memory_id for memory in data.get("recalled", ()))
         if "quoted" in data and (came_up or session == session_id):
             left = {key: value for key, value in data.items() if key != "quoted"}
             connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left))
@@ -253,13 +253,13 @@ def _from_soul(connection: sa.Connection, user_id: int, gone: Sequence[str], at:
     """Take guidelines out of every state of the document, and say so in a new one."""
     mine = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.in_(SOULS))
     latest, digests = "", list[str]()
-    for one in connection.execute(sa.select(revisions).where(mine).order_by(revisions.c.id)).all():
-        text = _drop_guideline_lines(one.content, gone)
-        if text != one.content:
-            digests.append(sha256(one.content.encode("utf-8", "surrogatepass")).hexdigest())
-            left = _scrub_evidence(one.evidence, gone)
-            connection.execute(sa.update(revisions).where(revisions.c.id == one.id).values(content=text, evidence=left))
-        latest = text if one.subject == SOUL else latest
+    for row in connection.execute(sa.select(revisions).where(mine).order_by(revisions.c.id)).all():
+        text = _drop_guideline_lines(row.content, gone)
+        if text != row.content:
+            digests.append(sha256(row.content.encode("utf-8", "surrogatepass")).hexdigest())
+            left = _scrub_evidence(row.evidence, gone)
+            connection.execute(sa.update(revisions).where(revisions.c.id == row.id).values(content=text, evidence=left))
+        latest = text if row.subject == SOUL else latest
     if digests:
         why = {"why": "erased", DIGESTS: digests}
         values = {"subject": SOUL, "author": "person", "content": latest, "evidence": why, "at": at}

@@ -47,17 +47,17 @@ def read_line(content: str, language: str, facts: Sequence[ExtractedFact], befor
     units = find_fact_candidates(analysis, before)
     found = {fact: _find_unit(fact.span, units) for fact in facts}
     stated = [_make_statement(fact, unit, analysis) for fact, unit in found.items()]
-    kept = [(one, fact) for one, fact in zip(stated, found, strict=True) if one is not None]
+    kept = [(statement, fact) for statement, fact in zip(stated, found, strict=True) if statement is not None]
     shown = dict.fromkeys(found[fact] for _, fact in kept)
     ordered = sorted(shown, key=lambda unit: content.find(unit.shown))
-    meanings = tuple(f"{fact.matter}: {fact.span}" if fact.matter else one.text for one, fact in kept)
-    return LineContent(join_facts(ordered, analysis.language), tuple(one for one, _ in kept), meanings)
+    meanings = tuple(f"{fact.matter}: {fact.span}" if fact.matter else statement.text for statement, fact in kept)
+    return LineContent(join_facts(ordered, analysis.language), tuple(statement for statement, _ in kept), meanings)
 
 
 def _find_unit(span: str, units: Iterable[FactCandidate]) -> FactCandidate:
     """The sentence that holds a span; the span itself where it stands in a request, say."""
     plain = FactCandidate(span, span, span, own=True)
-    return next((one for one in units if span in one.shown), plain)
+    return next((candidate for candidate in units if span in candidate.shown), plain)
 
 
 def _make_statement(fact: ExtractedFact, unit: FactCandidate, whole: Analysis) -> Statement | None:
@@ -111,18 +111,24 @@ def is_over(end: End, language: str, old: Sequence[Statement], new: Iterable[Sta
         new: what the line states in which the words stand.
         near: the cosine of the words and of the nearest statement of the line; 0 without vectors.
     """
-    plain = [one for one in old if one.modality in {"fact", "plan"}]
+    plain = [statement for statement in old if statement.modality in {"fact", "plan"}]
     if not plain:
         return False
     terms = frozenset(analyse_sentence(end.words, language).terms)
-    if near < SAME_MATTER and all(terms.isdisjoint(one.terms) for one in plain):
+    if near < SAME_MATTER and all(terms.isdisjoint(statement.terms) for statement in plain):
         return False
-    by = frozenset[str]().union(*(one.subjects for one in new if _contains_words(one.text, end.words)))
+    by = frozenset[str]().union(
+        *(statement.subjects for statement in new if _contains_words(statement.text, end.words))
+    )
     by = by or find_owners(end.words, language, USER, ASSISTANT).subjects
-    if not all(owners_may_match(by, one.subjects) for one in plain):
+    if not all(owners_may_match(by, statement.subjects) for statement in plain):
         return False
-    whole = [one for one in plain if not any(one is not other and one.text in other.text for other in plain)]
-    return len(whole) == 1 or bool(end.part and all(_contains_words(one.text, end.part) for one in whole))
+    whole = [
+        statement
+        for statement in plain
+        if not any(statement is not other and statement.text in other.text for other in plain)
+    ]
+    return len(whole) == 1 or bool(end.part and all(_contains_words(statement.text, end.part) for statement in whole))
 
 
 def _contains_words(text: str, words: str) -> bool:

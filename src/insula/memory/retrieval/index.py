@@ -180,7 +180,7 @@ def list_candidates(
 def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[tuple[int, bytes]]:
     """Those of some ids, in their order, that are in a user's long-term memory, with their vectors."""
     found = dict(connection.execute(_LONG_TERM, {"user": user_id, "ids": list(ids)}).all())
-    return [(one, found[one]) for one in ids if one in found]
+    return [(number, found[number]) for number in ids if number in found]
 
 
 def search_terms(connection: sa.Connection, user_id: int, known: Statistics, limit: int) -> list[int]:
@@ -197,7 +197,7 @@ def search_terms(connection: sa.Connection, user_id: int, known: Statistics, lim
     for term in containing:
         values = {"user": user_id, "term": term, "limit": POSTINGS // len(containing)}
         held.update(connection.execute(_LATEST, values).scalars())
-    return sorted(held, key=lambda one: (-held[one], -one))[:limit]
+    return sorted(held, key=lambda number: (-held[number], -number))[:limit]
 
 
 def _rank_by_bm25(

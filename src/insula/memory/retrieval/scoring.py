@@ -118,12 +118,12 @@ def standing(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> S
         items: the candidates.
         content: what each term is worth, from `cue.content_weights`.
     """
-    asserted = [one for one in items if one.provenance in {"user", "tool"} and one.kind == "semantic"]
-    voices = frozenset(short_name(one.speaker) for one in asserted)
-    if not cue.owners or not any(one.provenance == "user" for one in asserted):
+    asserted = [item for item in items if item.provenance in {"user", "tool"} and item.kind == "semantic"]
+    voices = frozenset(short_name(item.speaker) for item in asserted)
+    if not cue.owners or not any(item.provenance == "user" for item in asserted):
         return Standing()
-    turns = {id(turn): turn for one in asserted for turn in (one.match, one.before, one.after) if turn.claims}
-    told = [(id(one.match), id(one.before), id(one.after)) for one in asserted]
+    turns = {id(turn): turn for item in asserted for turn in (item.match, item.before, item.after) if turn.claims}
+    told = [(id(item.match), id(item.before), id(item.after)) for item in asserted]
     mine, theirs = (
         Side(content, {number: _said_of(turn, cue.owners, voices, asked=asked) for number, turn in turns.items()}, told)
         for asked in (True, False)
@@ -158,7 +158,7 @@ class Side:
     ) -> None:
         self._counts = Counter(chain.from_iterable(said.get(own, _NOTHING) for own, _, _ in told))
         together = {_NOTHING.union(*(said.get(turn, _NOTHING) for turn in turns)) for turns in told}
-        self.near = max((min(sum(content.get(term, 0.0) for term in one), 1.0) for one in together), default=0.0)
+        self.near = max((min(sum(content.get(term, 0.0) for term in terms), 1.0) for terms in together), default=0.0)
         """The best share of the cue in a memory and those around it."""
 
     def count_mentions(self, term: str) -> int:
@@ -219,11 +219,11 @@ def describe_scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> S
     """The scene of some candidates."""
     content = content_weights(cue, statistics)
     spoken: dict[int, set[str]] = {}
-    for one in items:
-        if one.provenance in {"user", "tool"}:  # what the assistant says of a topic raises nothing (law 2)
-            spoken.setdefault(one.session, set()).update(one.match.frequencies)
+    for item in items:
+        if item.provenance in {"user", "tool"}:  # what the assistant says of a topic raises nothing (law 2)
+            spoken.setdefault(item.session, set()).update(item.match.frequencies)
     topics = {session: min(sum(content.get(term, 0.0) for term in terms), 1.0) for session, terms in spoken.items()}
-    heard = any(short_name(one.speaker) in cue.speakers for one in items)
+    heard = any(short_name(item.speaker) in cue.speakers for item in items)
     return Scene(statistics.mean_length, heard, topics, max(topics.values(), default=0.0))
 
 
@@ -231,7 +231,9 @@ def rank(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, li
     """The best `limit` of `items`, best first; those without any overlap or similarity are left out."""
     shares, seen = weigh_terms(cue, statistics), describe_scene(cue, items, statistics)
     found = (score_item(cue, shares, item, seen, now) for item in items)
-    return sorted((one for one in found if one.score > 0), key=lambda one: (-one.score, -one.item.id))[:limit]
+    return sorted(
+        (scored for scored in found if scored.score > 0), key=lambda scored: (-scored.score, -scored.item.id)
+    )[:limit]
 
 
 def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: float) -> Scored:
@@ -268,7 +270,7 @@ def _score_answer(cue: Cue, item: Item) -> float:
 
 def _read_moments(used_at: str) -> list[float]:
     """The numbers of a JSON list: hundreds are read for each cue, and JSON's own reader takes four times as long."""
-    return [float(one) for one in used_at.strip("[]").split(",") if one]
+    return [float(moment) for moment in used_at.strip("[]").split(",") if moment]
 
 
 def cue_coverage(shares: Mapping[str, float], item: Item, mean_length: float) -> float:

@@ -66,14 +66,16 @@ class StatementForm(NamedTuple):
 
 def over(told: Sequence[Uttered]) -> dict[int, int]:
     """The memories that are over, each with the one that ended it first: as it was read, else by its form."""
-    sure = sorted((one for one in told if _is_plain(one)), key=lambda one: (one.memory, one.said_at))
+    sure = sorted(
+        (uttered for uttered in told if _is_plain(uttered)), key=lambda uttered: (uttered.memory, uttered.said_at)
+    )
     ends: dict[tuple[frozenset[str], Key], list[Uttered]] = defaultdict(list)
-    for one in sure:
-        for key in _read_uttered(one).ended:
-            same = ends[one.statement.subjects, key]
-            if not same or _read_uttered(same[-1]).numbers != _read_uttered(one).numbers:
-                same.append(one)
-    found = {one.memory: one.ended_by for one in told if one.ended_by}
+    for uttered in sure:
+        for key in _read_uttered(uttered).ended:
+            same = ends[uttered.statement.subjects, key]
+            if not same or _read_uttered(same[-1]).numbers != _read_uttered(uttered).numbers:
+                same.append(uttered)
+    found = {uttered.memory: uttered.ended_by for uttered in told if uttered.ended_by}
     for old in sure:
         if _DOUBTFUL.isdisjoint(old.statement.marks):
             for key in _read_uttered(old).held:
@@ -88,22 +90,22 @@ def _find_ender(old: Uttered, key: Key, ends: Sequence[Uttered]) -> int | None:
     numbers = _read_uttered(old).numbers
     if key.form == "value" and ends and _read_uttered(ends[-1]).numbers == numbers:
         return None
-    first = bisect_right(ends, old.memory, key=lambda one: one.memory)
+    first = bisect_right(ends, old.memory, key=lambda uttered: uttered.memory)
     for new in ends[first : first + 2]:  # no two in a row have one number
         if new.said_at >= old.said_at and not (key.form == "value" and _read_uttered(new).numbers == numbers):
             return new.memory
     return None
 
 
-def _read_uttered(one: Uttered) -> StatementForm:
-    return read_statement(one.statement.text, one.statement.language)
+def _read_uttered(uttered: Uttered) -> StatementForm:
+    return read_statement(uttered.statement.text, uttered.statement.language)
 
 
-def _is_plain(one: Uttered) -> bool:
+def _is_plain(uttered: Uttered) -> bool:
     """Whether a statement is meant as a fact of somebody in particular, by the user."""
-    said = one.statement
+    said = uttered.statement
     nobody = any(path == NOBODY or path.startswith(SOMEBODY) for path in said.subjects)
-    return bool(said.subjects) and not nobody and said.modality == "fact" and not one.by_tool
+    return bool(said.subjects) and not nobody and said.modality == "fact" and not uttered.by_tool
 
 
 @clear_on_erasure

@@ -42,11 +42,11 @@ def is_among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
 
 @compiles(_Among)
 def _compile_any(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
-    column, listed = (compiler.process(one, **options) for one in element.clauses)
+    column, listed = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{column} = ANY({listed})"
 
 
 @compiles(_Among, sqlite.NAME)
 def _compile_in(element: _Among, compiler: SQLCompiler, **options: Any) -> str:
-    column, listed = (compiler.process(one, **options) for one in element.clauses)
+    column, listed = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{column} IN (SELECT value FROM json_each({listed}))"  # noqa: S608 no value is in it

@@ -61,22 +61,26 @@ def list_unembedded(connection: sa.Connection, user_id: int, limit: int) -> list
 def _add_statements(connection: sa.Connection, rows: Sequence[Unembedded]) -> list[Unembedded]:
     """The same with those of their statements whose vectors are to come."""
     texts: dict[int, dict[str, None]] = {}
-    for row in connection.execute(_STATED, {"ids": [one.id for one in rows]}):
+    for row in connection.execute(_STATED, {"ids": [row.id for row in rows]}):
         texts.setdefault(row.memory_id, {})[row.text] = None
-    return [one._replace(stated=tuple(texts.get(one.id, ()))) for one in rows]
+    return [row._replace(stated=tuple(texts.get(row.id, ()))) for row in rows]
 
 
 def write_vectors(connection: sa.Connection, user_id: int, made: Sequence[Embedded]) -> list[tuple[int, bytes]]:
     """Write vectors, but of what has changed since it was read; returns those of memories that were written."""
-    asked = {"user": user_id, "ids": [one.row.id for one in made]}
+    asked = {"user": user_id, "ids": [embedded.row.id for embedded in made]}
     as_before = {tuple(row) for row in connection.execute(_AMONG, asked)}
-    there = [one for one in made if (one.row.id, one.row.content, one.row.before) in as_before]
+    there = [embedded for embedded in made if (embedded.row.id, embedded.row.content, embedded.row.before) in as_before]
     if there:
-        connection.execute(_EMBED, [{"one": one.row.id, "made": one.vector} for one in there])
-    meant = [{"one": one.row.id, "said": text, "made": made} for one in there for text, made in one.stated.items()]
+        connection.execute(_EMBED, [{"one": embedded.row.id, "made": embedded.vector} for embedded in there])
+    meant = [
+        {"one": embedded.row.id, "said": text, "made": made}
+        for embedded in there
+        for text, made in embedded.stated.items()
+    ]
     if meant:
         connection.execute(_MEANT, meant)
-    return [(one.row.id, one.vector) for one in there]
+    return [(embedded.row.id, embedded.vector) for embedded in there]
 
 
 def clear_vectors(connection: sa.Connection, user_id: int, size: int) -> None:

@@ -73,6 +73,6 @@ def _find_night(
 def _explain_wait(now: float, ended: float | None, end: Mapping[str, Any], sessions: list[StoredSession]) -> str:
     if ended is not None and 0 <= now - ended < CADENCE:
         return "The last night was less than 20 hours ago."
-    if not any(one.messages >= MIN_MESSAGES and one.last > end.get(UP_TO, 0) for one in sessions):
+    if not any(session.messages >= MIN_MESSAGES and session.last > end.get(UP_TO, 0) for session in sessions):
         return f"No session with {MIN_MESSAGES} messages or more since the last night."
     return ""

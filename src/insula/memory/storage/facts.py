@@ -65,17 +65,17 @@ def as_stored(user_id: int, memory_id: int, made: Iterable[Statement]) -> list[d
             "user_id": user_id,
             "memory_id": memory_id,
             "subject": subject,
-            "subjects": " ".join(sorted(one.subjects)),
-            "mentions": " ".join(sorted(one.mentions)),
-            "language": one.language,
-            "modality": one.modality,
-            "marks": " ".join(sorted(one.marks)),
-            "terms": " ".join(sorted(one.terms)),
-            "text": one.text,
-            "vector": None if one.vector is None else pack_vector(one.vector),
+            "subjects": " ".join(sorted(statement.subjects)),
+            "mentions": " ".join(sorted(statement.mentions)),
+            "language": statement.language,
+            "modality": statement.modality,
+            "marks": " ".join(sorted(statement.marks)),
+            "terms": " ".join(sorted(statement.terms)),
+            "text": statement.text,
+            "vector": None if statement.vector is None else pack_vector(statement.vector),
         }
-        for one in made
-        for subject in (sorted(one.subjects) or [""])
+        for statement in made
+        for subject in (sorted(statement.subjects) or [""])
     ]
 
 
@@ -121,23 +121,23 @@ def read_superseded(connection: sa.Connection, user_id: int, ids: Sequence[int])
 
 def list_subjects(connection: sa.Connection, user_id: int, limit: int) -> list[tuple[str, int, str]]:
     """Whom a user's facts are about, those with the most first: each with how many, and a text that names them."""
-    of, one = statements.c, memories.c
-    standing = sa.and_(one.id == of.memory_id, one.retired_at.is_(None), one.kind == "semantic")
+    of, memory = statements.c, memories.c
+    standing = sa.and_(memory.id == of.memory_id, memory.retired_at.is_(None), memory.kind == "semantic")
     number = sa.func.count(of.memory_id.distinct())
     query = sa.select(of.subject, number, sa.func.max(of.text)).join(memories, standing)
-    mine = sa.and_(of.user_id == user_id, of.subject != "", of.subject.not_like("?%"), one.provenance != "assistant")
+    mine = sa.and_(of.user_id == user_id, of.subject != "", of.subject.not_like("?%"), memory.provenance != "assistant")
     rows = connection.execute(query.where(mine).group_by(of.subject).order_by(number.desc(), of.subject).limit(limit))
     return [(row[0], row[1], row[2]) for row in rows]
 
 
 def named_kin(connection: sa.Connection, user_id: int) -> list[tuple[str, str, int]]:
     """Which names stand beside which kin (`user/sister` and `ana`), and in how many of a user's facts."""
-    kin, name, one = statements.alias("kin"), statements.alias("name"), memories.c
-    standing = sa.and_(one.id == kin.c.memory_id, one.retired_at.is_(None), one.kind == "semantic")
+    kin, name, memory = statements.alias("kin"), statements.alias("name"), memories.c
+    standing = sa.and_(memory.id == kin.c.memory_id, memory.retired_at.is_(None), memory.kind == "semantic")
     beside = sa.and_(name.c.memory_id == kin.c.memory_id, name.c.user_id == user_id)
-    query = sa.select(kin.c.subject, name.c.subject, sa.func.count(one.id.distinct()))
+    query = sa.select(kin.c.subject, name.c.subject, sa.func.count(memory.id.distinct()))
     pairs = query.join(memories, standing).join(name, beside)
-    mine = sa.and_(kin.c.user_id == user_id, kin.c.subject.like("%/%"), one.provenance != "assistant")
+    mine = sa.and_(kin.c.user_id == user_id, kin.c.subject.like("%/%"), memory.provenance != "assistant")
     called = sa.and_(name.c.subject.not_in(("", USER)), name.c.subject.not_like("%/%"), name.c.subject.not_like("?%"))
     rows = connection.execute(pairs.where(mine, called).group_by(kin.c.subject, name.c.subject))
     return [(row[0], row[1], row[2]) for row in rows]
@@ -175,11 +175,11 @@ def fill_all_statements(
     connection: sa.Connection, user_id: int, made: Sequence[tuple[Unstated, Sequence[Statement]]]
 ) -> int:
     """Write the statements of memories that had none, but of what has changed since it was read; returns how many."""
-    asked = _TEXTS.where(memories.c.user_id == user_id, memories.c.id.in_([one.id for one, _ in made]))
+    asked = _TEXTS.where(memories.c.user_id == user_id, memories.c.id.in_([memory.id for memory, _ in made]))
     as_before = {Unstated(*row) for row in connection.execute(asked.where(sa.text("memories.stated IS NULL")))}
-    rows = [(one, found) for one, found in made if one in as_before]
-    for one, found in rows:
-        fill_statements(connection, user_id, one.id, found)
+    rows = [(memory, found) for memory, found in made if memory in as_before]
+    for memory, found in rows:
+        fill_statements(connection, user_id, memory.id, found)
     return len(rows)
 
 

@@ -60,24 +60,24 @@ class Filter(NamedTuple):
 
     def sql_conditions(self) -> list[sa.ColumnElement[bool]]:
         """The same as conditions on `memories` joined with `sessions`."""
-        one = memories.c
-        let_go = sa.and_(one.retired_at.is_not(None), one.content != "", one.provenance != "derived")
-        found = [] if self.retired is None else [let_go if self.retired else one.retired_at.is_(None)]
+        memory = memories.c
+        let_go = sa.and_(memory.retired_at.is_not(None), memory.content != "", memory.provenance != "derived")
+        found = [] if self.retired is None else [let_go if self.retired else memory.retired_at.is_(None)]
         if self.session:
             found.append(sessions.c.name == self.session)
         if self.kind:
-            found.append(one.kind == self.kind)
+            found.append(memory.kind == self.kind)
         if self.since is not None:
-            found.append(one.said_at >= self.since)
+            found.append(memory.said_at >= self.since)
         if not self.answers:
-            found.append(one.provenance != "assistant")
+            found.append(memory.provenance != "assistant")
         if self.whose or self.meant:
-            mine = [statements.c.memory_id == one.id, statements.c.user_id == one.user_id]
+            mine = [statements.c.memory_id == memory.id, statements.c.user_id == memory.user_id]
             mine += [statements.c.subject == self.whose] if self.whose else []
             mine += [statements.c.modality == self.meant] if self.meant else []
             found.append(sa.exists().where(*mine))
         # The one test for a part of a text that is exact in both databases, in capitals, too.
-        return found + [sa.func.replace(one.metadata, part, "") != one.metadata for part in self.metadata]
+        return found + [sa.func.replace(memory.metadata, part, "") != memory.metadata for part in self.metadata]
 
 
 def read_filter(wanted: Mapping[str, object]) -> Filter:

@@ -198,8 +198,8 @@ def _write_insight(change: InsightChange, connection: sa.Connection, user_id: in
 def _(change: Merge, connection: sa.Connection, user_id: int, at: float) -> None:
     others = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(change.others))
     uses = connection.execute(sa.select(sa.func.coalesce(sa.func.sum(memories.c.uses), 0)).where(others)).scalar_one()
-    one = sa.and_(memories.c.user_id == user_id, memories.c.id == change.kept)
-    connection.execute(sa.update(memories).where(one).values(uses=memories.c.uses + uses))
+    condition = sa.and_(memories.c.user_id == user_id, memories.c.id == change.kept)
+    connection.execute(sa.update(memories).where(condition).values(uses=memories.c.uses + uses))
     for other in change.others:
         _relate_memories(connection, user_id, change.kept, other, MERGES, 1.0, at)
         _retire_memory(connection, user_id, other, f"merged into {change.kept}: {change.why}", at)
@@ -319,11 +319,11 @@ def _relate_memories(
 
 def _retire_memory(connection: sa.Connection, user_id: int, memory_id: int, why: str, at: float) -> None:
     """Take a memory out of recall, with a record of what it was (law 8)."""
-    one = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_(None))
-    found = connection.execute(sa.select(memories).where(one)).one_or_none()
+    condition = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_(None))
+    found = connection.execute(sa.select(memories).where(condition)).one_or_none()
     if found is None:
         return
-    connection.execute(sa.update(memories).where(one).values(retired_at=at))
+    connection.execute(sa.update(memories).where(condition).values(retired_at=at))
     index.remove_entries(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
     values = {"subject": f"memory:{memory_id}", "author": "night", "content": found.content, "evidence": {"why": why}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
@@ -332,12 +332,12 @@ def _retire_memory(connection: sa.Connection, user_id: int, memory_id: int, why:
 def restore_memory(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
     """Bring a retired memory back into long-term memory; False where there is none such, or it was erased."""
     index.begin_write(connection, user_id)
-    one = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_not(None))
+    condition = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_not(None))
     held = sa.and_(memories.c.provenance != "derived", memories.c.content != "")
-    found = connection.execute(sa.select(memories).where(one, held)).one_or_none()
+    found = connection.execute(sa.select(memories).where(condition, held)).one_or_none()
     if found is None:
         return False
-    connection.execute(sa.update(memories).where(one).values(retired_at=None, promoted_at=at))
+    connection.execute(sa.update(memories).where(condition).values(retired_at=None, promoted_at=at))
     index.add_entries(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": "", "evidence": {"why": RESTORED}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))

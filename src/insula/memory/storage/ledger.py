@@ -39,10 +39,10 @@ Past = Sequence[tuple[int, Mapping[str, Any]]]
 
 def list_pieces(connection: sa.Connection, user_id: int) -> list[GuidancePiece]:
     """All guidance of a user that stands or was retired; what was erased is gone."""
-    standing = {one.key for one in list_guidance(connection, user_id)}
+    standing = {guidance.key for guidance in list_guidance(connection, user_id)}
     past = _read_past(connection, user_id)
-    every = [one for one in list_guidance(connection, user_id, retired=True) if one.advice]
-    return [_make_piece(one, past.get(one.key, ()), one.key in standing) for one in every]
+    every = [guidance for guidance in list_guidance(connection, user_id, retired=True) if guidance.advice]
+    return [_make_piece(guidance, past.get(guidance.key, ()), guidance.key in standing) for guidance in every]
 
 
 def _read_past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
@@ -55,13 +55,13 @@ def _read_past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
     return found
 
 
-def _make_piece(one: StoredGuidance, past: Past, stands: bool) -> GuidancePiece:
+def _make_piece(guidance: StoredGuidance, past: Past, stands: bool) -> GuidancePiece:
     is_decided = _last_decided(past) is not None
     if stands:
-        return GuidancePiece(one, "", "", is_decided)
+        return GuidancePiece(guidance, "", "", is_decided)
     last = next((evidence for _, evidence in past if evidence.get("retired")), None)
     why, by = (str(last["why"]), str(last.get("by", ""))) if last else ("retired", "")
-    return GuidancePiece(one, why, by, is_decided)
+    return GuidancePiece(guidance, why, by, is_decided)
 
 
 def _last_decided(past: Past) -> int | None:
@@ -81,23 +81,23 @@ def last_told(connection: sa.Connection, user_id: int, number: int) -> float | N
 
 
 def record_decision(
-    connection: sa.Connection, user_id: int, one: StoredGuidance, do: Do, at: float, text: str = ""
+    connection: sa.Connection, user_id: int, guidance: StoredGuidance, do: Do, at: float, text: str = ""
 ) -> bool:
     """Write down what a person decided; False where there is nothing to undo."""
     index.begin_write(connection, user_id)
     if do == "undo":
-        return _undo_decision(connection, user_id, one.key, at)
+        return _undo_decision(connection, user_id, guidance.key, at)
     if do == "forget":
-        journal.apply_change(Retired(one.key, PERSON, "forgotten by you"), connection, user_id, at)
+        journal.apply_change(Retired(guidance.key, PERSON, "forgotten by you"), connection, user_id, at)
         return True
-    before = {"advice": one.advice, "mode": one.mode, "author": one.author}
-    _update_lesson(connection, user_id, one.key, _apply_decision(one, do, text))
-    past = RevisionChange(f"{SUBJECT}{one.key}", PERSON, one.advice, {"why": do, "before": before})
+    before = {"advice": guidance.advice, "mode": guidance.mode, "author": guidance.author}
+    _update_lesson(connection, user_id, guidance.key, _apply_decision(guidance, do, text))
+    past = RevisionChange(f"{SUBJECT}{guidance.key}", PERSON, guidance.advice, {"why": do, "before": before})
     journal.apply_change(past, connection, user_id, at)
     return True
 
 
-def _apply_decision(one: StoredGuidance, do: Do, text: str) -> dict[str, Any]:
+def _apply_decision(guidance: StoredGuidance, do: Do, text: str) -> dict[str, Any]:
     if do == "edit":
         return {"advice": text, "author": PERSON}
     return {"author": PERSON} if do == "accept" else {"mode": _MODES[do]}
@@ -111,8 +111,8 @@ def _update_lesson(connection: sa.Connection, user_id: int, key: str, values: Ma
 def _undo_decision(connection: sa.Connection, user_id: int, key: str, at: float) -> bool:
     """Take back the last decision on a piece of guidance that still stands: a person's, or what retired it."""
     past = revisions_of(connection, user_id, f"{SUBJECT}{key}", PAST)
-    number = _last_decided([(one.id, one.evidence) for one in past])
-    last = next((one for one in past if one.id == number), None)
+    number = _last_decided([(revision.id, revision.evidence) for revision in past])
+    last = next((revision for revision in past if revision.id == number), None)
     if last is None:
         return False
     _update_lesson(connection, user_id, key, last.evidence.get("before", {"retired_at": None}))
@@ -125,10 +125,10 @@ def _undo_decision(connection: sa.Connection, user_id: int, key: str, at: float)
 
 def bring_back(connection: sa.Connection, user_id: int, names: frozenset[str], at: float) -> None:
     """Let what was retired stand again."""
-    standing = {one.name for one in list_guidance(connection, user_id)}
-    for one in list_guidance(connection, user_id, retired=True):
-        if one.name in names - standing:
-            _undo_decision(connection, user_id, one.key, at)
+    standing = {guidance.name for guidance in list_guidance(connection, user_id)}
+    for guidance in list_guidance(connection, user_id, retired=True):
+        if guidance.name in names - standing:
+            _undo_decision(connection, user_id, guidance.key, at)
 
 
 def _can_be_undone(evidence: Mapping[str, Any]) -> bool:

@@ -60,7 +60,9 @@ def write_preferences(
     if message is None:
         return wishes.PreferenceChanges((), (), ())
     known = list_guidance(connection, user_id)
-    pointed = _find_referents(connection, session_id, turn, known) if any(one.lifts for one in said) else ()
+    pointed = (
+        _find_referents(connection, session_id, turn, known) if any(preference.lifts for preference in said) else ()
+    )
     made = wishes.apply_preferences(known, said, message, at, pointed, _of_session(connection, session_id, known))
     journal.write_changes(connection, user_id, made.changes, at)
     return made
@@ -68,7 +70,12 @@ def write_preferences(
 
 def _of_session(connection: sa.Connection, session_id: int, known: Sequence[StoredGuidance]) -> frozenset[int]:
     """Which messages of a session requests of the moment cite."""
-    cited = {each for one in known if wishes.is_wish(one) and not wishes.is_told(one) for each in one.citations}
+    cited = {
+        each
+        for guidance in known
+        if wishes.is_wish(guidance) and not wishes.is_told(guidance)
+        for each in guidance.citations
+    }
     mine = sa.and_(messages.c.session_id == session_id, messages.c.id.in_(sorted(cited)))
     return frozenset(connection.execute(sa.select(messages.c.id).where(mine)).scalars()) if cited else frozenset()
 
@@ -79,7 +86,7 @@ def _find_referents(
     """What the turn before wished or, where it wished nothing, was told."""
     before = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn - 1)
     said = set(connection.execute(sa.select(messages.c.id).where(before)).scalars())
-    if wished := [one.id for one in known if said & {*one.citations[-1:]}]:
+    if wished := [guidance.id for guidance in known if said & {*guidance.citations[-1:]}]:
         return wished
     mine = sa.and_(signals.c.session_id == session_id, signals.c.turn == turn - 1, signals.c.kind == "meta:turn")
     told = connection.execute(sa.select(signals.c.data).where(mine)).scalars()

@@ -87,15 +87,15 @@ def sessions_of(connection: sa.Connection, user_id: int) -> list[StoredSession]:
 
 def read_transcript(connection: sa.Connection, user_id: int, session_id: int, limit: int) -> list[TranscriptLine]:
     """The last lines of a session, oldest first."""
-    one = {"user": user_id, "session": session_id, "most": limit}
-    return [TranscriptLine(*row) for row in connection.execute(_TRANSCRIPT, one).all()[::-1]]
+    values = {"user": user_id, "session": session_id, "most": limit}
+    return [TranscriptLine(*row) for row in connection.execute(_TRANSCRIPT, values).all()[::-1]]
 
 
 def read_transcripts(
     connection: sa.Connection, user_id: int, within: Sequence[int], limit: int
 ) -> dict[int, list[TranscriptLine]]:
     """The last lines of some sessions, each oldest first."""
-    return {one: read_transcript(connection, user_id, one, limit) for one in within}
+    return {session_id: read_transcript(connection, user_id, session_id, limit) for session_id in within}
 
 
 def user_id(connection: sa.Connection, user: str) -> int | None:

@@ -129,14 +129,14 @@ def read_progress(connection: sa.Connection, now: float, *, shared: bool) -> Nig
     return NightsProgress(nights.many_waiting(connection, now, MOST_WAITING), dates, failures, workers)
 
 
-def _read_date(one: sa.RowMapping, caps: dict[str, Sum]) -> Date:
+def _read_date(row: sa.RowMapping, caps: dict[str, Sum]) -> Date:
     return Date(
-        **{name: one[name] for name in ("date", "begun", "done", "under_way", "failed", "capped", "again", "lately")},
-        stopped=one["open"] - one["under_way"],
-        began=one["began"] or 0.0,
-        ended=one["ended"] or 0.0,
-        spent=Sum(*(one[name] for name in Sum._fields)),
-        cap=caps.get(one["date"], Sum()),
+        **{name: row[name] for name in ("date", "begun", "done", "under_way", "failed", "capped", "again", "lately")},
+        stopped=row["open"] - row["under_way"],
+        began=row["began"] or 0.0,
+        ended=row["ended"] or 0.0,
+        spent=Sum(*(row[name] for name in Sum._fields)),
+        cap=caps.get(row["date"], Sum()),
     )
 
 

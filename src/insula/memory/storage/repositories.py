@@ -191,7 +191,7 @@ class MemoryRepository(_Repository):
             sought = [*vectors, limit_direction(vectors[0])] if vectors else ()
             near = self._find_near(connection, place.user_id, sought)
             found += near[0] if near else []
-            alone = [one for some in near[1:] for one in some]
+            alone = [number for some in near[1:] for number in some]
             rows = index.list_candidates(connection, place.user_id, place.session_id, found, alone)
             hits = {*found, *alone, *(row.id for row in rows if row.session_id == place.session_id)}
             told = facts.statements_of(connection, place.user_id, (row for row in rows if row.id in hits))
@@ -208,7 +208,7 @@ class MemoryRepository(_Repository):
         near = self.database.neighbourhoods.find_nearest(
             user_id, vectors, partial(embeddings.read_vectors, connection, user_id)
         )
-        read = dict(index.long_term(connection, user_id, sorted({one for each in near for one in each.first})))
+        read = dict(index.long_term(connection, user_id, sorted({number for each in near for number in each.first})))
         return [
             _rank_nearest(vector, each, read, partial(index.long_term, connection, user_id))
             for vector, each in zip(vectors, near, strict=False)
@@ -264,13 +264,13 @@ def _rank_nearest(
     read: Callable[[Sequence[int]], list[tuple[int, bytes]]],
 ) -> list[int]:
     """The memories nearest to a vector: of the first batch, whose vectors are known, and of more where they are few."""
-    found = [(one, known[one]) for one in near.first if one in known]
+    found = [(number, known[number]) for number in near.first if number in known]
     for batch in islice(near.more, index.BATCHES - 1):
         if len(found) >= index.NEAREST:
             break
         found += read(batch)
     by_cosine = zip(cosines(vector, [packed for _, packed in found]), found, strict=True)
-    return [number for _, (number, _) in sorted(by_cosine, key=lambda one: -one[0])[: index.NEAREST]]
+    return [number for _, (number, _) in sorted(by_cosine, key=lambda scored: -scored[0])[: index.NEAREST]]
 
 
 class NightRepository(_Repository):

@@ -74,8 +74,8 @@ def _decide_grant(connection: sa.Connection, night: str, own: sa.Row[Any], want:
         *(None if most is None else most - have for most, have in zip(cap, _row_amounts(everybody), strict=True))
     )
     if left.is_nothing:
-        return Sum(*(None if one is None else 0.0 for one in left))
-    given = Sum(*(_lesser_of(one, most) for one, most in zip(left, want, strict=True)))
+        return Sum(*(None if amount is None else 0.0 for amount in left))
+    given = Sum(*(_lesser_of(amount, most) for amount, most in zip(left, want, strict=True)))
     _update_run(connection, everybody, given, cap=list(cap))
     return given
 
@@ -97,10 +97,10 @@ def settle_grant(
     index.begin_write(connection)
     own = _find_run(connection, night, user_id)
     pairs = tuple(zip(given, spent, strict=True))
-    more = Sum(*((used or 0.0) if one is None else 0.0 for one, used in pairs))
+    more = Sum(*((used or 0.0) if amount is None else 0.0 for amount, used in pairs))
     if own.taken == 1:
-        back = Sum(*(0.0 if one is None else min((used or 0.0) - one, 0.0) for one, used in pairs))
-        more = Sum(*((one or 0.0) + (less or 0.0) for one, less in zip(more, back, strict=True)))
+        back = Sum(*(0.0 if amount is None else min((used or 0.0) - amount, 0.0) for amount, used in pairs))
+        more = Sum(*((amount or 0.0) + (less or 0.0) for amount, less in zip(more, back, strict=True)))
         if not given.is_endless:
             _update_run(connection, _find_run(connection, night, EVERYBODY), back)
     _update_run(connection, own, more, taken=0, state=state, why=why, ended=at)
@@ -125,6 +125,8 @@ def _row_amounts(row: sa.Row[Any]) -> tuple[float, float, float]:
 
 
 def _update_run(connection: sa.Connection, row: sa.Row[Any], more: Sum = NOTHING, **values: object) -> None:
-    amounts = {name: have + (one or 0.0) for name, have, one in zip(Sum._fields, _row_amounts(row), more, strict=True)}
-    one = {"one": row.night, "user": row.user_id}
-    connection.execute(sa.update(spending).where(_THIS).values(**amounts, **values), one)
+    amounts = {
+        name: have + (amount or 0.0) for name, have, amount in zip(Sum._fields, _row_amounts(row), more, strict=True)
+    }
+    key = {"one": row.night, "user": row.user_id}
+    connection.execute(sa.update(spending).where(_THIS).values(**amounts, **values), key)

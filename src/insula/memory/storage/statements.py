@@ -267,7 +267,7 @@ def _count_turns(capacity: int) -> int:
 
 def taken_in(connection: sa.Connection, user_id: int, sources: Sequence[str | None]) -> frozenset[str | None]:
     """Which of some lines, by the hash of where each is from, were taken in before; erased ones were, too."""
-    ids = sorted({one for one in sources if one is not None})
+    ids = sorted({source for source in sources if source is not None})
     mine = sa.and_(memories.c.user_id == user_id, memories.c.source_id.in_(ids))
     return frozenset(connection.execute(sa.select(memories.c.source_id).where(mine)).scalars() if ids else ())
 
@@ -339,7 +339,9 @@ def read_ledger(
     values: list[dict[str, object]] = [{**_place_values(here), "limit": limit, "kind": kind} for kind in kinds]
     query = _LEDGER[session_only, bool(values)]
     found = [
-        row for one in values or [{**_place_values(here), "limit": limit}] for row in connection.execute(query, one)
+        row
+        for parameters in values or [{**_place_values(here), "limit": limit}]
+        for row in connection.execute(query, parameters)
     ]
     return [
         Signal(

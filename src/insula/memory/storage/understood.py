@@ -85,13 +85,13 @@ def keep_extracted(
         return False
     if _read_contents(connection, user_id, shown) != dict(shown):
         raise StoreError(CHANGED)
-    for one in found.lines:
-        _replace_statements(connection, user_id, one)
+    for line in found.lines:
+        _replace_statements(connection, user_id, line)
     for old, new in found.ends:
         _end_memory(connection, user_id, old, new, at)
-    for one in found.wishes:
-        _write_preference(connection, user_id, one, at)
-    known = {one.key: one for one in list_guidance(connection, user_id)}
+    for preference in found.wishes:
+        _write_preference(connection, user_id, preference, at)
+    known = {preference.key: preference for preference in list_guidance(connection, user_id)}
     for key, message in found.lifted:
         if key in known:
             journal.write_changes(connection, user_id, [Retired(key, "user", WHY["lifts"], "", message)], at)
@@ -105,13 +105,13 @@ def _read_contents(connection: sa.Connection, user_id: int, shown: Mapping[int, 
     return {row.id: row.content for row in rows}
 
 
-def _replace_statements(connection: sa.Connection, user_id: int, one: LineRead) -> None:
+def _replace_statements(connection: sa.Connection, user_id: int, line: LineRead) -> None:
     """Put what a model read in a line in the place of what stood there."""
-    row = connection.execute(sa.select(memories).where(memories.c.id == one.memory)).one()
-    connection.execute(sa.delete(table).where(table.c.user_id == user_id, table.c.memory_id == one.memory))
-    facts.fill_statements(connection, user_id, one.memory, one.statements)
-    safe = screen_text(one.line, LINE_CHARS)
-    kind = "semantic" if one.statements else "episodic"
+    row = connection.execute(sa.select(memories).where(memories.c.id == line.memory)).one()
+    connection.execute(sa.delete(table).where(table.c.user_id == user_id, table.c.memory_id == line.memory))
+    facts.fill_statements(connection, user_id, line.memory, line.statements)
+    safe = screen_text(line.line, LINE_CHARS)
+    kind = "semantic" if line.statements else "episodic"
     values: dict[str, Any] = {"line": safe.text, "kind": kind}
     if safe.reasons:
         values["withheld"] = " ".join([*row.withheld.split(), *safe.reasons])
@@ -119,7 +119,7 @@ def _replace_statements(connection: sa.Connection, user_id: int, one: LineRead) 
         words = load_terms(row.claims)
         index.remove_entries(connection, user_id, [(row.id, words, row.kind == "semantic")])
         index.add_entries(connection, user_id, [(row.id, words, kind == "semantic")])
-    connection.execute(sa.update(memories).where(memories.c.id == one.memory).values(**values))
+    connection.execute(sa.update(memories).where(memories.c.id == line.memory).values(**values))
 
 
 def _end_memory(connection: sa.Connection, user_id: int, old: int, new: int, at: float) -> None:
@@ -129,22 +129,24 @@ def _end_memory(connection: sa.Connection, user_id: int, old: int, new: int, at:
         connection.execute(sa.insert(relations).values(user_id=user_id, **values))
 
 
-def _write_preference(connection: sa.Connection, user_id: int, one: Wished, at: float) -> None:
+def _write_preference(connection: sa.Connection, user_id: int, preference: Wished, at: float) -> None:
     """Let a preference stand, unless a person put it aside; one that was heard when it was said is limited at most."""
-    said = one.wish.words.casefold()
+    said = preference.wish.words.casefold()
     for old in list_guidance(connection, user_id, retired=True):
         same = said in old.advice.casefold() or old.advice.casefold() in said
-        if same and one.message in old.citations:
-            _limit_preference(connection, user_id, old, one, at)
+        if same and preference.message in old.citations:
+            _limit_preference(connection, user_id, old, preference, at)
             return
         if old.advice.casefold() == said and not _is_standing(connection, user_id, old):
             return
-    lessons.write_preferences(connection, user_id, one.session, one.turn, [one.wish], at)
+    lessons.write_preferences(connection, user_id, preference.session, preference.turn, [preference.wish], at)
 
 
-def _limit_preference(connection: sa.Connection, user_id: int, old: StoredGuidance, one: Wished, at: float) -> None:
+def _limit_preference(
+    connection: sa.Connection, user_id: int, old: StoredGuidance, preference: Wished, at: float
+) -> None:
     """Let a preference that was heard for every answer hold for what its reader says, unless a person decided on it."""
-    trigger = new_preference(one.wish, one.message, at).trigger
+    trigger = new_preference(preference.wish, preference.message, at).trigger
     if not trigger or old.trigger or old.mode or old.author != "derived" or not _is_standing(connection, user_id, old):
         return
     limited = LessonChange(old.key, old.advice, trigger, "", old.author, old.citations)
@@ -152,11 +154,11 @@ def _limit_preference(connection: sa.Connection, user_id: int, old: StoredGuidan
         f"lesson:{old.key}",
         "user",
         old.advice,
-        {"why": "limited to a topic", "message": one.message, "before": {"trigger": []}},
+        {"why": "limited to a topic", "message": preference.message, "before": {"trigger": []}},
     )
     journal.write_changes(connection, user_id, [limited, why], at)
 
 
-def _is_standing(connection: sa.Connection, user_id: int, one: StoredGuidance) -> bool:
-    mine = sa.and_(ledger.c.user_id == user_id, ledger.c.id == one.id, ledger.c.retired_at.is_(None))
+def _is_standing(connection: sa.Connection, user_id: int, preference: StoredGuidance) -> bool:
+    mine = sa.and_(ledger.c.user_id == user_id, ledger.c.id == preference.id, ledger.c.retired_at.is_(None))
     return connection.execute(sa.select(ledger.c.id).where(mine)).first() is not None

@@ -115,10 +115,10 @@ def next_lines(connection: sa.Connection, user_id: int, now: float, limit: int) 
     after = last_read(connection, user_id)
     asked = {"user": user_id, "after": after, "since": now - LOOK_BACK, "most": limit}
     new = [_read_line(row, is_new=True) for row in connection.execute(_NEXT, asked)]
-    sessions = dict.fromkeys(one.session for one in new)
+    sessions = dict.fromkeys(line.session for line in new)
     found: list[Unread] = []
     for session in sessions:
-        here = [one for one in new if one.session == session]
+        here = [line for line in new if line.session == session]
         earlier = connection.execute(_EARLIER, {"user": user_id, "session": session, "first": here[0].message}).all()
         found += [*(_read_line(row, is_new=False) for row in reversed(earlier)), *here]
     return after, found
@@ -139,7 +139,7 @@ def tokens_spent(connection: sa.Connection, user_id: int, now: float) -> int:
     """The tokens that reading a user's lines took in the last day, at night and at rest."""
     reports = connection.execute(_REPORTS.where(nights.c.at > now - DAY), {"user": user_id}).all()
     usages = [row.report[USAGE] for row in reports if USAGE in row.report]
-    return sum(int(one["input_tokens"]) + int(one["output_tokens"]) for one in usages)
+    return sum(int(usage["input_tokens"]) + int(usage["output_tokens"]) for usage in usages)
 
 
 def list_resting(connection: sa.Connection, now: float, rest: float, limit: int) -> list[str]:

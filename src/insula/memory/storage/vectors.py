@@ -77,8 +77,8 @@ def pack_vector(vector: Vector) -> bytes:
 def unpacked(stored: Sequence[bytes | None]) -> list[Vector | None]:
     """Vectors out of float16, those of a size all at once; None where there is none."""
     found: list[Vector | None] = [None] * len(stored)
-    for size in {len(one) for one in stored if one}:
-        alike = [at for at, one in enumerate(stored) if one and len(one) == size]
+    for size in {len(packed) for packed in stored if packed}:
+        alike = [at for at, packed in enumerate(stored) if packed and len(packed) == size]
         for at, row in zip(alike, _stack_rows([stored[at] or b"" for at in alike], size), strict=True):
             found[at] = row
     return found
@@ -87,11 +87,11 @@ def unpacked(stored: Sequence[bytes | None]) -> list[Vector | None]:
 def cosines(vector: Vector, stored: Sequence[bytes | None]) -> list[float]:
     """Cosine of a vector with packed ones, in [-1, 1]; 0 where there is none, or one of other dimensions."""
     found = [0.0] * len(stored)
-    alike = [at for at, one in enumerate(stored) if one and len(one) == vector.size * _BYTES]
+    alike = [at for at, packed in enumerate(stored) if packed and len(packed) == vector.size * _BYTES]
     if alike:
         rows = _stack_rows([stored[at] or b"" for at in alike], vector.size * _BYTES)
-        for at, one in zip(alike, np.clip(rows @ vector, -1.0, 1.0).tolist(), strict=True):
-            found[at] = one
+        for at, cosine in zip(alike, np.clip(rows @ vector, -1.0, 1.0).tolist(), strict=True):
+            found[at] = cosine
     return found
 
 
@@ -159,7 +159,10 @@ class Neighbourhoods:
                 return False
         if emptied == self._emptied:
             self._users[user_id] = here
-        while len(held := list(self._users.items())) and sum(one.size for _, one in held) > self._held_bytes:
+        while (
+            len(held := list(self._users.items()))
+            and sum(neighbourhood.size for _, neighbourhood in held) > self._held_bytes
+        ):
             self._users.pop(held[0][0], None)  # those who were not asked longest
         return True
 
@@ -169,7 +172,7 @@ class Neighbourhoods:
             here = self._users.get(user_id)
             if here is None:
                 return
-            late = {number: one for number, one in found if number <= here.last and len(one) == here.row_bytes}
+            late = {number: packed for number, packed in found if number <= here.last and len(packed) == here.row_bytes}
             if late:
                 here.add_vectors([(number, late[number]) for number in late.keys() - here.known_ids([*late])])
 
@@ -213,7 +216,7 @@ class _Neighbourhood:
             room = max(count, len(self._ids) * 3 // 2) - len(self._ids)
             self._ids = np.concatenate([self._ids, np.empty(room, np.int64)])
             self._signs = np.concatenate([self._signs, np.empty((len(self._signs), room), np.uint64)], axis=1)
-        rows = np.frombuffer(b"".join(one for _, one in new), np.float16).reshape(len(new), self.dimensions)
+        rows = np.frombuffer(b"".join(packed for _, packed in new), np.float16).reshape(len(new), self.dimensions)
         self._ids[self._count : count] = [number for number, _ in new]
         self._signs[:, self._count : count] = _sign_columns(rows.astype(np.float32))
         self._count = count

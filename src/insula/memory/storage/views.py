@@ -168,7 +168,7 @@ def find_memories(
 ) -> Mapping[int, Memory]:
     """Some of a user's memories by id, retired ones too unless others are wanted; whose is another's is left out."""
     these = _select_standing(user, memories.c.id.in_(ids), *(wanted.sql_conditions() if wanted else ()))
-    return {one.id: one for one in _read_memories(connection, user, these)}
+    return {memory.id: memory for memory in _read_memories(connection, user, these)}
 
 
 def find_containing(connection: sa.Connection, user: str, text: str, wanted: Filter, limit: int) -> list[int]:
@@ -182,11 +182,11 @@ def find_containing(connection: sa.Connection, user: str, text: str, wanted: Fil
 
 def read_history(connection: sa.Connection, user: str, number: int) -> list[Change]:
     """What became of a memory, oldest first."""
-    one = revisions.c
-    past = sa.select(one.author, one.evidence, one.at).where(
-        one.user_id == _id_of(user), one.subject == f"memory:{number}"
+    revision = revisions.c
+    past = sa.select(revision.author, revision.evidence, revision.at).where(
+        revision.user_id == _id_of(user), revision.subject == f"memory:{number}"
     )
-    rows = connection.execute(past.order_by(one.id))
+    rows = connection.execute(past.order_by(revision.id))
     return [Change(author=row.author, why=str(row.evidence.get("why", "")), at=moment(row.at)) for row in rows]
 
 
@@ -204,8 +204,8 @@ def _select_standing(user: str, *where: sa.ColumnElement[bool]) -> sa.Select[Any
 def _read_memories(connection: sa.Connection, user: str, query: sa.Select[Any]) -> list[Memory]:
     found = [as_memory(row) for row in connection.execute(query).all()]
     mine = user_id(connection, user) if found else None
-    modes = words_on(connection, mine, [one.id for one in found]) if mine is not None else {}
-    return [replace(one, mode=modes[one.id]) if modes.get(one.id) else one for one in found]
+    modes = words_on(connection, mine, [memory.id for memory in found]) if mine is not None else {}
+    return [replace(memory, mode=modes[memory.id]) if modes.get(memory.id) else memory for memory in found]
 
 
 def list_phase_reports(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[StoredPhaseReport]:
@@ -233,8 +233,8 @@ def find_revision(connection: sa.Connection, user: str, subject: str, number: in
     """One state of something derived; None where there is none such."""
     mine = revisions.c
     query = sa.select(mine.id, mine.author, mine.content, mine.evidence, mine.at)
-    one = query.where(mine.user_id == _id_of(user), mine.subject == subject, mine.id == number)
-    found = connection.execute(one).one_or_none()
+    matching = query.where(mine.user_id == _id_of(user), mine.subject == subject, mine.id == number)
+    found = connection.execute(matching).one_or_none()
     return Revised(*found) if found else None
 
 
@@ -262,6 +262,6 @@ def _id_of(user: str) -> sa.ScalarSelect[int]:
 
 
 def _select_entries() -> sa.Select[Any, Any, Any, Any, Any, Any, Any]:
-    one = signals.c
-    columns = (one.id, sessions.c.name, one.turn, one.kind, one.reason, one.at, one.data)
+    signal = signals.c
+    columns = (signal.id, sessions.c.name, signal.turn, signal.kind, signal.reason, signal.at, signal.data)
     return sa.select(*columns).join(sessions, sessions.c.id == signals.c.session_id)

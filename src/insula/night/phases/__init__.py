@@ -35,5 +35,5 @@ def understanding_phases(
     within so many tokens a day.
     """
     within = partial(understand_within, tokens=tokens)
-    kept = (one for one in phases if understanding != "off" or one[0] != PhaseName.STATEMENTS)
+    kept = (phase for phase in phases if understanding != "off" or phase[0] != PhaseName.STATEMENTS)
     return tuple((name, within if phase is understand_lines else phase) for name, phase in kept)

@@ -22,7 +22,7 @@ async def calibrate_confidence(night: Night) -> Result:
     """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
     past = await night.store.guidance.list_revisions(night.user_id, OWN, 1)
     found, last = await _outcomes_since(night, past)
-    right = sum(one.held for one in found)
+    right = sum(outcome.held for outcome in found)
     report: dict[str, float] = {UP_TO: last, "right": right, "wrong": len(found) - right}
     if not found:
         return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
@@ -30,10 +30,10 @@ async def calibrate_confidence(night: Night) -> Result:
     before = latest_calibration(past, base)
     known = (*before.outcomes, *found)[-KEPT:]
     after = replace(refit_user(base, known), high=move_threshold(before.calibration, found).high)
-    evidence = {"outcomes": [[one.score, one.held] for one in known]}
+    evidence = {"outcomes": [[outcome.score, outcome.held] for outcome in known]}
     made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
     fitted = {name: round(getattr(after, name), 4) for name in ("shift", "slope", "high")}
-    report |= fitted | {"outcomes": len(known), "held": sum(one.held for one in known)}
+    report |= fitted | {"outcomes": len(known), "held": sum(outcome.held for outcome in known)}
     said = f"What memory said held for {count_noun(right, 'answer')}, and did not for {len(found) - right}."
     return Result(
         report,
@@ -45,18 +45,18 @@ async def calibrate_confidence(night: Night) -> Result:
 async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[AnswerOutcome], int]:
     """The outcomes since the last night, oldest first, and the last message that was looked at."""
     since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
-    sessions = [one for one in await night.list_sessions() if one.last > night.last_seen]
-    within = [one.id for one in sessions[:SESSIONS]]
+    sessions = [session for session in await night.list_sessions() if session.last > night.last_seen]
+    within = [session.id for session in sessions[:SESSIONS]]
     lines = await night.lines_of(within, LINES)
     turns = await night.store.nights.list_session_signals(night.user_id, [TURN], within)
     evidence = await _asserted_memories(night, [line for said in lines.values() for line in said], turns)
     found: list[AnswerOutcome] = []
-    for one in sessions[:SESSIONS]:
+    for session in sessions[:SESSIONS]:
         # What is said while the night looks on is of the next one.
-        new = [line for line in lines[one.id] if line.id <= one.last and line.at >= since]
-        mine = [turn for turn in turns if turn.session_id == one.id]
+        new = [line for line in lines[session.id] if line.id <= session.last and line.at >= since]
+        mine = [turn for turn in turns if turn.session_id == session.id]
         found.extend(find_outcomes(new, mine, evidence, name=night.identity.name, after=night.last_seen))
-    return found, max((one.last for one in sessions[:SESSIONS]), default=night.last_seen)
+    return found, max((session.last for session in sessions[:SESSIONS]), default=night.last_seen)
 
 
 async def _asserted_memories(
@@ -65,5 +65,7 @@ async def _asserted_memories(
     """Of what the turns of some lines showed, the memories that a user or a tool asserted (law 2)."""
     ids = frozenset[int]().union(*(shown_memories(turn.data) for turn in turns))
     held = await night.store.run(find_memories, night.user, sorted(ids))
-    asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
-    return frozenset(one.id for one in asserted)
+    asserted = (
+        memory for memory in held.values() if memory.provenance in {"user", "tool"} and memory.kind == "semantic"
+    )
+    return frozenset(memory.id for memory in asserted)

@@ -93,9 +93,9 @@ def _word_frame(said: tuple[str, ...]) -> str:
     return " ".join(word if len(word) < SLIP or not word.isalpha() else f"{word[0]}…{word[-1]}" for word in said)
 
 
-def _is_slip(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _is_slip(words: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether a single longer word differs, by one letter that is not its first."""
-    different = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+    different = [(a, b) for a, b in zip(words, other, strict=True) if a != b]
     if len(different) != 1:
         return False
     a, b = different[0]

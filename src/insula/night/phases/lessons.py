@@ -22,14 +22,14 @@ ENDED = {RETIRED: "Retired, since it does not help", PRUNED: "Forgotten"}
 async def reinforce_lessons(night: Night) -> Result:
     """Count what each session since the last night says of the lessons whose trigger appeared in it."""
     heard, signals = await since_last_night(night)
-    kept = [one for one in await night.store.guidance.list_lessons(night.user_id) if not one.section]
+    kept = [lesson for lesson in await night.store.guidance.list_lessons(night.user_id) if not lesson.section]
     seen = heard[-1].session.last if heard else night.last_seen
     if not kept:
         return Result({UP_TO: seen}, skipped="There are no lessons yet.")
     arms = _read_arms(signals)
-    lived = [outcome for one in heard for lesson in kept if (outcome := _judge_session(lesson, one, arms))]
-    known = {one.id: {session for session, *_ in one.evidence} for one in kept}
-    new = [one for one in lived if str(one.session_id) not in known[one.lesson_id]]
+    lived = [outcome for session in heard for lesson in kept if (outcome := _judge_session(lesson, session, arms))]
+    known = {lesson.id: {session for session, *_ in lesson.evidence} for lesson in kept}
+    new = [outcome for outcome in lived if str(outcome.session_id) not in known[outcome.lesson_id]]
     lives = [
         (lesson, assess_guidance(_list_evidence(lesson, new, night.now), night.now, mode=lesson.mode))
         for lesson in kept
@@ -70,27 +70,36 @@ def _read_arms(signals: Iterable[StoredSignal]) -> dict[tuple[int, int], str]:
     return arms
 
 
-def _judge_session(lesson: StoredGuidance, one: LearningSession, arms: Mapping[tuple[int, int], str]) -> Lived | None:
+def _judge_session(
+    lesson: StoredGuidance, session: LearningSession, arms: Mapping[tuple[int, int], str]
+) -> Lived | None:
     """What a session says of a lesson; None where it had no opportunity."""
-    arm = arms.get((one.session.id, lesson.id))
-    happened = _is_asked_again(lesson, one)
-    if arm is None and not happened and not any(triggers.trigger_appears(lesson.trigger, terms) for terms in one.terms):
+    arm = arms.get((session.session.id, lesson.id))
+    happened = _is_asked_again(lesson, session)
+    if (
+        arm is None
+        and not happened
+        and not any(triggers.trigger_appears(lesson.trigger, terms) for terms in session.terms)
+    ):
         return None
-    return Lived(lesson.id, one.session.id, arm or NONE, happened)
+    return Lived(lesson.id, session.session.id, arm or NONE, happened)
 
 
-def _is_asked_again(lesson: StoredGuidance, one: LearningSession) -> bool:
+def _is_asked_again(lesson: StoredGuidance, session: LearningSession) -> bool:
     """Whether the user said in a session what a lesson says, though it may have been told."""
     if is_again_lesson(lesson):
-        mine = (each for each in one.corrections if lesson.key.startswith(f"{each.kind}/"))
+        mine = (each for each in session.corrections if lesson.key.startswith(f"{each.kind}/"))
         return any(is_again(each, quote_user(lesson), lesson.trigger) for each in mine)
-    return any(correction_likeness(each, preference_words(lesson)) >= AGAIN for each in one.asked)
+    return any(correction_likeness(each, preference_words(lesson)) >= AGAIN for each in session.asked)
 
 
 def _list_evidence(lesson: StoredGuidance, new: Iterable[Lived], now: float) -> list[Evidence]:
     old = [Evidence(session=s, at=at, arm=arm, happened=happened) for s, arm, happened, at in lesson.evidence]
-    mine = [one for one in new if one.lesson_id == lesson.id]
-    return old + [Evidence(session=str(one.session_id), at=now, arm=one.arm, happened=one.happened) for one in mine]
+    mine = [outcome for outcome in new if outcome.lesson_id == lesson.id]
+    return old + [
+        Evidence(session=str(outcome.session_id), at=now, arm=outcome.arm, happened=outcome.happened)
+        for outcome in mine
+    ]
 
 
 def _evidence_kind(outcome: Lived) -> str:

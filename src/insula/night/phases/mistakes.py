@@ -36,29 +36,46 @@ async def learn_corrections(night: Night) -> Result:
     new, earlier, places = await requests_since(night, heard)
     again = asked_again(new, earlier, kept, night.now, night.embed)
     corrected = [
-        without_people(each, night.embed) for one in heard for each in about_no_answers(one.corrections, night.embed)
+        without_people(each, night.embed)
+        for session in heard
+        for each in about_no_answers(session.corrections, night.embed)
     ]
     before = [without_people(each, night.embed) for each in await corrected_before(night, heard)] if corrected else []
-    twice = [one for one in again if isinstance(one, LessonChange)]
-    asked = {each for one in twice for each in one.citations}
-    lessons = [one for one in lessons_of(corrected, before, kept) if asked.isdisjoint(one.citations)][:MOST]
-    told_before = {one["id"] for one in night.last.get("wishes", ())}
-    fresh = [one for one in kept if is_wish(one) and is_told(one) and one.created_at > night.since]
-    doubtful = find_doubtful([one for one in fresh if one.name not in told_before], kept, night.embed)
+    twice = [change for change in again if isinstance(change, LessonChange)]
+    asked = {each for lesson in twice for each in lesson.citations}
+    lessons = [lesson for lesson in lessons_of(corrected, before, kept) if asked.isdisjoint(lesson.citations)][:MOST]
+    told_before = {wish["id"] for wish in night.last.get("wishes", ())}
+    fresh = [
+        preference
+        for preference in kept
+        if is_wish(preference) and is_told(preference) and preference.created_at > night.since
+    ]
+    doubtful = find_doubtful(
+        [preference for preference in fresh if preference.name not in told_before], kept, night.embed
+    )
     wishes = [
-        *((one.name, one.advice, one.citations) for one in fresh if one.name not in told_before),
-        *((name_of(one.key, ""), one.advice, one.citations) for one in twice),
+        *(
+            (preference.name, preference.advice, preference.citations)
+            for preference in fresh
+            if preference.name not in told_before
+        ),
+        *((name_of(lesson.key, ""), lesson.advice, lesson.citations) for lesson in twice),
     ]
     refused = [*_list_refused(heard), *_list_private(corrected, heard)]
-    known = {one.key for one in kept}
-    cited = [each for one in lessons for each in one.citations] + [each for *_, cites in wishes for each in cites]
-    memories = {one.id: one.memory for one in await night.store.guidance.read_cited(night.user_id, cited)}
+    known = {preference.key for preference in kept}
+    cited = [each for lesson in lessons for each in lesson.citations] + [each for *_, cites in wishes for each in cites]
+    memories = {message.id: message.memory for message in await night.store.guidance.read_cited(night.user_id, cited)}
     report = {
         "sessions": len(heard),
         "corrections": len(corrected),
         "lessons": [
-            {"key": one.key, "advice": one.advice, "new": one.key not in known, "citations": [*one.citations]}
-            for one in lessons
+            {
+                "key": lesson.key,
+                "advice": lesson.advice,
+                "new": lesson.key not in known,
+                "citations": [*lesson.citations],
+            }
+            for lesson in lessons
         ],
         "wishes": [{"id": name, "advice": advice, "citations": [*cites]} for name, advice, cites in wishes],
         PLACES: places,
@@ -74,7 +91,7 @@ async def learn_corrections(night: Night) -> Result:
     )
     asks = [_conflict_question(*doubtful)] if doubtful else []
     told = (
-        *(f"From now on: {one.advice}{_cite_memories(one.citations, memories)}" for one in lessons),
+        *(f"From now on: {lesson.advice}{_cite_memories(lesson.citations, memories)}" for lesson in lessons),
         *(f"You want: {advice}{_cite_memories(cites, memories)}" for _, advice, cites in wishes),
     )
     return Result(
@@ -82,7 +99,7 @@ async def learn_corrections(night: Night) -> Result:
         [*said, *again, *lessons],
         "Nothing was corrected a second time, and nobody asked for anything." if quiet else "",
         says=[join_parts(parts), *told, *asks] if any(parts) else (),
-        news=[*asks, *(_describe_lesson(one) for one in lessons if one.key not in known)],
+        news=[*asks, *(_describe_lesson(lesson) for lesson in lessons if lesson.key not in known)],
     )
 
 
@@ -95,8 +112,8 @@ def _conflict_question(older: StoredGuidance, newer: StoredGuidance) -> str:
     )
 
 
-def _describe_lesson(one: LessonChange) -> str:
-    return f"From now on: {one.advice} {undo_by('guidance forget', name_of(one.key, ''))}"
+def _describe_lesson(lesson: LessonChange) -> str:
+    return f"From now on: {lesson.advice} {undo_by('guidance forget', name_of(lesson.key, ''))}"
 
 
 def _cite_memories(citations: Iterable[int], memories: Mapping[int, int]) -> str:
@@ -108,14 +125,14 @@ def _cite_memories(citations: Iterable[int], memories: Mapping[int, int]) -> str
 
 
 def _list_refused(heard: Iterable[LearningSession]) -> Iterator[Refused]:
-    for one in heard:
-        for message, why in one.refused:
-            yield {"why": why, "session": one.session.name, "message": message}
+    for session in heard:
+        for message, why in session.refused:
+            yield {"why": why, "session": session.session.name, "message": message}
 
 
 def _list_private(corrected: Iterable[Corrected], heard: Iterable[LearningSession]) -> Iterator[Refused]:
     """Where corrections stand that tell of somebody."""
-    names = {one.session.id: one.session.name for one in heard}
-    for one in corrected:
-        if one.refused == ABOUT_PEOPLE:
-            yield {"why": ABOUT_PEOPLE, "session": names[one.session_id], "message": one.citations[-1]}
+    names = {session.session.id: session.session.name for session in heard}
+    for correction in corrected:
+        if correction.refused == ABOUT_PEOPLE:
+            yield {"why": ABOUT_PEOPLE, "session": names[correction.session_id], "message": correction.citations[-1]}

@@ -180,7 +180,7 @@ async def reflect_on_days(night: Night) -> Result:
     if night.model:
         asked = await _by_model(night, night.model, found)
         proposed = asked._replace(items=[*proposed.items, *asked.items])
-    cited = {session for one in (*proposed.items, *proposed.operations) for session in one.sessions}
+    cited = {session for item in (*proposed.items, *proposed.operations) for session in item.sessions}
     ground = await _read_ground(night, found, cited)
     own = [
         item
@@ -197,22 +197,22 @@ async def reflect_on_days(night: Night) -> Result:
     items = [*own, *sifted]
     known = await night.store.nights.list_insights(night.user_id, KNOWN)
     gone = await _forget_outdated(night, found, known)
-    known = [one for one in known if one.id not in {each.memory_id for each in gone}]
+    known = [insight for insight in known if insight.id not in {each.memory_id for each in gone}]
     kept = merge_insights([item for item in items if not item.section], known, found)
     principles = merge_principles([item for item in items if item.section])
     learned = items or revised.fit
     report = {
         "proposed": len(proposed.items),
         "grounded": len(items),
-        "dropped": dict(Counter(one.reason for one in dropped)),
-        "quarantined": [_dropped_record(one) for one in dropped],
-        "operations": [one.model_dump(mode="json") for one in revised.fit],
+        "dropped": dict(Counter(item.reason for item in dropped)),
+        "quarantined": [_dropped_record(item) for item in dropped],
+        "operations": [operation.model_dump(mode="json") for operation in revised.fit],
         "refused_operations": revised.refused,
         "by": "model" if night.model else "without a model",
         "sessions": counts | {"left_out": proposed.left_out},
         "insights": len(kept.added),
         "merged": kept.merged,
-        "candidates": [one.model_dump(mode="json") for one in principles],
+        "candidates": [candidate.model_dump(mode="json") for candidate in principles],
         "usage": proposed.usage,
         UP_TO: found.new[-1].last,
     }
@@ -239,18 +239,20 @@ async def _look_again(
 ) -> tuple[list[CitedProposal], JudgedOperations, list[DroppedProposal], str]:
     """What is left of a reflection when the model has read it again beside the words that it rests on: the user's, and
     those of the guidance that it puts otherwise; and why nothing of this model is kept, if that is so."""
-    standing = {one.name: one.advice for one in await list_guidelines(night)}
-    pairs = [Pair(words_behind(one, ground, night.embed)[:WORDS], one.text) for one in items]
-    worded = [one for one in revised.fit if one.text]
-    pairs += [Pair(" ".join(standing[name] for name in one.ids)[:WORDS], one.text) for one in worded]
+    standing = {guidance.name: guidance.advice for guidance in await list_guidelines(night)}
+    pairs = [Pair(words_behind(proposal, ground, night.embed)[:WORDS], proposal.text) for proposal in items]
+    worded = [operation for operation in revised.fit if operation.text]
+    pairs += [Pair(" ".join(standing[name] for name in operation.ids)[:WORDS], operation.text) for operation in worded]
     found = await look_again(night, model, pairs)
     why = found.why[: len(items)]
-    kept = [one for one, reason in zip(items, why, strict=True) if not reason]
-    dropped = [DroppedProposal(one, reason) for one, reason in zip(items, why, strict=True) if reason]
+    kept = [proposal for proposal, reason in zip(items, why, strict=True) if not reason]
+    dropped = [DroppedProposal(proposal, reason) for proposal, reason in zip(items, why, strict=True) if reason]
     refusals = dict(zip(map(id, worded), found.why[len(items) :], strict=True))
-    reasons = [found.unfit or refusals.get(id(one), "") for one in revised.fit]
-    refused = [{"do": one.do, "why": reason} for one, reason in zip(revised.fit, reasons, strict=True) if reason]
-    fit = [one for one, reason in zip(revised.fit, reasons, strict=True) if not reason]
+    reasons = [found.unfit or refusals.get(id(operation), "") for operation in revised.fit]
+    refused = [
+        {"do": operation.do, "why": reason} for operation, reason in zip(revised.fit, reasons, strict=True) if reason
+    ]
+    fit = [operation for operation, reason in zip(revised.fit, reasons, strict=True) if not reason]
     return kept, JudgedOperations(fit, [*revised.refused, *refused]), dropped, found.unfit
 
 
@@ -270,7 +272,10 @@ def _describe_result(
     if said := join_parts(parts):
         yield f"{said[:-1]}, with the model." if by_model else said
         yield from kept.added
-        yield from (f"{one.advice} (from {count_noun(len(one.sessions), 'conversation')})" for one in principles)
+        yield from (
+            f"{candidate.advice} (from {count_noun(len(candidate.sessions), 'conversation')})"
+            for candidate in principles
+        )
 
 
 def _tells_of_somebody(night: Night, item: CitedProposal) -> bool:
@@ -329,7 +334,7 @@ async def _ask_reflection(night: Night, model: "Model", found: Records, room_for
             await list_unanswered(night, shown.sessions),
             retirement_limit(len(stands)),
         ),
-        answer_form(shown.sessions, [str(one["id"]) for one in stands]),
+        answer_form(shown.sessions, [str(record["id"]) for record in stands]),
         purpose=PURPOSE,
         max_tokens=MAX_TOKENS,
         temperature=TEMPERATURE,
@@ -342,13 +347,18 @@ async def _ask_reflection(night: Night, model: "Model", found: Records, room_for
 def _list_proposals(written: Reflection) -> Iterator[CitedProposal]:
     for point in (*written.explanation, *written.procedures, *written.advice):
         yield CitedProposal(point.text, tuple(point.sessions), quotes=tuple(filter(None, point.quotes)))
-    for one in written.principles:
-        yield CitedProposal(one.text, tuple(one.sessions), section=one.section, quotes=tuple(filter(None, one.quotes)))
+    for principle in written.principles:
+        yield CitedProposal(
+            principle.text,
+            tuple(principle.sessions),
+            section=principle.section,
+            quotes=tuple(filter(None, principle.quotes)),
+        )
 
 
 async def _forget_outdated(night: Night, found: Records, known: Sequence[Understood]) -> list[Forget]:
     read, turns = await read_through(night, found.sessions)
-    return find_outdated(known, read, frozenset(one.id for one in found.new), turns)
+    return find_outdated(known, read, frozenset(session.id for session in found.new), turns)
 
 
 # What is kept
@@ -361,8 +371,8 @@ def confidence_from_sessions(sessions: int) -> float:
 
 def merge_insights(items: Iterable[CitedProposal], known: Sequence[Understood], found: Records) -> KeptInsights:
     """The insights to write: new ones, and known ones that more sessions now show."""
-    support: dict[str, set[int]] = {one.content: set(one.sessions) for one in known}
-    before = {one.content: set(one.sessions) for one in known}
+    support: dict[str, set[int]] = {insight.content: set(insight.sessions) for insight in known}
+    before = {insight.content: set(insight.sessions) for insight in known}
     merged = 0
     for item in items:
         same_as = next((content for content in support if says_same(content, item.text)), None)
@@ -379,7 +389,9 @@ def _make_insight(content: str, sessions: set[int], found: Records) -> InsightCh
     troubled = any(found.trouble.get(session) for session in sessions)
     held = set(analyse(content).terms)
     summaries = [found.summaries[session] for session in sorted(sessions & found.summaries.keys())]
-    topics = dict.fromkeys(topic for one in summaries for topic in one.topics if held & set(analyse(topic).terms))
+    topics = dict.fromkeys(
+        topic for summary in summaries for topic in summary.topics if held & set(analyse(topic).terms)
+    )
     return InsightChange(
         content=content,
         topics=tuple(topics)[:TOPICS],
@@ -393,7 +405,7 @@ def merge_principles(items: Iterable[CitedProposal]) -> list[Candidate]:
     """Principles for SOUL.md; those that say the same are one, with the sessions of both."""
     found: list[Candidate] = []
     for item in items:
-        before = next((one for one in found if says_same(one.advice, item.text)), None)
+        before = next((candidate for candidate in found if says_same(candidate.advice, item.text)), None)
         if before is None:
             found.append(Candidate(section=item.section, advice=item.text, sessions=list(item.sessions)))
         else:
@@ -401,7 +413,7 @@ def merge_principles(items: Iterable[CitedProposal]) -> list[Candidate]:
     return found
 
 
-def _dropped_record(one: DroppedProposal) -> dict[str, object]:
+def _dropped_record(dropped: DroppedProposal) -> dict[str, object]:
     """What was dropped, for the eyes of a person."""
-    shown = screen_text(one.item.text, SHOWN_CHARS).text
-    return {"reason": one.reason, "text": shown, "sessions": list(one.item.sessions)}
+    shown = screen_text(dropped.item.text, SHOWN_CHARS).text
+    return {"reason": dropped.reason, "text": shown, "sessions": list(dropped.item.sessions)}

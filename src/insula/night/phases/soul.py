@@ -48,16 +48,18 @@ async def render_soul(night: Night) -> Result:
     old = found.document if found and found.edited else last or Document()
     kept = await night.store.guidance.list_lessons(night.user_id)
     gone = retire_removed(last, old, kept) if last else []
-    standing = [one for one in kept if one.key not in {each.key for each in gone}]
+    standing = [guidance for guidance in kept if guidance.key not in {each.key for each in gone}]
     reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
     asked = [Handover.model_validate(report) for report in reports]
     operations = [operation for each in asked for operation in each.operations]
     revised, guidelines = apply_operations(operations, [lesson for lesson in kept if lesson.section])
     new = await _read_principles(night, asked)
     offered = [await _make_guideline(night, lesson, new) for lesson in guidelines]
-    fresh = [one.guideline for key, one in new.items() if key not in {lesson.key for lesson in guidelines}]
+    fresh = [principle.guideline for key, principle in new.items() if key not in {lesson.key for lesson in guidelines}]
     out = removed_guidelines(past)
-    offered = [replace(one, state=MUTED) if one.id in out else one for one in (*offered, *fresh)]
+    offered = [
+        replace(guideline, state=MUTED) if guideline.id in out else guideline for guideline in (*offered, *fresh)
+    ]
     outcome = distil_document(without_wishes(old), offered, last=last and without_wishes(last))
     outcome = _with_wishes(outcome, old, standing)
     waiting = await night.store.guidance.list_revisions(night.user_id, PROPOSAL, PAST)
@@ -110,21 +112,29 @@ async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str,
     """What reflections found since this phase was last done, by key; of the same words it is one."""
     sessions = {session.id: session for session in await night.list_sessions()}
     summaries = await night.store.nights.list_summaries(night.user_id, SUMMARIES) if asked else []
-    topics = {one.session_id: one.topics for one in summaries}
+    topics = {summary.session_id: summary.topics for summary in summaries}
     found: dict[str, ReflectedPrinciple] = {}
-    for one in (candidate for each in asked for candidate in each.candidates):
-        section = SECTIONS.get(one.section)
-        cited = [sessions[each] for each in one.sessions if each in sessions]
-        if section is None or not cited or not one.advice:
+    for proposed in (candidate for each in asked for candidate in each.candidates):
+        section = SECTIONS.get(proposed.section)
+        cited = [sessions[each] for each in proposed.sessions if each in sessions]
+        if section is None or not cited or not proposed.advice:
             continue
-        key = key_of(section, one.advice)
+        key = key_of(section, proposed.advice)
         before = found.get(key)
         backed = frozenset(each.name for each in cited) | (before.guideline.sessions if before else frozenset[str]())
         guideline = Guideline(
-            id=key, section=section, text=one.advice, sessions=backed, since=night.now, state=_support_state(backed)
+            id=key,
+            section=section,
+            text=proposed.advice,
+            sessions=backed,
+            since=night.now,
+            state=_support_state(backed),
         )
         citations = (*(before.citations if before else ()), *(each.last for each in cited))
-        about = (*(before.topics if before else ()), *(each for one in cited for each in topics.get(one.id, ())))
+        about = (
+            *(before.topics if before else ()),
+            *(each for session in cited for each in topics.get(session.id, ())),
+        )
         found[key] = ReflectedPrinciple(
             guideline, tuple(dict.fromkeys(citations)), tuple(dict.fromkeys(about))[:TOPICS]
         )
@@ -144,7 +154,7 @@ def _support_state(sessions: frozenset[str]) -> str:
 async def _make_guideline(night: Night, lesson: StoredGuidance, new: Mapping[str, ReflectedPrinciple]) -> Guideline:
     cited = await night.store.guidance.read_cited(night.user_id, lesson.citations)
     again = new[lesson.key].guideline.sessions if lesson.key in new else frozenset[str]()
-    sessions = frozenset(one.session for one in cited) | again
+    sessions = frozenset(message.session for message in cited) | again
     return Guideline(
         id=lesson.key,
         section=section_of(lesson),
@@ -195,7 +205,7 @@ def _list_revisions(
 def _list_proposals(outcome: DistilResult, waiting: Sequence[Revised]) -> Iterator[Change]:
     """What a person is asked: each thing once, whatever they said of it, and no longer than it is a question."""
     text = soul.render_document(outcome.proposal) if outcome.proposal else ""
-    asked = next((one.content for one in waiting if one.content), "")
+    asked = next((revision.content for revision in waiting if revision.content), "")
     if text and text != asked:
         yield RevisionChange(PROPOSAL, NIGHT, text, {"reasons": list(outcome.reasons)})
     if not text and waiting and waiting[0].content:

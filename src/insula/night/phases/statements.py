@@ -47,17 +47,17 @@ async def understand_within(night: Night, tokens: int) -> Result:
     read = await night.store.read(unread.last_read, night.user_id)
     if not reports:
         return Result({"read": read}, skipped=why or NOTHING)
-    understood = [number for one in reports for number in one["understood"]]
-    ended = [pair for one in reports for pair in one["ended"]]
-    wishes = sum(one["wishes"] for one in reports)
-    refused = sum((Counter(one["refused"]) for one in reports), Counter[str]())
+    understood = [number for report in reports for number in report["understood"]]
+    ended = [pair for report in reports for pair in report["ended"]]
+    wishes = sum(report["wishes"] for report in reports)
+    refused = sum((Counter(report["refused"]) for report in reports), Counter[str]())
     report = {
-        "lines": sum(one["lines"] for one in reports),
+        "lines": sum(report["lines"] for report in reports),
         "understood": understood,
         "ended": ended,
         "wishes": wishes,
         "refused": dict(refused),
-        "spent": total_usage(one["usage"] for one in reports),
+        "spent": total_usage(report["usage"] for report in reports),
         "read": read,
     }
     said = join_parts(

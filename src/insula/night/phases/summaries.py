@@ -48,8 +48,12 @@ class SessionSummary(BaseModel):
 async def summarise_sessions(night: Night) -> Result:
     """The phase: a summary for each session of three messages or more in which something was said since the last."""
     sessions = await night.list_sessions()
-    new = [one for one in sessions if one.last > max(night.last_seen, one.summarised) and one.messages >= MIN_MESSAGES]
-    latest = max((one.last for one in sessions), default=night.last_seen)
+    new = [
+        session
+        for session in sessions
+        if session.last > max(night.last_seen, session.summarised) and session.messages >= MIN_MESSAGES
+    ]
+    latest = max((session.last for session in sessions), default=night.last_seen)
     if night.model is None or not new:
         why = "Without a model, nothing is summed up." if new else "No session is new."
         return Result({"sessions": len(sessions), UP_TO: latest}, skipped=why)
@@ -68,9 +72,9 @@ async def summarise_sessions(night: Night) -> Result:
         "sessions": len(sessions),
         "summarised": len(changes),
         "failed": dict(failed),
-        "left_for_next_night": [one.name for one in new if one not in asked],
+        "left_for_next_night": [session.name for session in new if session not in asked],
         "usage": total_usage(usages),
-        UP_TO: latest if len(asked) == len(new) else max((one.last for one in asked), default=night.last_seen),
+        UP_TO: latest if len(asked) == len(new) else max((session.last for session in asked), default=night.last_seen),
     }
     return Result(report, changes, "" if changes else "Nothing of use was written of what was said.")
 

@@ -60,7 +60,9 @@ async def measure_trend(night: Night) -> Result:
         f"Answers get {'better' if found.verdict == 'rising' else 'worse'}: of the latest {found.answers[1]}, "
         f"{found.short[1]} fell short, and {found.short[0]} of the {found.answers[0]} before."
     )
-    effect = MeasuredEffect("how good answers are, in 30 days", found.verdict, *(round(one, 4) for one in found[1:4]))
+    effect = MeasuredEffect(
+        "how good answers are, in 30 days", found.verdict, *(round(figure, 4) for figure in found[1:4])
+    )
     is_month = found.low >= -MONTH_SCALE and found.high <= MONTH_SCALE
     return Result(report, says=[said], effects=[effect] if is_month else ())
 
