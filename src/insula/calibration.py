@@ -155,10 +155,10 @@ def fit_calibration(cases: Sequence[Case], start: Calibration) -> Calibration:
         sides[0].to_vector(start.intercept, start.weights),
         sides[1].to_vector(start.whose_intercept, start.whose_weights),
     )
-    found = _minimise_loss(np.concatenate(first), sides, truth, share / share.sum(), asked)
+    fitted = _minimise_loss(np.concatenate(first), sides, truth, share / share.sum(), asked)
     cut = len(first[0])
-    intercept, weights = sides[0].from_vector(found[:cut])
-    whose_intercept, whose_weights = sides[1].from_vector(found[cut:])
+    intercept, weights = sides[0].from_vector(fitted[:cut])
+    whose_intercept, whose_weights = sides[1].from_vector(fitted[cut:])
     return replace(
         start, intercept=intercept, weights=weights, whose_intercept=whose_intercept, whose_weights=whose_weights
     )
@@ -182,9 +182,9 @@ class _Side:
         scaled = np.where(np.isinf(self._spread), 0.0, raw * np.where(np.isinf(self._spread), 0.0, self._spread))
         return np.concatenate([[intercept + float(raw @ self._mean)], scaled])
 
-    def from_vector(self, found: "Array") -> tuple[float, dict[str, float]]:
-        raw = found[1:] / self._spread
-        return float(found[0] - raw @ self._mean), dict(zip(self.names, raw.tolist(), strict=True))
+    def from_vector(self, fitted: "Array") -> tuple[float, dict[str, float]]:
+        raw = fitted[1:] / self._spread
+        return float(fitted[0] - raw @ self._mean), dict(zip(self.names, raw.tolist(), strict=True))
 
 
 def _minimise_loss(at: "Array", sides: tuple[_Side, _Side], truth: "Array", share: "Array", asked: "Array") -> "Array":

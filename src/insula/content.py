@@ -57,8 +57,8 @@ def read_field(value: object, name: str) -> Any:
     """A field of an object or of a mapping; None where there is none."""
     if isinstance(value, Mapping):
         return value.get(name)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    found = getattr(value, name, None)
-    return None if callable(found) and not isinstance(found, str) else found
+    field = getattr(value, name, None)
+    return None if callable(field) and not isinstance(field, str) else field
 
 
 def list_items(value: object) -> list[Any]:

@@ -41,12 +41,12 @@ def screen_text(text: str, limit: int) -> Screened:
     raw = text[: max(WINDOW, 4 * limit)]
     seen = _visible_text(raw)
     safe = redact(seen)
-    found = _match_patterns(seen)
+    reasons = _match_patterns(seen)
     if safe != seen:
-        found.add("secret")
+        reasons.add("secret")
     if _HIDDEN.search(raw):
-        found.add("hidden")
-    return Screened(_cut_line(" ".join(safe.split()), limit), tuple(reason for reason in _ORDER if reason in found))
+        reasons.add("hidden")
+    return Screened(_cut_line(" ".join(safe.split()), limit), tuple(reason for reason in _ORDER if reason in reasons))
 
 
 def _visible_text(text: str) -> str:
@@ -69,11 +69,11 @@ def _cut_line(line: str, limit: int) -> str:
 
 def _match_patterns(text: str) -> set[Reason]:
     plain = _fold_text(text)
-    found = set(_match_reading(plain))
+    reasons = set(_match_reading(plain))
     for view in _uncover_disguise(text) - {plain}:
-        if disguised := _match_reading(view) - found:
-            found.update(disguised, _DISGUISED)
-    return found
+        if disguised := _match_reading(view) - reasons:
+            reasons.update(disguised, _DISGUISED)
+    return reasons
 
 
 def _match_reading(text: str) -> frozenset[Reason]:
@@ -137,7 +137,7 @@ def _uncover_disguise(text: str) -> set[str]:
 def _load_patterns() -> tuple[tuple[Reason, str, re.Pattern[str]], ...]:
     """Reason, name and pattern of every entry of the table."""
     lists: dict[str, str] = {}
-    found: list[tuple[Reason, str, re.Pattern[str]]] = []
+    patterns: list[tuple[Reason, str, re.Pattern[str]]] = []
     table = TABLE + "".join(EACH_LANGUAGE.replace("XX", code) for code in LANGUAGES)
     for entry in re.split(r"\n+(?=\w)", table.strip()):
         head, *lines = re.sub(r"\n {4}(?=\S)", "", entry).split("\n")
@@ -148,5 +148,5 @@ def _load_patterns() -> tuple[tuple[Reason, str, re.Pattern[str]], ...]:
             lists[name] = pattern
         else:
             gaps = pattern.replace(" ", r"[\W_]*")
-            found.append((cast("Reason", kind), name, re.compile(gaps, re.MULTILINE | re.DOTALL)))
-    return tuple(found)
+            patterns.append((cast("Reason", kind), name, re.compile(gaps, re.MULTILINE | re.DOTALL)))
+    return tuple(patterns)

@@ -103,9 +103,9 @@ def _restore_quotations(text: str, quoted: Sequence[str]) -> str:
     return "".join(chain.from_iterable(zip_longest(parts, quoted[: len(parts) - 1], fillvalue="")))
 
 
-def select_facts(found: Iterable[FactCandidate], encoded: Mapping[str, Encoded]) -> tuple[FactCandidate, ...]:
+def select_facts(candidates: Iterable[FactCandidate], encoded: Mapping[str, Encoded]) -> tuple[FactCandidate, ...]:
     """Those of some sentences that tell a fact, by the encodings of what they mean as far as there are any."""
-    return tuple(candidate for candidate in found if _is_fact(candidate, encoded.get(candidate.meant)))
+    return tuple(candidate for candidate in candidates if _is_fact(candidate, encoded.get(candidate.meant)))
 
 
 def _is_fact(candidate: FactCandidate, encoded: Encoded | None) -> bool:
@@ -128,10 +128,10 @@ def _is_clause(text: str) -> bool:
     return len(text) >= SIGNS if wide else len(text.split()) >= WORDS
 
 
-def join_facts(found: Sequence[FactCandidate], language: str) -> str:
+def join_facts(candidates: Sequence[FactCandidate], language: str) -> str:
     """What may be shown of some sentences: the user's words; an answer with the question that was asked, called so."""
     between = "" if language in UNSPACED else " "
     return between.join(
         f'{candidate.shown} (asked by the assistant: "{candidate.asked}")' if candidate.asked else candidate.shown
-        for candidate in found
+        for candidate in candidates
     )

@@ -127,24 +127,24 @@ def _is_awaited(before: Sequence[SpokenLine], hands: Hands, may_only_wait: Waits
 
 def _may_announce(before: Sequence[SpokenLine]) -> list[SpokenLine]:
     """The user's last messages that hold no text, before anything was there that they could be about."""
-    found: list[SpokenLine] = []
+    announcers: list[SpokenLine] = []
     for line in before:
         if line.provenance == "user":
             if has_body(line.content) or len(line.content) > ANNOUNCING:
                 break
             if not _asks_something(line.content) and not _is_short(line.content):
-                found.append(line)
+                announcers.append(line)
         elif len(line.content) > ANNOUNCING:
             break
-    return found[-LOOKED_BACK:]
+    return announcers[-LOOKED_BACK:]
 
 
 def _count_remaining(message: str) -> int | None:
     """How many parts are still to come after one that says which it is ("part 1 of 3"); None where it says nothing."""
-    found = _PARTS.search(message[:ANNOUNCING].partition("\n")[0])
-    if found is None:
+    match = _PARTS.search(message[:ANNOUNCING].partition("\n")[0])
+    if match is None:
         return None
-    number, of = (int(each) for each in found.groups() if each)
+    number, of = (int(each) for each in match.groups() if each)
     return of - number if 1 <= number <= of and of > 1 else None
 
 

@@ -41,10 +41,10 @@ def only_supposes(clause: str, language: str) -> bool:
 
     "My reference is QX-7719, ring if late" states a reference.
     """
-    found = _compile_device("hypothetical", language if language in LANGUAGES else "en").search(
+    match = _compile_device("hypothetical", language if language in LANGUAGES else "en").search(
         clause.replace("’", "'")
     )
-    return found is not None and not (found.group().lower() in CONDITIONS and "," in clause[: found.start()])
+    return match is not None and not (match.group().lower() in CONDITIONS and "," in clause[: match.start()])
 
 
 def find_marks(clause: str, language: str) -> frozenset[Mark]:

@@ -192,40 +192,40 @@ Token = tuple[str, str]
 def _read_spaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention], set[str]]:
     """The beings of a clause in order, and its subjects, in languages that write spaces; those of what it reports."""
     tokens = [(fold_accents(match.group().lower()), match.group()) for match in _TOKEN.finditer(text)]
-    lows, found = [low for low, _ in tokens], _find_mentions(tokens, known, talk)
-    start = _reported_from(lows, found, known.words)
-    told = [mention.path for mention in found if mention.at < start]
+    lows, mentions = [low for low, _ in tokens], _find_mentions(tokens, known, talk)
+    start = _reported_from(lows, mentions, known.words)
+    told = [mention.path for mention in mentions if mention.at < start]
     if start:
         talk = talk._replace(they=next((path for path in told if path not in talk[:2]), talk.they))
         inner = _find_mentions(tokens[start:], known, talk)
         if inner or told:
-            return found, _find_subjects(lows[start:], inner, known.words, talk)
-    return found, _find_subjects(lows, found, known.words, talk)
+            return mentions, _find_subjects(lows[start:], inner, known.words, talk)
+    return mentions, _find_subjects(lows, mentions, known.words, talk)
 
 
 def _find_mentions(tokens: Sequence[Token], known: Lexicon, talk: _Talk) -> list[_Mention]:
     words, lows = known.words, [low for low, _ in tokens]
-    found: list[_Mention] = []
+    mentions: list[_Mention] = []
     for at, (low, written) in enumerate(tokens):
         oblique = at > 0 and _is_preposition(lows, at - 1, words)
         they = next(
-            (mention.named or mention.path for mention in reversed(found) if mention.path not in talk[:2]), talk.they
+            (mention.named or mention.path for mention in reversed(mentions) if mention.path not in talk[:2]), talk.they
         )
         pronoun = _resolve_pronoun(lows, at, known, talk._replace(they=they))
         if _is_being(lows, at, known):
-            _add_being(found, lows, at, known, talk._replace(they=they))
+            _add_being(mentions, lows, at, known, talk._replace(they=they))
         elif pronoun is not None:
-            dropped = low in words.get("first_verbs", ()) and any(mention.path == talk.me for mention in found)
+            dropped = low in words.get("first_verbs", ()) and any(mention.path == talk.me for mention in mentions)
             if pronoun and not dropped:
-                found.append(_Mention(pronoun, at, oblique, pronoun=low not in words["first_own"]))
+                mentions.append(_Mention(pronoun, at, oblique, pronoun=low not in words["first_own"]))
         elif written == "Sie" and at and "ich" in words["first"]:
-            found.append(_Mention(talk.you, at, oblique, pronoun=True))
+            mentions.append(_Mention(talk.you, at, oblique, pronoun=True))
         elif _is_name(tokens, at, known):
-            _add_name(found, lows, at, words, fold_accents(written.lower()), oblique=oblique)
-    return found
+            _add_name(mentions, lows, at, words, fold_accents(written.lower()), oblique=oblique)
+    return mentions
 
 
-def _reported_from(lows: Sequence[str], found: Sequence[_Mention], words: Mapping[str, frozenset[str]]) -> int:
+def _reported_from(lows: Sequence[str], mentions: Sequence[_Mention], words: Mapping[str, frozenset[str]]) -> int:
     """The word with which what is reported begins ("I told Nuria I can't bear liquorice"); 0 where nothing is."""
     say = next((at for at, low in enumerate(lows[:HEAD]) if low in words["say"]), None)
     if say is None:
@@ -233,9 +233,9 @@ def _reported_from(lows: Sequence[str], found: Sequence[_Mention], words: Mappin
     for at in range(say + 1, min(say + 1 + HEAD, len(lows))):
         if lows[at] in words["that"]:
             return at + 1
-    direct = {mention.at for mention in found if not mention.oblique}
+    direct = {mention.at for mention in mentions if not mention.oblique}
     near = (
-        mention.at for mention in found if mention.pronoun and not mention.oblique and say < mention.at <= say + HEAD
+        mention.at for mention in mentions if mention.pronoun and not mention.oblique and say < mention.at <= say + HEAD
     )
     return next((at for at in near if at + 1 < len(lows) and direct.isdisjoint((at + 1, at + 2))), 0)
 
@@ -274,33 +274,33 @@ def _is_being(lows: Sequence[str], at: int, known: Lexicon) -> bool:
     return bool(of) or (at > 0 and (lows[at - 1] == "s" or lows[at - 1] in words["of"]))
 
 
-def _add_being(found: list[_Mention], lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> None:
+def _add_being(mentions: list[_Mention], lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> None:
     """Add the being at a word, at the end of the path of whom it belongs to."""
     words, kind = known.words, known.find_being(lows[at])
     root, begin = _owner_before(lows, at, known, talk)
     own = _Mention(
         f"{root}/{kind}", at, any(_is_preposition(lows, place, words) for place in range(max(0, at - 2), at))
     )
-    previous = found[-1] if found else None
+    previous = mentions[-1] if mentions else None
     if previous is not None and previous.path != talk.me:
         between = lows[previous.at + 1 : at]
         if begin == previous.at + 1 and "/" not in previous.path and not previous.pronoun:  # "Pablo, my boss,"
-            found[-1] = own._replace(named=previous.path, oblique=previous.oblique)
+            mentions[-1] = own._replace(named=previous.path, oblique=previous.oblique)
             return
         if between[:1] == ["s"] and len(between) <= REACH and begin == at:  # "my boss's dog"
-            found[-1] = _Mention(f"{previous.path}/{kind}", at, previous.oblique)
+            mentions[-1] = _Mention(f"{previous.path}/{kind}", at, previous.oblique)
             return
         of = bool(between) and between[0] in words["of"] | _GENITIVES and len(between) <= REACH
         if of and previous.path.count("/") == 1 and not previous.pronoun:  # "el perro de mi jefe"
             inner = previous.path.rpartition("/")[2]
-            found[-1] = _Mention(f"{root}/{kind}/{inner}", at, previous.oblique)
+            mentions[-1] = _Mention(f"{root}/{kind}/{inner}", at, previous.oblique)
             return
     if begin > 0:
         article = begin > 1 and lows[begin - 1] in words["determiners"]
         oblique = _is_preposition(lows, begin - 1, words) or (article and _is_preposition(lows, begin - 2, words))
         of = oblique and not words["of"].isdisjoint(lows[max(0, begin - 2) : begin])
         own = own._replace(oblique=oblique, genitive=of)
-    found.append(own)
+    mentions.append(own)
 
 
 def _owner_before(lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> tuple[str, int]:
@@ -340,7 +340,7 @@ def _is_name(tokens: Sequence[Token], at: int, known: Lexicon) -> bool:
 
 
 def _add_name(
-    found: list[_Mention],
+    mentions: list[_Mention],
     lows: Sequence[str],
     at: int,
     words: Mapping[str, frozenset[str]],
@@ -349,31 +349,35 @@ def _add_name(
     oblique: bool,
 ) -> None:
     """Add a name: to the being just before it, to what "of" joins it to, or as somebody of their own."""
-    previous = found[-1] if found else None
+    previous = mentions[-1] if mentions else None
     if previous is not None and "/" in previous.path:
         between = lows[previous.at + 1 : at]
         if not between:
-            found[-1] = previous._replace(named=name)
+            mentions[-1] = previous._replace(named=name)
             return
         if previous.path.count("/") == 1 and len(between) == 1 and between[0] in words["of"]:
-            found[-1] = _Mention(f"{name}/{previous.path.rpartition('/')[2]}", at, previous.oblique)
+            mentions[-1] = _Mention(f"{name}/{previous.path.rpartition('/')[2]}", at, previous.oblique)
             return
     if oblique and lows[at - 1] == "a" and "a" in words["determiners"]:  # "que idade tem a Inês?"
         oblique = False
-    found.append(_Mention(name, at, oblique, genitive=oblique and lows[at - 1] in words["of"]))
+    mentions.append(_Mention(name, at, oblique, genitive=oblique and lows[at - 1] in words["of"]))
 
 
 def _find_subjects(
-    lows: Sequence[str], found: Sequence[_Mention], words: Mapping[str, frozenset[str]], talk: _Talk
+    lows: Sequence[str], mentions: Sequence[_Mention], words: Mapping[str, frozenset[str]], talk: _Talk
 ) -> set[str]:
     """Those of the beings in a clause that are its subject."""
-    direct = [mention for mention in found if not mention.oblique] or [mention for mention in found if mention.genitive]
+    direct = [mention for mention in mentions if not mention.oblique] or [
+        mention for mention in mentions if mention.genitive
+    ]
     if not direct:
-        if not found and not words.get("third_verbs", frozenset()).isdisjoint(lows[:REACH]):
+        if not mentions and not words.get("third_verbs", frozenset()).isdisjoint(lows[:REACH]):
             return {talk.they}
         return {NOBODY} if not lows or lows[0] in words["determiners"] else {talk.me}
     subject = direct[0]
-    if subject.path == SOMEBODY and any(mention.path == talk.me for mention in found):  # "they're putting my rent up"
+    if subject.path == SOMEBODY and any(
+        mention.path == talk.me for mention in mentions
+    ):  # "they're putting my rent up"
         return {talk.me}
     subjects = {path for path in (subject.path, subject.named) if path}
     for mention in direct[1:]:
@@ -392,37 +396,37 @@ def _find_subjects(
 def _read_unspaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention], set[str]]:
     """The beings of a clause in order, and its subjects, in Chinese and Japanese."""
     words, japanese = known.words, "の" in known.words["of"]
-    found: list[_Mention] = []
+    mentions: list[_Mention] = []
     last, they = 0, talk.they
     for match in known.pattern.finditer(text) if known.pattern else ():
         kind, word, start = match.lastgroup or "", match.group(), match.start()
-        gap = text[last:start] if found else None
+        gap = text[last:start] if mentions else None
         path = {"first": talk.me, "second": talk.you, "third": they}.get(kind, "")
         if kind == "being":
             own = known.beings[word]
             if own in words["callings"] and _PREDICATE.search(text[:start]):  # "我是老师" speaks of me
                 continue
             if gap in {"", "家的", "家", "们的", *words["of"]} or (japanese and _is_relative(gap, text[match.end() :])):
-                before = found.pop()
+                before = mentions.pop()
                 path, start = f"{before.path}/{own}", before.at
             else:
                 path = f"{talk.me}/{own}"
         elif kind == "name":
             path = re.sub("(?:さん|くん|ちゃん|様|氏)$", "", word)
-            if gap == "" and "/" in found[-1].path:
-                found[-1] = found[-1]._replace(named=path)
+            if gap == "" and "/" in mentions[-1].path:
+                mentions[-1] = mentions[-1]._replace(named=path)
                 last = match.end()
                 continue
         if path:
-            found.append(_Mention(path, start, _is_oblique(text, start, match.end(), words, japanese=japanese)))
+            mentions.append(_Mention(path, start, _is_oblique(text, start, match.end(), words, japanese=japanese)))
             last, they = match.end(), path if path not in talk[:2] else they
-    direct = next((mention for mention in found if not mention.oblique), None)
+    direct = next((mention for mention in mentions if not mention.oblique), None)
     if direct is None:
-        return found, {talk.me}
+        return mentions, {talk.me}
     subjects = {path for path in (direct.path, direct.named) if path} - {talk.you} or {talk.me}
     if direct.path == talk.me and re.search("有|养|飼|いる|います", text):
-        subjects |= {mention.path for mention in found if mention.path.startswith(f"{talk.me}/")}
-    return found, subjects
+        subjects |= {mention.path for mention in mentions if mention.path.startswith(f"{talk.me}/")}
+    return mentions, subjects
 
 
 def _is_relative(gap: str | None, after: str) -> bool:

@@ -108,12 +108,12 @@ def find_preferences(
         filter(None, read),
         key=lambda preference: (preference.force not in ("standing", "lifts"), -len(preference.words)),
     )
-    found: list[Preference] = []
+    preferences: list[Preference] = []
     for preference in said:
-        if not any(preference.words in other.words or other.words in preference.words for other in found):
-            found.append(preference)
+        if not any(preference.words in other.words or other.words in preference.words for other in preferences):
+            preferences.append(preference)
     order = list(pieces)
-    return tuple(sorted(found, key=lambda preference: order.index(preference.words)))
+    return tuple(sorted(preferences, key=lambda preference: order.index(preference.words)))
 
 
 def _read_preference(

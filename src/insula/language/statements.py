@@ -125,17 +125,19 @@ def _extract_statements(
 ) -> tuple[Statement, ...]:
     language, own = analysis.language, own_speech(analysis.text)
     played = uses_device("fiction", own, language)
-    found: list[Statement] = []
+    extracted: list[Statement] = []
     for piece in analyse(own, default=language).sentences if own != analysis.text else analysis.sentences:
         if any(asks_in(piece, language)):
             asides = (part for part in find_asides(piece.text, language) if only is None or part in only)
-            found += (_make_statement(part, part, language, speaker, listener, context) for part in asides)
+            extracted += (_make_statement(part, part, language, speaker, listener, context) for part in asides)
             continue
         for clause in _split_clauses(piece.text, language, speaker, listener):
             made = _make_statement(clause, piece.text, language, speaker, listener, context)
-            found += [made] if only is None or piece.text in only else []
+            extracted += [made] if only is None or piece.text in only else []
             context = context._replace(said=made)
-    plain = (statement._replace(text=statement.text.replace(QUOTED, ELLIPSIS)) for statement in found[:MAX_STATEMENTS])
+    plain = (
+        statement._replace(text=statement.text.replace(QUOTED, ELLIPSIS)) for statement in extracted[:MAX_STATEMENTS]
+    )
     return tuple(statement._replace(modality="fiction") if played else statement for statement in plain)
 
 
@@ -274,21 +276,21 @@ def _joining_words(language: str) -> str:
 
 def extract_questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question, ...]:
     """Extract what a message asks, each with whom it asks about."""
-    found: list[Question] = []
+    questions: list[Question] = []
     for piece in analysis.sentences:
         asked = tuple(asks_in(piece, analysis.language))
         alone = len(asked) == 1  # then what stands before the ask may say whom it is about
         for ask in asked:
             text = piece.text if alone else ask.text
-            found.append(_make_question(ask, text, piece.text, analysis.language, speaker, listener))
-    return tuple(found[:MAX_STATEMENTS])
+            questions.append(_make_question(ask, text, piece.text, analysis.language, speaker, listener))
+    return tuple(questions[:MAX_STATEMENTS])
 
 
 def extract_question(text: str, language: str, speaker: str, listener: str) -> tuple[Question, ...]:
     """Extract what a sentence asks, whether or not it is put as a question ("my dentist's name")."""
     analysis = Analysis(text, language, (analyse_sentence(text, language),))
-    if found := extract_questions(analysis, speaker, listener):
-        return found
+    if questions := extract_questions(analysis, speaker, listener):
+        return questions
     ask = Ask(text, "open", tuple(analyse_sentence(text, language).terms))
     return (_make_question(ask, text, text, language, speaker, listener),)
 

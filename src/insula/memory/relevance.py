@@ -108,7 +108,7 @@ def judge_relevance(
         ended.setdefault(new, []).append(old)
     said_at = {one.ended_by: one.ended_at for one in told} | {one.memory: one.said_at for one in told}
     read = {one.memory for one in told if one.statement.vector is not None}
-    found: dict[int, Relevance] = {}
+    relevance: dict[int, Relevance] = {}
     for memory, parts in lines.items():
         answer = best.get(memory)
         weighed = {**parts, **(answer.parts if answer else {"unread": 1.0})}
@@ -117,10 +117,10 @@ def judge_relevance(
         until = said_at[ended_by] if ended_by else None
         has_vector = memory in read or weighed.get("cosine", 0.0) > 0
         odds = NEVER if is_another else answer_odds(weighed, is_meant=is_meant and has_vector)
-        found[memory] = Relevance(odds, weighed, until, ended_by, tuple(ended.get(memory, ())))
+        relevance[memory] = Relevance(odds, weighed, until, ended_by, tuple(ended.get(memory, ())))
         if answer:
-            found[memory] = found[memory]._replace(asked=answer.asked, answer=answer.statement)
-    return _with_changes(_with_enders(found), told)
+            relevance[memory] = relevance[memory]._replace(asked=answer.asked, answer=answer.statement)
+    return _with_changes(_with_enders(relevance), told)
 
 
 def find_limits(requests: Sequence[Vector], told: Sequence[Told]) -> dict[int, float]:
@@ -154,13 +154,13 @@ def find_nearness(sought: Sequence[Vector], vectors: Sequence[tuple[int, Vector]
     asked, rows = np.array(sought), np.array([vector for _, vector in read])
     cosines, affinity = row_products(asked, rows), affinities(asked, rows)
     nearest = (cosines + affinity).argmax(axis=0)
-    found: dict[int, dict[str, float]] = {}
+    nearness: dict[int, dict[str, float]] = {}
     for at, (memory, _) in enumerate(read):
         near, beside = float(cosines[nearest[at], at]), float(affinity[nearest[at], at])
-        before = found.get(memory)
+        before = nearness.get(memory)
         if before is None or near + beside > before["near"] + before["near_affinity"]:
-            found[memory] = {"near": near, "near_affinity": beside}
-    return found
+            nearness[memory] = {"near": near, "near_affinity": beside}
+    return nearness
 
 
 class Answer(NamedTuple):
@@ -261,32 +261,32 @@ def holding_chance(best: float) -> float:
     return 1 / (1 + math.exp(-(weights["best"] * best + weights["intercept"])))
 
 
-def _with_enders(found: dict[int, Relevance]) -> dict[int, Relevance]:
+def _with_enders(relevance: dict[int, Relevance]) -> dict[int, Relevance]:
     """The same, with what ended a line as near to what is asked as that line: both are told."""
-    for one in list(found.values()):
-        newer = found.get(one.ended_by)
+    for one in list(relevance.values()):
+        newer = relevance.get(one.ended_by)
         if newer is not None and newer.odds < one.odds:
-            found[one.ended_by] = newer._replace(odds=one.odds)
-    return found
+            relevance[one.ended_by] = newer._replace(odds=one.odds)
+    return relevance
 
 
-def _with_changes(found: dict[int, Relevance], told: Sequence[Told]) -> dict[int, Relevance]:
+def _with_changes(relevance: dict[int, Relevance], told: Sequence[Told]) -> dict[int, Relevance]:
     """The same, with what may have changed the line that answers as near to what is asked as that line.
 
     That is what the user said later, tells of a change ("we've moved", "I quit"), and is near to that line. Where no
     line answers, most of what tells of a change is of something else.
     """
-    best = max(found, key=lambda memory: found[memory].odds, default=0)
-    if not best or found[best].odds < ANSWERS:
-        return found
+    best = max(relevance, key=lambda memory: relevance[memory].odds, default=0)
+    if not best or relevance[best].odds < ANSWERS:
+        return relevance
     said = [one.statement for one in told if one.memory == best]
     for one in told:
-        newer = found[one.memory]
+        newer = relevance[one.memory]
         may_change = one.memory > best and newer.odds > NEVER and _tells_change(one)
         if may_change and any(_is_near(one.statement, old) for old in said):
-            found[one.memory] = newer._replace(odds=max(newer.odds, found[best].odds))
-            found[best] = found[best]._replace(parts={**found[best].parts, "changed": 1.0})
-    return found
+            relevance[one.memory] = newer._replace(odds=max(newer.odds, relevance[best].odds))
+            relevance[best] = relevance[best]._replace(parts={**relevance[best].parts, "changed": 1.0})
+    return relevance
 
 
 def _tells_change(one: Told) -> bool:

@@ -88,12 +88,12 @@ def wishes_of(
     if is_payload(said.text) or whole not in vectors or without_markers(said.text) != said.text:
         return ()
     read = {text: vectors[text] for text in pieces if text in vectors}
-    found = find_preferences(read, vectors[whole], own.language, len(said.text))
-    if any(preference.force == "standing" for preference in found) and _hands_over(read, found):
+    preferences = find_preferences(read, vectors[whole], own.language, len(said.text))
+    if any(preference.force == "standing" for preference in preferences) and _hands_over(read, preferences):
         return ()
-    alone = _make_up(found, said.text) and _is_for_answers(history)
-    found = tuple(preference._replace(alone=alone and preference.alone) for preference in found)
-    return learnable_preferences(found, said, [line.content for line in history if line.provenance == "tool"])
+    alone = _make_up(preferences, said.text) and _is_for_answers(history)
+    preferences = tuple(preference._replace(alone=alone and preference.alone) for preference in preferences)
+    return learnable_preferences(preferences, said, [line.content for line in history if line.provenance == "tool"])
 
 
 def heard_in(
@@ -107,12 +107,14 @@ def heard_in(
     return wishes_of(said, own, dict(zip(texts, embedded_all(embed, texts), strict=True)), history)
 
 
-def learnable_preferences(found: Sequence[Preference], said: UsersWords, tools: Iterable[str]) -> tuple[OwnWish, ...]:
+def learnable_preferences(
+    preferences: Sequence[Preference], said: UsersWords, tools: Iterable[str]
+) -> tuple[OwnWish, ...]:
     """Of the preferences that what a user said may hold those that may be learned from."""
-    if not found or screen_text(said.text[:SCREENED], SCREENED).reasons:
+    if not preferences or screen_text(said.text[:SCREENED], SCREENED).reasons:
         return ()
     echoes = [_flatten_text(text) for text in tools]
-    return tuple(OwnWish(preference) for preference in found if _is_plain(preference.words, echoes))
+    return tuple(OwnWish(preference) for preference in preferences if _is_plain(preference.words, echoes))
 
 
 def is_all(heard: Sequence[Preference], message: str) -> bool:
@@ -122,9 +124,9 @@ def is_all(heard: Sequence[Preference], message: str) -> bool:
     )
 
 
-def _make_up(found: Sequence[Preference], message: str) -> bool:
+def _make_up(preferences: Sequence[Preference], message: str) -> bool:
     """Whether a message is hardly anything but some preferences."""
-    return sum(len(preference.words) for preference in found) >= MOSTLY * len(message.strip()) > 0
+    return sum(len(preference.words) for preference in preferences) >= MOSTLY * len(message.strip()) > 0
 
 
 def _is_for_answers(history: Sequence[SpokenLine]) -> bool:
@@ -134,10 +136,12 @@ def _is_for_answers(history: Sequence[SpokenLine]) -> bool:
     return before.rstrip().endswith(("?", "？"))
 
 
-def _hands_over(pieces: Mapping[str, Vector], found: Sequence[Preference]) -> bool:
+def _hands_over(pieces: Mapping[str, Vector], preferences: Sequence[Preference]) -> bool:
     """Whether a message hands something over beside what it wants: nobody can tell then whose the preference is."""
     others = (
-        text for text in pieces if not any(text in preference.words or preference.words in text for preference in found)
+        text
+        for text in pieces
+        if not any(text in preference.words or preference.words in text for preference in preferences)
     )
     return any((chance("handed", text, pieces[text]) or 0.0) >= point("handed", "cut") for text in others)
 
@@ -238,15 +242,15 @@ def apply_preferences(
         if any(message in preference.citations and preference_words(preference) == wish.words for preference in ledger):
             continue
         before = {preference.key for preference in ledger if is_told(preference)}
-        found: dict[str, Relation] = {
-            preference.key: what
+        related: dict[str, Relation] = {
+            preference.key: relation
             for preference in ledger
             if is_of_one_topic(wish, preference.trigger)
-            and (what := relate_preferences(wish, part_told(preference.key), preference_words(preference)))
+            and (relation := relate_preferences(wish, part_told(preference.key), preference_words(preference)))
             != "unrelated"
         }
         changes_one = wish.force == "unsure" and any(
-            is_told(preference) and preference.key in found for preference in ledger
+            is_told(preference) and preference.key in related for preference in ledger
         )
         for_now = wish.for_now and not changes_one
         if wish.force in ("once", "unsure") and not (for_now or changes_one):
@@ -254,14 +258,16 @@ def apply_preferences(
         if wish.lifts:
             meant = [preference for preference in everything if preference.id in pointed]
             out = [
-                *(preference for preference in ledger if preference.key in found),
-                *(meant if not (found or wish.part) and len(meant) == 1 else []),
+                *(preference for preference in ledger if preference.key in related),
+                *(meant if not (related or wish.part) and len(meant) == 1 else []),
             ]
             changes += [Retired(preference.key, USER, WHY["lifts"], "", message) for preference in out]
             ended += [preference_words(preference) for preference in out]
             ledger = [preference for preference in ledger if preference not in out]
         else:
-            made, ledger = _replace_related(ledger, found, new_preference(wish, message, now, for_now=for_now), session)
+            made, ledger = _replace_related(
+                ledger, related, new_preference(wish, message, now, for_now=for_now), session
+            )
             changes += made
             stood += (
                 [wish] if any(is_told(preference) and preference.key not in before for preference in ledger) else []
@@ -271,13 +277,13 @@ def apply_preferences(
 
 def _replace_related(
     ledger: list[StoredGuidance],
-    found: Mapping[str, Relation],
+    related: Mapping[str, Relation],
     new: StoredGuidance,
     session: Collection[int],
 ) -> tuple[list[Change], list[StoredGuidance]]:
     """The ledger with a preference in the place of what it says again or otherwise, and without the oldest where there
     are too many; what only asked for now ends no preference until it was asked for in another session."""
-    same = [preference for preference in ledger if found.get(preference.key) == "same"]
+    same = [preference for preference in ledger if related.get(preference.key) == "same"]
     if not is_told(new) and any(
         is_told(preference) or not set(session).isdisjoint(preference.citations) for preference in same
     ):
@@ -285,9 +291,11 @@ def _replace_related(
     (message,) = new.citations
     new = _add_citations(new, *(each for preference in same for each in preference.citations))
     gone = (
-        preference.key for preference in ledger if preference.key in found and (is_told(new) or not is_told(preference))
+        preference.key
+        for preference in ledger
+        if preference.key in related and (is_told(new) or not is_told(preference))
     )
-    out: dict[str, Relation] = {key: found[key] for key in gone}
+    out: dict[str, Relation] = {key: related[key] for key in gone}
     out.pop(new.key, None)
     left = [preference for preference in ledger if preference.key not in out and preference.key != new.key]
     crowd = {

@@ -60,18 +60,18 @@ def read_claim(text: str, default: str = "en") -> AdviceClaim:
     told = told if told in LANGUAGES else ""
     language = told or default
     signed: list[tuple[str, bool]] = []
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     turns = 0
     for clause, affirmed, negations in _split_clauses(text, language):
         part = analyse_sentence(clause, language)
-        found.append(part)
+        sentences.append(part)
         turns += negations
         for term in part.terms:
             base, side = _load_polarity(language).opposites.get(term, (term, True))
             turns += not side
             signed.append((base, affirmed == side))
     terms = frozenset(term for term, _ in signed)
-    names = analyse_sentence(text, language).names & frozenset(term for part in found for term in part.terms)
+    names = analyse_sentence(text, language).names & frozenset(term for part in sentences for term in part.terms)
     numbers = frozenset(term for term in terms if any(map(str.isdigit, term)))
     return AdviceClaim(terms, frozenset(signed), turns % 2 == 1, names | numbers, told)
 

@@ -140,8 +140,8 @@ def is_question(sentence: Sentence, language: str) -> bool:
 
 def corrected_in(session_id: int, lines: Sequence[TranscriptLine]) -> tuple[Corrected, ...]:
     """What the user put right in a session, oldest first."""
-    found = (_make_correction(session_id, message) for message in find_corrections(lines))
-    return tuple(correction for correction in found if correction is not None)
+    corrections = (_make_correction(session_id, message) for message in find_corrections(lines))
+    return tuple(correction for correction in corrections if correction is not None)
 
 
 def asked_in(lines: Sequence[TranscriptLine]) -> tuple[str, ...]:

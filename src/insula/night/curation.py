@@ -104,11 +104,11 @@ async def find_piece(store: Store, user: str, name: str) -> GuidancePiece:
     """
     every = await list_pieces(store, user)
     exact = [piece for piece in every if name in (piece.kept.name, str(piece.kept.id))]
-    found = exact or [piece for piece in every if len(name) >= FEWEST and piece.kept.name.startswith(name)]
-    if len(found) != 1:
-        what = "Several pieces of guidance begin with" if found else "There is no guidance"
-        raise InputError(f"{what} {name!r}; {LISTED}.")
-    return found[0]
+    matching = exact or [piece for piece in every if len(name) >= FEWEST and piece.kept.name.startswith(name)]
+    if len(matching) != 1:
+        problem = "Several pieces of guidance begin with" if matching else "There is no guidance"
+        raise InputError(f"{problem} {name!r}; {LISTED}.")
+    return matching[0]
 
 
 async def explain_piece(store: Store, user: str, name: str) -> ExplainedPiece:

@@ -154,8 +154,8 @@ class Night:
     @property
     def last_seen(self) -> int:
         """The last message that this phase had seen by then: by its place on the ledger, since clocks are put back."""
-        found = self.last.get(UP_TO, 0)
-        return found if isinstance(found, int) else 0
+        last = self.last.get(UP_TO, 0)
+        return last if isinstance(last, int) else 0
 
     async def once(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
         """The result of `work`, which JSON must hold; from the journal where it was done before the night was stopped.
@@ -175,19 +175,19 @@ class Night:
         """What stands in the journal by now: somebody else may be at this night, who thought that we were gone."""
         return (await self.store.nights.read_journal(self.user_id, self.date)).get(name, {})
 
-    async def read_once(self, what: Hashable, read: Callable[[], Awaitable[T]]) -> T:
+    async def read_once(self, key: Hashable, read: Callable[[], Awaitable[T]]) -> T:
         """What was read before, else what `read` gives; not beyond a question to a model, which takes its time: what
         was read before it may have been erased since.
         """
-        if what not in self.known:
-            self.known[what] = await read()
-        return cast(T, self.known[what])
+        if key not in self.known:
+            self.known[key] = await read()
+        return cast(T, self.known[key])
 
-    def made_of(self, what: Hashable, of: object, make: Callable[[], T]) -> T:
+    def made_of(self, key: Hashable, of: object, make: Callable[[], T]) -> T:
         """What `make` makes of something that was read; of the same it is not made again."""
-        known = self.made.get(what)
+        known = self.made.get(key)
         if known is None or known[0] != of:
-            known = self.made[what] = of, make()
+            known = self.made[key] = of, make()
         return cast(T, known[1])
 
     async def list_sessions(self) -> list[StoredSession]:
@@ -198,8 +198,8 @@ class Night:
         """The last lines of some sessions, each oldest first."""
         new = [number for number in sessions if self.known.get(("lines", number), (0,))[0] < limit]
         if new:
-            found = await self.store.nights.lines_of(self.user_id, new, limit)
-            self.known.update({("lines", number): (limit, lines) for number, lines in found.items()})
+            read = await self.store.nights.lines_of(self.user_id, new, limit)
+            self.known.update({("lines", number): (limit, lines) for number, lines in read.items()})
         return {number: cast("list[TranscriptLine]", self.known["lines", number][1])[-limit:] for number in sessions}
 
     async def list_signals(self, kind: str, days: float) -> list[StoredSignal]:
@@ -288,36 +288,36 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         why = f"Nothing is stored of {user!r}."
         return SleepReport(user=user, date=date or _date_today(store, zone), phases=(), skipped=why)
     async with store.nights.hold_night(user_id) as alone:
-        found = await store.run(
+        preconditions = await store.run(
             check_preconditions, user_id, _date_today(store, zone), store.now(), night=date, force=force
         )
-        _check_journal(found.done)
-        if why := found.why if alone else "Another process is at this night now.":
-            return SleepReport(user=user, date=found.night, phases=(), skipped=why, gated=alone)
+        _check_journal(preconditions.done)
+        if why := preconditions.why if alone else "Another process is at this night now.":
+            return SleepReport(user=user, date=preconditions.night, phases=(), skipped=why, gated=alone)
         account = account or Account()
-        given = await _take_grant(store, found.night, user_id, account, cap)
+        given = await _take_grant(store, preconditions.night, user_id, account, cap)
         if given.is_nothing:
-            return SleepReport(user=user, date=found.night, phases=(), skipped=CAPPED, capped=True)
+            return SleepReport(user=user, date=preconditions.night, phases=(), skipped=CAPPED, capped=True)
         account, before = _limit_account(account, given), account.spent
         night = Night(
             store=store,
             user=user,
             user_id=user_id,
-            date=found.night,
+            date=preconditions.night,
             now=store.now(),
-            since=found.since,
+            since=preconditions.since,
             identity=identity or Identity(),
             calibration=calibration,
             model=model,
             account=account,
             soul=soul,
             embed=embed,
-            done=found.done,
-            known={"sessions": found.sessions},
+            done=preconditions.done,
+            known={"sessions": preconditions.sessions},
         )
         with on_behalf_of(user), span(NIGHT) as traced:
             report = SleepReport(
-                user=user, date=night.date, phases=await _run_phases(night, phases, found.last, on_phase)
+                user=user, date=night.date, phases=await _run_phases(night, phases, preconditions.last, on_phase)
             )
             traced.set(state="failed" if report.failed else "done")
         await _settle_grant(night, report, given, _spent_since(before, account))

@@ -243,14 +243,14 @@ class _Choice:
         """Why the whole is not done at once."""
         whole = {guideline.id: self._choose_words(guideline) for guideline in self._fitting}
         lost = [guideline.text for guideline in self._pool if guideline.id in self._here and guideline.id not in whole]
-        found = [f"It would take out what conversations still back: {' / '.join(lost)}"] if lost else []
+        reasons = [f"It would take out what conversations still back: {' / '.join(lost)}"] if lost else []
         size = count_told_words(line for line in self._old.derived)
         removed = sum(_count_words(text) for name, text in self._here.items() if name not in whole)
         added = sum(_count_words(text) for name, text in whole.items() if name not in self._here)
         share = max(removed, added - max(0, YOUNG - size)) / max(size, YOUNG)
         if share > DRIFT:
-            found.append(f"It would change {share:.0%} of the words; one night changes at most {DRIFT:.0%}.")
-        return tuple(found) or ("It changes more than one night may.",)
+            reasons.append(f"It would change {share:.0%} of the words; one night changes at most {DRIFT:.0%}.")
+        return tuple(reasons) or ("It changes more than one night may.",)
 
     def list_absent(self, document: Document) -> tuple[DroppedGuideline, ...]:
         """What was offered and does not stand in the document."""
@@ -357,8 +357,8 @@ def find_flaw(text: str) -> str:
 @lru_cache(maxsize=4_096)
 def find_harm(text: str) -> tuple[str, ...]:
     """Why a text must not stand among guidelines: what screening says, and what only an attack has use for here."""
-    found: list[str] = [*screen_text(text, ADVICE).reasons]
-    found += ["secret"] if "[REDACTED:" in text else []
-    found += ["link"] if _LINK.search(text) else []
-    found += ["markup"] if _MARKUP.search(text) else []
-    return tuple(found)
+    harms: list[str] = [*screen_text(text, ADVICE).reasons]
+    harms += ["secret"] if "[REDACTED:" in text else []
+    harms += ["link"] if _LINK.search(text) else []
+    harms += ["markup"] if _MARKUP.search(text) else []
+    return tuple(harms)

@@ -318,8 +318,8 @@ class Worker:
 
     async def read_progress(self) -> DateProgress:
         """How many nights wait, are run, and have ended, of those on record."""
-        found = await self.house.store.run(lambda connection: connection.execute(_COUNTED, {"name": NIGHT}).all())
-        count: dict[str, int] = {row.status: row.nights for row in found}
+        rows = await self.house.store.run(lambda connection: connection.execute(_COUNTED, {"name": NIGHT}).all())
+        count: dict[str, int] = {row.status: row.nights for row in rows}
         waiting = count.get("ENQUEUED", 0) + count.get("DELAYED", 0)
         failed = sum(count.get(status, 0) for status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"))
         return DateProgress(waiting, count.get("PENDING", 0), count.get("SUCCESS", 0), failed)

@@ -189,7 +189,7 @@ def list_sayings(lines: Sequence[TranscriptLine], embed: Embed | None) -> tuple[
     lines = read_own(lines, embed)
     asking = {message.line.id for message in find_corrections(lines) if message.judged.kind}
     own = [(line, words) for line in lines if is_users(line) and (words := own_words(line.content))][-SAYINGS:]
-    found: list[Saying] = []
+    sayings: list[Saying] = []
     previous = ""
     for line, words in own:
         analysis = analyse(words)
@@ -198,9 +198,9 @@ def list_sayings(lines: Sequence[TranscriptLine], embed: Embed | None) -> tuple[
         vectors = tuple(embedded_all(embed, [*pieces, *both])) if embed else ()
         said = vectors[: len(pieces)]
         is_feedback = line.id in asking or _is_feedback(said)
-        found.append(Saying(words, frozenset(analysis.terms), vectors, is_feedback, _is_fact(words, said)))
+        sayings.append(Saying(words, frozenset(analysis.terms), vectors, is_feedback, _is_fact(words, said)))
         previous = words
-    return tuple(found)
+    return tuple(sayings)
 
 
 def read_own(lines: Sequence[TranscriptLine], embed: Embed | None) -> list[TranscriptLine]:
@@ -298,8 +298,8 @@ def find_flaw(item: CitedProposal, ground: Mapping[int, Ground]) -> str:
 
 def repeats_foreign(text: str, foreign: frozenset[tuple[str, ...]]) -> bool:
     """Whether a text mostly repeats what a tool returned or the user pasted: that is nobody's experience."""
-    found = list_passages(text)
-    return bool(found) and len(found & foreign) >= ECHOES * len(found)
+    passages = list_passages(text)
+    return bool(passages) and len(passages & foreign) >= ECHOES * len(passages)
 
 
 def list_passages(text: str) -> frozenset[tuple[str, ...]]:

@@ -41,13 +41,13 @@ def put_down(path: Path, past: Sequence[Revised]) -> tuple[bool, str]:
     Raises:
         InputError: the file cannot be read or written.
     """
-    found = soul_file.read_soul(path, known_digests(past))
-    if found.foreign:
+    file = soul_file.read_soul(path, known_digests(past))
+    if file.foreign:
         return False, f"{str(path)!r} is not ours; look at it with: insula guidance soul show"
-    digest = None if found.edited else soul_file.write_soul(path, soul.parse_document(past[0].content), found.digest)
+    digest = None if file.edited else soul_file.write_soul(path, soul.parse_document(past[0].content), file.digest)
     if digest is None:
         return False, f"A person has changed {str(path)!r} meanwhile; the next night takes that in."
-    return digest != found.digest, "" if digest != found.digest else "The file holds it already."
+    return digest != file.digest, "" if digest != file.digest else "The file holds it already."
 
 
 def known_digests(past: Sequence[Revised]) -> frozenset[str]:
@@ -83,17 +83,17 @@ async def adopt_edits(store: Store, user: str, path: Path) -> str:
     if user_id is None:
         return ""
     past = await store.guidance.list_revisions(user_id, SUBJECT, PAST)
-    found = soul_file.read_soul(path, known_digests(past))
-    if found.edited and not found.foreign:
-        text = soul.render_document(found.document)
+    file = soul_file.read_soul(path, known_digests(past))
+    if file.edited and not file.foreign:
+        text = soul.render_document(file.document)
         before = soul.parse_document(past[0].content) if past else Document()
         await store.guidance.retire_guidance(
-            user_id, retire_removed(before, found.document, await store.guidance.list_lessons(user_id))
+            user_id, retire_removed(before, file.document, await store.guidance.list_lessons(user_id))
         )
         await store.guidance.add_revision(user_id, RevisionChange(SUBJECT, PERSON, text, {"why": "edited by hand"}))
-    if not found.digest and past:
+    if not file.digest and past:
         return past[0].content  # written by a night without a file
-    return soul.render_document(found.usable)
+    return soul.render_document(file.usable)
 
 
 async def replace_document(store: Store, user: str, path: Path | None, text: str, why: str) -> None:
@@ -106,8 +106,8 @@ async def replace_document(store: Store, user: str, path: Path | None, text: str
     if user_id is None:
         raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
     if path is not None:
-        found = soul_file.read_soul(path, known_digests(await store.guidance.list_revisions(user_id, SUBJECT, PAST)))
-        if soul_file.write_soul(path, soul.parse_document(text), found.digest) is None:
+        file = soul_file.read_soul(path, known_digests(await store.guidance.list_revisions(user_id, SUBJECT, PAST)))
+        if soul_file.write_soul(path, soul.parse_document(text), file.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
     await store.guidance.add_revision(user_id, RevisionChange(SUBJECT, PERSON, text, {"why": why}))
 
@@ -201,10 +201,10 @@ def of_number(past: list[Revised], number: int) -> Revised:
     Raises:
         InputError: there is none such.
     """
-    found = next((revision for revision in past if revision.id == number), None)
-    if found is None:
+    chosen = next((revision for revision in past if revision.id == number), None)
+    if chosen is None:
         raise InputError(f"There is no revision {number}; {HISTORY} lists them.")
-    return found
+    return chosen
 
 
 def unified_diff(before: str, after: str) -> str:

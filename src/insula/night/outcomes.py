@@ -102,11 +102,11 @@ def _goes_on(sentence: Sentence, language: str, asked: Collection[str]) -> bool:
 
     "Where did you get that?" asks for none: it doubts.
     """
-    found = list(asks_in(sentence, language))
+    asks = list(asks_in(sentence, language))
     return (
-        bool(found)
+        bool(asks)
         and not doubts_statement(sentence.text)
-        and all(ask.kind in _FACTS and not set(asked).issuperset(ask.terms) for ask in found)
+        and all(ask.kind in _FACTS and not set(asked).issuperset(ask.terms) for ask in asks)
     )
 
 
@@ -200,8 +200,8 @@ async def judge_answer(store: Store, user: str, session: str, turn: int, right: 
     Raises:
         InputError: there is no such turn, or it was judged before.
     """
-    found = await store.read(views.read_talk, user, session, turn + 1, 1)
-    noticed = [entry for entry in found.noticed if entry.turn == turn] if found else []
+    following = await store.read(views.read_talk, user, session, turn + 1, 1)
+    noticed = [entry for entry in following.noticed if entry.turn == turn] if following else []
     over = next((entry for entry in noticed if entry.kind == TURN), None)
     if over is None:
         raise InputError(f"There is no turn {turn} with an answer in this conversation; look at it again.")

@@ -80,31 +80,33 @@ def _is_safe(summary: Summarised) -> bool:
     return not screen_text(text, max(1, len(text))).reasons
 
 
-async def choose_records(night: Night, found: Records, room: int) -> ShownRecords:
+async def choose_records(night: Night, records: Records, room: int) -> ShownRecords:
     """What of the records fits into so many characters: the most telling of the new sessions whole, others in short.
 
     Telling is a session in which the user corrected or asked for something of answers, or that went badly.
     """
-    lines = await night.lines_of([session.id for session in found.new], READ)
-    tells = {number: len(list(find_corrections(said))) + found.trouble.get(number, 0) for number, said in lines.items()}
+    lines = await night.lines_of([session.id for session in records.new], READ)
+    tells = {
+        number: len(list(find_corrections(said))) + records.trouble.get(number, 0) for number, said in lines.items()
+    }
     days, earlier = list[Json](), list[Json]()
-    for session in sorted(found.new, key=lambda session: (-tells[session.id], -session.last)):
-        weak: Json = {"weak": found.trouble[session.id]} if found.trouble.get(session.id) else {}
+    for session in sorted(records.new, key=lambda session: (-tells[session.id], -session.last)):
+        weak: Json = {"weak": records.trouble[session.id]} if records.trouble.get(session.id) else {}
         turns = list(quote_messages(cut_transcript(lines[session.id], session.messages)))
-        forms = [{"session": session.id, **weak, "turns": turns}, *_in_short(found, session, weak)]
+        forms = [{"session": session.id, **weak, "turns": turns}, *_in_short(records, session, weak)]
         fits = next((form for form in forms if len(prompts.format_record(form)) <= room), None)
         if chosen := fits or (None if days else forms[-1]):  # one at least
             days.append(chosen)
             room -= len(prompts.format_record(chosen))
-    for session in reversed(found.earlier):
-        for form in _in_short(found, session, {}):
+    for session in reversed(records.earlier):
+        for form in _in_short(records, session, {}):
             room -= len(prompts.format_record(form))
             earlier += [form] if room >= 0 else []
     return ShownRecords(days, earlier[::-1])
 
 
-def _in_short(found: Records, session: StoredSession, weak: Json) -> list[Json]:
-    summary = found.summaries.get(session.id)
+def _in_short(records: Records, session: StoredSession, weak: Json) -> list[Json]:
+    summary = records.summaries.get(session.id)
     if summary is None:
         return []
     return [{"session": session.id, "topics": list(summary.topics), **weak, "summary": summary.content}]

@@ -128,8 +128,8 @@ def _load_known_pairs() -> Mapping[str, Mapping[Pair, Says]]:
 
 def find_language(pairs: Sequence[Pair]) -> str:
     """The language that most of the notes are in: a model that reads English well may misread another."""
-    found = Counter(detect_language(f"{pair.words} {pair.note}", DEFAULT) for pair in pairs)
-    return max(found, key=lambda language: found[language], default=DEFAULT)
+    languages = Counter(detect_language(f"{pair.words} {pair.note}", DEFAULT) for pair in pairs)
+    return max(languages, key=lambda language: languages[language], default=DEFAULT)
 
 
 def _mix_pairs(pairs: Sequence[Pair], known: Sequence[Pair]) -> list[Pair]:

@@ -66,24 +66,24 @@ def describe_phase(phase: PhaseReport) -> PhaseAccount:
     return PhaseAccount(phase.name, TITLES[phase.name], phase.state, said, tuple(more), _read_effects(phase.found))
 
 
-def _claim_lines(name: str, found: Json, key: str) -> list[str]:
+def _claim_lines(name: str, report: Json, key: str) -> list[str]:
     """What a phase says, each line a claim of the register."""
-    lines = found.get(key)
+    lines = report.get(key)
     return [quote(f"night.{name}", str(line)).text for line in lines] if is_list(lines) else []
 
 
-def _read_effects(found: Json) -> tuple[MeasuredEffect, ...]:
+def _read_effects(report: Json) -> tuple[MeasuredEffect, ...]:
     try:
-        return tuple(MeasuredEffect(**record) for record in cast("list[Json]", found.get("effects", ())))
+        return tuple(MeasuredEffect(**record) for record in cast("list[Json]", report.get("effects", ())))
     except TypeError:
         return ()  # of another version
 
 
-def describe_journalled(name: str, found: Json) -> PhaseAccount:
+def describe_journalled(name: str, report: Json) -> PhaseAccount:
     """A phase as the journal holds it; one that this version does not have is named, and said to be another's."""
     if name not in TITLES:
         return PhaseAccount(name, name, "done", ELSEWHERE)
-    return describe_phase(PhaseReport(name=PhaseName(name), state="done", found=found))
+    return describe_phase(PhaseReport(name=PhaseName(name), state="done", found=report))
 
 
 def order_phases(phases: Iterable[PhaseAccount]) -> list[PhaseAccount]:

@@ -119,25 +119,25 @@ async def read_lines(reader: Reader) -> UnderstandingReport | None:
         return None
     batch = await _make_batch(reader, after, lines)
     before = reader.account.by_purpose.get(PURPOSE, Usage())
-    found, refused = ExtractedLines(), Counter[str]()
+    extracted, refused = ExtractedLines(), Counter[str]()
     if batch.asked.lines:
         try:
             checked = await _ask_extraction(reader, batch)
-            found, refused = await _collect_lines(reader, batch, checked), Counter(checked.refused)
+            extracted, refused = await _collect_lines(reader, batch, checked), Counter(checked.refused)
         except (ModelMalformed, ModelRefused) as error:
             refused[type(error).__name__] += 1
     report: UnderstandingReport = {
         "lines": len(batch.asked.lines),
-        "understood": sorted(line.memory for line in found.lines),
-        "ended": sorted([old, new] for old, new in found.ends),
-        "wishes": len(found.wishes) + len(found.lifted),
+        "understood": sorted(line.memory for line in extracted.lines),
+        "ended": sorted([old, new] for old, new in extracted.ends),
+        "wishes": len(extracted.wishes) + len(extracted.lifted),
         "refused": dict(refused),
         "usage": usage_since(reader.account, PURPOSE, before),
         "read": max(line.message for line in lines),
     }
     shown = {line.memory: line.content for line in (*lines, *batch.facts.values()) if line.content}
     name = f"{REST}{after}"
-    is_ours = await store.run(keep_extracted, reader.user_id, name, report, found, shown, store.now())
+    is_ours = await store.run(keep_extracted, reader.user_id, name, report, extracted, shown, store.now())
     return report if is_ours else None
 
 
@@ -165,11 +165,11 @@ async def _make_batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Ba
 
 def _own_words(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
     """What of some lines the user said themselves."""
-    found: dict[int, UsersWords] = {}
+    own: dict[int, UsersWords] = {}
     for session in dict.fromkeys(line.session for line in lines):
         here = [line for line in lines if line.session == session]
-        found |= {line.message: said for line, said in zip(here, users_lines(here, hands), strict=True)}
-    return found
+        own |= {line.message: said for line, said in zip(here, users_lines(here, hands), strict=True)}
+    return own
 
 
 def _extraction_line(line: Unread, content: str) -> ExtractionLine:
@@ -182,8 +182,8 @@ async def _find_near(reader: Reader, line: Unread) -> list[int]:
     vectors = [] if reader.embed is None else await asyncio.to_thread(embedded_all, reader.embed, [line.content])
     place = Place(reader.user_id, line.session, reader.user, "")
     asked = build_cue(analysis, USER, ASSISTANT, frozenset())
-    found = await reader.store.memories.recall_memories(place, asked, LINES, vectors=vectors)
-    told = [memory.memory.id for memory in found.recalled if memory.memory.provenance == USER]
+    recollection = await reader.store.memories.recall_memories(place, asked, LINES, vectors=vectors)
+    told = [memory.memory.id for memory in recollection.recalled if memory.memory.provenance == USER]
     return [number for number in told if number != line.memory][:KNOWN_EACH]
 
 
@@ -250,11 +250,11 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Extr
     return ExtractedLines(made, ends, wishes, lifted)
 
 
-def _cited_lines(found: Iterable[ExtractedFact]) -> list[int]:
-    return list(dict.fromkeys(fact.line for fact in found))
+def _cited_lines(facts: Iterable[ExtractedFact]) -> list[int]:
+    return list(dict.fromkeys(fact.line for fact in facts))
 
 
-def _read_facts(line: Unread, found: Iterable[ExtractedFact], batch: Batch) -> LineContent:
+def _read_facts(line: Unread, facts: Iterable[ExtractedFact], batch: Batch) -> LineContent:
     before = [
         unread_line
         for unread_line in batch.lines
@@ -262,7 +262,7 @@ def _read_facts(line: Unread, found: Iterable[ExtractedFact], batch: Batch) -> L
     ]
     said = [Utterance(line.content, line.by == USER) for line in before if line.content]
     return extraction.read_line(
-        line.content, line.language, [fact for fact in found if fact.line == line.message], said
+        line.content, line.language, [fact for fact in facts if fact.line == line.message], said
     )
 
 

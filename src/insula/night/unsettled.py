@@ -158,15 +158,17 @@ def _list_told(read: Iterable[SessionReading]) -> Iterator[tuple[int, frozenset[
 
 def _list_asked(read: Sequence[SessionReading]) -> dict[tuple[int, int], _AskedQuestion]:
     """What the user asked in each turn (session and number), if anything, and whether it was declined."""
-    found: dict[tuple[int, int], _AskedQuestion] = {}
+    questions: dict[tuple[int, int], _AskedQuestion] = {}
     for session in read:
         for line in session.lines:
             key = session.session_id, line.turn
-            if key in found and line.provenance == "assistant":
-                found[key] = found[key]._replace(declined=_declines_answer(line.content[:MAX_CHARS], found[key].text))
+            if key in questions and line.provenance == "assistant":
+                questions[key] = questions[key]._replace(
+                    declined=_declines_answer(line.content[:MAX_CHARS], questions[key].text)
+                )
             elif line.provenance == "user" and (text := _extract_question(line.content[:MAX_CHARS])):
-                found[key] = _AskedQuestion(text, line.id, False)
-    return found
+                questions[key] = _AskedQuestion(text, line.id, False)
+    return questions
 
 
 def _extract_question(message: str) -> str:

@@ -149,8 +149,8 @@ def _session_preferences(
         if is_users(line) and (session.session.id, line.turn) not in turns:
             before = session.lines[:place]
             previous = next((each.content for each in reversed(before) if each.provenance == "user"), "")
-            if found := heard_in(session.said[line.id], before, detect_language(previous, "en"), embed):
-                yield line.id, found, talk
+            if preferences := heard_in(session.said[line.id], before, detect_language(previous, "en"), embed):
+                yield line.id, preferences, talk
 
 
 # What was asked in two sessions.
@@ -176,14 +176,14 @@ def requests_in(
     read = (line for line in lines[first:] if is_users(line) and (messages is None or line.id in messages))
     texts = [(line.id, text) for line in read for text in _split_texts(said[line.id].text)]
     vectors = embedded_all(embed, [text for _, text in texts]) if texts else []
-    found: list[PreferenceRequest] = []
+    requests: list[PreferenceRequest] = []
     for (message, text), vector in zip(texts, vectors, strict=True):
         feedback, meant = guiding_chance("feedback", vector), meaning_of(text, vector, vector)
         if feedback is not None and meant is not None:
-            found.append(
+            requests.append(
                 PreferenceRequest(session_id, message, said[message], text, vector, feedback, meant, part_of(vector))
             )
-    return found
+    return requests
 
 
 def _split_texts(said: str) -> Iterator[str]:
@@ -243,8 +243,8 @@ def asked_again(
         if not like or _is_known(best, standing, embed):
             continue
         wish = Preference(best.text, "standing", best.part)
-        if found := learnable_preferences([wish], best.said, ()):
-            made = apply_preferences(standing, found, best.message, now)
+        if learnable := learnable_preferences([wish], best.said, ()):
+            made = apply_preferences(standing, learnable, best.message, now)
             cited = tuple(sorted({each.message for each in (request, *like)}))
             parts = [
                 each

@@ -186,24 +186,24 @@ def detect_language(text: str, default: str = UNKNOWN, *, least: float = 0.0) ->
 def _detect_sample(sample: str, least: float) -> str | None:
     if (script := _by_script(sample)) is not None:
         return script
-    found = _WORD.findall(sample.lower())
-    if len(found) < MIN_WORDS:
-        return _of_question(sample, found)
-    plain, votes = _by_function_words(found)
+    words = _WORD.findall(sample.lower())
+    if len(words) < MIN_WORDS:
+        return _of_question(sample, words)
+    plain, votes = _by_function_words(words)
     if plain is not None:
         return plain
     language, probability = _load_identifier().classify(sample)
     if probability < least:
         return None
-    sure = len(found) >= SURE_WORDS or probability >= SURE or votes.get(language, 0)
+    sure = len(words) >= SURE_WORDS or probability >= SURE or votes.get(language, 0)
     return language if sure or not _LATIN.search(sample) else None
 
 
-def _of_question(text: str, found: list[str]) -> str | None:
+def _of_question(text: str, words: list[str]) -> str | None:
     """The language of a question too short to guess from, where a word of it is a function word of one alone."""
     if "¿" in text:
         return "es"
-    languages = {_function_index().get(word, ()) for word in found} - {()} if "?" in text else set[tuple[str, ...]]()
+    languages = {_function_index().get(word, ()) for word in words} - {()} if "?" in text else set[tuple[str, ...]]()
     return next(iter(languages))[0] if len(languages) == 1 and all(len(pair) == 1 for pair in languages) else None
 
 
@@ -229,21 +229,21 @@ def _function_index() -> dict[str, tuple[str, ...]]:
     return index
 
 
-def _by_function_words(found: list[str]) -> tuple[str | None, dict[str, float]]:
+def _by_function_words(words: list[str]) -> tuple[str | None, dict[str, float]]:
     """The language whose function words make up enough of a text, if one clearly does; and every language's votes.
 
     A word of one language alone is a whole vote, one that several share ("la") is half a vote for each.
     """
     index = _function_index()
     votes = dict.fromkeys(_STEMMERS, 0.0)
-    for word in found:
+    for word in words:
         if languages := index.get(word):
             vote = 1.0 if len(languages) == 1 else 0.5
             for language in languages:
                 votes[language] += vote
     first, second = sorted(votes.values(), reverse=True)[:2]
-    enough = first >= _PLAIN_WORDS and first >= _PLAIN_SHARE * len(found)
-    if (enough or first >= max(_FEW_WORDS, _FEW_SHARE * len(found))) and first >= _PLAIN_LEAD * second:
+    enough = first >= _PLAIN_WORDS and first >= _PLAIN_SHARE * len(words)
+    if (enough or first >= max(_FEW_WORDS, _FEW_SHARE * len(words))) and first >= _PLAIN_LEAD * second:
         return max(votes, key=votes.__getitem__), votes
     return None, votes
 
@@ -320,8 +320,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
 @lru_cache(maxsize=512)
 def analyse_sentence(text: str, language: str) -> Sentence:
     """Analyse one sentence in a known language; a turn asks of each twice, and again of those before it."""
-    found = tuple(split_words(text, language))
-    return Sentence(text, found, tuple(word.term for word in found if word.term), _find_names(found, language))
+    words = tuple(split_words(text, language))
+    return Sentence(text, words, tuple(word.term for word in words if word.term), _find_names(words, language))
 
 
 def content_words(text: str, language: str) -> frozenset[str]:
@@ -331,8 +331,8 @@ def content_words(text: str, language: str) -> frozenset[str]:
     """
     if _UNSPACED_CHAR.search(text):
         return frozenset(word.term for word in split_words(text, language) if word.term)
-    found = set(_SPACED_WORD.findall(text.lower())) - words_of("function", language)
-    return frozenset(word for word in found if len(word) > 1 or word.isdigit())
+    words = set(_SPACED_WORD.findall(text.lower())) - words_of("function", language)
+    return frozenset(word for word in words if len(word) > 1 or word.isdigit())
 
 
 def term_of(word: str, language: str) -> str:
@@ -380,11 +380,11 @@ def _character_pairs(run: str, offset: int, function: frozenset[str]) -> Iterato
             yield AnalysedWord(pair, "" if grammar else pair, start + i)
 
 
-def _find_names(found: tuple[AnalysedWord, ...], language: str) -> frozenset[str]:
+def _find_names(words: tuple[AnalysedWord, ...], language: str) -> frozenset[str]:
     """Capitalised content words, but not the first of a sentence unless another capital follows it at once."""
     if language == "de":
         return _NONE
-    names = {word.term for word in found[1:] if word.term and word.text[0].isupper()}
-    if names and found[0].term and found[0].capital and found[1].capital and found[1].term:
-        names.add(found[0].term)
+    names = {word.term for word in words[1:] if word.term and word.text[0].isupper()}
+    if names and words[0].term and words[0].capital and words[1].capital and words[1].term:
+        names.add(words[0].term)
     return frozenset(names)

@@ -99,7 +99,7 @@ def numbers_in(text: str) -> list[str]:
         return []
     rest = _ORDINAL.sub("", text[:MAX_CHARS])
     several = len(rest.split()) > _FEW
-    return [found for found in _NUMBER.findall(rest) if not (several and _YEAR.fullmatch(found.rstrip(".,:")))]
+    return [number for number in _NUMBER.findall(rest) if not (several and _YEAR.fullmatch(number.rstrip(".,:")))]
 
 
 def _holds_time(text: str, language: str) -> bool:
@@ -116,8 +116,8 @@ def _holds_name(text: str, language: str) -> bool:
 def names_in(text: str, language: str) -> set[str]:
     """The words of a text that could be names, in lower case: capitalised and no function words."""
     function = words_of("function", language)
-    found = {match.lower() for match in _CAPITALISED.findall(text[:MAX_CHARS])}
-    return {word for word in found if word not in function and word.partition("'")[0] not in function}
+    names = {match.lower() for match in _CAPITALISED.findall(text[:MAX_CHARS])}
+    return {word for word in names if word not in function and word.partition("'")[0] not in function}
 
 
 def name_count(text: str, language: str, but: Collection[str]) -> int:
@@ -144,8 +144,8 @@ def says_yes(text: str, language: str) -> bool | None:
     return None
 
 
-def _opens_with(language: str, what: str, clause: str) -> bool:
-    return language in LANGUAGES and bool(_word_pattern(language, what).match(clause.lstrip().lower()))
+def _opens_with(language: str, words_name: str, clause: str) -> bool:
+    return language in LANGUAGES and bool(_word_pattern(language, words_name).match(clause.lstrip().lower()))
 
 
 def _holds_place(text: str, language: str) -> bool:
@@ -185,16 +185,16 @@ _CHECKS = {
 }
 
 
-def _says_word(language: str, what: str, text: str) -> bool:
+def _says_word(language: str, words_name: str, text: str) -> bool:
     """Whether a text says a word of a list; true where the language has no list."""
-    return language not in LANGUAGES or bool(_word_pattern(language, what).search(text.lower()))
+    return language not in LANGUAGES or bool(_word_pattern(language, words_name).search(text.lower()))
 
 
 @cache
-def _word_pattern(language: str, what: str) -> re.Pattern[str]:
+def _word_pattern(language: str, words_name: str) -> re.Pattern[str]:
     """A list of words, to be searched for in lower case: where case is ignored a search takes four times as long."""
     raw: dict[str, dict[str, str]] = json.loads((files("insula.text") / "answers.json").read_text("utf-8"))
-    words = raw[language][what]
+    words = raw[language][words_name]
     return re.compile(words if language in {"zh", "ja"} else rf"(?<!\w)(?:{_by_letter(words)})(?!\w)")
 
 
@@ -209,11 +209,11 @@ def _by_letter(words: str) -> str:
 
 def _split_alternatives(words: str) -> list[str]:
     """The alternatives of a regular expression, but for those within brackets."""
-    found, depth = [""], 0
+    alternatives, depth = [""], 0
     for part in _PARTS.findall(words):
         depth += (part == "(") - (part == ")")
         if part == "|" and not depth:
-            found.append("")
+            alternatives.append("")
         else:
-            found[-1] += part
-    return found
+            alternatives[-1] += part
+    return alternatives

@@ -46,8 +46,8 @@ class _Patterns(dict[str, re.Pattern[str]]):
         self._sources = dict(sources)
 
     def __missing__(self, name: str) -> re.Pattern[str]:
-        self[name] = found = re.compile(*self._sources[name])
-        return found
+        self[name] = pattern = re.compile(*self._sources[name])
+        return pattern
 
 
 class Table:
@@ -165,9 +165,9 @@ class Table:
             told = rf"(?P<enumerate>{raw['enumerate']}) (?:\w+ )??|(?P<in>{raw['in']}) |(?P<of>{raw['of']}) "
             joint = r"(?: |(?P<hyphen>-))"
             range_of = rf"(?P<n>{number})(?:(?: (?:{raw['to']}) |\s?[-–]\s?)(?P<m>{number}))?"
-            what = rf"(?:(?P<between>[^\W\d]+) )?(?:{units})|(?(enumerate)(?P<noun>[^\W\d]+)|(?!))"
+            counted = rf"(?:(?P<between>[^\W\d]+) )?(?:{units})|(?(enumerate)(?P<noun>[^\W\d]+)|(?!))"
             return re.compile(
-                rf"(?<!\w)(?:{told})?(?:(?:{bounds}) )?(?:{raw['between']} )?{range_of}{joint}(?:{what})(?!\w)"
+                rf"(?<!\w)(?:{told})?(?:(?:{bounds}) )?(?:{raw['between']} )?{range_of}{joint}(?:{counted})(?!\w)"
                 rf"(?:,? (?:{afters})(?!\w))?",
                 re.IGNORECASE,
             )
@@ -260,9 +260,9 @@ class Table:
     def _number_source(self) -> str:
         return rf"\d{{1,4}}|{'|'.join(sorted(map(re.escape, self._numbers), key=len, reverse=True))}"
 
-    def _around_source(self, what: str) -> str:
+    def _around_source(self, pattern: str) -> str:
         without = self.raw["without"]
-        return rf"(?:{without})(?:任何|一个)?(?:{what})" if self.language == "zh" else rf"(?:{what})(?:{without})"
+        return rf"(?:{without})(?:任何|一个)?(?:{pattern})" if self.language == "zh" else rf"(?:{pattern})(?:{without})"
 
     def _sole_patterns(self) -> Iterator[tuple[str, _Source]]:
         raw = self.raw

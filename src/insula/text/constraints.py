@@ -113,24 +113,26 @@ def find_constraints(message: Analysis) -> tuple[Constraint, ...]:
     """The demands of a message, in order; none where its language is not known."""
     if message.language not in LANGUAGES:
         return ()
-    found = _find_in_message(message, message.language)
-    if not found and len(message.text) <= UNSURE_CHARS and message.language not in UNSPACED:  # too short to be sure of
+    constraints = _find_in_message(message, message.language)
+    if (
+        not constraints and len(message.text) <= UNSURE_CHARS and message.language not in UNSPACED
+    ):  # too short to be sure of
         several = message.text.endswith("?") and "," in message.text
         others = (
             _find_in_message(message, each)
             for each in LANGUAGES
             if each not in {*UNSPACED, message.language} and (several or table_of(each).hint.search(message.text))
         )
-        found = next(filter(None, others), ())
-    return found
+        constraints = next(filter(None, others), ())
+    return constraints
 
 
 def _find_in_message(message: Analysis, language: str) -> tuple[Constraint, ...]:
-    found: dict[tuple[Kind, str], Constraint] = {}
+    constraints: dict[tuple[Kind, str], Constraint] = {}
     for text in _own_sentences(message, language):
         for constraint in _read_sentence(text, language):
-            found.setdefault((constraint.kind, constraint.what), constraint)
-    told = [constraint for constraint in found.values() if not _is_of_parts(constraint, message.text, language)]
+            constraints.setdefault((constraint.kind, constraint.what), constraint)
+    told = [constraint for constraint in constraints.values() if not _is_of_parts(constraint, message.text, language)]
     table = any(constraint.kind == "table" for constraint in told)  # its lines are rows, and its head is none
     return tuple(constraint for constraint in told if not (table and constraint.kind == "lines"))[:MOST]
 
@@ -195,7 +197,7 @@ def _read_sentence(text: str, language: str) -> Iterator[Constraint]:
 
 
 def _drop_quotations(text: str) -> str:
-    return _QUOTED.sub(lambda found: " " * len(found[0]), text)
+    return _QUOTED.sub(lambda match: " " * len(match[0]), text)
 
 
 def _sentence_constraints(text: str, language: str) -> Iterator[Constraint]:
@@ -319,17 +321,17 @@ def _absence_constraints(text: str, whole: str, table: Table) -> Iterator[Constr
         for match in table.patterns[name].finditer(among):
             yield Constraint("word", match.group().strip(), what=match["w"].strip(" .,"), language=table.language)
     for match in table.patterns["mention"].finditer(text):
-        what = match["w"] or match.groupdict().get("v") or ""
-        if content_words(what, table.language):
-            yield Constraint("word", match.group().strip(), what=what, language=table.language)
+        word = match["w"] or match.groupdict().get("v") or ""
+        if content_words(word, table.language):
+            yield Constraint("word", match.group().strip(), what=word, language=table.language)
 
 
 def _border_constraints(text: str, table: Table) -> Iterator[Constraint]:
     borders: tuple[Literal["begin", "end"], ...] = ("begin", "end")
     for kind in borders:
         if match := table.patterns[kind].search(text):
-            what = match["w"] or match.groupdict().get("v") or ""  # German may say it at the end
-            yield Constraint(kind, match.group().strip(), what=what.strip(), language=table.language)
+            word = match["w"] or match.groupdict().get("v") or ""  # German may say it at the end
+            yield Constraint(kind, match.group().strip(), what=word.strip(), language=table.language)
     if match := table.patterns["end_question"].search(text):
         yield Constraint("end_question", match.group().strip(), language=table.language)
 
@@ -371,9 +373,9 @@ def clause_constraints(text: str, table: Table) -> Iterator[Constraint]:
     """The demands of the clauses that hold nothing else."""
     clauses = _split_clauses(text)
     for clause in clauses:
-        found = next(_clause_demands(clause, clauses, table), None)
-        if found is not None:
-            yield found
+        constraint = next(_clause_demands(clause, clauses, table), None)
+        if constraint is not None:
+            yield constraint
 
 
 def _split_clauses(text: str) -> list[str]:

@@ -193,11 +193,11 @@ def _phrase_tables(message: str, previous: str, response: str) -> list[Phrases]:
 
 
 def _read_message(message: str, table: Phrases) -> _Heard:
-    plain = _NOT_SAID.sub(lambda found: "_" * len(found.group()), message.replace("’", "'"))
-    found = [match.span("said") for match in _SENTENCE.finditer(plain)]
-    if len(found) > _HEAD + _TAIL:
-        found = found[:_HEAD] + found[-_TAIL:]
-    read = [_read_sentence(plain, *span, table) for span in found]
+    plain = _NOT_SAID.sub(lambda match: "_" * len(match.group()), message.replace("’", "'"))
+    spans = [match.span("said") for match in _SENTENCE.finditer(plain)]
+    if len(spans) > _HEAD + _TAIL:
+        spans = spans[:_HEAD] + spans[-_TAIL:]
+    read = [_read_sentence(plain, *span, table) for span in spans]
     said = [sentence for sentence in read if sentence.denies or sentence.start < sentence.end]
     return _Heard(message, plain, [sentence._replace(place=i) for i, sentence in enumerate(said)], table)
 
@@ -215,10 +215,10 @@ def _past_opener(plain: str, start: int, end: int, table: Phrases) -> int:
     while True:
         while start < end and plain[start] in _EDGE:
             start += 1
-        found = table.patterns["opener"].match(plain, start, end)
-        if found is None or found.end() == start:
+        match = table.patterns["opener"].match(plain, start, end)
+        if match is None or match.end() == start:
             return start
-        start = found.end()
+        start = match.end()
 
 
 def _find_hits(heard: _Heard, response: str) -> dict[str, _Hit]:
@@ -226,12 +226,12 @@ def _find_hits(heard: _Heard, response: str) -> dict[str, _Hit]:
     silent = _ANSWERS if _asks_user(response) else _EMPTY
     if not response.strip():
         silent = frozenset(_WEIGHTS) - _ALONE
-    found: dict[str, _Hit] = {}
+    hits: dict[str, _Hit] = {}
     for sentence in heard.sentences:
         for name, start, end in _sentence_cues(heard, sentence, response):
-            if name not in silent and name not in found:
-                found[name] = _Hit(start, end, sentence)
-    return found
+            if name not in silent and name not in hits:
+                hits[name] = _Hit(start, end, sentence)
+    return hits
 
 
 def _asks_user(response: str) -> bool:
@@ -272,7 +272,7 @@ def _message_cues(heard: _Heard, previous: str, response: str) -> dict[str, floa
         return {}
     failed = _response_failed(response, heard.table)
     alike = _rephrase_share(heard.text, previous, failed)
-    found = {
+    cues = {
         "failed": float(failed),
         "similar": alike,
         "retried": float(failed and alike > 0),
@@ -280,13 +280,13 @@ def _message_cues(heard: _Heard, previous: str, response: str) -> dict[str, floa
         "emphasis": float(bool(_LOUD.search(heard.plain[:_COMPARED]))),
         "negated": float(_denies_something(heard)),
     }
-    return {name: strength for name, strength in found.items() if strength}
+    return {name: strength for name, strength in cues.items() if strength}
 
 
 def _clause_thanks(said: str, table: Phrases) -> bool:
     """Whether a clause thanks or praises, and does not only hold such a word ("say: have a wonderful morning")."""
-    found = table.patterns["thanks"].finditer(said)
-    return any(table.unspaced or _is_clause(said, *match.span()) for match in found)
+    matches = table.patterns["thanks"].finditer(said)
+    return any(table.unspaced or _is_clause(said, *match.span()) for match in matches)
 
 
 def _is_clause(said: str, start: int, end: int) -> bool:

@@ -140,10 +140,10 @@ def _named_languages(text: str) -> frozenset[str]:
 
 def _outer_sentences(message: Analysis) -> list[Sentence]:
     """The sentences at both ends of a message: what it asks for stands there, and pasted text between."""
-    found = message.sentences
-    if len(found) > 2 * MAX_SENTENCES:
-        found = found[:MAX_SENTENCES] + found[-MAX_SENTENCES:]
-    return [sentence for sentence in found if len(sentence.text) <= _SENTENCE]
+    sentences = message.sentences
+    if len(sentences) > 2 * MAX_SENTENCES:
+        sentences = sentences[:MAX_SENTENCES] + sentences[-MAX_SENTENCES:]
+    return [sentence for sentence in sentences if len(sentence.text) <= _SENTENCE]
 
 
 def _wished_language(sentences: list[Sentence], language: str) -> frozenset[str]:
@@ -172,9 +172,9 @@ def _asks_about_language(sentence: Sentence, language: str) -> bool:
 
 def _languages_of(sentences: list[Sentence]) -> Iterator[str]:
     """The languages of the message: of the whole, of its first and last sentence, and without what it quotes."""
-    found = [sentence.text for sentence in sentences]
-    text = "\n".join(found)
-    parts = [text, *(part for part in (found[:1] + found[-1:]) if len(part) > _LONG)]
+    texts = [sentence.text for sentence in sentences]
+    text = "\n".join(texts)
+    parts = [text, *(part for part in (texts[:1] + texts[-1:]) if len(part) > _LONG)]
     if (plain := _without_asides(text)) != text:
         parts.append(plain)
     return (language for part in parts if (language := detect_language(part, least=SURE_OF_MESSAGE)) != UNKNOWN)

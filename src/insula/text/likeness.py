@@ -54,10 +54,10 @@ def _sign_words(clause: str, language: str, known: Phrases) -> Iterator[tuple[st
                 yield word.term, word.text, negated
         return
     # "don't" would come apart at its apostrophe
-    found = list(split_words(clause.replace("n't", "nt"), language))
+    words = list(split_words(clause.replace("n't", "nt"), language))
     marks = {word.replace("'", "") for word in known.negators}
-    negated = known.whole and any(word.text in marks for word in found)
-    for word in found:
+    negated = known.whole and any(word.text in marks for word in words)
+    for word in words:
         if word.text in marks:
             negated = True
         elif word.term or word.text in known.generic:

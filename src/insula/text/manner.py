@@ -70,8 +70,8 @@ def count_breaks(text: str, language: str) -> int:
     return holes + (sum(1 for _ in _manner_pattern("broken", language).finditer(text)) if language in LANGUAGES else 0)
 
 
-def _matches_manner(what: str, text: str, language: str) -> bool:
-    return language in LANGUAGES and bool(_manner_pattern(what, language).search(text[:MAX_CHARS].replace("’", "'")))
+def _matches_manner(manner: str, text: str, language: str) -> bool:
+    return language in LANGUAGES and bool(_manner_pattern(manner, language).search(text[:MAX_CHARS].replace("’", "'")))
 
 
 @cache
@@ -80,6 +80,6 @@ def _load_manners() -> dict[str, dict[str, str]]:
 
 
 @cache
-def _manner_pattern(what: str, language: str) -> re.Pattern[str]:
-    phrases = _load_manners()[language][what]
+def _manner_pattern(manner: str, language: str) -> re.Pattern[str]:
+    phrases = _load_manners()[language][manner]
     return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)

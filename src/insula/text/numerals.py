@@ -20,10 +20,10 @@ def number_words(text: str, language: str) -> set[int]:
         return set()
     known = load_numerals(language)
     if language in UNSPACED:
-        found = {_compose_number(run, known) for run in _NUMERALS.findall(text)}
+        numbers = {_compose_number(run, known) for run in _NUMERALS.findall(text)}
     else:
-        found = {known.get(word, 0) for word in _WORD.findall(text.lower())}
-    return {value for value in found if value > 1}
+        numbers = {known.get(word, 0) for word in _WORD.findall(text.lower())}
+    return {value for value in numbers if value > 1}
 
 
 def _compose_number(run: str, known: Mapping[str, int]) -> int:

@@ -57,10 +57,10 @@ def lead_of(message: str) -> str:
 
 def behind_quotation(body: str) -> str:
     """What stands behind a body that is a long quotation and no more: that is the user's own again."""
-    found = _QUOTED.match(body.lstrip(" \t:："))
-    if found is None or not _is_long(found[0]) or found[0][-1] not in "\"”“»«」』`'’":
+    match = _QUOTED.match(body.lstrip(" \t:："))
+    if match is None or not _is_long(match[0]) or match[0][-1] not in "\"”“»«」』`'’":
         return ""
-    return body.lstrip(" \t:：")[found.end() :].strip()
+    return body.lstrip(" \t:：")[match.end() :].strip()
 
 
 def has_body(message: str) -> bool:
@@ -71,12 +71,12 @@ def has_body(message: str) -> bool:
 def find_quotations(message: str) -> tuple[str, ...]:
     """The quotations that `told_words` takes out of a message, in order."""
     left = _CITED.sub("", _BLOCK.sub(ELLIPSIS, message.replace("\r", "\n")))
-    return tuple(found[0] for found in _QUOTED.finditer(left) if _is_long(found[0]))
+    return tuple(match[0] for match in _QUOTED.finditer(left) if _is_long(match[0]))
 
 
 def _replace_quotations(message: str, instead: str, quoted: str | None = None) -> str:
     left = _CITED.sub("", _BLOCK.sub(instead, message.replace("\r", "\n")))
-    return _QUOTED.sub(lambda found: (quoted or instead) if _is_long(found[0]) else found[0], left)
+    return _QUOTED.sub(lambda match: (quoted or instead) if _is_long(match[0]) else match[0], left)
 
 
 def _is_long(quotation: str) -> bool:

@@ -69,19 +69,19 @@ def find_asks(analysis: Analysis) -> tuple[Ask, ...]:
     is pasted. Code and quoted speech ask nothing, nor does what follows "Translate this:"; a sentence that reports a
     question is none, and one that only announces questions ("Answer these questions:") gives way to them.
     """
-    found: list[Ask] = []
+    asks: list[Ask] = []
     for sentence in _prose_sentences(analysis.sentences):
-        if found and _ends_open(found[-1], analysis.text):
-            if not _announces_text(found[-1], analysis.language):
+        if asks and _ends_open(asks[-1], analysis.text):
+            if not _announces_text(asks[-1], analysis.language):
                 break
-            found.extend(new := tuple(asks_in(sentence, analysis.language)))
+            asks.extend(new := tuple(asks_in(sentence, analysis.language)))
             if new:
-                del found[-len(new) - 1]
+                del asks[-len(new) - 1]
         else:
-            found.extend(asks_in(sentence, analysis.language))
-        if len(found) >= MAX_ASKS:
+            asks.extend(asks_in(sentence, analysis.language))
+        if len(asks) >= MAX_ASKS:
             break
-    return tuple(found[:MAX_ASKS])
+    return tuple(asks[:MAX_ASKS])
 
 
 def is_casual(ask: Ask, language: str) -> bool:

@@ -36,19 +36,19 @@ def find_date(text: str, told: date, language: str) -> Dated | None:
     if language not in _load_data():
         return None
     for kind, step, pattern in _time_patterns(language):
-        if found := pattern.search(text):
-            when = _describe_time(kind, step, found, told, language)
+        if match := pattern.search(text):
+            when = _describe_time(kind, step, match, told, language)
             if when:
-                return Dated(found[0], when)
+                return Dated(match[0], when)
     return None
 
 
-def _describe_time(kind: str, step: int, found: re.Match[str], told: date, language: str) -> str:
+def _describe_time(kind: str, step: int, match: re.Match[str], told: date, language: str) -> str:
     match kind:
         case "ago" | "ahead":
-            count = _read_count(found["n"], language)
+            count = _read_count(match["n"], language)
             return (
-                _shift_date(count if kind == "ahead" else -count, _read_unit(found["unit"], language), told)
+                _shift_date(count if kind == "ahead" else -count, _read_unit(match["unit"], language), told)
                 if count
                 else ""
             )
@@ -61,10 +61,10 @@ def _describe_time(kind: str, step: int, found: re.Match[str], told: date, langu
         case "year":
             return str(told.year + step)
         case "weekday":
-            return format_day(_nearest_weekday(told, _read_weekday(found["day"], language), step))
+            return format_day(_nearest_weekday(told, _read_weekday(match["day"], language), step))
         case _:
             monday = told - timedelta(days=told.weekday()) + timedelta(weeks=step)
-            return format_day(monday + timedelta(days=_read_weekday(found["day"], language)))
+            return format_day(monday + timedelta(days=_read_weekday(match["day"], language)))
 
 
 def format_day(day: date) -> str:

@@ -7,13 +7,13 @@ from insula.text.analysis import analyse
 
 def surface_forms(terms: Iterable[str], texts: Sequence[str]) -> list[str]:
     """Some terms as the texts that they come from write them; one that stands in none of them is left out."""
-    found: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for text in texts:
         for sentence in analyse(text).sentences:
             for word in sentence.words:
-                found.setdefault(word.term, word.text.lower())
+                forms.setdefault(word.term, word.text.lower())
     together = " ".join(texts)
-    words = (found.get(term) or (term if _is_whole(term, together) else "") for term in terms)
+    words = (forms.get(term) or (term if _is_whole(term, together) else "") for term in terms)
     return list(dict.fromkeys(word for word in words if word))
 
 

@@ -136,8 +136,8 @@ def _check_end(
     for each in reversed(before):
         if part := own_span(each.own, ended.statement):
             return End(line.id, words, "", each.id, part)
-    found = next(((each, part) for each in known if (part := own_span(each.text, ended.statement))), None)
-    return End(line.id, words, found[0].id, 0, found[1]) if found else "ends nothing known"
+    matching = next(((each, part) for each in known if (part := own_span(each.text, ended.statement))), None)
+    return End(line.id, words, matching[0].id, 0, matching[1]) if matching else "ends nothing known"
 
 
 def _check_preference(preferred: Preferred, numbered: Mapping[int, ExtractionLine]) -> ExtractedPreference | str:
@@ -162,15 +162,15 @@ def own_span(own: str, span: str) -> str:
         return ""
     pattern = r"\s+".join(re.escape(word) for word in wanted)
     plain = re.sub(f"[{_APOSTROPHES}]", f"[{_APOSTROPHES}]", pattern)
-    for found in re.finditer(plain, own, re.IGNORECASE):
-        if _is_whole(own, found):
-            return found[0]
+    for match in re.finditer(plain, own, re.IGNORECASE):
+        if _is_whole(own, match):
+            return match[0]
     return ""
 
 
-def _is_whole(own: str, found: re.Match[str]) -> bool:
+def _is_whole(own: str, match: re.Match[str]) -> bool:
     """Whether a match begins and ends between words, as far as words have edges."""
-    edges = (own[max(0, found.start() - 1) : found.start() + 1], own[found.end() - 1 : found.end() + 1])
+    edges = (own[max(0, match.start() - 1) : match.start() + 1], own[match.end() - 1 : match.end() + 1])
     return not any(len(edge) == 2 and all(char.isalnum() and char < "\u3040" for char in edge) for edge in edges)
 
 

@@ -164,10 +164,10 @@ def _write_words(row: sa.Row[Any]) -> str:
 def _read_words(past: str) -> Mapping[str, str]:
     """What a memory said; older versions kept the words alone."""
     try:
-        found: object = json.loads(past)
+        evidence: object = json.loads(past)
     except ValueError:
-        found = None
-    return cast("Mapping[str, str]", found) if is_object(found) and "content" in found else {"content": past}
+        evidence = None
+    return cast("Mapping[str, str]", evidence) if is_object(evidence) and "content" in evidence else {"content": past}
 
 
 def _set_mode(connection: sa.Connection, user_id: int, row: sa.Row[Any], mode: str, at: float) -> None:
@@ -180,8 +180,8 @@ def _set_mode(connection: sa.Connection, user_id: int, row: sa.Row[Any], mode: s
 
 
 def _withhold_reasons(reasons: str, mode: str) -> str:
-    found = [reason for reason in reasons.split() if reason != MUTED]
-    return " ".join([*found, MUTED] if mode == MUTED else found)
+    kept = [reason for reason in reasons.split() if reason != MUTED]
+    return " ".join([*kept, MUTED] if mode == MUTED else kept)
 
 
 def _update_memory(connection: sa.Connection, number: int, values: Mapping[str, Any]) -> None:

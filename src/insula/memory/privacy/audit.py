@@ -72,9 +72,9 @@ def _read_entries(path: Path) -> list[dict[str, Any]]:
         text = foreign.read(path, 2 * MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return []
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for line in text.splitlines():
         with suppress(ValueError):
             if isinstance(entry := json.loads(line), dict):
-                found.append(cast(dict[str, Any], entry))
-    return found
+                entries.append(cast(dict[str, Any], entry))
+    return entries

@@ -109,13 +109,13 @@ def others_holding(connection: sa.Connection, user_id: int, memory_id: int) -> l
 def _find_derived(connection: sa.Connection, user_id: int, session_id: int) -> list[int]:
     """The summary of a session and the insights that cite it; the summary is taken off its list, to be made anew."""
     summary = sa.and_(summaries.c.user_id == user_id, summaries.c.session_id == session_id)
-    found = list(connection.execute(sa.select(summaries.c.memory_id).where(summary)).scalars())
+    numbers = list(connection.execute(sa.select(summaries.c.memory_id).where(summary)).scalars())
     here = sa.select(memories.c.id).where(memories.c.user_id == user_id, memories.c.session_id == session_id)
     cited = sa.select(relations.c.source_id).where(relations.c.user_id == user_id, relations.c.target_id.in_(here))
     insights = sa.select(memories.c.id).where(memories.c.id.in_(cited), memories.c.kind == "insight")
-    found += connection.execute(insights).scalars()
+    numbers += connection.execute(insights).scalars()
     connection.execute(sa.delete(summaries).where(summary))
-    return found
+    return numbers
 
 
 def erase_user(connection: sa.Connection, user: str) -> None:
@@ -158,9 +158,9 @@ def clear_following(connection: sa.Connection, user_id: int, memory_id: int) -> 
     session = sa.select(memories.c.session_id).where(memories.c.id == memory_id).scalar_subquery()
     after = sa.and_(memories.c.user_id == user_id, memories.c.session_id == session, memories.c.id > memory_id)
     next_few = sa.select(memories.c.id).where(after).order_by(memories.c.id).limit(NEXT)
-    found = list(connection.execute(next_few).scalars())
-    connection.execute(sa.update(memories).where(memories.c.id.in_(found)).values(vector=None))
-    facts.erase_statements(connection, user_id, [memory_id], found)
+    numbers = list(connection.execute(next_few).scalars())
+    connection.execute(sa.update(memories).where(memories.c.id.in_(numbers)).values(vector=None))
+    facts.erase_statements(connection, user_id, [memory_id], numbers)
     facts.clear_endings(connection, user_id, memory_id)
 
 

@@ -64,7 +64,7 @@ def find_encoded(embed: Embed, texts: Iterable[str]) -> dict[str, Encoded]:
     """The encodings of those of some texts that the shipped embedding has made lately: they need no thread."""
     if embed is not use or not _load_encoder.cache_info().currsize:
         return {}
-    return {text: found for text in texts if (found := _load_encoder().find_encoding(text)) is not None}
+    return {text: encoded for text in texts if (encoded := _load_encoder().find_encoding(text)) is not None}
 
 
 def token_features(text: str) -> Array:
@@ -93,10 +93,10 @@ def _load_encoder() -> "Encoder":
 @cache
 def is_installed() -> bool:
     """Whether the shipped embedding is here, with the files that were measured; where not, that is logged once."""
-    found = find_spec(_MODULE)
-    if found is None or found.origin is None:
+    spec = find_spec(_MODULE)
+    if spec is None or spec.origin is None:
         why = "the embedding is missing"
-    elif changed := _find_changed_file(Path(found.origin).parent / "resources"):
+    elif changed := _find_changed_file(Path(spec.origin).parent / "resources"):
         why = f"the embedding's {changed} is another file than its version {_VERSION} has"
     else:
         return True
@@ -144,10 +144,10 @@ def embedding_by_name(name: str) -> Embed | None:
 def _import_embedding(name: str) -> Embed:
     module, _, function = name.partition(":")
     try:
-        found: Any = getattr(importlib.import_module(module), function)
+        embedding: Any = getattr(importlib.import_module(module), function)
     except Exception as error:  # whatever a user's module raises is the reason
         raise InputError(
             f"The embedding {name!r} cannot be imported ({error!r}); give MODULE:FUNCTION, with the folder of the "
             f"module on PYTHONPATH and what it needs installed."
         ) from error
-    return found
+    return embedding

@@ -105,12 +105,12 @@ class Encoder:
         peaks = np.zeros((len(texts), self._detectors.shape[1]), np.float32)
         for at in range(0, len(places), AT_ONCE):
             part, owner = places[at : at + AT_ONCE], owners[at : at + AT_ONCE]
-            found = self._read_around(padded, part)
+            around = self._read_around(padded, part)
             starts = np.flatnonzero(np.diff(owner, prepend=PAD))
             texts_here = owner[starts]
-            sums[texts_here] += np.add.reduceat(found, starts, axis=0)
+            sums[texts_here] += np.add.reduceat(around, starts, axis=0)
             peaks[texts_here] = np.maximum(
-                peaks[texts_here], np.maximum.reduceat(self._detect_peaks(found), starts, axis=0)
+                peaks[texts_here], np.maximum.reduceat(self._detect_peaks(around), starts, axis=0)
             )
         return self._normalise_sums(sums, counts.astype(np.float32)[:, np.newaxis]), peaks
 
@@ -173,9 +173,9 @@ class Encoder:
             np.maximum(made, 0, out=made)
             made[1:] += self._projected[rows[inner], branch]
             seen = made[index[places[:, np.newaxis] + window]].reshape(len(places), size * CHANNELS)
-            found = np.maximum(_multiply_rows(seen, weights.w2[branch]) + weights.b2[branch], 0) + made[index[places]]
+            outputs = np.maximum(_multiply_rows(seen, weights.w2[branch]) + weights.b2[branch], 0) + made[index[places]]
             begin = DIMENSIONS + branch * CHANNELS
-            features[:, begin : begin + CHANNELS] = found
+            features[:, begin : begin + CHANNELS] = outputs
         return _normalise_rows(features, weights.ln_g, weights.ln_b, weights.eps)
 
     def _rows_of(self, padded: Ids) -> npt.NDArray[np.int32]:

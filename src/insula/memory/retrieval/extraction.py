@@ -45,10 +45,10 @@ def read_line(content: str, language: str, facts: Sequence[ExtractedFact], befor
     """
     analysis = analyse(content, default=language)
     units = find_fact_candidates(analysis, before)
-    found = {fact: _find_unit(fact.span, units) for fact in facts}
-    stated = [_make_statement(fact, unit, analysis) for fact, unit in found.items()]
-    kept = [(statement, fact) for statement, fact in zip(stated, found, strict=True) if statement is not None]
-    shown = dict.fromkeys(found[fact] for _, fact in kept)
+    units_by_fact = {fact: _find_unit(fact.span, units) for fact in facts}
+    stated = [_make_statement(fact, unit, analysis) for fact, unit in units_by_fact.items()]
+    kept = [(statement, fact) for statement, fact in zip(stated, units_by_fact, strict=True) if statement is not None]
+    shown = dict.fromkeys(units_by_fact[fact] for _, fact in kept)
     ordered = sorted(shown, key=lambda unit: content.find(unit.shown))
     meanings = tuple(f"{fact.matter}: {fact.span}" if fact.matter else statement.text for statement, fact in kept)
     return LineContent(join_facts(ordered, analysis.language), tuple(statement for statement, _ in kept), meanings)

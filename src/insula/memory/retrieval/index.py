@@ -152,17 +152,17 @@ def read_statistics(connection: sa.Connection, user_id: int, wanted: Iterable[st
     """How much is indexed of a user, and where the wanted terms stand."""
     rows = connection.execute(_STATISTICS, {"user": user_id, "wanted": list(wanted)}).all()
     total, length = rows[0].memories, rows[0].terms
-    found = [row for row in rows if row.held]
+    held = [row for row in rows if row.held]
     return Statistics(
         memories=total,
         mean_length=length / total if total else MEAN_LENGTH,
-        containing={row.term: row.held for row in found},
-        asserting={row.term: row.semantic for row in found},
+        containing={row.term: row.held for row in held},
+        asserting={row.term: row.semantic for row in held},
     )
 
 
 def list_candidates(
-    connection: sa.Connection, user_id: int, session_id: int, found: Iterable[int], alone: Iterable[int] = ()
+    connection: sa.Connection, user_id: int, session_id: int, proposed: Iterable[int], alone: Iterable[int] = ()
 ) -> list[Proposed]:
     """The memories worth scoring: those that were found, the session's working memory, and the turns around them.
 
@@ -173,14 +173,14 @@ def list_candidates(
         found: the memories that were found.
         alone: more of them, without the turns around them.
     """
-    values = {"user": user_id, "session": session_id, "hits": list(found), "alone": list(alone)}
+    values = {"user": user_id, "session": session_id, "hits": list(proposed), "alone": list(alone)}
     return [Proposed(*row) for row in connection.execute(_PROPOSED, values).all()]
 
 
 def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[tuple[int, bytes]]:
     """Those of some ids, in their order, that are in a user's long-term memory, with their vectors."""
-    found = dict(connection.execute(_LONG_TERM, {"user": user_id, "ids": list(ids)}).all())
-    return [(number, found[number]) for number in ids if number in found]
+    vectors = dict(connection.execute(_LONG_TERM, {"user": user_id, "ids": list(ids)}).all())
+    return [(number, vectors[number]) for number in ids if number in vectors]
 
 
 def search_terms(connection: sa.Connection, user_id: int, known: Statistics, limit: int) -> list[int]:
@@ -219,7 +219,7 @@ def _term_rarity(total: int, held: int) -> float:
 def _pick_rarest(containing: Mapping[str, int]) -> list[str]:
     """The terms to search for: from the rarest on, while they occur no more than `POSTINGS` times together."""
     ordered = sorted(containing.items(), key=lambda entry: entry[1])
-    read = accumulate(found for _, found in ordered)
+    read = accumulate(count for _, count in ordered)
     return [term for (term, _), so_far in zip(ordered, read, strict=True) if so_far <= POSTINGS]
 
 
@@ -248,9 +248,9 @@ def add_entries(connection: sa.Connection, user_id: int, entries: Sequence[tuple
     """Index memories given as (id, terms with repeats, whether semantic)."""
     begin_write(connection, user_id)
     rows = [
-        {"user_id": user_id, "term": term, "memory_id": number, "count": found, "length": len(words)}
+        {"user_id": user_id, "term": term, "memory_id": number, "count": count, "length": len(words)}
         for number, words, _ in entries
-        for term, found in sorted(Counter(words).items())
+        for term, count in sorted(Counter(words).items())
     ]
     if rows:
         connection.execute(_POSTED, rows)
@@ -269,14 +269,14 @@ def remove_entries(connection: sa.Connection, user_id: int, entries: Sequence[tu
 def _count_entries(
     connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]], sign: int = 1
 ) -> None:
-    found: dict[str, list[int]] = {}
+    by_term: dict[str, list[int]] = {}
     for _, words, semantic in entries:
         for term in set(words):
-            counts = found.setdefault(term, [0, 0])
+            counts = by_term.setdefault(term, [0, 0])
             counts[0] += sign
             counts[1] += sign * semantic
-    if found:
-        rows = [{"user_id": user_id, "term": t, "memories": m, "semantic": s} for t, (m, s) in found.items()]
+    if by_term:
+        rows = [{"user_id": user_id, "term": t, "memories": m, "semantic": s} for t, (m, s) in by_term.items()]
         connection.execute(_COUNT, rows)
     length = sign * sum(len(words) for _, words, _ in entries)
     connection.execute(_TOTALS, {"user": user_id, "more": sign * len(entries), "longer": length})

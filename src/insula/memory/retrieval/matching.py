@@ -12,14 +12,14 @@ from insula.text.grammar import UNSPACED
 
 def find_aliases(owners: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
     """Who else a name or a path may mean, by the owners of statements: "my sister Ana" makes them one."""
-    found: dict[str, set[str]] = {}
+    aliases: dict[str, set[str]] = {}
     for several in {owner_names for owner_names in owners if len(owner_names) > 1}:
         names = {path for path in several if path and "/" not in path}
         paths = {path for path in several if "/" in path}
         if len(names) == 1 and len(paths) == 1 and "user" not in names:
             for path in (*names, *paths):
-                found.setdefault(path, set()).update(names | paths)
-    return {path: frozenset(others) for path, others in found.items()}
+                aliases.setdefault(path, set()).update(names | paths)
+    return {path: frozenset(others) for path, others in aliases.items()}
 
 
 def add_aliases(owners: frozenset[str], aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:

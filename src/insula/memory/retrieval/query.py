@@ -45,8 +45,8 @@ class Statistics:
 
     def term_rarity(self, term: str) -> float:
         """Inverse document frequency, smoothed: ln((N + 100) / (n + 1)), above zero."""
-        found = self.containing.get(term, 0)
-        return math.log((self.memories + PRIOR_SIZE) / (found + 1))
+        count = self.containing.get(term, 0)
+        return math.log((self.memories + PRIOR_SIZE) / (count + 1))
 
 
 class When(NamedTuple):

@@ -55,7 +55,7 @@ class Found(NamedTuple):
 def recollected(
     place: Place,
     cue: Cue,
-    found: Found,
+    retrieved: Found,
     asked: Sequence[Question],
     vectors: Sequence[Vector],
     now: float,
@@ -72,38 +72,38 @@ def recollected(
         now: the time, in seconds since the epoch.
         limit: how many memories at most.
     """
-    content = content_weights(cue, found.statistics)
-    items = _items(place, found.rows, cue, content, vectors[0] if vectors else None)
-    scored = {one.item.id: one for one in rank(cue, items, found.statistics, now, len(items))}
-    near = find_nearness(vectors, _vectors(found)) if asked else {}
+    content = content_weights(cue, retrieved.statistics)
+    items = _items(place, retrieved.rows, cue, content, vectors[0] if vectors else None)
+    scored = {one.item.id: one for one in rank(cue, items, retrieved.statistics, now, len(items))}
+    near = find_nearness(vectors, _vectors(retrieved)) if asked else {}
     lines: dict[int, Mapping[str, float]] = {
         item.id: {**(scored[item.id].parts if item.id in scored else {}), **near.get(item.id, {})}
         for item in items
         if _is_judged(item, asked)
     }
     relevance = judge_relevance(
-        asked, lines, [one for one in found.told if one.memory in lines], is_meant=bool(vectors)
+        asked, lines, [one for one in retrieved.told if one.memory in lines], is_meant=bool(vectors)
     )
     for item in items:
         one = relevance.get(item.id)
         if one is not None and (item.id in scored or "meaning" in one.parts or one.ended):  # else it has nothing of it
             scored[item.id] = Scored(item, one.chance, one.parts)
-    by_id, items_by_id = {row.id: row for row in found.rows}, {item.id: item for item in items}
+    by_id, items_by_id = {row.id: row for row in retrieved.rows}, {item.id: item for item in items}
     recalled = tuple(
-        _recalled(scored[one], by_id, relevance.get(one), found.told) for one in _order(scored, relevance)[:limit]
+        _recalled(scored[one], by_id, relevance.get(one), retrieved.told) for one in _order(scored, relevance)[:limit]
     )
     about = standing(cue, items, content)
     limits = tuple(
-        _recalled(scored.get(one) or Scored(items_by_id[one], 0.0, {}), by_id, relevance.get(one), found.told)
-        for one in _limiting(vectors, found.told, items_by_id)
+        _recalled(scored.get(one) or Scored(items_by_id[one], 0.0, {}), by_id, relevance.get(one), retrieved.told)
+        for one in _limiting(vectors, retrieved.told, items_by_id)
     )
-    return Recollection(recalled, found.statistics, about, found.said, found.unscored, limits)
+    return Recollection(recalled, retrieved.statistics, about, retrieved.said, retrieved.unscored, limits)
 
 
-def _vectors(found: Found) -> list[tuple[int, Vector]]:
+def _vectors(retrieved: Found) -> list[tuple[int, Vector]]:
     """Of each memory the vector of its line, where it has one, and those of its statements."""
-    whole = zip((row.id for row in found.rows), unpacked([row.vector for row in found.rows]), strict=True)
-    stated = ((one.memory, one.statement.vector) for one in found.told)
+    whole = zip((row.id for row in retrieved.rows), unpacked([row.vector for row in retrieved.rows]), strict=True)
+    stated = ((one.memory, one.statement.vector) for one in retrieved.told)
     return [(memory, vector) for memory, vector in (*whole, *stated) if vector is not None]
 
 
@@ -212,12 +212,12 @@ def excerpt(line: str, asked: Question, answer: Statement, stated: Sequence[Stat
     """
     if not asked.subjects or not is_about(asked, answer.subjects):
         return line
-    found = sorted(((at, one) for one in stated if (at := line.find(one.text)) >= 0), key=lambda one: one[0])
-    marked = [(at, at + len(one.text), one.text not in answer.text and _is_of_others(asked, one)) for at, one in found]
+    places = sorted(((at, one) for one in stated if (at := line.find(one.text)) >= 0), key=lambda one: one[0])
+    marked = [(at, at + len(one.text), one.text not in answer.text and _is_of_others(asked, one)) for at, one in places]
     if answer.text not in line or not any(is_other for *_, is_other in marked):
         return line
-    in_own = [holds_answer(asked, one) for (_, one), mark in zip(found, marked, strict=True) if not mark[2]]
-    in_others = [holds_answer(asked, one) for (_, one), mark in zip(found, marked, strict=True) if mark[2]]
+    in_own = [holds_answer(asked, one) for (_, one), mark in zip(places, marked, strict=True) if not mark[2]]
+    in_others = [holds_answer(asked, one) for (_, one), mark in zip(places, marked, strict=True) if mark[2]]
     if any(in_others) and not any(in_own):
         return line
     own = [(at, end) for at, end, is_other in marked if not is_other]

@@ -230,9 +230,9 @@ def describe_scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> S
 def rank(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, limit: int) -> list[Scored]:
     """The best `limit` of `items`, best first; those without any overlap or similarity are left out."""
     shares, seen = weigh_terms(cue, statistics), describe_scene(cue, items, statistics)
-    found = (score_item(cue, shares, item, seen, now) for item in items)
+    ranked = (score_item(cue, shares, item, seen, now) for item in items)
     return sorted(
-        (scored for scored in found if scored.score > 0), key=lambda scored: (-scored.score, -scored.item.id)
+        (scored for scored in ranked if scored.score > 0), key=lambda scored: (-scored.score, -scored.item.id)
     )[:limit]
 
 

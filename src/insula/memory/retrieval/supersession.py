@@ -75,14 +75,14 @@ def over(told: Sequence[Uttered]) -> dict[int, int]:
             same = ends[uttered.statement.subjects, key]
             if not same or _read_uttered(same[-1]).numbers != _read_uttered(uttered).numbers:
                 same.append(uttered)
-    found = {uttered.memory: uttered.ended_by for uttered in told if uttered.ended_by}
+    ended = {uttered.memory: uttered.ended_by for uttered in told if uttered.ended_by}
     for old in sure:
         if _DOUBTFUL.isdisjoint(old.statement.marks):
             for key in _read_uttered(old).held:
                 new = _find_ender(old, key, ends.get((old.statement.subjects, key), ()))
                 if new is not None:
-                    found[old.memory] = min(new, found.get(old.memory, new))
-    return found
+                    ended[old.memory] = min(new, ended.get(old.memory, new))
+    return ended
 
 
 def _find_ender(old: Uttered, key: Key, ends: Sequence[Uttered]) -> int | None:

@@ -64,9 +64,9 @@ class Tokenizer:
         best, before, last = [0.0] + [-1e38] * len(word), [0] * (len(word) + 1), [0] * (len(word) + 1)
         for begin, first in enumerate(word):
             ends = range(begin + 1, min(begin + self._longest.get(first, 1), len(word)) + 1)
-            found = [(end, number) for end in ends if (number := self._numbers.get(word[begin:end])) is not None]
-            scored = [(end, number, self._scores[number]) for end, number in found]
-            if not found or found[0][0] > begin + 1:
+            endings = [(end, number) for end in ends if (number := self._numbers.get(word[begin:end])) is not None]
+            scored = [(end, number, self._scores[number]) for end, number in endings]
+            if not endings or endings[0][0] > begin + 1:
                 scored.append((begin + 1, UNKNOWN, self._unknown))
             for end, number, score in scored:
                 if best[begin] + score > best[end]:

@@ -46,16 +46,16 @@ _MEANT = (
 
 def read_vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
     """The next vectors of a user's memories after an id, of a size in bytes, with their ids, in their order."""
-    found = connection.execute(_NEXT, {"user": user_id, "after": after, "size": size})
-    return [(row.id, row.vector) for row in found]
+    rows = connection.execute(_NEXT, {"user": user_id, "after": after, "size": size})
+    return [(row.id, row.vector) for row in rows]
 
 
 def list_unembedded(connection: sa.Connection, user_id: int, limit: int) -> list[Unembedded]:
     """The latest of a user's memories whose vector is to come, newest first."""
     mine = sa.select(memories.c.id).where(memories.c.user_id == user_id, _TO_COME)
     latest = mine.order_by(memories.c.id.desc()).limit(limit)
-    found = connection.execute(_PAIRS.where(memories.c.id.in_(latest)).order_by(memories.c.id.desc()))
-    return _add_statements(connection, [Unembedded(*row) for row in found])
+    rows = connection.execute(_PAIRS.where(memories.c.id.in_(latest)).order_by(memories.c.id.desc()))
+    return _add_statements(connection, [Unembedded(*row) for row in rows])
 
 
 def _add_statements(connection: sa.Connection, rows: Sequence[Unembedded]) -> list[Unembedded]:

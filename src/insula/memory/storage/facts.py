@@ -83,13 +83,13 @@ def statements_of(connection: sa.Connection, user_id: int, rows: Iterable[Propos
     """The statements of some memories, in the order they were made."""
     known = {row.id: row for row in rows}
     ended = _find_ended(connection, user_id, known)
-    found: dict[tuple[int, str, str], Sequence[Any]] = {}
+    by_key: dict[tuple[int, str, str], Sequence[Any]] = {}
     read: Sequence[Any] = connection.execute(_OF, {"user": user_id, "ids": sorted(known)}).all()
     for row in sorted(read, key=itemgetter(0)):  # by SQLite it takes twice as long, vectors and all
-        found.setdefault((row[1], row[2], row[8]), row)  # a statement has a row for each whom it is about
-    vectors = unpacked([row[9] for row in found.values()])
+        by_key.setdefault((row[1], row[2], row[8]), row)  # a statement has a row for each whom it is about
+    vectors = unpacked([row[9] for row in by_key.values()])
     words = cache(_split_words)  # the same few beings and marks in hundreds of them
-    rows_read = zip(found.values(), vectors, strict=True)
+    rows_read = zip(by_key.values(), vectors, strict=True)
     return [
         _stored_statement(row, known[row[1]], ended.get(row[1], _STANDS), vector, words) for row, vector in rows_read
     ]
@@ -98,18 +98,18 @@ def statements_of(connection: sa.Connection, user_id: int, rows: Iterable[Propos
 def _find_ended(connection: sa.Connection, user_id: int, among: Collection[int]) -> dict[int, tuple[int, float]]:
     """Those of some memories that a newer one ended which still stands, each with the first and when it was said."""
     asked = {"user": user_id, "ids": sorted(among)}
-    found: dict[int, tuple[int, float]] = {}
+    ended: dict[int, tuple[int, float]] = {}
     for target, source, at in connection.execute(_ENDED, asked) if among else ():
-        found.setdefault(target, (source, at))
-    return found
+        ended.setdefault(target, (source, at))
+    return ended
 
 
 def read_statements(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> dict[int, list[Statement]]:
     """The statements of some memories, by the memory."""
-    found: dict[int, dict[str, Statement]] = {}
+    by_memory: dict[int, dict[str, Statement]] = {}
     for row in connection.execute(_OF.order_by(statements.c.id), {"user": user_id, "ids": [*ids]}):
-        found.setdefault(row.memory_id, {}).setdefault(row.text, _read_statement(row, None, _split_words))
-    return {memory: list(made.values()) for memory, made in found.items()}
+        by_memory.setdefault(row.memory_id, {}).setdefault(row.text, _read_statement(row, None, _split_words))
+    return {memory: list(made.values()) for memory, made in by_memory.items()}
 
 
 def read_superseded(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> dict[int, datetime]:
@@ -167,8 +167,8 @@ def list_unstated(connection: sa.Connection, user_id: int, limit: int) -> list[U
     """The latest of a user's memories whose statements are to come, newest first."""
     mine = sa.select(memories.c.id).where(memories.c.user_id == user_id, sa.text(UNSTATED))
     latest = mine.order_by(memories.c.id.desc()).limit(limit)
-    found = connection.execute(_TEXTS.where(memories.c.id.in_(latest)).order_by(memories.c.id.desc()))
-    return [Unstated(*row) for row in found]
+    rows = connection.execute(_TEXTS.where(memories.c.id.in_(latest)).order_by(memories.c.id.desc()))
+    return [Unstated(*row) for row in rows]
 
 
 def fill_all_statements(
@@ -177,9 +177,9 @@ def fill_all_statements(
     """Write the statements of memories that had none, but of what has changed since it was read; returns how many."""
     asked = _TEXTS.where(memories.c.user_id == user_id, memories.c.id.in_([memory.id for memory, _ in made]))
     as_before = {Unstated(*row) for row in connection.execute(asked.where(sa.text("memories.stated IS NULL")))}
-    rows = [(memory, found) for memory, found in made if memory in as_before]
-    for memory, found in rows:
-        fill_statements(connection, user_id, memory.id, found)
+    rows = [(memory, statements_made) for memory, statements_made in made if memory in as_before]
+    for memory, statements_made in rows:
+        fill_statements(connection, user_id, memory.id, statements_made)
     return len(rows)
 
 

@@ -62,22 +62,22 @@ class Filter(NamedTuple):
         """The same as conditions on `memories` joined with `sessions`."""
         memory = memories.c
         let_go = sa.and_(memory.retired_at.is_not(None), memory.content != "", memory.provenance != "derived")
-        found = [] if self.retired is None else [let_go if self.retired else memory.retired_at.is_(None)]
+        conditions = [] if self.retired is None else [let_go if self.retired else memory.retired_at.is_(None)]
         if self.session:
-            found.append(sessions.c.name == self.session)
+            conditions.append(sessions.c.name == self.session)
         if self.kind:
-            found.append(memory.kind == self.kind)
+            conditions.append(memory.kind == self.kind)
         if self.since is not None:
-            found.append(memory.said_at >= self.since)
+            conditions.append(memory.said_at >= self.since)
         if not self.answers:
-            found.append(memory.provenance != "assistant")
+            conditions.append(memory.provenance != "assistant")
         if self.whose or self.meant:
             mine = [statements.c.memory_id == memory.id, statements.c.user_id == memory.user_id]
             mine += [statements.c.subject == self.whose] if self.whose else []
             mine += [statements.c.modality == self.meant] if self.meant else []
-            found.append(sa.exists().where(*mine))
+            conditions.append(sa.exists().where(*mine))
         # The one test for a part of a text that is exact in both databases, in capitals, too.
-        return found + [sa.func.replace(memory.metadata, part, "") != memory.metadata for part in self.metadata]
+        return conditions + [sa.func.replace(memory.metadata, part, "") != memory.metadata for part in self.metadata]
 
 
 def read_filter(wanted: Mapping[str, object]) -> Filter:

@@ -84,10 +84,10 @@ def read_journal(connection: sa.Connection, user_id: int, night: str) -> dict[st
 def _parse_report(text: str) -> Mapping[str, Any]:
     """A report; of an entry that somebody broke nothing but that there is one."""
     try:
-        found: object = json.loads(text)
+        report: object = json.loads(text)
     except ValueError:
         return {}
-    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
+    return cast("Mapping[str, Any]", report) if isinstance(report, dict) else {}
 
 
 def last_reports(connection: sa.Connection, user_id: int) -> dict[str, Mapping[str, Any]]:
@@ -119,8 +119,8 @@ def last_night(connection: sa.Connection, user_id: int, phase: str) -> tuple[str
         .order_by(nights.c.id.desc())
         .limit(1)
     )
-    found = connection.execute(query).one_or_none()
-    return (found.night, found.at) if found else None
+    row = connection.execute(query).one_or_none()
+    return (row.night, row.at) if row else None
 
 
 def record_phase(
@@ -186,12 +186,12 @@ def _write_insight(change: InsightChange, connection: sa.Connection, user_id: in
     """The row of an insight: one, however often more sessions bear it out."""
     same = sa.and_(memories.c.user_id == user_id, memories.c.kind == "insight", memories.c.content == change.content)
     query = sa.select(memories.c.id).where(same, memories.c.retired_at.is_(None)).order_by(memories.c.id.desc())
-    found = connection.execute(query.limit(1)).scalar()
+    memory_id = connection.execute(query.limit(1)).scalar()
     sure = {"importance": change.importance, "confidence": change.confidence}
-    if found is None:
+    if memory_id is None:
         return _write_derived(connection, user_id, change.sessions[-1], "insight", change.content, at, **sure)
-    connection.execute(sa.update(memories).where(memories.c.id == found).values(**sure))
-    return found
+    connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(**sure))
+    return memory_id
 
 
 @apply_change.register
@@ -213,12 +213,12 @@ def _(change: Forget, connection: sa.Connection, user_id: int, at: float) -> Non
 @apply_change.register
 def _(change: LessonChange, connection: sa.Connection, user_id: int, at: float) -> None:
     mine = sa.and_(lessons.c.user_id == user_id, lessons.c.key == change.key)
-    found = connection.execute(sa.select(lessons.c.citations, lessons.c.retired_at).where(mine)).one_or_none()
-    if found is None:
+    row = connection.execute(sa.select(lessons.c.citations, lessons.c.retired_at).where(mine)).one_or_none()
+    if row is None:
         values = change._asdict() | {"trigger": list(change.trigger), "citations": list(change.citations)}
         connection.execute(sa.insert(lessons).values(user_id=user_id, created_at=at, **values))
         return
-    together = sorted({*found.citations, *change.citations})
+    together = sorted({*row.citations, *change.citations})
     sharper = {} if change.section else {"trigger": list(change.trigger), "advice": change.advice}
     connection.execute(sa.update(lessons).where(mine).values(citations=together, retired_at=None, **sharper))
 
@@ -320,12 +320,12 @@ def _relate_memories(
 def _retire_memory(connection: sa.Connection, user_id: int, memory_id: int, why: str, at: float) -> None:
     """Take a memory out of recall, with a record of what it was (law 8)."""
     condition = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_(None))
-    found = connection.execute(sa.select(memories).where(condition)).one_or_none()
-    if found is None:
+    row = connection.execute(sa.select(memories).where(condition)).one_or_none()
+    if row is None:
         return
     connection.execute(sa.update(memories).where(condition).values(retired_at=at))
-    index.remove_entries(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
-    values = {"subject": f"memory:{memory_id}", "author": "night", "content": found.content, "evidence": {"why": why}}
+    index.remove_entries(connection, user_id, [(memory_id, load_terms(row.claims), row.kind == "semantic")])
+    values = {"subject": f"memory:{memory_id}", "author": "night", "content": row.content, "evidence": {"why": why}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
 
 
@@ -334,11 +334,11 @@ def restore_memory(connection: sa.Connection, user_id: int, memory_id: int, at: 
     index.begin_write(connection, user_id)
     condition = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_not(None))
     held = sa.and_(memories.c.provenance != "derived", memories.c.content != "")
-    found = connection.execute(sa.select(memories).where(condition, held)).one_or_none()
-    if found is None:
+    row = connection.execute(sa.select(memories).where(condition, held)).one_or_none()
+    if row is None:
         return False
     connection.execute(sa.update(memories).where(condition).values(retired_at=None, promoted_at=at))
-    index.add_entries(connection, user_id, [(memory_id, load_terms(found.claims), found.kind == "semantic")])
+    index.add_entries(connection, user_id, [(memory_id, load_terms(row.claims), row.kind == "semantic")])
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": "", "evidence": {"why": RESTORED}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True

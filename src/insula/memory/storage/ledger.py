@@ -49,10 +49,10 @@ def _read_past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
     """What became of each piece of guidance, by its key."""
     mine = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.startswith(SUBJECT, autoescape=True))
     query = sa.select(revisions.c.subject, revisions.c.id, revisions.c.evidence).where(mine)
-    found: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
+    past: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
     for subject, number, evidence in connection.execute(query.order_by(revisions.c.id.desc())):
-        found.setdefault(subject.removeprefix(SUBJECT), []).append((number, evidence))
-    return found
+        past.setdefault(subject.removeprefix(SUBJECT), []).append((number, evidence))
+    return past
 
 
 def _make_piece(guidance: StoredGuidance, past: Past, stands: bool) -> GuidancePiece:

@@ -187,13 +187,13 @@ class MemoryRepository(_Repository):
         def read_rows(connection: sa.Connection) -> Found:
             statistics = index.read_statistics(connection, place.user_id, cue.forms)
             best = index.search_terms(connection, place.user_id, statistics, index.CANDIDATES)
-            found, left = best[:candidates], best[candidates:]
+            proposed, left = best[:candidates], best[candidates:]
             sought = [*vectors, limit_direction(vectors[0])] if vectors else ()
             near = self._find_near(connection, place.user_id, sought)
-            found += near[0] if near else []
+            proposed += near[0] if near else []
             alone = [number for some in near[1:] for number in some]
-            rows = index.list_candidates(connection, place.user_id, place.session_id, found, alone)
-            hits = {*found, *alone, *(row.id for row in rows if row.session_id == place.session_id)}
+            rows = index.list_candidates(connection, place.user_id, place.session_id, proposed, alone)
+            hits = {*proposed, *alone, *(row.id for row in rows if row.session_id == place.session_id)}
             told = facts.statements_of(connection, place.user_id, (row for row in rows if row.id in hits))
             unscored = len(set(left).difference(row.id for row in rows))
             said = statements.read_lines(connection, place, lines) if lines else ()
@@ -264,12 +264,12 @@ def _rank_nearest(
     read: Callable[[Sequence[int]], list[tuple[int, bytes]]],
 ) -> list[int]:
     """The memories nearest to a vector: of the first batch, whose vectors are known, and of more where they are few."""
-    found = [(number, known[number]) for number in near.first if number in known]
+    candidates = [(number, known[number]) for number in near.first if number in known]
     for batch in islice(near.more, index.BATCHES - 1):
-        if len(found) >= index.NEAREST:
+        if len(candidates) >= index.NEAREST:
             break
-        found += read(batch)
-    by_cosine = zip(cosines(vector, [packed for _, packed in found]), found, strict=True)
+        candidates += read(batch)
+    by_cosine = zip(cosines(vector, [packed for _, packed in candidates]), candidates, strict=True)
     return [number for _, (number, _) in sorted(by_cosine, key=lambda scored: -scored[0])[: index.NEAREST]]
 
 

@@ -351,12 +351,12 @@ def make_tables(connection: sa.Connection, name: str) -> bool:
         connection.execute(_STAMP)
         connection.execute(sa.text("INSERT INTO alembic_version VALUES (:version)"), {"version": VERSION})
         return True
-    found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar() or ""
-    if found > VERSION:
+    version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar() or ""
+    if version > VERSION:
         raise StoreNewer(
-            f"The memory at {name!r} was written by a newer version of Insula (schema {found}, this one knows "
+            f"The memory at {name!r} was written by a newer version of Insula (schema {version}, this one knows "
             f"{VERSION}); upgrade Insula where you have it from"
         )
-    if found < VERSION:
+    if version < VERSION:
         upgrade_tables(connection)
     return False

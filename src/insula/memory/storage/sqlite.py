@@ -125,20 +125,20 @@ class SqliteFile:
         Raises:
             StoreError: it is gone. Once it is back, or another one is in its place, that is opened.
         """
-        found = _file_identity(self.name)
-        if found != self._file and self._file is not None:
+        identity = _file_identity(self.name)
+        if identity != self._file and self._file is not None:
             self._engine.dispose()
             if self._reading:
                 self._reading.dispose()
             self._forget()
             self._file = None
-        if found is None:
+        if identity is None:
             raise StoreError(f"The memory at {self.name!r} is gone; put the file back, or start anew without it.")
         if self._file is None:
             with self._engine.begin() as connection:
                 begin_write(connection)
                 make_tables(connection, self.name)
-            self._file = found
+            self._file = identity
 
     def scrub_erased(self) -> bool:
         """Write the file anew without its free pages, and empty the log of what was written; False where a reader is
@@ -203,10 +203,10 @@ def _file_identity(path: str) -> tuple[int, int] | None:
     if path == MEMORY:
         return 0, 0
     try:
-        found = Path(path).stat()
+        stat = Path(path).stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 def begin_write(connection: sa.Connection, _: int | None = None) -> None:

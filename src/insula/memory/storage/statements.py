@@ -131,8 +131,8 @@ def _find_or_add(
     connection: sa.Connection, table: sa.Table, keys: Mapping[str, object], values: Mapping[str, object]
 ) -> int:
     where = [table.c[name] == value for name, value in keys.items()]
-    if (found := connection.execute(sa.select(table.c.id).where(*where)).scalar()) is not None:
-        return found
+    if (number := connection.execute(sa.select(table.c.id).where(*where)).scalar()) is not None:
+        return number
     index.add_missing(connection, table, {**keys, **values})
     return connection.execute(sa.select(table.c.id).where(*where)).scalar_one()
 
@@ -338,7 +338,7 @@ def read_ledger(
     """The last signals of a user (or of this session), newest first."""
     values: list[dict[str, object]] = [{**_place_values(here), "limit": limit, "kind": kind} for kind in kinds]
     query = _LEDGER[session_only, bool(values)]
-    found = [
+    rows = [
         row
         for parameters in values or [{**_place_values(here), "limit": limit}]
         for row in connection.execute(query, parameters)
@@ -353,7 +353,7 @@ def read_ledger(
             at=moment(row.at),
             data=row.data,
         )
-        for row in sorted(found, key=lambda row: -row.id)[:limit]
+        for row in sorted(rows, key=lambda row: -row.id)[:limit]
     ]
 
 

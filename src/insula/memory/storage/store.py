@@ -42,10 +42,10 @@ class Store(Database):
         if (known := self._places.get((user, session))) is not None:
             return known
         check_names(user, session)
-        found = await self.run(statements.resolve_place, user, session, self.now())
+        place = await self.run(statements.resolve_place, user, session, self.now())
         if len(self._places) >= _CACHED_PLACES:
             self._places.clear()
-        return self._places.setdefault((user, session), found)
+        return self._places.setdefault((user, session), place)
 
     def forget(self) -> None:
         """Let go of what is held in memory of the database."""
@@ -59,9 +59,9 @@ def check_types(**names: object) -> None:
     Raises:
         InputError: one of them is none.
     """
-    for what, name in names.items():
+    for label, name in names.items():
         if not isinstance(name, str):
-            raise InputError(f"The {what} {str(name)[:40]} is no text; give it as one, such as {str(name)[:40]!r}.")
+            raise InputError(f"The {label} {str(name)[:40]} is no text; give it as one, such as {str(name)[:40]!r}.")
 
 
 def check_names(user: str, session: str) -> None:
@@ -72,8 +72,8 @@ def check_names(user: str, session: str) -> None:
             end.
     """
     check_types(user=user, session=session)
-    for what, name in (("user", user), ("session", session)):
+    for label, name in (("user", user), ("session", session)):
         plain = clean_text(redact(name)).replace("\n", " ")
         if not name.strip() or len(name) > NAME_CHARS or plain != name:
             shown = plain[:40]
-            raise InputError(f"The {what} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")
+            raise InputError(f"The {label} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")

@@ -60,7 +60,7 @@ def keep_extracted(
     user_id: int,
     name: str,
     report: Mapping[str, Any],
-    found: ExtractedLines,
+    extracted: ExtractedLines,
     shown: Mapping[int, str],
     at: float,
 ) -> bool:
@@ -85,14 +85,14 @@ def keep_extracted(
         return False
     if _read_contents(connection, user_id, shown) != dict(shown):
         raise StoreError(CHANGED)
-    for line in found.lines:
+    for line in extracted.lines:
         _replace_statements(connection, user_id, line)
-    for old, new in found.ends:
+    for old, new in extracted.ends:
         _end_memory(connection, user_id, old, new, at)
-    for preference in found.wishes:
+    for preference in extracted.wishes:
         _write_preference(connection, user_id, preference, at)
     known = {preference.key: preference for preference in list_guidance(connection, user_id)}
-    for key, message in found.lifted:
+    for key, message in extracted.lifted:
         if key in known:
             journal.write_changes(connection, user_id, [Retired(key, "user", WHY["lifts"], "", message)], at)
     unread.forget_rests(connection, user_id, at)

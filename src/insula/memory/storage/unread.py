@@ -106,8 +106,8 @@ def last_read(connection: sa.Connection, user_id: int) -> int:
 
 
 def _read_up_to(report: Mapping[str, Any]) -> int:
-    found = report.get(READ, 0)
-    return found if isinstance(found, int) else 0
+    last = report.get(READ, 0)
+    return last if isinstance(last, int) else 0
 
 
 def next_lines(connection: sa.Connection, user_id: int, now: float, limit: int) -> tuple[int, list[Unread]]:
@@ -116,12 +116,12 @@ def next_lines(connection: sa.Connection, user_id: int, now: float, limit: int) 
     asked = {"user": user_id, "after": after, "since": now - LOOK_BACK, "most": limit}
     new = [_read_line(row, is_new=True) for row in connection.execute(_NEXT, asked)]
     sessions = dict.fromkeys(line.session for line in new)
-    found: list[Unread] = []
+    lines: list[Unread] = []
     for session in sessions:
         here = [line for line in new if line.session == session]
         earlier = connection.execute(_EARLIER, {"user": user_id, "session": session, "first": here[0].message}).all()
-        found += [*(_read_line(row, is_new=False) for row in reversed(earlier)), *here]
-    return after, found
+        lines += [*(_read_line(row, is_new=False) for row in reversed(earlier)), *here]
+    return after, lines
 
 
 def _read_line(row: Any, *, is_new: bool) -> Unread:

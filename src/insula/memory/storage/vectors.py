@@ -76,23 +76,23 @@ def pack_vector(vector: Vector) -> bytes:
 
 def unpacked(stored: Sequence[bytes | None]) -> list[Vector | None]:
     """Vectors out of float16, those of a size all at once; None where there is none."""
-    found: list[Vector | None] = [None] * len(stored)
+    vectors: list[Vector | None] = [None] * len(stored)
     for size in {len(packed) for packed in stored if packed}:
         alike = [at for at, packed in enumerate(stored) if packed and len(packed) == size]
         for at, row in zip(alike, _stack_rows([stored[at] or b"" for at in alike], size), strict=True):
-            found[at] = row
-    return found
+            vectors[at] = row
+    return vectors
 
 
 def cosines(vector: Vector, stored: Sequence[bytes | None]) -> list[float]:
     """Cosine of a vector with packed ones, in [-1, 1]; 0 where there is none, or one of other dimensions."""
-    found = [0.0] * len(stored)
+    result = [0.0] * len(stored)
     alike = [at for at, packed in enumerate(stored) if packed and len(packed) == vector.size * _BYTES]
     if alike:
         rows = _stack_rows([stored[at] or b"" for at in alike], vector.size * _BYTES)
         for at, cosine in zip(alike, np.clip(rows @ vector, -1.0, 1.0).tolist(), strict=True):
-            found[at] = cosine
-    return found
+            result[at] = cosine
+    return result
 
 
 def _stack_rows(stored: Sequence[bytes], size: int) -> Array:
@@ -166,13 +166,13 @@ class Neighbourhoods:
             self._users.pop(held[0][0], None)  # those who were not asked longest
         return True
 
-    def add_vectors(self, user_id: int, found: Sequence[tuple[int, bytes]]) -> None:
+    def add_vectors(self, user_id: int, new: Sequence[tuple[int, bytes]]) -> None:
         """Take in vectors that were made later than those of memories after them."""
         with self._locks[user_id]:
             here = self._users.get(user_id)
             if here is None:
                 return
-            late = {number: packed for number, packed in found if number <= here.last and len(packed) == here.row_bytes}
+            late = {number: packed for number, packed in new if number <= here.last and len(packed) == here.row_bytes}
             if late:
                 here.add_vectors([(number, late[number]) for number in late.keys() - here.known_ids([*late])])
 

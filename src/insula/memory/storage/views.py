@@ -98,8 +98,8 @@ def read_talk(
         before: a turn that was seen already.
         turns: how many at most.
     """
-    found = sa.select(sessions.c.id).where(sessions.c.user_id == _id_of(user), sessions.c.name == session)
-    here = connection.execute(found).scalar()
+    matching = sa.select(sessions.c.id).where(sessions.c.user_id == _id_of(user), sessions.c.name == session)
+    here = connection.execute(matching).scalar()
     if here is None:
         return None
     wanted = sa.select(messages.c.turn).where(messages.c.session_id == here).distinct()
@@ -176,8 +176,8 @@ def find_containing(connection: sa.Connection, user: str, text: str, wanted: Fil
     query = sa.select(memories.c.id, memories.c.content).join(sessions, sessions.c.id == memories.c.session_id)
     mine = query.where(memories.c.user_id == _id_of(user), *wanted.sql_conditions())
     latest = mine.order_by(memories.c.id.desc()).limit(LOOKED_THROUGH).subquery()
-    found = sa.select(latest.c.id).where(latest.c.content.icontains(text, autoescape=True))
-    return list(connection.execute(found.order_by(latest.c.id.desc()).limit(limit)).scalars())
+    matching = sa.select(latest.c.id).where(latest.c.content.icontains(text, autoescape=True))
+    return list(connection.execute(matching.order_by(latest.c.id.desc()).limit(limit)).scalars())
 
 
 def read_history(connection: sa.Connection, user: str, number: int) -> list[Change]:
@@ -202,10 +202,10 @@ def _select_standing(user: str, *where: sa.ColumnElement[bool]) -> sa.Select[Any
 
 
 def _read_memories(connection: sa.Connection, user: str, query: sa.Select[Any]) -> list[Memory]:
-    found = [as_memory(row) for row in connection.execute(query).all()]
-    mine = user_id(connection, user) if found else None
-    modes = words_on(connection, mine, [memory.id for memory in found]) if mine is not None else {}
-    return [replace(memory, mode=modes[memory.id]) if modes.get(memory.id) else memory for memory in found]
+    found_memories = [as_memory(row) for row in connection.execute(query).all()]
+    mine = user_id(connection, user) if found_memories else None
+    modes = words_on(connection, mine, [memory.id for memory in found_memories]) if mine is not None else {}
+    return [replace(memory, mode=modes[memory.id]) if modes.get(memory.id) else memory for memory in found_memories]
 
 
 def list_phase_reports(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[StoredPhaseReport]:
@@ -234,8 +234,8 @@ def find_revision(connection: sa.Connection, user: str, subject: str, number: in
     mine = revisions.c
     query = sa.select(mine.id, mine.author, mine.content, mine.evidence, mine.at)
     matching = query.where(mine.user_id == _id_of(user), mine.subject == subject, mine.id == number)
-    found = connection.execute(matching).one_or_none()
-    return Revised(*found) if found else None
+    row = connection.execute(matching).one_or_none()
+    return Revised(*row) if row else None
 
 
 def memory_record(memory: Memory) -> dict[str, object]:

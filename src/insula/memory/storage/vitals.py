@@ -21,8 +21,8 @@ def read_state(connection: sa.Connection, service: str) -> Mapping[str, Any]:
     """The state that a service wrote last, else that of any other; empty where there is none."""
     own = sa.case((services.c.name == service, 0), else_=1)
     query = sa.select(services.c.data).order_by(own, services.c.at.desc()).limit(1)
-    found = connection.execute(query).scalar()
-    return found if is_object(found) else {}
+    state = connection.execute(query).scalar()
+    return state if is_object(state) else {}
 
 
 def write_state(

@@ -21,20 +21,20 @@ NIGHT = "night"
 async def calibrate_confidence(night: Night) -> Result:
     """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
     past = await night.store.guidance.list_revisions(night.user_id, OWN, 1)
-    found, last = await _outcomes_since(night, past)
-    right = sum(outcome.held for outcome in found)
-    report: dict[str, float] = {UP_TO: last, "right": right, "wrong": len(found) - right}
-    if not found:
+    outcomes, last = await _outcomes_since(night, past)
+    right = sum(outcome.held for outcome in outcomes)
+    report: dict[str, float] = {UP_TO: last, "right": right, "wrong": len(outcomes) - right}
+    if not outcomes:
         return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
     base = night.calibration or load_shipped()
     before = latest_calibration(past, base)
-    known = (*before.outcomes, *found)[-KEPT:]
-    after = replace(refit_user(base, known), high=move_threshold(before.calibration, found).high)
+    known = (*before.outcomes, *outcomes)[-KEPT:]
+    after = replace(refit_user(base, known), high=move_threshold(before.calibration, outcomes).high)
     evidence = {"outcomes": [[outcome.score, outcome.held] for outcome in known]}
     made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
     fitted = {name: round(getattr(after, name), 4) for name in ("shift", "slope", "high")}
     report |= fitted | {"outcomes": len(known), "held": sum(outcome.held for outcome in known)}
-    said = f"What memory said held for {count_noun(right, 'answer')}, and did not for {len(found) - right}."
+    said = f"What memory said held for {count_noun(right, 'answer')}, and did not for {len(outcomes) - right}."
     return Result(
         report,
         [RevisionChange(OWN, NIGHT, dump_own(after), evidence, made_from)],
@@ -50,13 +50,13 @@ async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[A
     lines = await night.lines_of(within, LINES)
     turns = await night.store.nights.list_session_signals(night.user_id, [TURN], within)
     evidence = await _asserted_memories(night, [line for said in lines.values() for line in said], turns)
-    found: list[AnswerOutcome] = []
+    outcomes: list[AnswerOutcome] = []
     for session in sessions[:SESSIONS]:
         # What is said while the night looks on is of the next one.
         new = [line for line in lines[session.id] if line.id <= session.last and line.at >= since]
         mine = [turn for turn in turns if turn.session_id == session.id]
-        found.extend(find_outcomes(new, mine, evidence, name=night.identity.name, after=night.last_seen))
-    return found, max((session.last for session in sessions[:SESSIONS]), default=night.last_seen)
+        outcomes.extend(find_outcomes(new, mine, evidence, name=night.identity.name, after=night.last_seen))
+    return outcomes, max((session.last for session in sessions[:SESSIONS]), default=night.last_seen)
 
 
 async def _asserted_memories(

@@ -107,6 +107,6 @@ def _evidence_kind(outcome: Lived) -> str:
 
 
 def _measure_effect(lesson: StoredGuidance, life: Life) -> MeasuredEffect:
-    found = life.effect
-    assert found is not None  # noqa: S101 its verdict is known
-    return MeasuredEffect(lesson.advice, life.verdict, found.estimate, found.low, found.high)
+    worth = life.effect
+    assert worth is not None  # noqa: S101 its verdict is known
+    return MeasuredEffect(lesson.advice, life.verdict, worth.estimate, worth.low, worth.high)

@@ -172,16 +172,16 @@ async def reflect_on_days(night: Night) -> Result:
         InsulaError: the model did not answer, or not with anything of use: nothing is stored, and the next start asks
             again.
     """
-    found = await read_records(night)
-    counts = {"new": len(found.new), "earlier": len(found.earlier)}
-    if not found.new:
+    records = await read_records(night)
+    counts = {"new": len(records.new), "earlier": len(records.earlier)}
+    if not records.new:
         return Result({"sessions": counts, UP_TO: night.last_seen}, skipped="No session is new.")
-    proposed = ProposedItems(still_open(*await read_through(night, found.sessions)), total_usage(()))
+    proposed = ProposedItems(still_open(*await read_through(night, records.sessions)), total_usage(()))
     if night.model:
-        asked = await _by_model(night, night.model, found)
+        asked = await _by_model(night, night.model, records)
         proposed = asked._replace(items=[*proposed.items, *asked.items])
     cited = {session for item in (*proposed.items, *proposed.operations) for session in item.sessions}
-    ground = await _read_ground(night, found, cited)
+    ground = await _read_ground(night, records, cited)
     own = [
         item
         for item in proposed.items
@@ -196,9 +196,9 @@ async def reflect_on_days(night: Night) -> Result:
         dropped += refused
     items = [*own, *sifted]
     known = await night.store.nights.list_insights(night.user_id, KNOWN)
-    gone = await _forget_outdated(night, found, known)
+    gone = await _forget_outdated(night, records, known)
     known = [insight for insight in known if insight.id not in {each.memory_id for each in gone}]
-    kept = merge_insights([item for item in items if not item.section], known, found)
+    kept = merge_insights([item for item in items if not item.section], known, records)
     principles = merge_principles([item for item in items if item.section])
     learned = items or revised.fit
     report = {
@@ -214,10 +214,10 @@ async def reflect_on_days(night: Night) -> Result:
         "merged": kept.merged,
         "candidates": [candidate.model_dump(mode="json") for candidate in principles],
         "usage": proposed.usage,
-        UP_TO: found.new[-1].last,
+        UP_TO: records.new[-1].last,
     }
     done = Noted(
-        found.new[-1].id,
+        records.new[-1].id,
         REFLECTION,
         f"{len(kept.added)} understood, {len(principles)} proposed, {len(revised.fit)} revised",
         {"insights": len(kept.added), "candidates": len(principles), "operations": len(revised.fit)},
@@ -243,17 +243,17 @@ async def _look_again(
     pairs = [Pair(words_behind(proposal, ground, night.embed)[:WORDS], proposal.text) for proposal in items]
     worded = [operation for operation in revised.fit if operation.text]
     pairs += [Pair(" ".join(standing[name] for name in operation.ids)[:WORDS], operation.text) for operation in worded]
-    found = await look_again(night, model, pairs)
-    why = found.why[: len(items)]
+    result = await look_again(night, model, pairs)
+    why = result.why[: len(items)]
     kept = [proposal for proposal, reason in zip(items, why, strict=True) if not reason]
     dropped = [DroppedProposal(proposal, reason) for proposal, reason in zip(items, why, strict=True) if reason]
-    refusals = dict(zip(map(id, worded), found.why[len(items) :], strict=True))
-    reasons = [found.unfit or refusals.get(id(operation), "") for operation in revised.fit]
+    refusals = dict(zip(map(id, worded), result.why[len(items) :], strict=True))
+    reasons = [result.unfit or refusals.get(id(operation), "") for operation in revised.fit]
     refused = [
         {"do": operation.do, "why": reason} for operation, reason in zip(revised.fit, reasons, strict=True) if reason
     ]
     fit = [operation for operation, reason in zip(revised.fit, reasons, strict=True) if not reason]
-    return kept, JudgedOperations(fit, [*revised.refused, *refused]), dropped, found.unfit
+    return kept, JudgedOperations(fit, [*revised.refused, *refused]), dropped, result.unfit
 
 
 def _says_unfit(unfit: str) -> Iterator[str]:
@@ -287,10 +287,10 @@ def _tells_of_somebody(night: Night, item: CitedProposal) -> bool:
 # What bears it out
 
 
-async def _read_ground(night: Night, found: Records, cited: Collection[int]) -> dict[int, Ground]:
+async def _read_ground(night: Night, records: Records, cited: Collection[int]) -> dict[int, Ground]:
     """What the cited sessions hold: the user's own words, and what is nobody's; no other session is read."""
-    lines = await night.lines_of([session for session in found.sessions if session in cited], READ)
-    ground = {session: Ground(()) for session in found.sessions}
+    lines = await night.lines_of([session for session in records.sessions if session in cited], READ)
+    ground = {session: Ground(()) for session in records.sessions}
     for session, said in lines.items():
         ground[session] = Ground(list_sayings(said, night.embed), _foreign_passages(said, night.embed))
     return ground
@@ -298,29 +298,29 @@ async def _read_ground(night: Night, found: Records, cited: Collection[int]) -> 
 
 def _foreign_passages(lines: Sequence[TranscriptLine], embed: Embed | None) -> frozenset[tuple[str, ...]]:
     """Passages of what tools returned or the user pasted; the latest, up to `EVIDENCE_CHARS`."""
-    left, found = EVIDENCE_CHARS, set[tuple[str, ...]]()
+    left, passages = EVIDENCE_CHARS, set[tuple[str, ...]]()
     for line, own in reversed([*zip(lines, read_own(lines, embed), strict=True)]):
         if line.provenance not in ("user", "tool") or left <= 0:
             continue
         if line.provenance == "tool" or own_words(own.content) != line.content:
-            found |= list_passages(line.content[:left])
+            passages |= list_passages(line.content[:left])
         left -= len(line.content)
-    return frozenset(found)
+    return frozenset(passages)
 
 
 # What is proposed
 
 
-async def _by_model(night: Night, model: "Model", found: Records) -> ProposedItems:
+async def _by_model(night: Night, model: "Model", records: Records) -> ProposedItems:
     """What the model proposes; it is asked again with fewer records where it refuses, as for a prompt too long."""
     try:
-        return await _ask_reflection(night, model, found, ROOMS[0])
+        return await _ask_reflection(night, model, records, ROOMS[0])
     except ModelRefused:
-        return await _ask_reflection(night, model, found, ROOMS[1])
+        return await _ask_reflection(night, model, records, ROOMS[1])
 
 
-async def _ask_reflection(night: Night, model: "Model", found: Records, room_for_turns: int) -> ProposedItems:
-    shown, stands = await choose_records(night, found, room_for_turns), await list_standing(night)
+async def _ask_reflection(night: Night, model: "Model", records: Records, room_for_turns: int) -> ProposedItems:
+    shown, stands = await choose_records(night, records, room_for_turns), await list_standing(night)
     answer = await ask_model(
         night,
         model,
@@ -340,7 +340,7 @@ async def _ask_reflection(night: Night, model: "Model", found: Records, room_for
         temperature=TEMPERATURE,
     )
     written = Reflection.model_validate(answer["value"])
-    left_out = len(found.sessions) - len(shown.sessions)
+    left_out = len(records.sessions) - len(shown.sessions)
     return ProposedItems(tuple(_list_proposals(written)), answer["usage"], left_out, tuple(written.operations))
 
 
@@ -356,9 +356,9 @@ def _list_proposals(written: Reflection) -> Iterator[CitedProposal]:
         )
 
 
-async def _forget_outdated(night: Night, found: Records, known: Sequence[Understood]) -> list[Forget]:
-    read, turns = await read_through(night, found.sessions)
-    return find_outdated(known, read, frozenset(session.id for session in found.new), turns)
+async def _forget_outdated(night: Night, records: Records, known: Sequence[Understood]) -> list[Forget]:
+    read, turns = await read_through(night, records.sessions)
+    return find_outdated(known, read, frozenset(session.id for session in records.new), turns)
 
 
 # What is kept
@@ -369,7 +369,7 @@ def confidence_from_sessions(sessions: int) -> float:
     return min(CAP, (START * STRENGTH + sessions) / (STRENGTH + sessions))
 
 
-def merge_insights(items: Iterable[CitedProposal], known: Sequence[Understood], found: Records) -> KeptInsights:
+def merge_insights(items: Iterable[CitedProposal], known: Sequence[Understood], records: Records) -> KeptInsights:
     """The insights to write: new ones, and known ones that more sessions now show."""
     support: dict[str, set[int]] = {insight.content: set(insight.sessions) for insight in known}
     before = {insight.content: set(insight.sessions) for insight in known}
@@ -379,16 +379,16 @@ def merge_insights(items: Iterable[CitedProposal], known: Sequence[Understood], 
         merged += same_as is not None
         support.setdefault(same_as or item.text, set()).update(item.sessions)
     changed = {content: sessions for content, sessions in support.items() if sessions != before.get(content, set())}
-    changes = tuple(_make_insight(content, sessions, found) for content, sessions in changed.items())
+    changes = tuple(_make_insight(content, sessions, records) for content, sessions in changed.items())
     return KeptInsights(changes, tuple(content for content in changed if content not in before), merged)
 
 
-def _make_insight(content: str, sessions: set[int], found: Records) -> InsightChange:
+def _make_insight(content: str, sessions: set[int], records: Records) -> InsightChange:
     """An insight with what its evidence makes of it: one that explains trouble matters more."""
     sure = confidence_from_sessions(len(sessions))
-    troubled = any(found.trouble.get(session) for session in sessions)
+    troubled = any(records.trouble.get(session) for session in sessions)
     held = set(analyse(content).terms)
-    summaries = [found.summaries[session] for session in sorted(sessions & found.summaries.keys())]
+    summaries = [records.summaries[session] for session in sorted(sessions & records.summaries.keys())]
     topics = dict.fromkeys(
         topic for summary in summaries for topic in summary.topics if held & set(analyse(topic).terms)
     )
@@ -403,14 +403,14 @@ def _make_insight(content: str, sessions: set[int], found: Records) -> InsightCh
 
 def merge_principles(items: Iterable[CitedProposal]) -> list[Candidate]:
     """Principles for SOUL.md; those that say the same are one, with the sessions of both."""
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for item in items:
-        before = next((candidate for candidate in found if says_same(candidate.advice, item.text)), None)
+        before = next((candidate for candidate in candidates if says_same(candidate.advice, item.text)), None)
         if before is None:
-            found.append(Candidate(section=item.section, advice=item.text, sessions=list(item.sessions)))
+            candidates.append(Candidate(section=item.section, advice=item.text, sessions=list(item.sessions)))
         else:
             before.sessions = sorted({*before.sessions, *item.sessions})
-    return found
+    return candidates
 
 
 def _dropped_record(dropped: DroppedProposal) -> dict[str, object]:

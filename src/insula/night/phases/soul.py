@@ -43,9 +43,9 @@ NOT_OURS = "{path!r} is not ours; look at it with: insula guidance soul show"
 async def render_soul(night: Night) -> Result:
     """The phase: the document from what is supported by now, bounded, and with a person's word above all."""
     past = await night.store.guidance.list_revisions(night.user_id, SUBJECT, PAST)
-    found = soul_file.read_soul(night.soul, known_digests(past)) if night.soul else None
+    file = soul_file.read_soul(night.soul, known_digests(past)) if night.soul else None
     last = soul.parse_document(past[0].content) if past else None
-    old = found.document if found and found.edited else last or Document()
+    old = file.document if file and file.edited else last or Document()
     kept = await night.store.guidance.list_lessons(night.user_id)
     gone = retire_removed(last, old, kept) if last else []
     standing = [guidance for guidance in kept if guidance.key not in {each.key for each in gone}]
@@ -67,7 +67,7 @@ async def render_soul(night: Night) -> Result:
         *gone,
         *revised,
         *_learn_guidelines(outcome, guidelines, new),
-        *_list_revisions(outcome, found, old, past),
+        *_list_revisions(outcome, file, old, past),
         *_list_proposals(outcome, waiting),
     ]
     report = {
@@ -75,9 +75,9 @@ async def render_soul(night: Night) -> Result:
         "changes": [_change_record(change) for change in outcome.changes],
         "waiting": list(outcome.reasons),
         "dropped": len(outcome.dropped),
-        "edited_by_hand": bool(found and found.edited),
+        "edited_by_hand": bool(file and file.edited),
     }
-    foreign = NOT_OURS.format(path=str(night.soul)) if found and found.foreign else ""
+    foreign = NOT_OURS.format(path=str(night.soul)) if file and file.foreign else ""
     return Result(report, changes, foreign, says=[*_describe_result(outcome)], news=[*_describe_changes(outcome)])
 
 
@@ -113,14 +113,14 @@ async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str,
     sessions = {session.id: session for session in await night.list_sessions()}
     summaries = await night.store.nights.list_summaries(night.user_id, SUMMARIES) if asked else []
     topics = {summary.session_id: summary.topics for summary in summaries}
-    found: dict[str, ReflectedPrinciple] = {}
+    principles: dict[str, ReflectedPrinciple] = {}
     for proposed in (candidate for each in asked for candidate in each.candidates):
         section = SECTIONS.get(proposed.section)
         cited = [sessions[each] for each in proposed.sessions if each in sessions]
         if section is None or not cited or not proposed.advice:
             continue
         key = key_of(section, proposed.advice)
-        before = found.get(key)
+        before = principles.get(key)
         backed = frozenset(each.name for each in cited) | (before.guideline.sessions if before else frozenset[str]())
         guideline = Guideline(
             id=key,
@@ -135,10 +135,10 @@ async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str,
             *(before.topics if before else ()),
             *(each for session in cited for each in topics.get(session.id, ())),
         )
-        found[key] = ReflectedPrinciple(
+        principles[key] = ReflectedPrinciple(
             guideline, tuple(dict.fromkeys(citations)), tuple(dict.fromkeys(about))[:TOPICS]
         )
-    return found
+    return principles
 
 
 def key_of(section: str, advice: str) -> str:
@@ -192,13 +192,13 @@ def _learn_guidelines(
 
 
 def _list_revisions(
-    outcome: DistilResult, found: soul_file.SoulFile | None, old: Document, past: Sequence[Revised]
+    outcome: DistilResult, file: soul_file.SoulFile | None, old: Document, past: Sequence[Revised]
 ) -> Iterator[Change]:
     text, before = soul.render_document(outcome.document), past[0].content if past else ""
-    if found and found.edited and soul.render_document(old) != before:
+    if file and file.edited and soul.render_document(old) != before:
         before = soul.render_document(old)
         yield RevisionChange(SUBJECT, PERSON, before, {"why": "edited by hand"})
-    if text != before and not (found and found.foreign):
+    if text != before and not (file and file.foreign):
         yield RevisionChange(SUBJECT, NIGHT, text, {"changes": [_change_record(change) for change in outcome.changes]})
 
 

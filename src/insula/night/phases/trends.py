@@ -52,30 +52,30 @@ async def measure_trend(night: Night) -> Result:
     if len(scores) < FEWEST:
         why = f"{len(scores)} assessments in {DAYS} days are too few for a trend ({FEWEST})."
         return Result({"assessments": len(scores)}, skipped=why)
-    found = fit_trend(scores)
-    report = {"assessments": len(scores), "verdict": found.verdict, "per_30_days": round(found.change, 4)}
-    if not found.is_news:
+    trend = fit_trend(scores)
+    report = {"assessments": len(scores), "verdict": trend.verdict, "per_30_days": round(trend.change, 4)}
+    if not trend.is_news:
         return Result(report)
     said = (
-        f"Answers get {'better' if found.verdict == 'rising' else 'worse'}: of the latest {found.answers[1]}, "
-        f"{found.short[1]} fell short, and {found.short[0]} of the {found.answers[0]} before."
+        f"Answers get {'better' if trend.verdict == 'rising' else 'worse'}: of the latest {trend.answers[1]}, "
+        f"{trend.short[1]} fell short, and {trend.short[0]} of the {trend.answers[0]} before."
     )
     effect = MeasuredEffect(
-        "how good answers are, in 30 days", found.verdict, *(round(figure, 4) for figure in found[1:4])
+        "how good answers are, in 30 days", trend.verdict, *(round(figure, 4) for figure in trend[1:4])
     )
-    is_month = found.low >= -MONTH_SCALE and found.high <= MONTH_SCALE
+    is_month = trend.low >= -MONTH_SCALE and trend.high <= MONTH_SCALE
     return Result(report, says=[said], effects=[effect] if is_month else ())
 
 
 def list_scores(turns: Sequence[StoredSignal]) -> list[tuple[float, float]]:
     """Day and score of the responses of which something could be told."""
-    found: list[tuple[float, float]] = []
+    scores: list[tuple[float, float]] = []
     for turn in turns:
         assessment = turn.data.get("assessment")
         score = assessment.get("score") if is_object(assessment) and not assessment.get("unclear") else None
         if is_number(score):
-            found.append((turn.at / _DAY, float(score)))
-    return found
+            scores.append((turn.at / _DAY, float(score)))
+    return scores
 
 
 def fit_trend(scores: Sequence[tuple[float, float]]) -> Trend:

@@ -173,8 +173,8 @@ class _SoulReader:
         kind: Kind = "item" if item else "text"
         return SoulLine(raw=raw, kind=kind, section=self._section, text=text, id=name, derived=derived)
 
-    def _note_problem(self, i: int, what: str) -> None:
-        self._problems.append(f"Line {i + 1} of SOUL.md is not understood: {what}.")
+    def _note_problem(self, i: int, problem: str) -> None:
+        self._problems.append(f"Line {i + 1} of SOUL.md is not understood: {problem}.")
 
 
 def _without_comments(text: str, raws: Sequence[str]) -> tuple[list[str], list[bool]]:

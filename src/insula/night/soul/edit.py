@@ -164,6 +164,6 @@ def _missing_lines(lines: Iterable[SoulLine], others: Iterable[SoulLine]) -> Ite
             yield line
 
 
-def taken_out(last: Document, found: Document) -> frozenset[str]:
+def taken_out(last: Document, document: Document) -> frozenset[str]:
     """The ids of guidelines of the night that a person deleted or rewrote since the night wrote `last`."""
-    return frozenset(line.id for line in last.derived) - frozenset(line.id for line in found.derived)
+    return frozenset(line.id for line in last.derived) - frozenset(line.id for line in document.derived)

@@ -61,11 +61,11 @@ def read_soul(path: Path, known_digests: Collection[str]) -> SoulFile:
     if data is None:
         return SoulFile(document=Document())
     document = parse_document(_decode_text(data, path))
-    found = file_digest(data)
-    if found in known_digests:
-        return SoulFile(document=document, digest=found)
+    digest = file_digest(data)
+    if digest in known_digests:
+        return SoulFile(document=document, digest=digest)
     ours = bool(known_digests) and (bool(document.derived) or _at_home(path)) and not _is_tracked(path)
-    return SoulFile(document=document, digest=found, edited=ours, foreign=not ours)
+    return SoulFile(document=document, digest=digest, edited=ours, foreign=not ours)
 
 
 def write_soul(path: Path, document: Document, seen: str) -> str | None:

@@ -126,14 +126,14 @@ def _screen_line(text: str) -> Screened:
 def _screen_together(lines: Sequence[SoulLine], chosen: dict[int, str]) -> Iterator[tuple[int, tuple[Reason, ...]]]:
     """Lines that are harmless alone and an order together: a person's, or else the last."""
     order = sorted(chosen)
-    found: dict[int, tuple[Reason, ...]] = {}
+    withheld: dict[int, tuple[Reason, ...]] = {}
     for start in range(max(0, len(order) - 1)):
-        window = [i for i in order[start : start + _WINDOW] if i not in found]
+        window = [i for i in order[start : start + _WINDOW] if i not in withheld]
         whole = "\n".join(lines[i].text for i in window)
         if reasons := _screen_line(whole).reasons:
             own = [i for i in window if not lines[i].derived]
-            found.update((i, reasons) for i in own or window[-1:])
-    return iter(found.items())
+            withheld.update((i, reasons) for i in own or window[-1:])
+    return iter(withheld.items())
 
 
 def _laid_out(lines: Sequence[SoulLine], chosen: dict[int, str]) -> Iterator[str]:
