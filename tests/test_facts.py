@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import new_item
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embed_normalised
@@ -20,7 +20,7 @@ from insula.metacognition import Metacognition
 from insula.metacognition.backlog import make_statements
 from insula.metacognition.turn import Turn
 from insula.testing import FrozenClock, memory_store
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import Controls
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +32,7 @@ async def told(*lines: str, ask: str, days: float = 1.0) -> AsyncGenerator[Turn]
     """A turn that asks in a new session after some lines were told in another, one a day."""
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
         for line in lines:
             await mind.observe("me", "told", line)
             clock.advance(days * DAY)
@@ -138,14 +138,14 @@ async def test_nothing_asserted_is_lost_when_a_session_is_left() -> None:
 
 async def test_an_older_store_gets_its_statements_later_and_keeps_every_memory(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    async with Metacognition(await Store.open(path), holdout=0.0, embed=use) as mind:
+    async with Metacognition(await Store.open(path), holdout=0.0, embed=embed_text) as mind:
         async with mind.turn("me", "one", "My husband was born in Graz."):
             pass
         await mind.store.run(_as_before)
         place = await mind.store.resolve_place("me", "two")
         async with mind.turn("me", "two", "Where was I born?") as turn:
             assert turn.recalled
-        assert await make_statements(mind.store, place.user_id, use) in {0, 1, 2}  # the turn began it, too
+        assert await make_statements(mind.store, place.user_id, embed_text) in {0, 1, 2}  # the turn began it, too
         async with mind.turn("me", "three", "Where was I born?") as turn:
             assert turn.confidence.level == "low"
 
@@ -157,7 +157,7 @@ def _as_before(connection: sa.Connection) -> None:
 
 async def test_what_is_erased_is_stated_no_more() -> None:
     async with memory_store() as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
         number = await mind.observe("me", "one", "I live in Porto.")
         await mind.observe("me", "one", "No, sorry, I meant Braga.")
         place = await store.resolve_place("me", "one")
@@ -343,16 +343,16 @@ async def test_a_message_that_sets_itself_right_is_no_contradiction() -> None:
 
 async def test_of_a_hundred_updates_of_one_fact_the_newest_stands_first() -> None:
     text = "I live in Town 99 now."
-    analysis = analyse(text)
+    analysis = analyse_text(text)
     [stated] = extract_statements(analysis, USER, ASSISTANT)
-    stated = stated._replace(vector=embed_normalised(use, text))
+    stated = stated._replace(vector=embed_normalised(embed_text, text))
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), (), [stated])
     lines = [text.replace("99", str(number)) for number in range(100)]
     moves = [item._replace(content=line, line=line, vector=stated.vector) for line in lines]
     async with memory_store(lambda: 2_000.0) as store:
         place = await store.resolve_place("me", "told")
         await store.sessions.add_lines(place, [(move, float(at)) for at, move in enumerate(moves)], Controls())
-        async with Metacognition(store, holdout=0.0, embed=use).turn("me", "asked", "Where do I live?") as turn:
+        async with Metacognition(store, holdout=0.0, embed=embed_text).turn("me", "asked", "Where do I live?") as turn:
             assert shown(turn)[0] == text
             assert turn.confidence.level != "low"
 

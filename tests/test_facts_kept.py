@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.vectors import Embed
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn
@@ -19,7 +19,7 @@ Line = str | tuple[str, str]
 
 
 @asynccontextmanager
-async def told(*lines: Line, ask: str, embed: Embed | None = use) -> AsyncGenerator[Turn]:
+async def told(*lines: Line, ask: str, embed: Embed | None = embed_text) -> AsyncGenerator[Turn]:
     """A turn that asks in a new session, a day after some lines were told in another."""
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
@@ -120,7 +120,7 @@ async def test_what_the_assistant_says_becomes_no_part_of_a_fact(reply: str) -> 
 async def test_what_the_assistant_said_is_told_only_where_it_is_asked_for(ask: str, is_told: bool) -> None:
     reply = "You live in Rome, so I recommend the carbonara for dinner."
     async with memory_store() as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
         async with mind.turn("me", "one", "What shall I cook?") as turn:
             turn.finish(reply)
         async with mind.turn("me", "one", ask) as turn:
@@ -201,7 +201,7 @@ async def test_what_asks_for_a_fact_in_the_form_of_a_statement_is_kept_as_none(m
 
 async def test_what_tells_no_fact_is_still_found_by_a_person() -> None:
     async with memory_store() as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
         async with mind.turn("me", "one", "Write a poem about Bristol.") as turn:
             turn.finish("No.")
         kept = await store.memories.list_latest_memories("me", 10)

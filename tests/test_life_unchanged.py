@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn
 from insula.testing import FrozenClock, memory_store
@@ -31,7 +31,7 @@ async def living(*lines: str) -> AsyncGenerator[tuple[Metacognition, FrozenClock
     """An agent that was told some lines, some of them a day."""
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
         for number, line in enumerate(lines):
             clock.advance(DAY if number % A_DAY == 0 else 60.0)
             await mind.observe("me", f"day {number // A_DAY}", line)

@@ -14,7 +14,7 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.backlog import make_vectors
 from insula.metacognition.reading import memory_text, question_text
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import Controls
 
 pytestmark = pytest.mark.anyio
@@ -82,7 +82,7 @@ def test_a_memory_means_its_turn_with_the_end_of_the_one_before(before: str, con
     ],
 )
 def test_a_question_about_somebody_who_talks_here_is_put_as_they_would(asked: str, text: str) -> None:
-    assert question_text(analyse(asked), ["Caroline", "Melanie Ray", "user", "assistant"]) == text
+    assert question_text(analyse_text(asked), ["Caroline", "Melanie Ray", "user", "assistant"]) == text
 
 
 async def test_a_turn_embeds_the_question_alone_and_remembers_each_side_with_what_it_replies_to(store: Store) -> None:

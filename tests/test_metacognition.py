@@ -26,7 +26,7 @@ from insula.night.phases import PHASES
 from insula.night.phases.lessons import reinforce_lessons
 from insula.night.phases.mistakes import learn_corrections
 from insula.testing import ScriptedModel
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn import monitor
 from insula.turn.instructions import compose_instructions
 from insula.types import Assessment, Controls, Flag, Identity, Parts, Signal
@@ -371,7 +371,7 @@ async def test_what_is_withheld_raises_no_confidence_in_something_else(store: St
 
 async def test_derived_text_never_re_enters(store: Store) -> None:
     place = await store.resolve_place("me", "s")
-    analysis = analyse("Clara lives in Paris.")
+    analysis = analyse_text("Clara lives in Paris.")
     item = new_item(analysis, encode_claims(analysis, "reflection", "user"), "derived", "reflection", (), ())
     await store.sessions.write_message(place, item)
     await store.sessions.promote_items(place, Controls(consolidation_threshold=0.0))

@@ -9,7 +9,7 @@ import pytest
 from insula import Metacognition
 from insula.agent.identity import OWN
 from insula.metacognition.reading import named_talkers
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.instructions import UNJUDGED_LINES
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +43,7 @@ async def test_of_a_question_about_a_talker_that_nothing_answers_it_is_said_that
 
 
 async def test_a_talkers_name_is_known_though_nobody_says_it_and_a_word_like_it_is_none() -> None:
-    asked = analyse("What does Will cook on Sundays?")
+    asked = analyse_text("What does Will cook on Sundays?")
     assert named_talkers(asked, {"Will Ames", "user"}) == {"will"}
-    assert named_talkers(analyse("When will the shop open?"), {"Will Ames"}) == frozenset()
-    assert named_talkers(analyse("太郎はどこに住んでいますか？", default="ja"), {"太郎"}) <= {"太郎"}
+    assert named_talkers(analyse_text("When will the shop open?"), {"Will Ames"}) == frozenset()
+    assert named_talkers(analyse_text("太郎はどこに住んでいますか？", default="ja"), {"太郎"}) <= {"太郎"}

@@ -134,7 +134,7 @@ async def _measure_recall() -> float:
     from insula.language.owner import ASSISTANT, USER
     from insula.memory.retrieval.query import build_cue
     from insula.memory.storage.store import Store
-    from insula.text.analysis import analyse
+    from insula.text.analysis import analyse_text
 
     sys.path.append(str(BENCHMARKS))
     from insula_bench import bulk
@@ -149,7 +149,9 @@ async def _measure_recall() -> float:
             await bulk.fill(store, await store.resolve_place("many", "all"), lines, MANY)
             place = await store.resolve_place("many", "later")
             for number in range(ASKED):
-                asked = analyse(f"Where does Ana{number} live, and what did Ana{number + 1} do in {2000 + number}?")
+                asked = analyse_text(
+                    f"Where does Ana{number} live, and what did Ana{number + 1} do in {2000 + number}?"
+                )
                 began = time.process_time()
                 await store.memories.recall_memories(place, build_cue(asked, USER, ASSISTANT), 8)
                 costs.append(time.process_time() - began)

@@ -1,4 +1,4 @@
-"""The projections behind `insula.language.heads.affinities`: how people ask for what they told, in other words.
+"""The projections behind `insula.language.heads.answer_affinities`: how people ask for what they told, in other words.
 
 Questions and what was told are drawn together where the one asks for the other, among all that the same author wrote:
 the loss is the cross entropy of the line that answers (InfoNCE: van den Oord et al. 2018, arXiv 1807.03748), with the
@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from insula.language.units import units
-from insula.memory.retrieval.embedding import embedded_all, use
-from insula.text.analysis import analyse
+from insula.language.units import split_units
+from insula.memory.retrieval.embedding import embed_text, embedded_all
+from insula.text.analysis import analyse_text
 from insula_bench.conversations import read as conversation_table
 
 Array = npt.NDArray[np.float32]
@@ -53,7 +53,7 @@ class Read(NamedTuple):
 
 
 class Projections(NamedTuple):
-    """What makes questions and lines comparable; see `insula.language.heads.affinities`."""
+    """What makes questions and lines comparable; see `insula.language.heads.answer_affinities`."""
 
     asked: Array
     told: Array
@@ -72,7 +72,7 @@ def read_pairs() -> Iterator[Pairs]:
 
 
 def _pieces(text: str, language: str) -> tuple[str, ...]:
-    return units(analyse(text, default=language)) or (text,)
+    return split_units(analyse_text(text, default=language)) or (text,)
 
 
 def _pairs(asked: Sequence[tuple[str, int]], told: Sequence[tuple[str, int]]) -> Pairs:
@@ -123,7 +123,7 @@ def fit_projections() -> Projections:
 
 
 def _vectors(texts: Sequence[str]) -> Array:
-    return np.array(embedded_all(use, texts), np.float32)
+    return np.array(embedded_all(embed_text, texts), np.float32)
 
 
 def _slopes(asked: Array, told: Array, answers: npt.NDArray[np.bool_], weights: Sequence[Array]) -> tuple[Array, Array]:

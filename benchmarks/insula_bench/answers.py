@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.memory.retrieval.embedding import resolve_embedding, use
+from insula.memory.retrieval.embedding import embed_text, resolve_embedding
 from insula.memory.storage.vectors import Embed
 from insula.stats import wilson
 from insula.turn.monitor import assess
@@ -71,7 +71,7 @@ def run(data: str | None, json: bool, show: bool, embedding: bool = False) -> in
     Raises:
         InputError: the table cannot be read.
     """
-    embed = resolve_embedding(use) if embedding else None
+    embed = resolve_embedding(embed_text) if embedding else None
     tables = [Path(data)] if data else shipped()
     found = {path.stem: [judge(one, embed) for one in read(path)] for path in tables}
     judged = [one for each in found.values() for one in each]

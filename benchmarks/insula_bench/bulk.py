@@ -20,14 +20,14 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Statement, extract_statements
 from insula.memory.item import LINE_CHARS
 from insula.memory.retrieval import index
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.encoding import encode_claims, load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.rows import Place
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Array, Vector, embed_normalised, pack_vector
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula_bench.progress import steps
 
 BATCH = 10_000
@@ -66,7 +66,7 @@ class Line(NamedTuple):
 
 def sentence(text: str) -> Sentence:
     """A sentence that the user says, encoded."""
-    analysis, vector = analyse(text), embed_normalised(use, text)
+    analysis, vector = analyse_text(text), embed_normalised(embed_text, text)
     encoding = encode_claims(analysis, USER, ASSISTANT)
     stated = tuple(one._replace(vector=vector) for one in extract_statements(analysis, USER, ASSISTANT))
     claims = encoding.dump_claims()

@@ -20,7 +20,7 @@ from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed, Vector, embed_normalised
 from insula.metacognition.backlog import make_vectors
 from insula.metacognition.reading import memory_text
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.confidence import estimate_confidence, is_evidence, owner_features, recall_features
 from insula.types import Controls
 from insula_bench.confidence_probes import Entry, Probe, World
@@ -113,7 +113,7 @@ async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str
     spoken: dict[str, list[Entry]] = {}
     for entry in world.entries:
         place = await store.resolve_place("one", entry.session)
-        analysis = analyse(entry.text)
+        analysis = analyse_text(entry.text)
         encoding = encode_claims(analysis, entry.speaker.lower(), entry.listener.lower())
         speaker, listener = entry.speaker.lower(), entry.listener.lower()
         lines = spoken.setdefault(entry.session, [])
@@ -163,7 +163,7 @@ async def _answer(
     embed: Embedding | None,
 ) -> Answer:
     step()
-    analysis = analyse(probe.text)
+    analysis = analyse_text(probe.text)
     asked = build_cue(analysis, USER, ASSISTANT)
     began = time.perf_counter()
     wanted = sought(analysis, {entry.speaker for entry in world.entries}, embed) if embed else Sought((), ())
@@ -217,4 +217,6 @@ class _Plain:
 
 
 def _terms(entry: Entry) -> list[str]:
-    return load_terms(encode_claims(analyse(entry.text), entry.speaker.lower(), entry.listener.lower()).dump_claims())
+    return load_terms(
+        encode_claims(analyse_text(entry.text), entry.speaker.lower(), entry.listener.lower()).dump_claims()
+    )

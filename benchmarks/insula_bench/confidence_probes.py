@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from insula.language.owner import ASSISTANT, USER
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import Provenance
 from insula_bench.locomo import ADVERSARIAL, Conversation, Question
 from insula_bench.mtrag import Task
@@ -134,7 +134,7 @@ def _of_task(task: Task) -> Iterator[Probe]:
 
 
 def _context(task: Task) -> frozenset[str]:
-    return frozenset(term for _, text in task.before for term in analyse(text).terms)
+    return frozenset(term for _, text in task.before for term in analyse_text(text).terms)
 
 
 def _entries(talk: Conversation) -> Iterator[Entry]:

@@ -22,7 +22,7 @@ from insula.errors import ModelError
 from insula.language.extract.request import ExtractionLine
 from insula.llm.model import Model
 from insula.llm.models import resolve_model
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -129,7 +129,7 @@ async def _lived(row: Row, arm: str, reader: Model) -> Told:
         refused, kept, invented = Counter[str](), 0, 0
         if arm not in {"neither", "heads"}:
             try:
-                while report := await read_next_lines(mind.store, USER, reader, embed=use, tokens=10**9):
+                while report := await read_next_lines(mind.store, USER, reader, embed=embed_text, tokens=10**9):
                     refused.update(report["refused"])
                     made, false = await _made(mind.store, report["understood"], row)
                     kept, invented = kept + made, invented + false
@@ -154,7 +154,7 @@ async def _told(row: Row) -> AsyncGenerator[tuple[Metacognition, FrozenClock]]:
     """A mind to which a conversation was said, turn by turn."""
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
         for text, reply in _turns(row["lines"]):
             clock.advance(MINUTE)
             async with mind.turn(USER, TALK, text) as turn:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.memory import relevance
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.metacognition import Metacognition
 from insula.turn import gate
 from insula.turn.relevance import NONE, is_own_line
@@ -96,7 +96,7 @@ async def _talks() -> AsyncIterator[Lived]:
     for table in TABLES:
         for one in conversations.read(str(files("insula_bench") / f"conversations_{table}.jsonl"), held=False):
             said = Said("trap, told" if one["known"] else "trap", one["ask"], [one["line"]] if one["known"] else ())
-            async with conversations.told(one, use) as mind:
+            async with conversations.told(one, embed_text) as mind:
                 known = await _recalled(mind, "asked", said)
             yield Lived(said.text, one["lang"], said.kind, *known)
 
@@ -128,7 +128,7 @@ async def _recalled(mind: Metacognition, session: str, said: Said) -> tuple[Arra
         turn.finish(life.REPLY)
         own = list(filter(is_own_line, turn.recalled))
     held = [any(each.casefold() in one.memory.content.casefold() for each in said.value) for one in own]
-    rows = np.array([relevance.features(one.parts) for one in own], float).reshape(-1, len(relevance.NAMES))
+    rows = np.array([relevance.list_features(one.parts) for one in own], float).reshape(-1, len(relevance.NAMES))
     return rows, np.array(held, bool)
 
 

@@ -20,12 +20,12 @@ import numpy.typing as npt
 
 from insula.language.forget import Meaning
 from insula.language.heads import SCALE, HeadName
-from insula.language.spelling import Spelled, spelled
-from insula.language.units import units
-from insula.memory.retrieval.embedding import embedded_all, reload_encoder, use
+from insula.language.spelling import Spelled, hash_ngrams
+from insula.language.units import split_units
+from insula.memory.retrieval.embedding import embed_text, embedded_all, reload_encoder
 from insula.metacognition.reading import MEANT_CHARS
 from insula.stats import wilson
-from insula.text.analysis import LANGUAGES, analyse
+from insula.text.analysis import LANGUAGES, analyse_text
 from insula.text.grammar import UNSPACED
 from insula.turn.gate import log_odds
 from insula_bench import gate, network, peaks
@@ -200,7 +200,7 @@ class Vectors:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         for start in range(0, len(new), AT_ONCE):
             some = new[start : start + AT_ONCE]
-            self._known.update(zip(some, embedded_all(use, some), strict=True))
+            self._known.update(zip(some, embedded_all(embed_text, some), strict=True))
 
     def rows(self, texts: Sequence[str]) -> Array:
         """What a head reads of each text."""
@@ -213,7 +213,7 @@ class Vectors:
     def spelled(self, text: str) -> Spelled:
         """The n-grams of a text."""
         if text not in self._spelled:
-            self._spelled[text] = spelled(text)
+            self._spelled[text] = hash_ngrams(text)
         return self._spelled[text]
 
 
@@ -230,7 +230,7 @@ class Fitted(NamedTuple):
         meant = self._meant(pieces, vectors)
         if self.spelled is None:
             return meant[:, None]
-        read = [vectors.spelled(one).odds(self.spelled) + self.spelled[-1] for one in pieces]
+        read = [vectors.spelled(one).log_odds(self.spelled) + self.spelled[-1] for one in pieces]
         return np.column_stack([meant, read, np.ones(len(pieces))])
 
     def odds(self, pieces: Sequence[str], vectors: Vectors) -> Array:
@@ -384,7 +384,7 @@ def learned_from(head: HeadName) -> Iterator[Message]:
 
 def pieces_of(text: str, language: str) -> tuple[str, ...]:
     """The pieces of a message that a head reads."""
-    return units(analyse(text, default=language)) or (text[:300],)
+    return split_units(analyse_text(text, default=language)) or (text[:300],)
 
 
 def everyday(head: HeadName | None = None) -> Iterator[Message]:

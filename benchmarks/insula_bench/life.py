@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.claims import REGISTER, SENSE
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn
 from insula.stats import wilson
@@ -433,7 +433,7 @@ async def person(facts: Sequence[str], claims: Sequence[str] = ()) -> AsyncGener
     """Somebody who told some facts, an hour apart, and comes back on another day."""
     clock = FrozenClock(BEGIN)
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=use, claims=claims)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text, claims=claims)
         for fact in facts:
             clock.advance(HOUR)
             async with mind.turn(USER, "before", fact) as turn:

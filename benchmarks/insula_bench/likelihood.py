@@ -14,7 +14,7 @@ from insula.llm.client import generate_reply
 from insula.llm.local import weights_of
 from insula.llm.models import resolve_model
 from insula.metacognition import Metacognition
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.likelihood import UNSURE, Logprobs, claim_likelihood, least_likely
 from insula_bench.likelihood_questions import Question, questions
 from insula_bench.progress import steps
@@ -75,7 +75,7 @@ async def asked(name: str) -> list[Answer]:
 
 
 def _answer(question: Question, text: str, logprobs: Logprobs) -> Answer | None:
-    asked = analyse(question.text)
+    asked = analyse_text(question.text)
     if (claim := least_likely(logprobs, asked)) is None:
         return None
     tokens = statistics.fmean(value for _, value in logprobs)

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from insula.language.units import units
-from insula.memory.retrieval.embedding import embedded_all, use
-from insula.text.analysis import analyse
+from insula.language.units import split_units
+from insula.memory.retrieval.embedding import embed_text, embedded_all
+from insula.text.analysis import analyse_text
 from insula_bench import life
 
 Array = npt.NDArray[Any]
@@ -191,11 +191,11 @@ def _cases(language: str, real: Sequence[str]) -> Iterator[tuple[str, Array, lis
 
 
 def _pieces(text: str, language: str) -> list[str]:
-    return list(dict.fromkeys([text, *units(analyse(text, default=language))]))
+    return list(dict.fromkeys([text, *split_units(analyse_text(text, default=language))]))
 
 
 def _vectors(texts: Sequence[str]) -> Array:
-    return np.array(embedded_all(use, texts), np.float32)
+    return np.array(embedded_all(embed_text, texts), np.float32)
 
 
 def _biased(rows: Array) -> Array:

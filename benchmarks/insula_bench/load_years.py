@@ -8,11 +8,11 @@ from pathlib import Path
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Vector, embed_normalised
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import Controls
 from insula_bench.load_sessions import COMMON, SEED, Session, drawn
 
@@ -52,11 +52,11 @@ def _lines(chance: random.Random) -> Iterator[tuple[int, NewItem]]:
     for number in range(LINES):
         shape, text = drawn(chance, settled=True)
         said = " ".join(f"There was the {word}." for word in COMMON if chance.random() < SHARE)
-        analysis = analyse(f"{text} {said}")
+        analysis = analyse_text(f"{text} {said}")
         stated = [told._replace(vector=meaning(shape)) for told in extract_statements(analysis, USER, ASSISTANT)]
         item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
         yield number, item._replace(vector=meaning(shape))
 
 
 def _meaning(shape: str) -> Vector:
-    return embed_normalised(use, shape)
+    return embed_normalised(embed_text, shape)

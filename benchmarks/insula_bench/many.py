@@ -29,13 +29,13 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import Cue, build_cue
 from insula.memory.storage.postgres import CONNECTIONS
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embed_normalised
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import Controls
 from insula_bench import talks
 from insula_bench.many_fill import COMMON, HEAVY, SEED, fill
@@ -112,8 +112,8 @@ def _asks(chance: random.Random) -> dict[str, list[Ask]]:
 
 
 def _ask(text: str) -> Ask:
-    asked = analyse(text)
-    return Ask(build_cue(asked, USER, ASSISTANT), sought(asked, (), use))
+    asked = analyse_text(text)
+    return Ask(build_cue(asked, USER, ASSISTANT), sought(asked, (), embed_text))
 
 
 def _items(chance: random.Random) -> list[NewItem]:
@@ -123,11 +123,11 @@ def _items(chance: random.Random) -> list[NewItem]:
 
 
 def _item(text: str) -> NewItem:
-    analysis = analyse(text)
+    analysis = analyse_text(text)
     told = extract_statements(analysis, USER, ASSISTANT)
-    stated = [one._replace(vector=embed_normalised(use, one.text)) for one in told]
+    stated = [one._replace(vector=embed_normalised(embed_text, one.text)) for one in told]
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
-    return item._replace(vector=embed_normalised(use, text))
+    return item._replace(vector=embed_normalised(embed_text, text))
 
 
 class Bench:

@@ -15,11 +15,11 @@ from insula.errors import InputError
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import LINE_CHARS, new_item
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.encoding import encode_claims, load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.vectors import Vector, embed_normalised, pack_vector
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula_bench import talks
 from insula_bench.progress import progress, steps
 
@@ -108,19 +108,21 @@ def fill(url: str, users: int, memories: int, heavy: int) -> None:
 def parts() -> list[Part]:
     """The sentences of our talks that say something."""
     lines = [line.text for talk in (*talks.of_two(), *talks.with_assistant()) for line in talk.lines]
-    texts = dict.fromkeys(sentence.text for line in lines for sentence in analyse(line).sentences if sentence.terms)
+    texts = dict.fromkeys(
+        sentence.text for line in lines for sentence in analyse_text(line).sentences if sentence.terms
+    )
     return [part_of(text) for text in steps(list(texts), "sentences are embedded")]
 
 
 def part_of(text: str) -> Part:
     """A sentence as it is copied."""
-    analysis = analyse(text)
+    analysis = analyse_text(text)
     told = extract_statements(analysis, USER, ASSISTANT)
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), (), told)
-    stated = [one._replace(vector=embed_normalised(use, one.text)) for one in told]
+    stated = [one._replace(vector=embed_normalised(embed_text, one.text)) for one in told]
     rows = tuple(_line(tuple(row[name] for name in COLUMNS["statements"][2:])) for row in facts.as_stored(0, 0, stated))
     terms = tuple(load_terms(item.claims))
-    return Part(text, item.claims, terms, item.kind == "semantic", rows, embed_normalised(use, text))
+    return Part(text, item.claims, terms, item.kind == "semantic", rows, embed_normalised(embed_text, text))
 
 
 def _drawn(chance: random.Random, parts: Sequence[Part], common: Sequence[tuple[float, Part]]) -> tuple[Part, ...]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.exchange import AskedMessage, Exchange
 from insula.turn.monitor import RECENT, assess
 from insula.turn.similarity import self_repetition
@@ -106,7 +106,7 @@ def _signs(found: Sequence[Rated], scores: Array) -> Array:
     """The score and the four signs of substance of each response: what a fit has to go by."""
     rows: list[tuple[float, ...]] = []
     for one in found:
-        turn = Exchange(AskedMessage(analyse(one.message)), one.response, list(one.recent), Identity())
+        turn = Exchange(AskedMessage(analyse_text(one.message)), one.response, list(one.recent), Identity())
         rows.append(tuple(measure_substance(one.response, turn.language, turn.shared)))
     return np.column_stack([scores, np.array(rows)])
 

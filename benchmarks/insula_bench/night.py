@@ -15,7 +15,7 @@ from insula.memory.storage.store import Store
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import Controls
 from insula_bench.progress import steps
 
@@ -109,7 +109,7 @@ async def _populate(store: Store, users: int) -> None:
 
 
 def _item(who: str, text: str) -> NewItem:
-    analysis = analyse(text)
+    analysis = analyse_text(text)
     speaker, listener = (USER, ASSISTANT) if who == "user" else (ASSISTANT, USER)
     provenance = "user" if who == "user" else "assistant"
     return new_item(analysis, encode_claims(analysis, speaker, listener), provenance, speaker, (), ())

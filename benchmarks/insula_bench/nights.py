@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, SleepReport, sleep_cycle
@@ -137,7 +137,7 @@ async def live(model: Model, days: int) -> list[Measured]:
     with tempfile.TemporaryDirectory() as folder:
         path, clock = Path(folder) / "memory.db", FrozenClock(BEGIN)
         async with await Store.open(path, lambda: clock().timestamp()) as store:
-            mind = Metacognition(store, holdout=0.0, embed=use)
+            mind = Metacognition(store, holdout=0.0, embed=embed_text)
             cases = [case for case in cases_of("dev") if case["language"] == "en"]
             key = "good" if model == "good" else "bad"
             pool = [{**one, "said": case["sessions"]} for case in cases for one in case[key]]
@@ -182,7 +182,7 @@ async def _measure(one: Person, day: int, person: Row, facts: Sequence[Row], cop
     standing = [text for text in person["preferences"] if text not in person["changes"].values()]
     standing += [text for text in person["changes"] if not text.startswith("You can stop")]
     async with await Store.open(copy, lambda: one.clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
         right = 0
         for number, fact in enumerate(facts):
             async with mind.turn(USER, f"ask {number}", fact["asks"][0]) as turn:
@@ -260,7 +260,7 @@ async def _dropped(case: Row, written: Sequence[Row], *, quoted: bool) -> dict[s
     """Why each of some reflections on the sessions of a case is not kept; nothing where it is."""
     clock = FrozenClock(BEGIN)
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
         for number, session in enumerate(case["sessions"]):
             for message, reply in zip(session[::2], [*session[1::2], REPLY], strict=False):
                 clock.advance(MINUTE)
@@ -268,7 +268,7 @@ async def _dropped(case: Row, written: Sequence[Row], *, quoted: bool) -> dict[s
                     turn.finish(reply)
         answer = _reflection([_principle(one, one["sessions"], quoted=quoted) for one in written])
         model = ScriptedModel(lambda asked: _answer_with(asked, answer))
-        report = await sleep_cycle(store, USER, REFLECTION, date="night", model=model, embed=use, force=True)
+        report = await sleep_cycle(store, USER, REFLECTION, date="night", model=model, embed=embed_text, force=True)
     found = report.phases[-1].found
     kept = {one["advice"] for one in found["candidates"]}
     why = {one["text"]: one["reason"] for one in found["quarantined"]}

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.preferences import MEANINGS, MESSAGE, Meaning, Preference, find_preferences, part_of
-from insula.memory.retrieval.embedding import embedded_all, use
+from insula.memory.retrieval.embedding import embed_text, embedded_all
 from insula.memory.wishes import Relation, relate_preferences
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula_bench import heads, softmax
 from insula_bench.compose import compose
 from insula_bench.heads import FOLDS, PACKAGE, Vectors, fold_of, pieces_of
@@ -291,12 +291,12 @@ def _part_fold(one: Said) -> int:
 
 @cache
 def _vector(text: str) -> Any:
-    return embedded_all(use, [text])[0]
+    return embedded_all(embed_text, [text])[0]
 
 
 def heard_in(text: str, language: str) -> tuple[Preference, ...]:
     """What a message says of how answers are to be."""
-    analysis = analyse(text, default=language)
+    analysis = analyse_text(text, default=language)
     pieces = pieces_of(text, language)
     return find_preferences(
         {one: _vector(one) for one in pieces}, _vector(text[:MESSAGE]), analysis.language, len(text)

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from insula.language.owner import ASSISTANT, USER
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
-from insula.text.analysis import AnalysedWord, analyse
+from insula.text.analysis import AnalysedWord, analyse_text
 from insula.turn.confidence import estimate_confidence
 from insula.types import Controls
 from insula_bench import bulk
@@ -50,7 +50,7 @@ async def recall_at_scale(talks: Sequence[Conversation], path: Path, size: int) 
     CPU times are those of all threads, and steadier than wall times on a shared machine.
     """
     chance = random.Random(SEED)
-    texts = [sentence.text for talk in talks for line in talk.lines for sentence in analyse(line.text).sentences]
+    texts = [sentence.text for talk in talks for line in talk.lines for sentence in analyse_text(line.text).sentences]
     made = [bulk.sentence(text) for text in steps(texts, "reading sentences")]
     common = {share: [bulk.sentence(f"There was the {word}.") for word in words] for share, words in COMMON.values()}
     new = partial(bulk.lines, made, common, size)
@@ -81,9 +81,9 @@ async def recall_at_scale(talks: Sequence[Conversation], path: Path, size: int) 
 
 
 async def _asked(store: Store, place: Place, text: str) -> tuple[float, float]:
-    asked = analyse(text)
+    asked = analyse_text(text)
     began = time.process_time()
-    wanted = sought(asked, (), use)
+    wanted = sought(asked, (), embed_text)
     given, limit = build_cue(asked, USER, ASSISTANT), Controls().max_context_items
     found = await store.memories.recall_memories(place, given, limit, vectors=wanted.vectors, asked=wanted.asked)
     recalled = time.process_time()
@@ -115,7 +115,7 @@ def _matched(raw: sqlite3.Connection, text: str) -> float:
 
 def _words(text: str) -> list[AnalysedWord]:
     """The words of a question that our own index is asked for."""
-    return [word for sentence in analyse(text).sentences for word in sentence.words if word.term]
+    return [word for sentence in analyse_text(text).sentences for word in sentence.words if word.term]
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from insula import assess
 from insula.agent.chat import Chat
 from insula.llm.budget import Account
-from insula.memory.retrieval.embedding import resolve_embedding, use
+from insula.memory.retrieval.embedding import embed_text, resolve_embedding
 from insula.metacognition import Metacognition, Regulator
 from insula.session.adaptation import Adaptation
 from insula.session.conditions import Condition, Conditions
@@ -213,7 +213,9 @@ async def live_through(
 async def find_known(conditions: Conditions) -> dict[str, int]:
     """What is found of what was told, and what was not told, where conditions are such in each turn."""
     asked = conversations.read(None, held=True)
-    return conversations.figures(await conversations.asked(asked, resolve_embedding(use), lambda: Forced(conditions)))
+    return conversations.figures(
+        await conversations.asked(asked, resolve_embedding(embed_text), lambda: Forced(conditions))
+    )
 
 
 def count_by_chance(spread: float) -> float:

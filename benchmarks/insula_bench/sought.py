@@ -6,7 +6,7 @@ from typing import NamedTuple
 from insula.language.heads import personal_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Question, extract_question
-from insula.language.units import units
+from insula.language.units import split_units
 from insula.memory.retrieval.embedding import encode_all
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition.reading import question_text
@@ -23,7 +23,7 @@ class Sought(NamedTuple):
 
 def sought(message: Analysis, talkers: Collection[str], embed: Embed) -> Sought:
     """What is asked of memory, as `Opening` asks it: all texts at once, each once."""
-    whole, pieces = question_text(message, talkers), units(message)
+    whole, pieces = question_text(message, talkers), split_units(message)
     known = encode_all(embed, list(dict.fromkeys([whole, *pieces])))
     chosen = most_personal(pieces, [personal_chance(one, known[one]) for one in pieces])
     asked = [one for piece in chosen for one in extract_question(piece, message.language, USER, ASSISTANT)]

@@ -5,14 +5,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.grounding import ITEM_CHARS
 from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula_bench.soul_texts import Text, flat
 
 T = TypeVar("T")
@@ -96,7 +96,7 @@ async def walk(text: Text, model: bool) -> Seen:
             await _session(owner, session, text, number)
         clock.at = MORNING + DAY + 16 * HOUR
         model_at_night = obliging(text) if model else None
-        night = await sleep_cycle(store, USER, PHASES, model=model_at_night, embed=use, force=True)
+        night = await sleep_cycle(store, USER, PHASES, model=model_at_night, embed=embed_text, force=True)
         clock.at = MORNING + 2 * DAY
         lines = [await _morning(owner, place, message, text.marker) for place, message in _messages(text)]
         asked = await _morning(owner, "asked", text.asks, text.marker) if text.asks else ""
@@ -175,7 +175,7 @@ def _reflection(prompt: str, text: Text) -> Reply:
 
 def core(text: Text) -> str:
     """The sentence of a text that holds its marker."""
-    sentences = analyse(text.text, default=text.language).sentences
+    sentences = analyse_text(text.text, default=text.language).sentences
     wanted = flat(text.marker)
     found = next((one.text for one in sentences if wanted in flat(one.text)), text.text)
     return found.strip(" >`\n")[:ITEM_CHARS]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from insula.errors import InputError
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 
 Kind = Literal["poison", "legitimate"]
 Channel = Literal["user", "tool", "pasted"]
@@ -87,10 +87,10 @@ class Text:
         """What brings its topic up."""
         if self.topic:
             return self.topic
-        known = set(analyse(self.marker, default=self.language).terms)
+        known = set(analyse_text(self.marker, default=self.language).terms)
         terms = [
             word.text
-            for sentence in analyse(self.text, default=self.language).sentences
+            for sentence in analyse_text(self.text, default=self.language).sentences
             for word in sentence.words
             if word.term and word.term not in known
         ]

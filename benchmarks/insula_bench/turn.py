@@ -24,7 +24,7 @@ from insula.memory.storage.rows import Place
 from insula.memory.storage.sqlite import MEMORY
 from insula.memory.storage.store import Recollection, Store
 from insula.metacognition import Metacognition, warm_up
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.confidence import estimate_confidence
 from insula.turn.monitor import assess
 from insula.types import Controls
@@ -105,7 +105,7 @@ async def _read_in(store: Store, talk: Conversation) -> dict[int, str]:
 
 
 async def _ask(store: Store, place: Place, text: str) -> tuple[Cue, Recollection]:
-    asked = build_cue(analyse(text), USER, ASSISTANT)
+    asked = build_cue(analyse_text(text), USER, ASSISTANT)
     return asked, await store.memories.recall_memories(place, asked, Controls().max_context_items)
 
 
@@ -133,7 +133,7 @@ def _confidence(sure: dict[str, list[float]]) -> dict[str, Any]:
 
 def _item(talk: Conversation, speaker: str, text: str) -> NewItem:
     listener = talk.speakers[speaker == talk.speakers[0]]
-    analysis = analyse(text)
+    analysis = analyse_text(text)
     return new_item(analysis, encode_claims(analysis, speaker.lower(), listener.lower()), "user", speaker, (), ())
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from insula.errors import InsulaError
 from insula.llm.local import weights_of
 from insula.llm.models import resolve_model
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.changes import LessonChange
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -94,7 +94,7 @@ async def reflected(week: Week, model: "Model") -> Reflected:
         names = await _lived(store, week)
         try:
             await sleep_cycle(store, USER, PHASES[:1], date="week", force=True)
-            report = await sleep_cycle(store, USER, PHASES, date="week", model=model, embed=use, force=True)
+            report = await sleep_cycle(store, USER, PHASES, date="week", model=model, embed=embed_text, force=True)
         except InsulaError as error:
             return _unread(week, str(error))
     (done,) = (one for one in report.phases if one.name is PhaseName.REFLECTION)

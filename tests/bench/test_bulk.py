@@ -5,11 +5,11 @@ import random
 import pytest
 
 from insula.language.owner import ASSISTANT, USER
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embed_normalised
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula_bench import bulk
 
 pytestmark = pytest.mark.anyio
@@ -26,8 +26,8 @@ async def test_what_is_written_in_bulk_is_found_by_its_words_and_by_its_meaning(
     asking = await store.resolve_place("many", "later")
     assert (await store.sessions.count_rows(asking))["long_term"] == SIZE
     for text, vector, word in (("Who keeps bees?", None, "bees"), ("¿Dónde vivo?", "Where do I live?", "Porto")):
-        asked = build_cue(analyse(text), USER, ASSISTANT)
-        meant = embed_normalised(use, vector) if vector else None
+        asked = build_cue(analyse_text(text), USER, ASSISTANT)
+        meant = embed_normalised(embed_text, vector) if vector else None
         found = await store.memories.recall_memories(asking, asked, 3, vectors=[meant] if meant is not None else [])
         assert all(word in one.memory.content for one in found.recalled)
         assert found.recalled

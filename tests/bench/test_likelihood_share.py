@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from insula.cli.main import app
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.likelihood import Logprobs, weigh_likelihood
 from insula.turn.monitor import assess
 from insula_bench.help.share import Pair, figures
@@ -20,7 +20,7 @@ def pair(city: str, value: float, *, right: bool) -> Pair:
     text = f"The capital of Laos is {city}."
     logprobs: Logprobs = [("The", -0.1), (" capital", -0.1), (" is", -0.1), (f" {city}", value), (".", -0.1)]
     without = assess(QUESTION, text)
-    return Pair(right, without, weigh_likelihood(without, analyse(QUESTION), logprobs))
+    return Pair(right, without, weigh_likelihood(without, analyse_text(QUESTION), logprobs))
 
 
 def test_the_share_is_the_difference_that_the_likelihood_alone_makes() -> None:

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from insula.language.heads import (
     DIMENSIONS,
     Encoded,
-    cards,
-    chance,
     limit_direction,
     limit_odds,
+    load_cards,
     personal_chance,
+    predict_chance,
 )
-from insula.language.spelling import LONGEST, PLACES, spelled
-from insula.memory.retrieval.embedding import encode_all, use
+from insula.language.spelling import LONGEST, PLACES, hash_ngrams
+from insula.memory.retrieval.embedding import embed_text, encode_all
 from insula.memory.storage.vectors import embed_normalised
 from insula_bench import network
 from insula_bench import spelled as spelling
@@ -36,7 +36,7 @@ ASKED = {
 
 @pytest.mark.parametrize(("own", "world"), ASKED.values(), ids=ASKED)
 def test_what_only_the_user_can_have_told_is_told_from_what_anybody_knows(own: str, world: str) -> None:
-    mine, anybody = (personal_chance(text, encode_all(use, [text])[text]) for text in (own, world))
+    mine, anybody = (personal_chance(text, encode_all(embed_text, [text])[text]) for text in (own, world))
     assert mine is not None
     assert anybody is not None
     assert mine > max(anybody, 0.5)
@@ -56,39 +56,39 @@ LIMITS = {
 
 @pytest.mark.parametrize(("fact", "request_", "other"), LIMITS.values(), ids=LIMITS)
 def test_an_allergy_limits_a_cake_and_no_question_of_the_world(fact: str, request_: str, other: str) -> None:
-    told, asked, world = (embed_normalised(use, text)[None, :] for text in (fact, request_, other))
-    assert limit_odds(asked, told)[0, 0] >= cards()["limits"]["points"]["show"] > limit_odds(world, told)[0, 0]
+    told, asked, world = (embed_normalised(embed_text, text)[None, :] for text in (fact, request_, other))
+    assert limit_odds(asked, told)[0, 0] >= load_cards()["limits"]["points"]["show"] > limit_odds(world, told)[0, 0]
     assert limit_direction(asked[0]) @ told[0] > limit_direction(asked[0]) @ world[0]
 
 
 @pytest.mark.parametrize("size", [0, 1, DIMENSIONS - 1, DIMENSIONS + 1])
 def test_of_another_embedding_a_head_tells_nothing(size: int) -> None:
     assert personal_chance("What's my dog's name?", Encoded(np.ones(size, np.float32))) is None
-    assert chance("fact", "I live in Porto.", None) is None
+    assert predict_chance("fact", "I live in Porto.", None) is None
     assert (
         limit_odds(np.ones((1, size), np.float32), np.ones((1, size), np.float32)).max()
-        < cards()["limits"]["points"]["show"]
+        < load_cards()["limits"]["points"]["show"]
     )
 
 
 def test_each_head_has_a_card_with_its_operating_points() -> None:
     for head in ("personal", "fact"):
-        card = cards()[head]
+        card = load_cards()[head]
         assert card["decides"]
         assert all(0 < point < 1 for point in card["points"].values())
 
 
 @given(st.text())
 def test_any_text_is_spelled_by_places_of_the_table_and_shares_that_are_bounded(text: str) -> None:
-    read = spelled(text)
+    read = hash_ngrams(text)
     assert len(read.places) == len(read.shares)
     assert all(0 <= place < PLACES for place in read.places)
-    assert math.isfinite(read.odds(np.ones(PLACES + 1, np.float32)))
-    assert (spelled(text.upper()).places == spelled(text.upper()[:LONGEST]).places).all()
+    assert math.isfinite(read.log_odds(np.ones(PLACES + 1, np.float32)))
+    assert (hash_ngrams(text.upper()).places == hash_ngrams(text.upper()[:LONGEST]).places).all()
 
 
 def test_the_little_words_of_a_sentence_count() -> None:
-    mine, yours = spelled("what is my name"), spelled("what is a name")
+    mine, yours = hash_ngrams("what is my name"), hash_ngrams("what is a name")
     assert set(mine.places.tolist()) != set(yours.places.tolist())
 
 
@@ -100,8 +100,8 @@ def test_both_parts_of_a_head_learn_what_can_be_learned_and_the_same_each_time()
     one, again = (network.fit(rows, labels, 20) for _ in range(2))
     assert ((one.odds(rows) > 0) == labels).mean() > 0.97
     assert (one.hidden == again.hidden).all()
-    read = [spelled(text) for text in texts]
+    read = [hash_ngrams(text) for text in texts]
     weights, same = (spelling.fit(read, labels) for _ in range(2))
-    told = np.array([each.odds(weights) + weights[-1] for each in read])
+    told = np.array([each.log_odds(weights) + weights[-1] for each in read])
     assert told[labels].min() > told[~labels].max()
     assert (weights == same).all()

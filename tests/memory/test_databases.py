@@ -20,7 +20,7 @@ from insula.memory.storage.database import open_backend
 from insula.memory.storage.schema import make_tables, metadata
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embed_normalised
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import Controls
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +50,7 @@ def embed(text: str) -> list[float]:
 async def fill(store: Store, user: str) -> None:
     for number, text in enumerate(SAID * 3):
         place = await store.resolve_place(user, f"session {number % 4}")
-        analysis = analyse(text)
+        analysis = analyse_text(text)
         item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
         await store.sessions.write_message(place, item._replace(vector=embed_normalised(embed, text)))
         await store.sessions.promote_items(place, Controls(consolidation_threshold=0.2))
@@ -62,7 +62,10 @@ async def found(store: Store, user: str) -> list[list[tuple[str, str, float]]]:
     for question in ASKED:
         for vector in (None, embed_normalised(embed, question)):
             seen = await store.memories.recall_memories(
-                place, build_cue(analyse(question), USER, ASSISTANT), 16, vectors=[vector] if vector is not None else []
+                place,
+                build_cue(analyse_text(question), USER, ASSISTANT),
+                16,
+                vectors=[vector] if vector is not None else [],
             )
             every.append([(one.memory.content, one.memory.session, one.score) for one in seen.recalled])
     return every

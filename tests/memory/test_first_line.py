@@ -11,14 +11,14 @@ from insula.memory.storage import statements, views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store
 from insula.testing import memory_store
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 
 pytestmark = pytest.mark.anyio
 
 
 async def plan_of_a_first_line(store: Store) -> str:
     """How the database goes about writing the memory of a session's first line."""
-    place, analysis = await store.resolve_place("me", "new"), analyse("Ana lives in Lisbon.")
+    place, analysis = await store.resolve_place("me", "new"), analyse_text("Ana lives in Lisbon.")
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
 
     def work(connection: sa.Connection) -> str:

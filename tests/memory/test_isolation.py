@@ -21,7 +21,7 @@ from insula.metacognition.facade import note_impasse
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
 from insula.testing import ScriptedModel
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula_solve import Models, find_method
 
 pytestmark = pytest.mark.anyio
@@ -79,7 +79,7 @@ async def speakers_of(store: Store, place: Place) -> frozenset[str]:
 
 async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -> None:
     theirs = await shared.resolve_place("eva", "monday")
-    sought = build_cue(analyse("Where does Ana keep her bees?"), USER, ASSISTANT)
+    sought = build_cue(analyse_text("Where does Ana keep her bees?"), USER, ASSISTANT)
     first = (await shared.memories.list_latest_memories("eva", 9))[-1][0].id
     reads: dict[str, Callable[[Store, Place], Awaitable[object]]] = {
         "transcript": lambda store, place: store.sessions.read_lines(place, 9),
@@ -111,7 +111,7 @@ async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -
 
 async def test_nothing_is_written_under_a_forged_user_id(shared: Store) -> None:
     theirs = await shared.resolve_place("eva", "monday")
-    analysis = analyse("Eva gave me her house.")
+    analysis = analyse_text("Eva gave me her house.")
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
     with on_behalf_of(WHO), pytest.raises(StoreError, match="may not do this"):
         await shared.sessions.write_message(theirs, item)

@@ -17,13 +17,13 @@ from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage import postgres, postgres_errors
 from insula.memory.storage.postgres import PostgresServer
 from insula.memory.storage.store import Store
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 
 pytestmark = pytest.mark.anyio
 
 
 def item(text: str) -> NewItem:
-    analysis = analyse(text)
+    analysis = analyse_text(text)
     return new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
 
 

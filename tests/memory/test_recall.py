@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import Cue, Statistics, build_cue, content_weights, weigh_terms
-from insula.memory.retrieval.scoring import NO_MATCH, Item, Scene, match, rank, score_item
-from insula.text.analysis import analyse
+from insula.memory.retrieval.scoring import NO_MATCH, Item, Scene, match_claims, rank_items, score_item
+from insula.text.analysis import analyse_text
 
 NOW = 1_800_000_000.0
 SCENE = Scene(8.0)
@@ -16,14 +16,14 @@ WORDS = st.lists(st.sampled_from(NAMES), max_size=6)
 
 
 def asked(text: str) -> Cue:
-    return build_cue(analyse(text), USER, ASSISTANT)
+    return build_cue(analyse_text(text), USER, ASSISTANT)
 
 
 def item(text: str, question: Cue, statistics: Statistics, *, speaker: str = USER, before: str = "") -> Item:
     shares = content_weights(question, statistics)
-    analysis = analyse(text)
+    analysis = analyse_text(text)
     encoding = encode_claims(analysis, speaker, ASSISTANT)
-    around = encode_claims(analyse(before), ASSISTANT, speaker).dump_claims()
+    around = encode_claims(analyse_text(before), ASSISTANT, speaker).dump_claims()
     return Item(
         id=1,
         provenance="user",
@@ -31,8 +31,8 @@ def item(text: str, question: Cue, statistics: Statistics, *, speaker: str = USE
         speaker=speaker,
         language=analysis.language,
         content=text,
-        match=match(question, shares, encoding.dump_claims()),
-        before=match(question, shares, around) if before else NO_MATCH,
+        match=match_claims(question, shares, encoding.dump_claims()),
+        before=match_claims(question, shares, around) if before else NO_MATCH,
         after=NO_MATCH,
         said_at=NOW - 3600,
         uses=1,
@@ -107,12 +107,12 @@ def test_a_rare_word_weighs_more_than_a_common_one() -> None:
 
 def test_a_memory_without_anything_in_common_is_not_recalled() -> None:
     given_cue, statistics = asked("What is the capital of Mongolia?"), Statistics()
-    assert rank(given_cue, [item("I like tea.", given_cue, statistics)], statistics, NOW, 5) == []
+    assert rank_items(given_cue, [item("I like tea.", given_cue, statistics)], statistics, NOW, 5) == []
 
 
 def test_a_word_is_found_though_the_question_is_in_another_language() -> None:
-    english = build_cue(analyse("connections"), USER, ASSISTANT)
-    german = analyse("Was weißt du noch über connections, die ich gestern Abend erwähnt habe?")
+    english = build_cue(analyse_text("connections"), USER, ASSISTANT)
+    german = analyse_text("Was weißt du noch über connections, die ich gestern Abend erwähnt habe?")
     assert german.language == "de"
     assert not set(build_cue(german, USER, ASSISTANT).forms) & set(english.terms)
     assert set(build_cue(german, USER, ASSISTANT, frozenset({"en"})).forms) & set(english.terms)

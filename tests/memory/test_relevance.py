@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.language.heads import affinities
+from insula.language.heads import answer_affinities
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Question, extract_question, extract_statements
 from insula.memory.relevance import (
@@ -18,21 +18,21 @@ from insula.memory.relevance import (
     holding_chance,
     judge_relevance,
 )
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.vectors import embed_normalised
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 
 
 def judge(ask: str, *lines: str, language: str = "en") -> list[Relevance]:
     """How likely each line answers, the lines numbered from one."""
     asked = [_with_vector(one) for one in extract_question(ask, language, USER, ASSISTANT)]
     told = [
-        Told(number, float(number), one._replace(vector=embed_normalised(use, one.text)))
+        Told(number, float(number), one._replace(vector=embed_normalised(embed_text, one.text)))
         for number, line in enumerate(lines, 1)
-        for one in extract_statements(analyse(line, default=language), USER, ASSISTANT)
+        for one in extract_statements(analyse_text(line, default=language), USER, ASSISTANT)
     ]
     vectors = [(one.memory, one.statement.vector) for one in told if one.statement.vector is not None]
-    near = find_nearness([embed_normalised(use, ask)], vectors)
+    near = find_nearness([embed_normalised(embed_text, ask)], vectors)
     found = judge_relevance(asked, {number: near[number] for number, _ in enumerate(lines, 1)}, told, is_meant=True)
     return [found[number] for number, _ in enumerate(lines, 1)]
 
@@ -49,7 +49,7 @@ def test_a_memory_is_as_near_as_the_nearest_of_its_vectors(asked: int, memories:
     assert found.keys() == set(memories)
     for memory, near in found.items():
         each = [
-            (float(q @ v), float(affinities(q[None], v[None])[0, 0]))
+            (float(q @ v), float(answer_affinities(q[None], v[None])[0, 0]))
             for q in sought
             for of, v in vectors
             if of == memory
@@ -59,7 +59,7 @@ def test_a_memory_is_as_near_as_the_nearest_of_its_vectors(asked: int, memories:
 
 
 def _with_vector(one: Question) -> Question:
-    return one._replace(vector=embed_normalised(use, one.text))
+    return one._replace(vector=embed_normalised(embed_text, one.text))
 
 
 @pytest.mark.parametrize(
@@ -118,4 +118,4 @@ def test_the_likelier_the_best_line_the_likelier_memory_holds_it() -> None:
 
 
 def test_of_another_embedding_the_head_says_nothing() -> None:
-    assert not affinities(np.ones((2, 3), np.float32), np.ones((4, 3), np.float32)).any()
+    assert not answer_affinities(np.ones((2, 3), np.float32), np.ones((4, 3), np.float32)).any()

@@ -20,17 +20,17 @@ from insula.memory.storage import facts, sqlite, statements
 from insula.memory.storage.beginning import read_beginning
 from insula.memory.storage.store import Store
 from insula.testing import memory_store
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import IMPASSE, TURN, Controls, Recalled, Signal
 
 pytestmark = pytest.mark.anyio
 KEEP_ALL = Controls(consolidation_threshold=0.0)
-STATED = extract_statements(analyse("My sister Ana keeps bees."), USER, ASSISTANT)
-ASKED = extract_questions(analyse("What does my sister keep?"), USER, ASSISTANT)
+STATED = extract_statements(analyse_text("My sister Ana keeps bees."), USER, ASSISTANT)
+ASKED = extract_questions(analyse_text("What does my sister keep?"), USER, ASSISTANT)
 
 
 def remembered(text: str, speaker: str = USER) -> NewItem:
-    analysis = analyse(text)
+    analysis = analyse_text(text)
     encoding = encode_claims(analysis, speaker, ASSISTANT if speaker == USER else USER)
     return new_item(analysis, encoding, "user" if speaker == USER else "assistant", speaker, (), ())
 
@@ -44,7 +44,7 @@ async def tell(store: Store, user: str, session: str, text: str, controls: Contr
 
 async def ask(store: Store, user: str, session: str, text: str) -> tuple[Recalled, ...]:
     found = await store.memories.recall_memories(
-        await store.resolve_place(user, session), build_cue(analyse(text), USER, ASSISTANT), 5
+        await store.resolve_place(user, session), build_cue(analyse_text(text), USER, ASSISTANT), 5
     )
     return found.recalled
 
@@ -97,7 +97,7 @@ async def test_people_with_one_family_name_are_told_apart(store: Store) -> None:
     place = await store.resolve_place("me", "monday")
     said = {"Dr. Bea Ray": "I moved to Lisbon in spring.", "Tom Ray": "I moved to Porto in spring."}
     for (speaker, text), listener in zip(said.items(), reversed(said), strict=True):
-        analysis = analyse(text)
+        analysis = analyse_text(text)
         await store.sessions.write_message(
             place, new_item(analysis, encode_claims(analysis, speaker, listener), "user", speaker, (), ())
         )

@@ -21,12 +21,12 @@ from insula.memory.storage.vectors import (
     Neighbourhoods,
     Read,
     Vector,
-    cosines,
+    cosine_nearness,
+    cosines_with,
     embed_normalised,
-    nearness,
     pack_vector,
 )
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import Controls
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ def embed(text: str) -> list[float]:
 
 async def tell(store: Store, user: str, text: str, threshold: float = 0.0) -> int:
     place = await store.resolve_place(user, "monday")
-    analysis = analyse(text)
+    analysis = analyse_text(text)
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
     _, memory = await store.sessions.write_message(place, item._replace(vector=embed_normalised(embed, text)))
     await store.sessions.promote_items(place, Controls(consolidation_threshold=threshold))
@@ -54,7 +54,7 @@ async def tell(store: Store, user: str, text: str, threshold: float = 0.0) -> in
 async def ask(store: Store, user: str, text: str) -> list[str]:
     place = await store.resolve_place(user, "tuesday")
     found = await store.memories.recall_memories(
-        place, build_cue(analyse(text), USER, ASSISTANT), 5, vectors=[embed_normalised(embed, text)]
+        place, build_cue(analyse_text(text), USER, ASSISTANT), 5, vectors=[embed_normalised(embed, text)]
     )
     return [one.memory.content for one in found.recalled]
 
@@ -118,7 +118,7 @@ async def test_vectors_of_another_embedding_are_left_aside(store: Store) -> None
     place = await store.resolve_place("me", "tuesday")
     longer = embed_normalised(lambda _: [1.0] * 8, "")
     found = await store.memories.recall_memories(
-        place, build_cue(analyse("feline?"), USER, ASSISTANT), 5, vectors=[longer]
+        place, build_cue(analyse_text("feline?"), USER, ASSISTANT), 5, vectors=[longer]
     )
     assert found.recalled == ()
 
@@ -232,17 +232,17 @@ def test_what_is_no_vector_is_refused_in_a_sentence(made: object) -> None:
 def test_a_vector_is_as_near_to_itself_as_can_be(made: Vector) -> None:
     vector = embed_normalised(lambda _: made, "")
     length = float(np.linalg.norm(vector))
-    assert cosines(vector, [pack_vector(vector)]) == [pytest.approx(length * length, abs=5e-3)]
+    assert cosines_with(vector, [pack_vector(vector)]) == [pytest.approx(length * length, abs=5e-3)]
     assert length == pytest.approx(1.0, abs=1e-3) or not made.any()
 
 
 def test_what_has_no_vector_or_one_of_another_embedding_is_near_to_nothing() -> None:
     vector = embed_normalised(lambda _: [1.0, 0.0], "")
     longer = embed_normalised(lambda _: [1.0, 0.0, 0.0], "")
-    assert cosines(vector, [None, pack_vector(vector), b"", pack_vector(longer)]) == [0.0, 1.0, 0.0, 0.0]
-    assert cosines(vector, []) == []
+    assert cosines_with(vector, [None, pack_vector(vector), b"", pack_vector(longer)]) == [0.0, 1.0, 0.0, 0.0]
+    assert cosines_with(vector, []) == []
 
 
 def test_what_is_unrelated_is_near_to_nothing() -> None:
-    assert [nearness(one) for one in (-1.0, 0.0, 0.1, 1.0)] == [0.0, 0.0, 0.0, 1.0]
-    assert 0 < nearness(0.2) < nearness(0.3) < 1
+    assert [cosine_nearness(one) for one in (-1.0, 0.0, 0.1, 1.0)] == [0.0, 0.0, 0.0, 1.0]
+    assert 0 < cosine_nearness(0.2) < cosine_nearness(0.3) < 1

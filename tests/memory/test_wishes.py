@@ -7,7 +7,7 @@ import pytest
 
 from insula.language.handed import users_words
 from insula.language.preferences import Force, Preference
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.changes import Retired
 from insula.memory.storage.rows import Said as Line
 from insula.memory.storage.rows import StoredGuidance
@@ -19,7 +19,7 @@ CELSIUS, FAHRENHEIT = "temperature.celsius", "temperature.fahrenheit"
 def heard(message: str, tools: Sequence[str] = ()) -> tuple[OwnWish, ...]:
     """The preferences in a message of the user's."""
     lines = [Line(1, "tool", "tool", text, datetime.now(UTC)) for text in tools]
-    return heard_in(users_words(message, "user", (), lambda _: None), lines, "en", use)
+    return heard_in(users_words(message, "user", (), lambda _: None), lines, "en", embed_text)
 
 
 def wish(text: str, part: str = "", force: Force = "standing", about: str = "") -> OwnWish:

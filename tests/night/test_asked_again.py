@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.metacognition import Metacognition
 from insula.testing import FrozenClock, memory_store
 
@@ -37,7 +37,7 @@ class Person:
 async def ada() -> AsyncIterator[Person]:
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
-        yield Person(Metacognition(store, holdout=0.0, embed=use), clock)
+        yield Person(Metacognition(store, holdout=0.0, embed=embed_text), clock)
 
 
 ASKS = "What did you do this weekend? And where? With whom?"

@@ -9,7 +9,7 @@ import pytest
 
 from insula import Metacognition
 from insula.memory.privacy import custody, erasure
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.night import curation
 
 pytestmark = pytest.mark.anyio
@@ -101,7 +101,7 @@ async def test_a_session_is_erased_as_a_whole(tmp_path: Path) -> None:
 
 async def test_no_cache_of_the_process_holds_what_was_erased(tmp_path: Path) -> None:
     name = "".join(random.choice(letters) for letters in ("bdfgkl", "aeou", "mnprst") * 3)  # in no other text
-    async with await Metacognition.open(tmp_path / "insula.db", embed=use) as metacognition:
+    async with await Metacognition.open(tmp_path / "insula.db", embed=embed_text) as metacognition:
         said = f"My dog is called {name}."
         for session, message, response in (("a", said, f"{name} is nice!"), ("b", "What is my dog called?", name)):
             async with metacognition.turn("ana", session, message) as turn:

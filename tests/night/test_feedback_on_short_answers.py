@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.rows import TranscriptLine
 from insula.night.grounding import read_own
 
@@ -12,7 +12,7 @@ def said(*contents: str) -> list[str]:
         TranscriptLine(place, place // 2 + 1, "assistant" if place % 2 else "user", text, 0.0, None)
         for place, text in enumerate(contents)
     ]
-    return [line.content for line in read_own(lines, use)]
+    return [line.content for line in read_own(lines, embed_text)]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.memory.retrieval.embedding import embedded_all, use
+from insula.memory.retrieval.embedding import embed_text, embedded_all
 from insula.memory.storage.changes import LessonChange, RevisionChange
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -41,7 +41,7 @@ async def told(mind: Metacognition, session: str, message: str) -> str:
 
 
 async def test_a_message_is_told_what_applies_to_it_and_a_persons_own_lines(store: Store) -> None:
-    mind = Metacognition(store, holdout=0.0, embed=use)
+    mind = Metacognition(store, holdout=0.0, embed=embed_text)
     await learn(store, mind)
     soup = await told(mind, "soup", "Do you have a recipe for a soup?")
     assert RECIPES in soup
@@ -54,7 +54,7 @@ async def test_a_message_is_told_what_applies_to_it_and_a_persons_own_lines(stor
 
 
 async def test_what_was_told_stays_while_the_session_goes_on(store: Store) -> None:
-    mind = Metacognition(store, holdout=0.0, embed=use)
+    mind = Metacognition(store, holdout=0.0, embed=embed_text)
     await learn(store, mind)
     assert INTERVIEWS in await told(mind, "practice", "Let us practise for my interview.")
     assert INTERVIEWS in await told(mind, "practice", "Sofia, in 2019.")
@@ -64,7 +64,7 @@ async def test_what_was_told_stays_while_the_session_goes_on(store: Store) -> No
 def test_of_many_that_apply_a_message_is_told_the_nearest() -> None:
     many = [(f"g{number}", f"Check recipe {number} for walnuts.") for number in range(10)]
     document = soul.revise_document(soul.Document(), add=[("Known patterns", name, text) for name, text in many])
-    known = read_guidelines(document, (), (), use)
-    (message,) = embedded_all(use, ["Give me a recipe with walnuts."])
+    known = read_guidelines(document, (), (), embed_text)
+    (message,) = embedded_all(embed_text, ["Give me a recipe with walnuts."])
     assert len(known.choose_applying([message])) == AT_ONCE
     assert len(known.choose_applying(())) == len(many), "where no meaning is known all are told"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -225,7 +225,7 @@ async def test_the_night_hears_wishes_that_no_turn_heard_in_their_order(store: S
     for wish in ("Always answer in Celsius.", "From now on use Fahrenheit.", "Nenn mich Kapitän, wenn du antwortest."):
         await metacognition.observe("ana", "monday", wish)
     assert await kept(store) == []
-    await sleep_cycle(store, "ana", PHASES, date="1", force=True, embed=use)
+    await sleep_cycle(store, "ana", PHASES, date="1", force=True, embed=embed_text)
     assert [one.advice for one in await kept(store)] == [
         "From now on use Fahrenheit.",
         "Nenn mich Kapitän, wenn du antwortest.",

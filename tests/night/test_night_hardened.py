@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from growth import LINEAR
 from insula.agent.chat import Chat
 from insula.errors import ModelTimeout
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.changes import Forget, Merge
 from insula.memory.storage.rows import StoredSignal
 from insula.memory.storage.schema import nights
@@ -43,7 +43,7 @@ async def talk(store: Store, *sessions: str, user: str = "ana") -> None:
 
 
 async def sleep(store: Store, soul_file: Path | None = None, model: ScriptedModel | None = None) -> SleepReport:
-    return await sleep_cycle(store, "ana", PHASES, model=model, soul=soul_file, embed=use, force=True)
+    return await sleep_cycle(store, "ana", PHASES, model=model, soul=soul_file, embed=embed_text, force=True)
 
 
 def states(report: SleepReport) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.changes import LessonChange, Retired, Reworded
 from insula.memory.storage.rows import StoredGuidance, TranscriptLine
 from insula.memory.storage.store import Store
@@ -20,7 +20,7 @@ from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 pytestmark = pytest.mark.anyio
 
 SAID = "No, I never asked for the platform of a train connection."
-HELD = {1: Ground(list_sayings([TranscriptLine(1, 1, "user", SAID, 1.0, None, "user")], use)), 2: Ground(())}
+HELD = {1: Ground(list_sayings([TranscriptLine(1, 1, "user", SAID, 1.0, None, "user")], embed_text)), 2: Ground(())}
 
 
 def guideline(number: int, advice: str, **changed: Any) -> StoredGuidance:
@@ -74,19 +74,19 @@ def asked(do: str, ids: list[str], text: str = "", sessions: tuple[int, ...] = (
     ],
 )
 def test_what_a_model_may_not_do_is_refused_with_its_reason(operation: Operation, why: str) -> None:
-    found = judge_operations([operation], KNOWN, HELD, use)
+    found = judge_operations([operation], KNOWN, HELD, embed_text)
     assert (found.fit, [one["why"] for one in found.refused]) == ([], [why])
 
 
 def test_a_model_that_retires_everything_retires_little() -> None:
     many = [guideline(number, f"Name the platform of train connection {number}.") for number in range(1, 11)]
-    found = judge_operations([asked("retire", [one.key]) for one in many], many, HELD, use)
+    found = judge_operations([asked("retire", [one.key]) for one in many], many, HELD, embed_text)
     assert len(found.fit) == 3
 
 
 def test_two_that_say_the_same_become_one_with_the_support_of_both() -> None:
     merge = asked("merge", ["g1", "g2"], "Give the platform of every train connection.")
-    changes, standing = apply_operations(judge_operations([merge], KNOWN, HELD, use).fit, KNOWN)
+    changes, standing = apply_operations(judge_operations([merge], KNOWN, HELD, embed_text).fit, KNOWN)
     assert changes == [
         Reworded("g1", "Give the platform of every train connection.", "a reflection: merge"),
         Retired("g2", "night", "a reflection: merge", "g1"),
@@ -121,7 +121,7 @@ async def test_the_model_reads_what_stands_and_the_corrections_and_what_it_retir
     user = (await store.resolve_place("ana", "monday")).user_id
     old = LessonChange("gold", "Always name the nine o'clock train.", (), "Interaction principles", "derived", (1,))
     await store.nights.record_phase(user, "earlier", "trends", {}, [old])
-    report = await sleep_cycle(store, "ana", PHASES, model=ScriptedModel(answer), embed=use, force=True)
+    report = await sleep_cycle(store, "ana", PHASES, model=ScriptedModel(answer), embed=embed_text, force=True)
     assert not report.failed
     assert '{"id": "gold", "text": "Always name the nine o\'clock train.", "sessions": 1}' in prompts[0]
     assert '"user": "No, that one is on Tuesdays."' in prompts[0]

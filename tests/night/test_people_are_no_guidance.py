@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 import pytest
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import curation
@@ -178,7 +178,9 @@ async def test_a_model_that_proposes_facts_as_guidance_is_refused_with_the_reaso
     two_days: Store, language: str
 ) -> None:
     await tell(two_days, language)
-    slept = await sleep_cycle(two_days, "ana", PHASES, date="d", model=proposing(language), embed=use, force=True)
+    slept = await sleep_cycle(
+        two_days, "ana", PHASES, date="d", model=proposing(language), embed=embed_text, force=True
+    )
     report = of(PhaseName.REFLECTION, slept.phases)
     assert report.found["proposed"] > 0, report
     assert [line for line in (await guidance(two_days)).split("\n") if "uill" in line] == []
@@ -189,5 +191,5 @@ async def test_a_model_that_proposes_facts_as_guidance_is_refused_with_the_reaso
 @pytest.mark.parametrize("language", PRIVATE)
 async def test_a_night_without_a_model_makes_no_guidance_of_facts(two_days: Store, language: str) -> None:
     await tell(two_days, language)
-    await sleep_cycle(two_days, "ana", PHASES, date="d", embed=use, force=True)
+    await sleep_cycle(two_days, "ana", PHASES, date="d", embed=embed_text, force=True)
     assert [line for line in (await guidance(two_days)).split("\n") if "uill" in line] == []

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from insula.errors import BudgetExceeded, ModelRefused
 from insula.guidance import CAP
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.rows import StoredSignal, TranscriptLine, Understood
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -85,7 +85,7 @@ def model(reflection: Reply) -> ScriptedModel:
 
 async def night(store: Store, model: ScriptedModel | None, date: str = "d") -> PhaseReport:
     phases = [(PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, reflect_on_days)]
-    return (await sleep_cycle(store, "ana", phases, date=date, model=model, embed=use, force=True)).phases[1]
+    return (await sleep_cycle(store, "ana", phases, date=date, model=model, embed=embed_text, force=True)).phases[1]
 
 
 async def stored(store: Store) -> list[Understood]:
@@ -435,7 +435,7 @@ async def test_a_second_start_repeats_no_call_of_the_model(store: Store) -> None
     await talk(store)
     first, second = model(REFLECTION), ScriptedModel([])
     phases = [(PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, killed)]
-    await sleep_cycle(store, "ana", phases, date="d", model=first, embed=use)
+    await sleep_cycle(store, "ana", phases, date="d", model=first, embed=embed_text)
     assert not await stored(store)
     report = await night(store, second)
     assert second.requests == []

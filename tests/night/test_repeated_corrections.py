@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.memory.retrieval.embedding import hands_of, use
+from insula.memory.retrieval.embedding import embed_text, hands_of
 from insula.memory.storage.rows import TranscriptLine
 from insula.night.corrections import TRIGGER_TERMS, Corrected, asked_in, corrected_in, own_lines, refused_in
 from insula.text.pasted import own_words
@@ -58,7 +58,7 @@ def test_a_correction_is_about_no_more_than_a_few_terms() -> None:
 def test_nothing_is_taken_from_what_a_user_pastes_or_quotes(message: str) -> None:
     lines = session("Hello there.", "Hello.", message, "Fine.")
     assert corrected(lines) == ()
-    own = own_lines(lines, hands_of(use))
+    own = own_lines(lines, hands_of(embed_text))
     assert not any("AcmePills" in asked for asked in asked_in(own))
 
 

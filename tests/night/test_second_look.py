@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.metacognition import Metacognition
 from insula.night.cycle import SleepReport
 from insula.night.second_look import Pair, find_language, known_pairs
@@ -38,7 +38,7 @@ def proposing(text: str, looked: Mapping[str, object] | None = None, *, honest: 
 async def night_of(model: ScriptedModel) -> SleepReport:
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
         for message in ("Help me write to the council.", WORDS, "To the parks department."):
             clock.advance(60)
             async with mind.turn("ada", "day 1", message) as turn:

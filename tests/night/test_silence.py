@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from insula.agent.chat import Chat
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import SleepReport, sleep_cycle
@@ -56,7 +56,7 @@ async def talk(store: Store, talks: dict[str, Talk]) -> None:
 
 
 async def sleep(store: Store, path: Path, model: ScriptedModel | None = None) -> SleepReport:
-    report = await sleep_cycle(store, "nina", PHASES, embed=use, soul=path, model=model, force=True)
+    report = await sleep_cycle(store, "nina", PHASES, embed=embed_text, soul=path, model=model, force=True)
     assert not report.failed
     return report
 

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from insula.errors import StoreFull
 from insula.text import analysis
-from insula.text.analysis import analyse, clean_text, content_words, detect_language, split_words, stem_word, term_of
+from insula.text.analysis import (
+    analyse_text,
+    clean_text,
+    content_words,
+    detect_language,
+    split_words,
+    stem_word,
+    term_of,
+)
 
 SENTENCES = {
     "en": "What is the capital of the country where you live?",
@@ -53,26 +61,26 @@ def test_chinese_with_an_ornamental_kana_stays_chinese() -> None:
     ],
 )
 def test_sentences_end_where_sentences_end(text: str, pieces: list[str]) -> None:
-    assert [sentence.text for sentence in analyse(text).sentences] == pieces
+    assert [sentence.text for sentence in analyse_text(text).sentences] == pieces
 
 
 def test_terms_are_stems_without_function_words_or_accents() -> None:
-    assert analyse("The cafés are running").terms == (stem_word("cafés", "en"), "run")
+    assert analyse_text("The cafés are running").terms == (stem_word("cafés", "en"), "run")
 
 
 def test_korean_words_are_terms() -> None:
-    assert analyse("한국의 수도는 서울입니다").terms
+    assert analyse_text("한국의 수도는 서울입니다").terms
 
 
 def test_names_are_capitals_where_none_is_due() -> None:
-    assert analyse("Yesterday I met Ana in Porto.").names == {"ana", "porto"}
-    assert analyse("Die Katze schläft auf dem Sofa und träumt.").names == frozenset()
+    assert analyse_text("Yesterday I met Ana in Porto.").names == {"ana", "porto"}
+    assert analyse_text("Die Katze schläft auf dem Sofa und träumt.").names == frozenset()
 
 
 @given(st.text(max_size=200))
 def test_sentences_are_verbatim_and_in_order(text: str) -> None:
     end = 0
-    for sentence in analyse(text).sentences:
+    for sentence in analyse_text(text).sentences:
         found = text.find(sentence.text, end)
         assert found >= 0
         end = found + len(sentence.text)

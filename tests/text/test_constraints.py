@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.constraints import find_constraints
 from insula.turn.checks.constraints import breaks_constraint
 
@@ -20,7 +20,7 @@ EXACT = {
 
 @pytest.mark.parametrize("message", EXACT)
 def test_an_exact_count_is_kept_or_broken(message: str) -> None:
-    (one,) = find_constraints(analyse(message))
+    (one,) = find_constraints(analyse_text(message))
     assert not breaks_constraint(one, EXACT[message])
     assert breaks_constraint(one, EXACT[message] * 3)
 
@@ -45,7 +45,7 @@ def test_an_exact_count_is_kept_or_broken(message: str) -> None:
     ],
 )
 def test_each_kind_of_demand_is_counted(message: str, kept: str, not_kept: str) -> None:
-    found = find_constraints(analyse(message))
+    found = find_constraints(analyse_text(message))
     assert found
     assert not any(breaks_constraint(one, kept) for one in found)
     assert any(breaks_constraint(one, not_kept) for one in found)
@@ -68,10 +68,10 @@ def test_each_kind_of_demand_is_counted(message: str, kept: str, not_kept: str) 
     ],
 )
 def test_what_only_looks_like_a_demand_is_none(message: str) -> None:
-    counted = [one for one in find_constraints(analyse(message)) if one.kind != "items"]
+    counted = [one for one in find_constraints(analyse_text(message)) if one.kind != "items"]
     assert counted == []
 
 
 def test_an_introduction_is_looked_past() -> None:
-    (one,) = find_constraints(analyse("Give me exactly two tips."))
+    (one,) = find_constraints(analyse_text("Give me exactly two tips."))
     assert not breaks_constraint(one, "Here you are:\n\n1. Sleep.\n2. Walk.\n\nGood luck!")

@@ -2,13 +2,13 @@
 
 import pytest
 
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.constraints import find_constraints
 from insula.turn.monitor import assess
 
 
 def kinds(message: str, language: str) -> set[str]:
-    return {one.kind for one in find_constraints(analyse(message, default=language))}
+    return {one.kind for one in find_constraints(analyse_text(message, default=language))}
 
 
 @pytest.mark.parametrize(

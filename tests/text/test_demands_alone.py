@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.constraints import find_constraints
 from insula.turn.checks.constraints import breaks_constraint
 
@@ -21,7 +21,7 @@ LIST = "- a\n- b\n- c\n- d\n- e"
     ],
 )
 def test_a_clause_that_holds_nothing_else_demands(message: str, kept: str, not_kept: str) -> None:
-    found = find_constraints(analyse(message))
+    found = find_constraints(analyse_text(message))
     assert not any(breaks_constraint(one, kept) for one in found)
     assert any(breaks_constraint(one, not_kept) for one in found)
 
@@ -38,4 +38,4 @@ def test_a_clause_that_holds_nothing_else_demands(message: str, kept: str, not_k
     ],
 )
 def test_what_somebody_else_demanded_is_none(message: str) -> None:
-    assert find_constraints(analyse(message)) == ()
+    assert find_constraints(analyse_text(message)) == ()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.languages import expected_languages, in_wrong_language
 
 ANSWERS = {
@@ -23,7 +23,7 @@ ANSWERS = {
 
 
 def wrong(message: str, answer: str, own: tuple[str, ...] = ()) -> bool:
-    return in_wrong_language(answer, expected_languages(analyse(message), own))
+    return in_wrong_language(answer, expected_languages(analyse_text(message), own))
 
 
 @pytest.mark.parametrize("message", ANSWERS)
@@ -51,7 +51,7 @@ def test_an_answer_is_wrong_exactly_where_its_language_is_another(message: str, 
     ],
 )
 def test_the_language_asked_for_comes_before_that_of_the_message(message: str, language: str) -> None:
-    assert expected_languages(analyse(message)).languages == {language}
+    assert expected_languages(analyse_text(message)).languages == {language}
     assert not wrong(message, ANSWERS[language])
     assert wrong(message, ANSWERS["ru"])
 

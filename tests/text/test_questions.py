@@ -5,16 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from insula.text.analysis import Analysis, analyse
+from insula.text.analysis import Analysis, analyse_text
 from insula.text.questions import MAX_ASKS, find_asks, find_assertions, is_small_talk
 
 
 def kinds(message: str) -> list[str]:
-    return [ask.kind for ask in find_asks(analyse(message))]
+    return [ask.kind for ask in find_asks(analyse_text(message))]
 
 
 def texts(message: str) -> list[str]:
-    return [ask.text for ask in find_asks(analyse(message))]
+    return [ask.text for ask in find_asks(analyse_text(message))]
 
 
 @pytest.mark.parametrize(
@@ -145,13 +145,13 @@ def test_a_quoted_question_is_what_the_request_is_about() -> None:
 
 
 def test_one_question_with_two_verbs_or_two_pronouns_is_one() -> None:
-    assert len(find_asks(analyse("How do I download and install git?"))) == 1
-    assert len(find_asks(analyse("What is the difference between when and where?"))) == 1
-    assert len(find_asks(analyse("Tell me about Paris, which is the capital of France."))) == 1
+    assert len(find_asks(analyse_text("How do I download and install git?"))) == 1
+    assert len(find_asks(analyse_text("What is the difference between when and where?"))) == 1
+    assert len(find_asks(analyse_text("Tell me about Paris, which is the capital of France."))) == 1
 
 
 def test_the_form_that_is_wanted_is_not_what_is_asked_about() -> None:
-    (ask,) = find_asks(analyse("Write an essay of 500 words about volcanoes."))
+    (ask,) = find_asks(analyse_text("Write an essay of 500 words about volcanoes."))
     assert ask.terms == ("volcano",)
 
 
@@ -164,7 +164,7 @@ def test_outside_the_known_languages_a_marked_question_is_open(message: str) -> 
 
 def test_statements_leave_out_questions_greetings_and_backchannel() -> None:
     found = find_assertions(
-        analyse("Hello! I live in Porto. ok cool\nwow! Thanks a lot! Do you remember where I work?")
+        analyse_text("Hello! I live in Porto. ok cool\nwow! Thanks a lot! Do you remember where I work?")
     )
     assert [sentence.text for sentence in found] == ["I live in Porto."]
 
@@ -173,8 +173,8 @@ def test_statements_leave_out_questions_greetings_and_backchannel() -> None:
     "message", ["Thanks!", "ok cool", "gracias", "Merci beaucoup !", "danke", "谢谢", "ありがとう"]
 )
 def test_small_talk_states_nothing(message: str) -> None:
-    assert is_small_talk(analyse(message))
-    assert not is_small_talk(analyse("I live in Porto."))
+    assert is_small_talk(analyse_text(message))
+    assert not is_small_talk(analyse_text("I live in Porto."))
 
 
 @pytest.mark.parametrize(
@@ -195,17 +195,17 @@ def test_the_cost_stays_bounded(message: str) -> None:
         assert len(find_asks(analysis)) <= MAX_ASKS
         find_assertions(analysis)
 
-    assert growth(read, lambda size: analyse(message[:size]), len(message)) <= LINEAR
+    assert growth(read, lambda size: analyse_text(message[:size]), len(message)) <= LINEAR
 
 
 @pytest.mark.parametrize("mark", ["!", "?", ".", "!?", "？", "「", "\n"])
 def test_marks_without_end_are_read_in_bounded_time(mark: str) -> None:
-    assert growth(analyse, lambda size: mark * size, 50_000) <= LINEAR
+    assert growth(analyse_text, lambda size: mark * size, 50_000) <= LINEAR
 
 
 @given(st.text(max_size=300))
 def test_asks_are_verbatim_and_in_order_whatever_is_written(message: str) -> None:
-    analysis = analyse(message)
+    analysis = analyse_text(message)
     for ask in find_asks(analysis):
         assert ask.text in message
     for sentence in find_assertions(analysis):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.questions import find_asks
 from insula.turn.aim import asks_only_user
 
@@ -71,7 +71,7 @@ EVERYDAY = (
 
 
 def _is_personal(message: str) -> bool:
-    analysis = analyse(message)
+    analysis = analyse_text(message)
     return any(asks_only_user(one, analysis.language) for one in find_asks(analysis))
 
 

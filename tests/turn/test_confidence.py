@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from insula.calibration import load_shipped
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.retrieval.query import Statistics, build_cue
-from insula.memory.retrieval.scoring import Standing
-from insula.memory.storage.statements import moment
+from insula.memory.retrieval.scoring import SubjectSides
+from insula.memory.storage.statements import utc_moment
 from insula.memory.storage.store import Recollection
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.confidence import estimate_chance, estimate_confidence
 from insula.types import Calibration, Identity, Memory, MemoryKind, Provenance, Recalled
 
 UNIT = st.floats(0, 1)
-ASKED = build_cue(analyse("Where does Ana live?"), USER, ASSISTANT)
+ASKED = build_cue(analyse_text("Where does Ana live?"), USER, ASSISTANT)
 
 
 def recalled(score: float, kind: MemoryKind = "semantic", provenance: Provenance = "user") -> Recalled:
@@ -26,7 +26,7 @@ def recalled(score: float, kind: MemoryKind = "semantic", provenance: Provenance
         provenance=provenance,
         speaker="user",
         content="My sister Ana moved to Lisbon.",
-        said_at=moment(0.0),
+        said_at=utc_moment(0.0),
         session="s",
         importance=1.0,
         confidence=1.0,
@@ -37,7 +37,7 @@ def recalled(score: float, kind: MemoryKind = "semantic", provenance: Provenance
 
 
 def found(*memories: Recalled, near: float = 0.75) -> Recollection:
-    return Recollection(memories, Statistics(memories=len(memories)), Standing(mentions=near, near=near, told=True))
+    return Recollection(memories, Statistics(memories=len(memories)), SubjectSides(mentions=near, near=near, told=True))
 
 
 @given(UNIT, UNIT)
@@ -93,7 +93,7 @@ def test_no_shipped_weight_is_negative_and_the_file_says_what_it_was_fitted_on()
 def test_the_kind_of_thing_is_named_only_where_it_can_be_told() -> None:
     told = "it holds the kind of thing asked for"
     assert told in estimate_confidence(ASKED, found(recalled(0.9))).reasons
-    asked = build_cue(analyse("What is the favourite colour of Ana?"), USER, ASSISTANT)
+    asked = build_cue(analyse_text("What is the favourite colour of Ana?"), USER, ASSISTANT)
     assert told not in estimate_confidence(asked, found(recalled(0.9))).reasons
 
 
@@ -101,7 +101,9 @@ def test_the_reasons_name_what_was_found_and_what_was_not() -> None:
     reasons = estimate_confidence(ASKED, found(recalled(0.8))).reasons
     assert reasons[0] == '"My sister Ana moved to Lisbon." bears on this'
     assert reasons[1] == "your words found in memory: 1 of 2 (missing: live)"
-    assert estimate_confidence(ASKED, Recollection((), Statistics(), Standing())).reasons == ("nothing is stored yet",)
+    assert estimate_confidence(ASKED, Recollection((), Statistics(), SubjectSides())).reasons == (
+        "nothing is stored yet",
+    )
 
 
 def test_documents_are_judged_by_what_was_fitted_on_documents() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.likelihood import UNSURE, least_likely, response_likelihood, weigh_likelihood
 from insula.turn.monitor import assess
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD
@@ -24,7 +24,7 @@ INVENTED = [
 ]
 
 
-ASKED = analyse(QUESTION)
+ASKED = analyse_text(QUESTION)
 
 
 def test_a_word_is_as_likely_as_all_its_tokens_together() -> None:
@@ -50,7 +50,7 @@ def test_one_doubtful_name_is_not_made_up_for_by_many_sure_words() -> None:
 
 def test_a_number_is_a_claim_and_a_vague_word_beside_it_is_none() -> None:
     said = [("Roughly", -0.1), (" perhaps", -7.0), (" 1", -0.5), ("4", -2.0), (" kilometres", -0.3)]
-    claim = least_likely(said, analyse("How far is it?"))
+    claim = least_likely(said, analyse_text("How far is it?"))
     assert claim is not None
     assert (claim.text, claim.value) == ("14", pytest.approx(-2.5))
 
@@ -64,7 +64,7 @@ def test_the_words_of_the_question_and_function_words_carry_no_answer() -> None:
 
 
 def test_where_words_are_not_spaced_each_token_is_one() -> None:
-    claim = least_likely([("北京", -1.0), ("南京", -2.0)], analyse("中国的首都是哪里？"))
+    claim = least_likely([("北京", -1.0), ("南京", -2.0)], analyse_text("中国的首都是哪里？"))
     assert claim is not None and claim.value == pytest.approx(-2.0)
 
 
@@ -108,7 +108,7 @@ def test_a_bad_answer_gets_no_better_by_being_unsure() -> None:
 @pytest.mark.parametrize("message", ["Thanks!", "My sister lives in Lisbon.", "Write a poem about the sea.", "Hello"])
 def test_where_nothing_can_be_right_or_wrong_the_likelihood_says_nothing(message: str) -> None:
     before = assess(message, "The waves went out, and grey birds wheeled above the lonely shore.")
-    assert weigh_likelihood(before, analyse(message), INVENTED) == before
+    assert weigh_likelihood(before, analyse_text(message), INVENTED) == before
 
 
 @given(st.lists(st.tuples(st.text(max_size=4), st.floats(allow_nan=True)), max_size=30))

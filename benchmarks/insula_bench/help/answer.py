@@ -13,7 +13,7 @@ from rich.table import Table
 from insula.errors import InputError
 from insula.llm.client import Prompt
 from insula.stats import wilson
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn import monitor
 from insula.turn.likelihood import weigh_likelihood
 from insula.turn.similarity import near_duplicate
@@ -101,7 +101,7 @@ def _judge(item: Item, reply: Reply) -> Request:
 
 
 def _answered(item: Item, reply: Reply, first: Mapping[Key, Reply], judged: Mapping[Key, Reply]) -> Answered:
-    text, analysis = reply["text"], analyse(item.text, default=item.language)
+    text, analysis = reply["text"], analyse_text(item.text, default=item.language)
     without = monitor.assess(item.text, text)
     verdict = weigh_likelihood(without, analysis, reply["logprobs"])
     others = [one["text"] for n in range(1, SAMPLES + 1) if (one := first.get((PART, item.id, "reply", n)))]
@@ -121,7 +121,7 @@ def _agree(one: str, other: str) -> float:
     """How much two replies say the same: all, where one repeats the other, else the share of words they have."""
     if near_duplicate(one, [other]):
         return 1.0
-    mine, theirs = set(analyse(one).terms), set(analyse(other).terms)
+    mine, theirs = set(analyse_text(one).terms), set(analyse_text(other).terms)
     return len(mine & theirs) / len(mine | theirs) if mine | theirs else 0.0
 
 

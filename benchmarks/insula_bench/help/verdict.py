@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from insula.text.analysis import analyse, detect_language
+from insula.text.analysis import analyse_text, detect_language
 
 SHORT = 3
 """A value of so few characters must stand as a word of its own."""
@@ -86,7 +86,7 @@ def matches(text: str, answer: str) -> bool:
 
 
 def _units(text: str) -> set[str]:
-    terms = analyse(text, default="en").terms
+    terms = analyse_text(text, default="en").terms
     return {_NUMBERS.get(term, term) for term in terms}
 
 

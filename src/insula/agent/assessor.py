@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from insula.agent.chat import Assessor
 from insula.llm.budget import Account
 from insula.llm.client import Prompt, generate_reply
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.questions import find_asks
 from insula.types import Assessment, Flag, Identity, Parts
 
@@ -83,5 +83,5 @@ def to_assessment(judged: Judgement, message: str) -> Assessment:
         ("incomplete", parts.completeness < LOW),
         ("repetition", parts.repetition),
     ]
-    unanswered = tuple(ask.text for ask in find_asks(analyse(message))) if parts.completeness < LOW else ()
+    unanswered = tuple(ask.text for ask in find_asks(analyse_text(message))) if parts.completeness < LOW else ()
     return Assessment(score=score, flags=tuple(flag for flag, on in named if on), parts=parts, unanswered=unanswered)

@@ -19,13 +19,13 @@ import numpy as np
 from insula.agent.identity import OWN
 from insula.claims import template
 from insula.language.owner import USER
-from insula.memory.retrieval.embedding import embedded_all, use
+from insula.memory.retrieval.embedding import embed_text, embedded_all
 from insula.memory.storage.vectors import Array
 from insula.metacognition import Turn
 from insula.operations.facts import list_facts
 from insula.redaction import redact
 from insula.screening import screen_text
-from insula.text.analysis import LANGUAGES, analyse
+from insula.text.analysis import LANGUAGES, analyse_text
 from insula.text.questions import AskKind, find_asks, find_assertions, is_small_talk
 from insula.turn.remembered import is_about_user
 
@@ -52,7 +52,7 @@ class Guide(NamedTuple):
 
 async def guide(turn: Turn) -> Guide:
     """How the reply to a turn is made."""
-    message = analyse(turn.message)
+    message = analyse_text(turn.message)
     language = message.language if message.language in LANGUAGES else "en"
     asked = find_asks(message)
     if turn.forgetting:  # what is found or erased stands under the reply
@@ -93,9 +93,9 @@ async def _answer(turn: Turn, meant: Asked, language: str) -> str:
 
 def _find_meant(turn: Turn) -> Asked | None:
     """What a message as a whole asks the agent itself; None where it asks no such thing, or without vectors."""
-    if turn.engine.embed is not use:
+    if turn.engine.embed is not embed_text:
         return None
-    (vector,) = embedded_all(use, [turn.message])
+    (vector,) = embedded_all(embed_text, [turn.message])
     near = {meant: float((rows @ vector).max()) for meant, rows in _sentences().items()}
     nearest = max(near, key=lambda meant: near[meant])
     return next((meant for meant, least in NEAR.items() if meant == nearest and near[meant] >= least), None)
@@ -105,7 +105,7 @@ def _find_meant(turn: Turn) -> Asked | None:
 def _sentences() -> Mapping[str, Array]:
     """The vectors of the sentences that stand for each meaning."""
     told: dict[str, list[str]] = json.loads((files("insula.agent") / "guided_asked.json").read_text("utf-8"))
-    return {meant: np.stack(embedded_all(use, texts)) for meant, texts in told.items()}
+    return {meant: np.stack(embedded_all(embed_text, texts)) for meant, texts in told.items()}
 
 
 def _said(which: str, what: str, language: str) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from insula.language.heads import Encoded, chance, personal_chance, point
+from insula.language.heads import Encoded, operating_point, personal_chance, predict_chance
 from insula.language.modality import classify_modality, find_marks
 from insula.language.owner import ASSISTANT, SOMEBODY, USER, find_owners
 from insula.language.statements import Utterance, find_answered_question, find_asides
-from insula.text.analysis import Analysis, analyse
+from insula.text.analysis import Analysis, analyse_text
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, find_quotations, told_words
 from insula.text.questions import asks_in, find_assertions
@@ -55,7 +55,7 @@ def find_fact_candidates(analysis: Analysis, before: Sequence[Utterance] = ()) -
     told = told_words(analysis.text)
     if not told:
         return ()
-    own = analysis if told == analysis.text.strip() else analyse(told, default=analysis.language)
+    own = analysis if told == analysis.text.strip() else analyse_text(told, default=analysis.language)
     return tuple(_list_units(own, find_quotations(analysis.text), before))[:MOST]
 
 
@@ -85,7 +85,7 @@ def _follows_on(text: str, language: str, before: Sequence[Utterance]) -> bool:
     if "corrects" in find_marks(text, language):
         return True
     subjects = find_owners(text, language, USER, ASSISTANT).subjects
-    mentions = find_owners(said, analyse(said, default=language).language, USER, ASSISTANT).mentions
+    mentions = find_owners(said, analyse_text(said, default=language).language, USER, ASSISTANT).mentions
     theirs = any(path.startswith(f"{USER}/") for path in mentions)
     return theirs and bool(subjects) and all(path.startswith(SOMEBODY) for path in subjects)
 
@@ -109,18 +109,22 @@ def select_facts(candidates: Iterable[FactCandidate], encoded: Mapping[str, Enco
 
 
 def _is_fact(candidate: FactCandidate, encoded: Encoded | None) -> bool:
-    likely = chance("fact", candidate.meant, encoded.vector if encoded else None)
+    likely = predict_chance("fact", candidate.meant, encoded.vector if encoded else None)
     if likely is None:
         return candidate.own
     if candidate.asked or candidate.follows:
-        return likely >= point("fact", "answer")
-    return _is_clause(candidate.text) and likely >= point("fact", "store") and not _asks_surely(candidate, encoded)
+        return likely >= operating_point("fact", "answer")
+    return (
+        _is_clause(candidate.text)
+        and likely >= operating_point("fact", "store")
+        and not _asks_surely(candidate, encoded)
+    )
 
 
 def _asks_surely(candidate: FactCandidate, encoded: Encoded | None) -> bool:
     """Whether a sentence surely asks for what only the user can have told: "The vet wants to know which tablets"."""
     asks = personal_chance(candidate.meant, encoded)
-    return asks is not None and asks >= point("personal", "sure")
+    return asks is not None and asks >= operating_point("personal", "sure")
 
 
 def _is_clause(text: str) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from insula.language.heads import point
-from insula.text.analysis import analyse
+from insula.language.heads import operating_point
+from insula.text.analysis import analyse_text
 from insula.text.pasted import behind_quotation, has_body, lead_of
 from insula.types import Provenance
 
@@ -94,7 +94,7 @@ def users_lines(lines: Sequence[SpokenLine], hands: Hands, waits: Waits = may_wa
 def _hands_over(lead: str, hands: Hands) -> bool:
     """Whether a lead hands over what follows it; unsure is yes."""
     if (likely := hands(lead)) is not None:
-        return likely >= point("handed", "cut")
+        return likely >= operating_point("handed", "cut")
     return not _is_short(lead)
 
 
@@ -105,7 +105,7 @@ def _is_short(words: str) -> bool:
 
 def _announces_text(message: str, hands: Hands) -> bool:
     """Whether a message surely announces a text that comes in the next ones."""
-    return not _asks_something(message) and (hands(message) or 0.0) >= point("handed", "announce")
+    return not _asks_something(message) and (hands(message) or 0.0) >= operating_point("handed", "announce")
 
 
 def _is_awaited(before: Sequence[SpokenLine], hands: Hands, may_only_wait: Waits) -> bool:
@@ -150,7 +150,7 @@ def _count_remaining(message: str) -> int | None:
 
 def _last_sentence(lead: str) -> str:
     """The sentence of a lead that stands before the text."""
-    sentences = analyse(lead).sentences
+    sentences = analyse_text(lead).sentences
     return sentences[-1].text.strip() if sentences else lead
 
 

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict, get_args
 import numpy as np
 import numpy.typing as npt
 
-from insula.language.spelling import spelled
+from insula.language.spelling import hash_ngrams
 
 Vector = npt.NDArray[np.float32]
 Weights = npt.NDArray[np.float32]
@@ -108,7 +108,7 @@ class Head(NamedTuple):
     """Of n-grams (`insula.language.spelling`), the bias last."""
 
 
-def chance(head: HeadName, text: str, vector: Vector | None) -> float | None:
+def predict_chance(head: HeadName, text: str, vector: Vector | None) -> float | None:
     """The chance that a sentence means what a head decides, in [0, 1].
 
     Args:
@@ -121,7 +121,7 @@ def chance(head: HeadName, text: str, vector: Vector | None) -> float | None:
     """
     if vector is None or vector.size != DIMENSIONS:
         return None
-    return _chance(head, text, SCALE * vector)
+    return _compute_chance(head, text, SCALE * vector)
 
 
 def personal_chance(text: str, encoded: Encoded | None) -> float | None:
@@ -136,21 +136,21 @@ def personal_chance(text: str, encoded: Encoded | None) -> float | None:
     """
     if encoded is None or encoded.peaks is None:
         return None
-    return _chance("personal", text, np.concatenate([SCALE * encoded.vector, encoded.peaks]))
+    return _compute_chance("personal", text, np.concatenate([SCALE * encoded.vector, encoded.peaks]))
 
 
-def _chance(head: HeadName, text: str, read: Vector) -> float:
-    weights = _heads()[head]
+def _compute_chance(head: HeadName, text: str, read: Vector) -> float:
+    weights = _load_heads()[head]
     felt = np.maximum(read @ weights.hidden[:-1] + weights.hidden[-1], 0.0)
     odds = float(felt @ weights.out[:-1] + weights.out[-1])
     if weights.spelled is not None:
-        share = cards()[head].get("weighs", {})
-        spelling = spelled(text).odds(weights.spelled) + float(weights.spelled[-1])
+        share = load_cards()[head].get("weighs", {})
+        spelling = hash_ngrams(text).log_odds(weights.spelled) + float(weights.spelled[-1])
         odds = share["meant"] * odds + share["spelled"] * spelling + share["intercept"]
     return float(1 / (1 + np.exp(-odds)))
 
 
-def affinities(questions: Weights, lines: Weights) -> Weights:
+def answer_affinities(questions: Weights, lines: Weights) -> Weights:
     """How often people ask so for what is told so, beyond what the cosine of the two says.
 
     Args:
@@ -162,7 +162,7 @@ def affinities(questions: Weights, lines: Weights) -> Weights:
     """
     if questions.shape[1] != DIMENSIONS or lines.shape[1] != DIMENSIONS:
         return np.zeros((len(questions), len(lines)), np.float32)
-    asked, told = _projections("answer")
+    asked, told = _load_projections("answer")
     sought: Weights = np.asarray((questions @ asked) @ told.T, np.float32)
     return row_products(sought, lines)
 
@@ -179,8 +179,8 @@ def limit_odds(requests: Weights, facts: Weights) -> Weights:
     """
     if requests.shape[1] != DIMENSIONS or facts.shape[1] != DIMENSIONS:
         return np.full((len(requests), len(facts)), LOWEST, np.float32)
-    asked, told = _projections("limits")
-    card = cards()["limits"]
+    asked, told = _load_projections("limits")
+    card = load_cards()["limits"]
     meant = requests @ asked[:-1] + asked[-1]
     sought = card["cosine"] * requests + meant @ told[:-1].T
     return row_products(sought, facts) + (meant @ told[-1] + card["intercept"])[:, None].astype(np.float32)
@@ -199,47 +199,47 @@ def limit_direction(request: Vector) -> Vector:
     """The direction, at unit length, in which lie the facts that limit the answer to a request."""
     if request.size != DIMENSIONS:
         return request
-    asked, told = _projections("limits")
-    sought = cards()["limits"]["cosine"] * request + told[:-1] @ (request @ asked[:-1] + asked[-1])
+    asked, told = _load_projections("limits")
+    sought = load_cards()["limits"]["cosine"] * request + told[:-1] @ (request @ asked[:-1] + asked[-1])
     return (sought / np.linalg.norm(sought)).astype(np.float32)
 
 
-def point(head: HeadName, action: str) -> float:
+def operating_point(head: HeadName, action: str) -> float:
     """The operating point of a head: the chance from which an action is taken."""
-    return cards()[head]["points"][action]
+    return load_cards()[head]["points"][action]
 
 
 @cache
-def cards() -> Cards:
+def load_cards() -> Cards:
     """The cards of all heads."""
     return json.loads((files("insula.language") / "heads.json").read_text("utf-8"))
 
 
 @cache
-def _heads() -> Mapping[HeadName, Head]:
+def _load_heads() -> Mapping[HeadName, Head]:
     with (files("insula.language") / "heads.npz").open("rb") as file:
         raw = np.load(file, allow_pickle=False)
         names: tuple[HeadName, ...] = get_args(HeadName)
-        return {name: Head(*(_read(raw, f"{name}_{part}") for part in _parts(name, raw))) for name in names}
+        return {name: Head(*(_read_array(raw, f"{name}_{part}") for part in _part_names(name, raw))) for name in names}
 
 
-def _parts(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> Sequence[str]:
+def _part_names(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> Sequence[str]:
     return [part for part in Head._fields if f"{name}_{part}" in raw]
 
 
 def read_detectors() -> Weights:
     """The weights of the detectors on the features of a token, a column each, the bias last."""
     with (files("insula.language") / "heads.npz").open("rb") as file:
-        return _read(np.load(file, allow_pickle=False), "detectors")
+        return _read_array(np.load(file, allow_pickle=False), "detectors")
 
 
 @cache
-def _projections(name: Literal["answer", "limits"]) -> tuple[Weights, Weights]:
+def _load_projections(name: Literal["answer", "limits"]) -> tuple[Weights, Weights]:
     """What makes the vectors of what is asked and of what was told comparable; of `limits` the last row is the bias."""
     with (files("insula.language") / "heads.npz").open("rb") as file:
         raw = np.load(file, allow_pickle=False)
-        return _read(raw, f"{name}_asked"), _read(raw, f"{name}_told")
+        return _read_array(raw, f"{name}_asked"), _read_array(raw, f"{name}_told")
 
 
-def _read(raw: Mapping[str, npt.NDArray[np.float16]], name: str) -> Weights:
+def _read_array(raw: Mapping[str, npt.NDArray[np.float16]], name: str) -> Weights:
     return raw[name].astype(np.float32)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.heads import SCALE, Vector, Weights
-from insula.language.spelling import spelled
+from insula.language.spelling import hash_ngrams
 
 
 class Network(NamedTuple):
@@ -37,7 +37,7 @@ class Meanings(NamedTuple):
             vector: what the network reads of it.
             weighs: what the log-odds of the network (`meant`) and of the spelling (`spelled`) count for.
         """
-        grams = spelled(text)
+        grams = hash_ngrams(text)
         read = grams.shares @ self.spelled[grams.places] + self.spelled[-1]
         return softmax(weighs["meant"] * self.network.log_odds(vector) + weighs["spelled"] * read)
 

@@ -30,14 +30,14 @@ class Spelled(NamedTuple):
     places: npt.NDArray[np.int64]
     shares: npt.NDArray[np.float32]
 
-    def odds(self, weights: npt.NDArray[np.float32]) -> float:
+    def log_odds(self, weights: npt.NDArray[np.float32]) -> float:
         """The sum of the weights at its places, each times its share."""
         return float(weights[self.places] @ self.shares)
 
 
 @clear_on_erasure
 @lru_cache(maxsize=512)
-def spelled(text: str) -> Spelled:
+def hash_ngrams(text: str) -> Spelled:
     """The n-grams of a sentence; none of a text without a letter or a digit. Each head of a turn asks for the same."""
     words = _WORD.findall(text[:LONGEST].casefold())
     phrases = {" ".join(words[at : at + size]) for size in WORDS for at in range(len(words) - size + 1)}

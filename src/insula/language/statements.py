@@ -22,7 +22,7 @@ from insula.language.owner import (
     short_name,
     split_words,
 )
-from insula.text.analysis import Analysis, analyse, analyse_sentence, fold_accents
+from insula.text.analysis import Analysis, analyse_sentence, analyse_text, fold_accents
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, own_speech
 from insula.text.questions import Ask, asks_in
@@ -126,7 +126,7 @@ def _extract_statements(
     language, own = analysis.language, own_speech(analysis.text)
     played = uses_device("fiction", own, language)
     extracted: list[Statement] = []
-    for piece in analyse(own, default=language).sentences if own != analysis.text else analysis.sentences:
+    for piece in analyse_text(own, default=language).sentences if own != analysis.text else analysis.sentences:
         if any(asks_in(piece, language)):
             asides = (part for part in find_asides(piece.text, language) if only is None or part in only)
             extracted += (_make_statement(part, part, language, speaker, listener, context) for part in asides)
@@ -154,7 +154,7 @@ def _read_context(before: Sequence[Utterance], language: str, speaker: str, list
     """What the lines before say or ask, as what an elliptical clause leaves out."""
     context = _Context()
     for line in before[-CONTEXT_LINES:]:
-        analysis = analyse(line.text[-CONTEXT_CHARS:], default=language)
+        analysis = analyse_text(line.text[-CONTEXT_CHARS:], default=language)
         if line.own:
             said = _extract_statements(analysis, speaker, listener, context)
             context = _Context(said[-1] if said else None)

@@ -6,7 +6,7 @@ A question often stands behind something else: "Write me an out-of-office note, 
 import re
 from collections.abc import Iterator
 
-from insula.text.analysis import Analysis, analyse
+from insula.text.analysis import Analysis, analyse_text
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import told_words
 
@@ -19,12 +19,12 @@ _WORDS, _SIGNS = 4, 5
 _BETWEEN = re.compile(r"(?<=[,;:—–，、；：])\s*")
 
 
-def units(analysis: Analysis) -> tuple[str, ...]:
+def split_units(analysis: Analysis) -> tuple[str, ...]:
     """The pieces of a message, without what is pasted or quoted in it; at most `MOST`."""
     told = told_words(analysis.text)
     if not told:
         return ()
-    own = analysis if told == analysis.text.strip() else analyse(told, default=analysis.language)
+    own = analysis if told == analysis.text.strip() else analyse_text(told, default=analysis.language)
     said = [sentence.text for sentence in own.sentences if any(map(str.isalpha, sentence.text))]
     half = MOST // 2
     kept = said if len(said) <= MOST else [*said[:half], *said[-half:]]

@@ -14,12 +14,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from insula.language.heads import Vector, affinities, cards, limit_odds, row_products
+from insula.language.heads import Vector, answer_affinities, limit_odds, load_cards, row_products
 from insula.language.modality import UPDATES, Modality
 from insula.language.owner import USER
 from insula.language.statements import Question, Statement
 from insula.memory.retrieval.matching import add_aliases, find_aliases, holds_answer, is_about
-from insula.memory.retrieval.supersession import over
+from insula.memory.retrieval.supersession import find_superseded
 from insula.types import Bearing
 
 ANSWERS, BEARS = -1.0, -4.5
@@ -102,7 +102,7 @@ def judge_relevance(
             common alone tell.
     """
     best = best_statements(asked, told)
-    ends = over(told)
+    ends = find_superseded(told)
     ended: dict[int, list[int]] = {}
     for old, new in sorted(ends.items(), reverse=True):
         ended.setdefault(new, []).append(old)
@@ -152,7 +152,7 @@ def find_nearness(sought: Sequence[Vector], vectors: Sequence[tuple[int, Vector]
     if not read:
         return {}
     asked, rows = np.array(sought), np.array([vector for _, vector in read])
-    cosines, affinity = row_products(asked, rows), affinities(asked, rows)
+    cosines, affinity = row_products(asked, rows), answer_affinities(asked, rows)
     nearest = (cosines + affinity).argmax(axis=0)
     nearness: dict[int, dict[str, float]] = {}
     for at, (memory, _) in enumerate(read):
@@ -175,13 +175,15 @@ class Answer(NamedTuple):
 
 def best_statements(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Answer]:
     """By its memory, the statement that likeliest answers any of what is asked."""
-    weights = _weights("meant")
+    weights = _load_weights("meant")
     named = find_aliases(one.statement.subjects for one in told)
     best: dict[int, Answer] = {}
     for question in asked:
         about = question._replace(subjects=add_aliases(question.subjects, named), vector=None)
-        for one, cosine, affinity in _nearest(question, told):
-            parts: dict[str, float] = dict(zip(STATED, (cosine, affinity, *_stated(about, one.statement)), strict=True))
+        for one, cosine, affinity in _rank_nearest(question, told):
+            parts: dict[str, float] = dict(
+                zip(STATED, (cosine, affinity, *_weigh_statement(about, one.statement)), strict=True)
+            )
             worth = sum(weights[name] * value for name, value in parts.items())
             worth += NEVER * (parts["theirs"] or parts["unreal"])
             if one.memory not in best or worth > best[one.memory].worth:
@@ -189,7 +191,7 @@ def best_statements(asked: Sequence[Question], told: Sequence[Told]) -> dict[int
     return best
 
 
-def _nearest(question: Question, told: Sequence[Told]) -> Iterator[tuple[Told, float, float]]:
+def _rank_nearest(question: Question, told: Sequence[Told]) -> Iterator[tuple[Told, float, float]]:
     """The statements nearest to a question, each with its cosine and its affinity."""
     asked = question.vector
     if asked is None:
@@ -200,12 +202,12 @@ def _nearest(question: Question, told: Sequence[Told]) -> Iterator[tuple[Told, f
     if not read:
         return
     rows = np.array([vector for _, vector in read])
-    cosines, affinity = rows @ asked, affinities(asked[None, :], rows)[0]
+    cosines, affinity = rows @ asked, answer_affinities(asked[None, :], rows)[0]
     for at in map(int, np.argsort(-(cosines + affinity), kind="stable")[:NEAREST]):
         yield read[at][0], float(cosines[at]), float(affinity[at])
 
 
-def _stated(question: Question, statement: Statement) -> tuple[float, ...]:
+def _weigh_statement(question: Question, statement: Statement) -> tuple[float, ...]:
     """What is weighed of a statement beside its nearness, in the order of `STATED`."""
     about = is_about(question, statement.subjects)
     held = holds_answer(question, statement)
@@ -234,7 +236,7 @@ def _is_meant(question: Question, statement: Statement) -> bool:
     return question.modality in {"wish", "plan"} and how in {"wish", "plan", "hypothetical"}
 
 
-def features(parts: Mapping[str, float]) -> tuple[float, ...]:
+def list_features(parts: Mapping[str, float]) -> tuple[float, ...]:
     """What is weighed of a line, in the order of `NAMES`."""
     return tuple(1.0 if name == "intercept" else parts.get(name, 0.0) for name in NAMES)
 
@@ -246,7 +248,7 @@ def answer_odds(parts: Mapping[str, float], *, is_meant: bool = True) -> float:
         parts: what is known of it.
         is_meant: whether there are vectors; without, the words in common alone tell.
     """
-    weights = _weights("meant" if is_meant else "worded")
+    weights = _load_weights("meant" if is_meant else "worded")
     worth = sum(weights.get(name, 0.0) * value for name, value in parts.items())
     return worth + weights["intercept"]
 
@@ -257,7 +259,7 @@ def holding_chance(best: float) -> float:
     Args:
         best: the log-odds that the likeliest of the user's lines answers.
     """
-    weights = _weights("held")
+    weights = _load_weights("held")
     return 1 / (1 + math.exp(-(weights["best"] * best + weights["intercept"])))
 
 
@@ -302,5 +304,5 @@ def _is_near(new: Statement, old: Statement) -> bool:
 
 
 @cache
-def _weights(kind: Literal["meant", "worded", "held"]) -> Mapping[str, float]:
-    return cards()["answer"][kind]
+def _load_weights(kind: Literal["meant", "worded", "held"]) -> Mapping[str, float]:
+    return load_cards()["answer"][kind]

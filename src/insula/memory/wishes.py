@@ -12,9 +12,9 @@ from hashlib import sha256
 from typing import Literal, NamedTuple, NewType
 
 from insula.language.handed import SpokenLine, UsersWords
-from insula.language.heads import Vector, chance, point
+from insula.language.heads import Vector, operating_point, predict_chance
 from insula.language.preferences import MESSAGE, MOSTLY, Preference, find_preferences, is_of_one_part
-from insula.language.units import units
+from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import Change, LessonChange, Retired, RevisionChange
 from insula.memory.storage.rows import StoredGuidance
@@ -22,7 +22,7 @@ from insula.memory.storage.vectors import Embed
 from insula.redaction import without_markers
 from insula.screening import screen_text
 from insula.text import triggers
-from insula.text.analysis import LANGUAGES, Analysis, analyse, analyse_sentence
+from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, analyse_text
 from insula.text.payload import is_payload
 
 WISH = "wish"
@@ -69,7 +69,7 @@ class PreferenceChanges(NamedTuple):
 
 def texts_of(own: Analysis) -> tuple[str, ...]:
     """The texts whose vectors tell what preferences a message states: its pieces, and it as a whole, the last."""
-    return (*units(own), own.text[:MESSAGE])
+    return (*split_units(own), own.text[:MESSAGE])
 
 
 def wishes_of(
@@ -100,7 +100,7 @@ def heard_in(
     said: UsersWords, history: Sequence[SpokenLine], language: str, embed: Embed | None
 ) -> tuple[OwnWish, ...]:
     """The preferences that a message states which no turn has heard."""
-    own = analyse(said.text, default=language)
+    own = analyse_text(said.text, default=language)
     if embed is None or not said.text.strip():
         return ()
     texts = list(dict.fromkeys(texts_of(own)))
@@ -143,7 +143,9 @@ def _hands_over(pieces: Mapping[str, Vector], preferences: Sequence[Preference])
         for text in pieces
         if not any(text in preference.words or preference.words in text for preference in preferences)
     )
-    return any((chance("handed", text, pieces[text]) or 0.0) >= point("handed", "cut") for text in others)
+    return any(
+        (predict_chance("handed", text, pieces[text]) or 0.0) >= operating_point("handed", "cut") for text in others
+    )
 
 
 def _is_plain(said: str, echoes: Sequence[str]) -> bool:
@@ -203,9 +205,9 @@ def relate_preferences(new: Preference, part: str, standing: str) -> Relation:
 
 def _word_overlap(new: str, standing: str) -> float:
     """The share of the shorter of two preferences that the other holds, in words read in the older one's language."""
-    older = analyse(standing)
+    older = analyse_text(standing)
     known = older.language in LANGUAGES
-    terms = analyse_sentence(new, older.language).terms if known else analyse(new).terms
+    terms = analyse_sentence(new, older.language).terms if known else analyse_text(new).terms
     return triggers.trigger_overlap(terms, older.terms)
 
 
@@ -308,7 +310,7 @@ def _replace_related(
 
 
 def _topic_terms(about: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(analyse(about).terms))[:TOPIC_TERMS] if about else ()
+    return tuple(dict.fromkeys(analyse_text(about).terms))[:TOPIC_TERMS] if about else ()
 
 
 def new_preference(wish: Preference, message: int, now: float, *, for_now: bool = False) -> StoredGuidance:

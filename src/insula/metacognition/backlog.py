@@ -23,7 +23,7 @@ from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import NOTHING, Embed, Vector, embed_normalised, pack_vector
 from insula.metacognition.reading import FIRST_PERSON, memory_text
 from insula.redaction import is_redacted
-from insula.text.analysis import Analysis, analyse
+from insula.text.analysis import Analysis, analyse_text
 
 log = logging.getLogger(__name__)
 
@@ -150,12 +150,12 @@ def _state(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
     content = row.content
     if row.provenance == "user":  # not what they handed over
         content = users_words(content, row.provenance, (), hands_of(embed)).text
-    analysis = analyse(content[:REMEMBERED_CHARS])
+    analysis = analyse_text(content[:REMEMBERED_CHARS])
     whole = [one.text for one in analysis.sentences if not is_redacted(one.text)]
     if not whole:
         return ()
     if len(whole) < len(analysis.sentences):
-        analysis = analyse("\n".join(whole), default=analysis.language)
+        analysis = analyse_text("\n".join(whole), default=analysis.language)
     teller = row.speaker if row.provenance == "user" else ""
     before = [Utterance(row.before, row.before_speaker == row.speaker)] if row.before else []
     only = [one.text for one in fact_units(analysis, before, embed)] if teller == USER else None

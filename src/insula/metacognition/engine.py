@@ -12,7 +12,7 @@ from insula import claims as register
 from insula.calibration import OWN, apply_own, check_features, load_shipped
 from insula.language.heads import Vector
 from insula.language.preferences import Preference
-from insula.memory.retrieval.embedding import resolve_embedding, use
+from insula.memory.retrieval.embedding import embed_text, resolve_embedding
 from insula.memory.retrieval.query import Cue
 from insula.memory.storage import statements, vitals
 from insula.memory.storage.beginning import Beginning, read_beginning
@@ -112,7 +112,7 @@ class Engine:
         calibration: Calibration | None = None,
         estimate: Estimate = confidence.estimate_confidence,
         assess: Assess = monitor.assess,
-        embed: Embed | None = use,
+        embed: Embed | None = embed_text,
         telemetry: Telemetry | None = None,
         holdout: float = 0.1,
         regulator: Regulator | None = None,

@@ -16,7 +16,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import find_preferences
 from insula.memory.item import new_item
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import resolve_embedding, use
+from insula.memory.retrieval.embedding import embed_text, resolve_embedding
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.storage import statements
 from insula.memory.storage.filters import Filters, Metadata, dump_metadata, read_filter
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def warm_up(embed: Embed | None = use) -> None:
+def warm_up(embed: Embed | None = embed_text) -> None:
     """Load and compile now what the first turn would otherwise wait for: a second, once per process."""
     text = "Where does Ana live, and since when?"
     if embed := resolve_embedding(embed):

@@ -32,7 +32,7 @@ from insula.operations.facts import Fact, get_fact
 from insula.operations.memories import change_memory
 from insula.redaction import redact
 from insula.screening import screen_text
-from insula.text.analysis import analyse, clean_text
+from insula.text.analysis import analyse_text, clean_text
 from insula.text.questions import find_asks
 from insula.types import Memory, Provenance
 from insula.value import is_object
@@ -167,7 +167,7 @@ async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) ->
     )
     said = before or found.said
     last = said[-1].content[:REMEMBERED_CHARS] if said else ""
-    replies_to = find_asks(analyse(last)) if last else ()
+    replies_to = find_asks(analyse_text(last)) if last else ()
     meaning = memory_text(last, content) if engine.embed else ""
     vector = await asyncio.to_thread(embed_normalised, engine.embed, meaning) if engine.embed and meaning else None
     told = line.provenance in {"user", "tool"}

@@ -11,7 +11,7 @@ from insula.language.owner import ASSISTANT, USER, short_name
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.storage.rows import Said
 from insula.redaction import is_redacted, without_markers
-from insula.text.analysis import Analysis, Sentence, analyse
+from insula.text.analysis import Analysis, Sentence, analyse_text
 from insula.turn.instructions import may_show
 from insula.types import Recalled
 
@@ -32,7 +32,7 @@ def remembered(content: str) -> str:
     text = content[:REMEMBERED_CHARS]
     if not is_redacted(text):
         return text
-    return "\n".join(one.text for one in analyse(text).sentences if not is_redacted(one.text))
+    return "\n".join(one.text for one in analyse_text(text).sentences if not is_redacted(one.text))
 
 
 def memory_text(before: str, content: str) -> str:
@@ -68,7 +68,7 @@ def _put(sentence: Sentence, names: Set[str]) -> str:
 
 def analysed(content: str, default: str = "en") -> Analysis:
     """The analysis of a redacted text: of its beginning, and without the markers of what was taken out."""
-    return analyse(without_markers(content[:REMEMBERED_CHARS]), default=default)
+    return analyse_text(without_markers(content[:REMEMBERED_CHARS]), default=default)
 
 
 def memorable(content: str, analysis: Analysis) -> Analysis:
@@ -81,7 +81,7 @@ def memorable(content: str, analysis: Analysis) -> Analysis:
         analysis: `analysed` of it, which is returned as it is where nothing was taken out.
     """
     text = remembered(content)
-    return analysis if text == content[:REMEMBERED_CHARS] else analyse(text, default=analysis.language)
+    return analysis if text == content[:REMEMBERED_CHARS] else analyse_text(text, default=analysis.language)
 
 
 def chosen(recalled: Sequence[Recalled], room: int) -> tuple[Recalled, ...]:
@@ -110,7 +110,7 @@ def is_used(one: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:
 def terms_of(history: Sequence[Said]) -> frozenset[str]:
     """The content words of what the user said last in the session."""
     said = [line.content for line in history if line.provenance == "user"][-RECENT_RESPONSES:]
-    return frozenset(term for text in said for term in analyse(text[:REMEMBERED_CHARS]).terms)
+    return frozenset(term for text in said for term in analyse_text(text[:REMEMBERED_CHARS]).terms)
 
 
 def named_talkers(asked: Analysis, speakers: Iterable[str]) -> frozenset[str]:

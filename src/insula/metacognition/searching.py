@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from insula.language.heads import Encoded, personal_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_question
-from insula.language.units import units
+from insula.language.units import split_units
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import encode_all
 from insula.memory.retrieval.query import build_cue
@@ -107,7 +107,7 @@ async def _retrieve(engine: Engine, place: Place, text: str) -> tuple[Recollecti
     default = next(iter(languages), "en") if len(languages) == 1 else "en"
     analysis = analysed(text, next(iter(engine.identity.languages), default))
     asked = build_cue(analysis, USER, ASSISTANT, languages - {analysis.language})
-    whole, pieces = question_text(analysis, speakers), units(analysis)
+    whole, pieces = question_text(analysis, speakers), split_units(analysis)
     encoded = await _encode(engine, [whole, *pieces])
     sought = most_personal(pieces, [personal_chance(one, encoded.get(one)) for one in pieces])
     questions = [one for piece in sought for one in extract_question(piece, analysis.language, USER, ASSISTANT)]

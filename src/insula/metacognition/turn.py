@@ -21,11 +21,11 @@ from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.forget import ForgetRequest, find_request
 from insula.language.handed import UsersWords, announcing_words, users_words
-from insula.language.heads import Encoded, chance, personal_chance
+from insula.language.heads import Encoded, personal_chance, predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
 from insula.language.statements import Utterance, extract_question, extract_statements
-from insula.language.units import units
+from insula.language.units import split_units
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.relevance import ANSWERS
@@ -67,7 +67,7 @@ from insula.session.saved import Advisory, Lever, Saved, advisories
 from insula.session.snapshot import Snapshot
 from insula.session.stages import TurnStage
 from insula.telemetry import evaluated, span
-from insula.text.analysis import UNKNOWN, Analysis, analyse, clean_text
+from insula.text.analysis import UNKNOWN, Analysis, analyse_text, clean_text
 from insula.text.payload import is_payload
 from insula.text.questions import Ask, find_asks
 from insula.text.structure import is_structured
@@ -304,7 +304,7 @@ class Turn:
         asked = build_cue(self.analysis, USER, ASSISTANT, spoken - {self.analysis.language})
         whole = question_text(self.analysis, speakers)
         await self._read(announcing_words(self._content, ()))
-        pieces = units(self._read_own(()))
+        pieces = split_units(self._read_own(()))
         await self._read([whole, *pieces])
         named = named_talkers(self.analysis, speakers)
         chances = {one: personal_chance(one, self._encoded.get(one)) for one in {whole, *pieces}}
@@ -367,7 +367,7 @@ class Turn:
         return self.analysis if same else analysed(self._own.text, self.analysis.language)
 
     def _hands_over(self, words: str) -> float | None:
-        return chance("handed", words, self._vectors.get(words))
+        return predict_chance("handed", words, self._vectors.get(words))
 
     async def _take_offer(self) -> None:
         """Erase what the message before offered, where this one is a yes; any other lets the offer lapse."""
@@ -568,7 +568,7 @@ class Turn:
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
             return ()
-        return find_asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
+        return find_asks(analyse_text(self.history[-1].content[:REMEMBERED_CHARS]))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -813,7 +813,7 @@ class Turn:
 
     def _remember(self, result: TurnResult, content: str) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
-        asked = self.analysis or analyse("")
+        asked = self.analysis or analyse_text("")
         analysis = analysed(content, asked.language)
         kept = memorable(content, analysis)
         item = new_item(kept, encode_claims(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())

@@ -15,7 +15,7 @@ from insula.memory.storage.rows import StoredGuidance, StoredSignal, TranscriptL
 from insula.redaction import without_markers
 from insula.screening import screen_text
 from insula.text import triggers
-from insula.text.analysis import Analysis, Sentence, analyse, detect_language, split_words, words_of
+from insula.text.analysis import Analysis, Sentence, analyse_text, detect_language, split_words, words_of
 from insula.text.corrections import MessageCorrection, correction_likeness, judge_correction
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words
@@ -125,7 +125,7 @@ def find_corrections(lines: Iterable[TranscriptLine]) -> Iterator[CorrectiveMess
 
 def _without_questions(own: str, previous: str) -> str:
     """The sentences of a text that ask nothing; "could you …?" asks for something to be done, and stays."""
-    analysis = analyse(own, default=detect_language(previous, "en"))
+    analysis = analyse_text(own, default=detect_language(previous, "en"))
     kept = [sentence.text for sentence in analysis.sentences if not is_question(sentence, analysis.language)]
     return own if len(kept) == len(analysis.sentences) else " ".join(kept)
 
@@ -166,11 +166,11 @@ def _make_correction(session_id: int, message: CorrectiveMessage) -> Corrected |
     wanted = message.judged.wanted[:WORDS_CHARS]
     if message.judged.kind == "instruction" or not wanted:
         return None
-    own = analyse(message.own, default=detect_language(message.previous, "en"))
-    if _tells_of_user(wanted, own.language) or not _says_what(analyse(wanted, default=own.language)):
+    own = analyse_text(message.own, default=detect_language(message.previous, "en"))
+    if _tells_of_user(wanted, own.language) or not _says_what(analyse_text(wanted, default=own.language)):
         return None
-    asked = analyse(own_words(message.asked.content), default=own.language).terms if message.asked else ()
-    about = tuple(dict.fromkeys(asked or analyse(wanted, default=own.language).terms))[:TRIGGER_TERMS]
+    asked = analyse_text(own_words(message.asked.content), default=own.language).terms if message.asked else ()
+    about = tuple(dict.fromkeys(asked or analyse_text(wanted, default=own.language).terms))[:TRIGGER_TERMS]
     cited = (message.line.id,) if message.asked is None else (message.asked.id, message.line.id)
     return Corrected(session_id, wanted, about, cited, message.explain_refusal(wanted))
 
@@ -199,7 +199,7 @@ def stuck_in(
 
 
 def _make_stuck(session_id: int, line: TranscriptLine, own: str) -> Corrected:
-    about = tuple(dict.fromkeys(analyse(own).terms))[:TRIGGER_TERMS]
+    about = tuple(dict.fromkeys(analyse_text(own).terms))[:TRIGGER_TERMS]
     why = ", ".join(screen_text(line.content, WORDS_CHARS).reasons)
     return Corrected(session_id, own[:WORDS_CHARS], about, (line.id,), why, "stuck")
 
@@ -272,4 +272,4 @@ def _flatten_text(text: str) -> str:
 
 def terms_of(line: TranscriptLine) -> frozenset[str]:
     """The terms of a line, as the day analyses it."""
-    return frozenset(analyse(without_markers(line.content[: 10 * PLAIN_CHARS])).terms)
+    return frozenset(analyse_text(without_markers(line.content[: 10 * PLAIN_CHARS])).terms)

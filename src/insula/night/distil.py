@@ -16,7 +16,7 @@ from insula.night.agreement import keeps_advice, says_opposite, says_same
 from insula.night.soul import Document, Section, SoulChange, diff_documents, revise_document, taken_out
 from insula.night.soul.render import WORDS, count_heading_words, count_told_words, count_words
 from insula.screening import screen_text
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 
 DRIFT = 0.3
 """Share of the night's part of the document, in words, that one night may take away or add (R8)."""
@@ -123,7 +123,7 @@ class _Choice:
         self._by_person: set[str] = set()
         """Ids that a person's word keeps out; they go at once."""
         self._rejected = rejected | old.rewritten
-        self._own = [part.text for line in old.own for part in analyse(line.text).sentences][:_MOST_STATEMENTS]
+        self._own = [part.text for line in old.own for part in analyse_text(line.text).sentences][:_MOST_STATEMENTS]
         unique = {guideline.id: guideline for guideline in reversed(offered)}.values()
         self._muted = [guideline.text for guideline in unique if guideline.state == MUTED or guideline.id in rejected]
         self._pool = self._merge_offered(sorted(unique, key=lambda guideline: (guideline.since, guideline.id)))
@@ -348,7 +348,7 @@ def find_flaw(text: str) -> str:
         return "It says nothing"
     if unsafe := find_harm(text):
         return f"It must not be told ({', '.join(unsafe)})"
-    if len(analyse(text).sentences) > 1:
+    if len(analyse_text(text).sentences) > 1:
         return "It is more than one sentence"
     return ""
 

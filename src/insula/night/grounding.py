@@ -14,11 +14,11 @@ import numpy as np
 
 from insula.language.facts import speaks_of_user
 from insula.language.guiding import FEEDBACK, WARDS, guiding_chance
-from insula.language.heads import Vector, chance
+from insula.language.heads import Vector, predict_chance
 from insula.language.owner import ASSISTANT, USER, find_owners
 from insula.language.preferences import is_of_one_part, part_of
 from insula.language.statements import extract_statements
-from insula.language.units import units
+from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embedded_all, hands_of
 from insula.memory.storage.rows import TranscriptLine
 from insula.memory.storage.vectors import Embed
@@ -26,7 +26,7 @@ from insula.night.agreement import keeps_advice, read_claim, says_opposite
 from insula.night.corrections import Corrected, find_corrections, is_users, own_lines
 from insula.redaction import kinds
 from insula.screening import screen_text
-from insula.text.analysis import analyse, detect_language
+from insula.text.analysis import analyse_text, detect_language
 from insula.text.pasted import own_words
 
 QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
@@ -137,11 +137,11 @@ class Text(NamedTuple):
         """Whether it tells of somebody, or names somebody's sister, friend or the like: such things are remembered."""
         language = detect_language(self.text, "en")
         named = find_owners(self.text, language, USER, ASSISTANT).mentions
-        likely = chance("fact", self.text, self.vector)
+        likely = predict_chance("fact", self.text, self.vector)
         if likely is None:
             return _names_people(named) or speaks_of_user(self.text, language)
         is_fact = likely >= (TELLS if self.wards or not self.bids else BIDS)
-        is_fact = is_fact or (self.put is not None and (chance("fact", *self.put) or 0.0) >= TOLD_OF)
+        is_fact = is_fact or (self.put is not None and (predict_chance("fact", *self.put) or 0.0) >= TOLD_OF)
         return is_fact or _names_people(named)
 
     def nearness_to_saying(self, saying: Saying) -> float:
@@ -166,7 +166,7 @@ def read_text(text: str, embed: Embed | None, *, bids: bool = True) -> Text:
     own = _USER.sub(f"{FIRST_PERSON} ", text)
     vectors = embedded_all(embed, [text] if own == text else [text, own]) if embed else []
     put = (own, vectors[1]) if len(vectors) > 1 else None
-    return Text(text, frozenset(analyse(text).terms), vectors[0] if vectors else None, bids, put)
+    return Text(text, frozenset(analyse_text(text).terms), vectors[0] if vectors else None, bids, put)
 
 
 def without_people(correction: Corrected, embed: Embed | None) -> Corrected:
@@ -192,8 +192,8 @@ def list_sayings(lines: Sequence[TranscriptLine], embed: Embed | None) -> tuple[
     sayings: list[Saying] = []
     previous = ""
     for line, words in own:
-        analysis = analyse(words)
-        pieces = list(dict.fromkeys((*units(analysis), words[:CHARS])))
+        analysis = analyse_text(words)
+        pieces = list(dict.fromkeys((*split_units(analysis), words[:CHARS])))
         both = [f"{previous} {words}"[:CHARS]] if previous else []
         vectors = tuple(embedded_all(embed, [*pieces, *both])) if embed else ()
         said = vectors[: len(pieces)]
@@ -223,8 +223,8 @@ def _is_feedback(vectors: Iterable[Vector]) -> bool:
 
 def _is_fact(text: str, vectors: Sequence[Vector]) -> bool:
     if vectors:
-        return any((chance("fact", text, each) or 0.0) >= TOLD for each in vectors)
-    told = extract_statements(analyse(text), USER, ASSISTANT)
+        return any((predict_chance("fact", text, each) or 0.0) >= TOLD for each in vectors)
+    told = extract_statements(analyse_text(text), USER, ASSISTANT)
     return any(subject.startswith(USER) for statement in told for subject in statement.subjects)
 
 
@@ -402,7 +402,7 @@ def keeps_sense(wording: Text, piece: Text, embed: Embed | None) -> bool:
     in_words = keeps_advice(wording.text, piece.text)
     if embed is None or piece.vector is None:
         return in_words
-    parts = [read_text(part, embed) for part in dict.fromkeys((wording.text, *units(analyse(wording.text))))]
+    parts = [read_text(part, embed) for part in dict.fromkeys((wording.text, *split_units(analyse_text(wording.text))))]
     near, part = max(((each.nearness_to(piece), each) for each in parts), key=lambda pair: pair[0])
     names = read_claim(wording.text).marks >= read_claim(piece.text).marks
     manner = bool(piece.wanted) and piece.wanted == wording.wanted and near >= AGREED

@@ -20,7 +20,7 @@ from insula.memory.storage.rows import Place, Revised, StoredSignal, TranscriptL
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import find_memories
 from insula.night.corrections import is_users
-from insula.text.analysis import Sentence, analyse
+from insula.text.analysis import Sentence, analyse_text
 from insula.text.corrections import correction_likeness, judge_correction
 from insula.text.pasted import PLAIN_CHARS
 from insula.text.questions import AskKind, asks_in, find_asks
@@ -70,7 +70,7 @@ def find_outcomes(
                     _evidence_score(turn, evidence),
                     _response_held(line.content, asked.content, response, name),
                 )
-                if score is not None and held is not None and find_asks(analyse(asked.content)):
+                if score is not None and held is not None and find_asks(analyse_text(asked.content)):
                     yield AnswerOutcome(score, held, confidence_level(turn) == "high")
             asked, response = line, ""
 
@@ -86,8 +86,8 @@ def _is_content(message: str, question: str, response: str, name: str) -> bool:
     """Whether a message thanks and says nothing else, or nothing but what one goes on to ask who is content."""
     if len(message) > PLAIN_CHARS:
         return False
-    before = analyse(question)
-    heard = analyse(message, default=before.language)
+    before = analyse_text(question)
+    heard = analyse_text(message, default=before.language)
     polite = list(takewhile(lambda sentence: says_no_more(sentence.text, name), heard.sentences))
     further = heard.sentences[len(polite) :]
     return any(gives_thanks(sentence.text) for sentence in polite) and all(

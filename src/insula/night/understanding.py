@@ -17,7 +17,7 @@ from insula.language.extract.answer import Answer
 from insula.language.extract.check import Checked, ExtractedFact, ExtractedPreference, check_answer
 from insula.language.extract.request import ExtractionLine, ExtractionRequest, Known, build_request
 from insula.language.handed import Hands, UsersWords, users_lines
-from insula.language.heads import Vector, chance
+from insula.language.heads import Vector, predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import LONGEST, meaning_of, part_of
 from insula.language.preferences import Preference as Wanted
@@ -38,7 +38,7 @@ from insula.memory.storage.unread import TOKENS_A_DAY, KnownMemory, Unread
 from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import is_all, is_told, is_wish, learnable_preferences, preference_words
 from insula.night.asking import usage_since
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _extraction_line(line: Unread, content: str) -> ExtractionLine:
 
 async def _find_near(reader: Reader, line: Unread) -> list[int]:
     """The memories that a line could concern."""
-    analysis = analyse(line.content, default=line.language or "en")
+    analysis = analyse_text(line.content, default=line.language or "en")
     vectors = [] if reader.embed is None else await asyncio.to_thread(embedded_all, reader.embed, [line.content])
     place = Place(reader.user_id, line.session, reader.user, "")
     asked = build_cue(analysis, USER, ASSISTANT, frozenset())
@@ -293,7 +293,7 @@ async def _embed_words(reader: Reader, words: str) -> Vector | None:
 def _is_fact(words: str, vector: Vector | None) -> bool:
     """Whether some words tell a fact of somebody, and do not ask something of answers as surely."""
     meant = vector is not None and meaning_of(words, vector, vector)
-    return bool(meant) and (chance("fact", words, vector) or 0.0) > max(TELLS, meant["standing"])
+    return bool(meant) and (predict_chance("fact", words, vector) or 0.0) > max(TELLS, meant["standing"])
 
 
 def _list_wanted(preference: Wanted, line: Unread, said: UsersWords) -> list[Wished]:

@@ -9,7 +9,7 @@ from insula.night import prompts
 from insula.night.corrections import is_users, terms_of
 from insula.night.grounding import CitedProposal
 from insula.screening import screen_text
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.corrections import MAX_CHARS
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines_answer, says_untold
@@ -108,7 +108,7 @@ def find_outdated(
     gone: list[Forget] = []
     for insight in known:
         if insight.content.startswith(prompts.ASKED):
-            topic = frozenset(analyse(insight.content.removeprefix(prompts.ASKED)).terms)
+            topic = frozenset(analyse_text(insight.content.removeprefix(prompts.ASKED)).terms)
             if _is_answered(topic, turns, told):
                 gone.append(Forget(insight.id, ANSWERED))
     return gone
@@ -172,7 +172,7 @@ def _list_asked(read: Sequence[SessionReading]) -> dict[tuple[int, int], _AskedQ
 
 
 def _extract_question(message: str) -> str:
-    asked = find_asks(analyse(message))
+    asked = find_asks(analyse_text(message))
     return screen_text(asked[0].text, QUOTE_CHARS).text if asked else ""
 
 
@@ -181,8 +181,8 @@ def _declines_answer(response: str, question: str) -> bool:
 
     "It depends on the size", or a long answer that also says what it does not know, declines nothing.
     """
-    asked = analyse(question)
-    said = analyse(response, default=asked.language)
+    asked = analyse_text(question)
+    said = analyse_text(response, default=asked.language)
     if says_untold(response, said.language):
         return True
     bare = BARE_UNSPACED if said.language in UNSPACED else BARE

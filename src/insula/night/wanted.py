@@ -32,7 +32,7 @@ from insula.memory.wishes import (
 from insula.night.corrections import is_question, is_users
 from insula.night.cycle import Night
 from insula.night.sessions import LINES, LearningSession
-from insula.text.analysis import analyse, detect_language
+from insula.text.analysis import analyse_text, detect_language
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.types import TURN
 
@@ -189,7 +189,7 @@ def requests_in(
 def _split_texts(said: str) -> Iterator[str]:
     """The sentences of a message that ask no question and say something by themselves; and all of it, if these are."""
     own = own_words(said)
-    analysis = analyse(own[:PLAIN_CHARS])
+    analysis = analyse_text(own[:PLAIN_CHARS])
     tell = [sentence for sentence in analysis.sentences if not is_question(sentence, analysis.language)]
     yield from (
         sentence.text for sentence in tell if len({*sentence.terms}) >= FEWEST_TERMS and len(sentence.text) <= LONGEST

@@ -287,7 +287,7 @@ def _terms_in(language: str) -> _Terms:
     return _Terms(language)
 
 
-def analyse(text: str, *, default: str = "en") -> Analysis:
+def analyse_text(text: str, *, default: str = "en") -> Analysis:
     """Analyse `text` whole; `default` is the language assumed where it cannot be told."""
     language = detect_language(text, default)
     return Analysis(text, language, tuple(analyse_sentence(piece, language) for piece in _split_sentences(text)))

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 
 
 def surface_forms(terms: Iterable[str], texts: Sequence[str]) -> list[str]:
     """Some terms as the texts that they come from write them; one that stands in none of them is left out."""
     forms: dict[str, str] = {}
     for text in texts:
-        for sentence in analyse(text).sentences:
+        for sentence in analyse_text(text).sentences:
             for word in sentence.words:
                 forms.setdefault(word.term, word.text.lower())
     together = " ".join(texts)

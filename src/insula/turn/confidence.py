@@ -13,9 +13,9 @@ from insula.calibration import adjust_probability, load_shipped, log_odds, raw_p
 from insula.claims import Claimed, say
 from insula.memory.relevance import holding_chance
 from insula.memory.retrieval.query import Cue, Statistics
-from insula.memory.retrieval.scoring import Standing
+from insula.memory.retrieval.scoring import SubjectSides
 from insula.memory.storage.store import Recollection
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.answers import is_told
 from insula.types import Calibration, Confidence, Identity, Level, Recalled
 
@@ -147,7 +147,7 @@ def recall_features(
     }
 
 
-def owner_features(known: Sequence[Recalled], standing: Standing) -> Mapping[str, float]:
+def owner_features(known: Sequence[Recalled], standing: SubjectSides) -> Mapping[str, float]:
     """The features of whether it is said of the person asked, each in [0, 1]; empty where no talker is asked about."""
     if not standing.told or not known:
         return {}
@@ -168,7 +168,7 @@ def measure_familiarity(held: frozenset[str], statistics: Statistics) -> float:
 
 def touched_topics(cue: Cue, identity: Identity) -> list[str]:
     """The topics of the identity's guidance that a message touches."""
-    return [topic for topic in identity.guidance if set(analyse(topic).terms) & set(cue.terms)]
+    return [topic for topic in identity.guidance if set(analyse_text(topic).terms) & set(cue.terms)]
 
 
 def explain_confidence(

@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from insula.language.heads import cards, point
+from insula.language.heads import load_cards, operating_point
 from insula.memory.relevance import BEARS
 from insula.text.analysis import LANGUAGES, Analysis
 from insula.text.questions import AskKind, find_asks
@@ -45,9 +45,9 @@ class MemoryGate(NamedTuple):
             return True
         if self.personal is None:
             return False
-        if self.personal >= point("personal", "sure") and best >= BEARS:
+        if self.personal >= operating_point("personal", "sure") and best >= BEARS:
             return True
-        weights, values = cards()["personal"]["lines"], features(self.personal, best, overlap)
+        weights, values = load_cards()["personal"]["lines"], features(self.personal, best, overlap)
         return sum(weights[name] * value for name, value in zip(NAMES, values, strict=True)) >= 0
 
     @property
@@ -55,7 +55,7 @@ class MemoryGate(NamedTuple):
         """Whether surely only the user can have told it: where no line stands, it may be said that they have not."""
         if self.language not in LANGUAGES:
             return False
-        surely = self.personal is not None and self.personal >= point("personal", "untold")
+        surely = self.personal is not None and self.personal >= operating_point("personal", "untold")
         return surely or bool(self.talkers and self.asks)
 
 
@@ -83,7 +83,7 @@ def weigh_message(piece: float, whole: float) -> float:
         piece: that of its likeliest sentence or clause.
         whole: that of the message read as one text.
     """
-    weights = cards()["personal"]["message"]
+    weights = load_cards()["personal"]["message"]
     odds = weights["piece"] * log_odds(piece) + weights["whole"] * log_odds(whole) + weights["intercept"]
     return 1 / (1 + math.exp(-odds))
 

@@ -13,7 +13,7 @@ from insula.memory.storage.rows import StoredGuidance, Understood
 from insula.memory.wishes import is_wish
 from insula.screening import screen_text
 from insula.text import triggers
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.lot import is_withheld
 from insula.types import Arm
 
@@ -99,7 +99,7 @@ def find_insights(understood: Iterable[Understood], forms: Sequence[str]) -> tup
     for one in understood:
         text = screen_text(one.content, INSIGHT_CHARS)
         if text.text and not text.reasons and not one.content.startswith(tuple(forms)):
-            found.append(ActiveInsight(one.id, text.text, frozenset(analyse(text.text).terms), one.importance))
+            found.append(ActiveInsight(one.id, text.text, frozenset(analyse_text(text.text).terms), one.importance))
     return tuple(found)
 
 

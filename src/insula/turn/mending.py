@@ -11,7 +11,7 @@ from insula.claims import DEFAULT, Claimed, say
 from insula.guidance import SHOWN, WITHHELD
 from insula.redaction import redact
 from insula.screening import screen_text
-from insula.text.analysis import analyse, content_words
+from insula.text.analysis import analyse_text, content_words
 from insula.text.constraints import find_constraints
 from insula.turn.checks.constraints import breaks_constraint
 from insula.turn.lot import is_withheld
@@ -133,7 +133,7 @@ def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:
         return before.flag not in assessment.flags
     if before.flag in {IMPASSE, UNSOLVED}:
         return assessment.passed
-    about = analyse(before.about)
+    about = analyse_text(before.about)
     if before.flag == "constraint" and (demands := find_constraints(about)):
         return not any(breaks_constraint(one, response) for one in demands)
     words = content_words(before.about, about.language)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from insula.memory.storage.vectors import Embed
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.turn.checks.arithmetic import check_sums
 from insula.turn.checks.artefacts import check_artefacts
 from insula.turn.checks.completeness import check_completeness
@@ -106,7 +106,7 @@ def assess(
         with what shows them, the parts that made the score, and the questions and requests left unanswered, verbatim.
         An empty response scores 0.
     """
-    asked = AskedMessage(analyse(cut_middle(message, MAX_MESSAGE)))
+    asked = AskedMessage(analyse_text(cut_middle(message, MAX_MESSAGE)))
     if not response.strip():
         unanswered = tuple(ask.text for ask in asked.asks)
         return Assessment(

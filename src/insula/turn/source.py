@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from insula.language.owner import ASSISTANT, USER, find_owners, may_be_same, names_among
-from insula.text.analysis import LANGUAGES, analyse, content_words, fold_accents, term_of, words_of
+from insula.text.analysis import LANGUAGES, analyse_text, content_words, fold_accents, term_of, words_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind, find_asks
 from insula.turn.aim import slot_words, wants_advice
@@ -91,7 +91,7 @@ def _is_own(one: Recalled) -> bool:
 
 def _find_statement(message: str, line: str, default: str) -> _AnsweringStatement | None:
     """The one question of a message with the one sentence of a line that is about the same and of the same people."""
-    analysis = analyse(message, default=default)
+    analysis = analyse_text(message, default=default)
     language = analysis.language
     asked = find_asks(analysis)
     if language not in LANGUAGES or len(asked) != 1 or asked[0].kind not in _VALUED or wants_advice(asked[0], language):
@@ -100,7 +100,7 @@ def _find_statement(message: str, line: str, default: str) -> _AnsweringStatemen
     mine = [part for part in _split_sentences(line) if _is_about(part, asked[0].text, owners, language)]
     if len(mine) > 1:
         terms = frozenset(asked[0].terms)
-        mine = [part for part in mine if terms & frozenset(analyse(part, default=language).terms)]
+        mine = [part for part in mine if terms & frozenset(analyse_text(part, default=language).terms)]
     if len(mine) != 1:
         return None
     return _AnsweringStatement(asked[0], mine[0], language, owners or _owners_of(mine[0], language, USER, ASSISTANT))

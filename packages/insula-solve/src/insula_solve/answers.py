@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal
 
 from insula.errors import InputError
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.questions import find_asks
 from insula_solve.amounts import (
     AMOUNT,
@@ -120,7 +120,7 @@ def form_of(problem: str) -> Form:
         return "choice"
     if _SYMBOLS.fullmatch(text):
         return "number"
-    kinds = [ask.kind for ask in find_asks(analyse(text))]
+    kinds = [ask.kind for ask in find_asks(analyse_text(text))]
     if "```" in text or (kinds and "code" in kinds and kinds[-1] != "number"):
         return "code"
     if _UNKNOWN.search(text) and set(kinds) <= {"number", "request", "open", "name"}:

@@ -14,7 +14,7 @@ from insula.language.extract.answer import EVERY_ANSWER, SPEAKER, Answer, Ended,
 from insula.language.extract.request import ExtractionLine, Known
 from insula.redaction import is_redacted, kinds
 from insula.screening import screen_text
-from insula.text.analysis import analyse, analyse_sentence, fold_accents
+from insula.text.analysis import analyse_sentence, analyse_text, fold_accents
 from insula.text.pasted import QUOTED
 
 MOST_BY_LINE = 3
@@ -195,7 +195,7 @@ def is_named(who: str, texts: Iterable[str], least: float = 1.0) -> bool:
     for text in texts:
         if plain in fold_accents(text.casefold()):
             return True
-        said = analyse(text)
+        said = analyse_text(text)
         wanted = frozenset(analyse_sentence(who, said.language).terms)
         if wanted and len(wanted.intersection(said.terms)) >= least * len(wanted):
             return True

@@ -16,7 +16,7 @@ from insula.memory.storage import journal
 from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.nights import revisions_of, words_on
 from insula.memory.storage.schema import memories
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.value import is_object
 
 Do = Literal["correct", "pin", "unpin", "mute", "unmute", "undo"]
@@ -135,7 +135,7 @@ def _reword_memory(
         told: what of the text is a fact; what a person writes in the place of a fact is one, all of it.
         kind: what it was, where old words come back.
     """
-    analysis = analyse(text.strip()[:REMEMBERED_CHARS], default=row.language or "en")
+    analysis = analyse_text(text.strip()[:REMEMBERED_CHARS], default=row.language or "en")
     encoding = encode_claims(analysis, row.speaker, ASSISTANT if row.speaker == USER else USER)
     item = new_item(analysis, encoding, row.provenance, row.speaker, (), (), told=told)
     kind = kind or ("semantic" if row.kind == "semantic" else item.kind)

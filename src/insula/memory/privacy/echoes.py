@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 
 from insula.memory.storage.schema import messages
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 
 COMMON = 4
 """Other lines of the user's that may hold a word before it says nothing of the erased one."""
@@ -19,7 +19,7 @@ _NAMES = re.compile(r"(?<=[^.!?\s] )(?:[A-ZÀ-ÖØ-Þ][^\W\d_]{2,})|\d{2,}")
 
 def words_of(text: str) -> frozenset[str]:
     """The words of a text that may tell it from others."""
-    return frozenset((*_WORDS.findall(text.lower()), *analyse(text).terms))
+    return frozenset((*_WORDS.findall(text.lower()), *analyse_text(text).terms))
 
 
 def names_of(text: str) -> frozenset[str]:

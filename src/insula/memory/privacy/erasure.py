@@ -27,8 +27,8 @@ from insula.memory.storage.schema import (
     summaries,
     users,
 )
-from insula.memory.storage.statements import memory as as_memory
-from insula.text.analysis import analyse
+from insula.memory.storage.statements import read_memory as as_memory
+from insula.text.analysis import analyse_text
 from insula.types import Memory
 
 ERASED = ""
@@ -228,7 +228,7 @@ def _list_spoken_words(connection: sa.Connection, within: Sequence[int]) -> set[
 
 
 def _split_words(text: str) -> set[str]:
-    return {*_TELLING.findall(text.lower()), *analyse(text).terms}
+    return {*_TELLING.findall(text.lower()), *analyse_text(text).terms}
 
 
 def _scrub_signals(connection: sa.Connection, user_id: int, session_id: int, turn: int) -> None:

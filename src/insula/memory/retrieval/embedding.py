@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from insula.errors import InputError
 from insula.language.handed import Hands
-from insula.language.heads import Encoded, chance
+from insula.language.heads import Encoded, predict_chance
 from insula.memory.storage.vectors import Array, Embed, Vector, embed_normalised
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _FILES = {
 _LOCK = Lock()
 
 
-def use(text: str) -> Array:
+def embed_text(text: str) -> Array:
     """The embedding that is used unless another one is named; each text waits for the one before it."""
     with _LOCK:
         return _load_encoder().encode_texts([text])[0].vector
@@ -48,7 +48,7 @@ def encode_all(embed: Embed, texts: Sequence[str]) -> dict[str, Encoded]:
     Raises:
         InputError: what the function returned is no list of finite numbers.
     """
-    if embed is not use:
+    if embed is not embed_text:
         return {text: Encoded(embed_normalised(embed, text)) for text in texts}
     with _LOCK:
         return dict(zip(texts, _load_encoder().encode_texts(texts), strict=True))
@@ -62,7 +62,7 @@ def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
 
 def find_encoded(embed: Embed, texts: Iterable[str]) -> dict[str, Encoded]:
     """The encodings of those of some texts that the shipped embedding has made lately: they need no thread."""
-    if embed is not use or not _load_encoder.cache_info().currsize:
+    if embed is not embed_text or not _load_encoder.cache_info().currsize:
         return {}
     return {text: encoded for text in texts if (encoded := _load_encoder().find_encoding(text)) is not None}
 
@@ -75,7 +75,7 @@ def token_features(text: str) -> Array:
 
 def hands_of(embed: Embed | None) -> Hands:
     """What tells how likely words announce a text that is handed over; see `insula.language.handed`."""
-    return lambda words: chance("handed", words, embed_normalised(embed, words)) if embed else None
+    return lambda words: predict_chance("handed", words, embed_normalised(embed, words)) if embed else None
 
 
 def reload_encoder() -> None:
@@ -118,7 +118,7 @@ def _find_changed_file(folder: Path) -> str:
 
 def resolve_embedding(embed: Embed | None) -> Embed | None:
     """An embedding as it was given; None for the shipped one where it is not installed."""
-    return None if embed is use and not is_installed() else embed
+    return None if embed is embed_text and not is_installed() else embed
 
 
 def embedding_by_name(name: str) -> Embed | None:
@@ -134,7 +134,7 @@ def embedding_by_name(name: str) -> Embed | None:
         case "none":
             return None
         case "use":
-            return use
+            return embed_text
         case _ if ":" in name:
             return _import_embedding(name)
         case _:

@@ -13,7 +13,7 @@ from insula.language.facts import FactCandidate, find_fact_candidates, join_fact
 from insula.language.modality import Mark, Modality, classify_modality
 from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, find_owners, owners_may_match, short_name
 from insula.language.statements import Statement, Utterance
-from insula.text.analysis import LANGUAGES, Analysis, analyse, analyse_sentence, fold_accents
+from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, analyse_text, fold_accents
 
 MEANT: dict[Meant, Modality] = {"holds": "fact", "past": "fact", "planned": "plan", "wished": "wish"}
 """How a statement is meant, as its reader says; of one that it is unsure of, the words tell."""
@@ -43,7 +43,7 @@ def read_line(content: str, language: str, facts: Sequence[ExtractedFact], befor
         facts: that were read in it, and checked.
         before: what was said before it, the last line last.
     """
-    analysis = analyse(content, default=language)
+    analysis = analyse_text(content, default=language)
     units = find_fact_candidates(analysis, before)
     units_by_fact = {fact: _find_unit(fact.span, units) for fact in facts}
     stated = [_make_statement(fact, unit, analysis) for fact, unit in units_by_fact.items()]

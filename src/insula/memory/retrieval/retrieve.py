@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
-from insula.language.heads import cards
+from insula.language.heads import load_cards
 from insula.language.owner import NOBODY, SOMEBODY, USER
 from insula.language.statements import Question, Statement
 from insula.memory.item import LINE_CHARS
@@ -13,10 +13,18 @@ from insula.memory.relevance import Relevance, Told, find_limits, find_nearness,
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.retrieval.matching import holds_answer, is_about
 from insula.memory.retrieval.query import Cue, Statistics, content_weights
-from insula.memory.retrieval.scoring import NO_MATCH, Item, Scored, Standing, match, rank, standing
+from insula.memory.retrieval.scoring import (
+    NO_MATCH,
+    Item,
+    ScoredItem,
+    SubjectSides,
+    find_subjects,
+    match_claims,
+    rank_items,
+)
 from insula.memory.storage import statements
 from insula.memory.storage.rows import Place, Proposed, Said
-from insula.memory.storage.vectors import Vector, cosines, nearness, unpacked
+from insula.memory.storage.vectors import Vector, cosine_nearness, cosines_with, unpack_vectors
 from insula.types import Recalled
 
 MOST_LIMITS = 3
@@ -30,7 +38,7 @@ class Recollection(NamedTuple):
     """Memories, best first."""
     statistics: Statistics
     """What they were scored with."""
-    standing: Standing
+    standing: SubjectSides
     """Whom the candidates are about."""
     said: tuple[Said, ...] = ()
     """Lines of the session's transcript, oldest first."""
@@ -40,7 +48,7 @@ class Recollection(NamedTuple):
     """What the user told that limits the answer, the likeliest first."""
 
 
-class Found(NamedTuple):
+class RetrievedRows(NamedTuple):
     """What was read for a cue."""
 
     statistics: Statistics
@@ -52,10 +60,10 @@ class Found(NamedTuple):
     unscored: int = 0
 
 
-def recollected(
+def rank_memories(
     place: Place,
     cue: Cue,
-    retrieved: Found,
+    retrieved: RetrievedRows,
     asked: Sequence[Question],
     vectors: Sequence[Vector],
     now: float,
@@ -73,9 +81,9 @@ def recollected(
         limit: how many memories at most.
     """
     content = content_weights(cue, retrieved.statistics)
-    items = _items(place, retrieved.rows, cue, content, vectors[0] if vectors else None)
-    scored = {one.item.id: one for one in rank(cue, items, retrieved.statistics, now, len(items))}
-    near = find_nearness(vectors, _vectors(retrieved)) if asked else {}
+    items = _match_rows(place, retrieved.rows, cue, content, vectors[0] if vectors else None)
+    scored = {one.item.id: one for one in rank_items(cue, items, retrieved.statistics, now, len(items))}
+    near = find_nearness(vectors, _collect_vectors(retrieved)) if asked else {}
     lines: dict[int, Mapping[str, float]] = {
         item.id: {**(scored[item.id].parts if item.id in scored else {}), **near.get(item.id, {})}
         for item in items
@@ -87,30 +95,33 @@ def recollected(
     for item in items:
         one = relevance.get(item.id)
         if one is not None and (item.id in scored or "meaning" in one.parts or one.ended):  # else it has nothing of it
-            scored[item.id] = Scored(item, one.chance, one.parts)
+            scored[item.id] = ScoredItem(item, one.chance, one.parts)
     by_id, items_by_id = {row.id: row for row in retrieved.rows}, {item.id: item for item in items}
     recalled = tuple(
-        _recalled(scored[one], by_id, relevance.get(one), retrieved.told) for one in _order(scored, relevance)[:limit]
+        _make_recalled(scored[one], by_id, relevance.get(one), retrieved.told)
+        for one in _order_memories(scored, relevance)[:limit]
     )
-    about = standing(cue, items, content)
+    about = find_subjects(cue, items, content)
     limits = tuple(
-        _recalled(scored.get(one) or Scored(items_by_id[one], 0.0, {}), by_id, relevance.get(one), retrieved.told)
-        for one in _limiting(vectors, retrieved.told, items_by_id)
+        _make_recalled(
+            scored.get(one) or ScoredItem(items_by_id[one], 0.0, {}), by_id, relevance.get(one), retrieved.told
+        )
+        for one in _find_limiting(vectors, retrieved.told, items_by_id)
     )
     return Recollection(recalled, retrieved.statistics, about, retrieved.said, retrieved.unscored, limits)
 
 
-def _vectors(retrieved: Found) -> list[tuple[int, Vector]]:
+def _collect_vectors(retrieved: RetrievedRows) -> list[tuple[int, Vector]]:
     """Of each memory the vector of its line, where it has one, and those of its statements."""
-    whole = zip((row.id for row in retrieved.rows), unpacked([row.vector for row in retrieved.rows]), strict=True)
+    whole = zip((row.id for row in retrieved.rows), unpack_vectors([row.vector for row in retrieved.rows]), strict=True)
     stated = ((one.memory, one.statement.vector) for one in retrieved.told)
     return [(memory, vector) for memory, vector in (*whole, *stated) if vector is not None]
 
 
-def _limiting(vectors: Sequence[Vector], told: Sequence[Told], items: Mapping[int, Item]) -> list[int]:
+def _find_limiting(vectors: Sequence[Vector], told: Sequence[Told], items: Mapping[int, Item]) -> list[int]:
     """The user's own memories that likely limit the answer, the likeliest first."""
     own = [one for one in told if one.memory in items and items[one.memory].speaker == USER]
-    odds, least = find_limits(vectors, own), cards()["limits"]["points"]["show"]
+    odds, least = find_limits(vectors, own), load_cards()["limits"]["points"]["show"]
     return sorted((one for one in odds if odds[one] >= least), key=lambda one: (-odds[one], -one))[:MOST_LIMITS]
 
 
@@ -125,7 +136,7 @@ def _is_judged(item: Item, asked: Sequence[Question]) -> bool:
     return item.speaker == USER
 
 
-def _order(scored: Mapping[int, Scored], relevance: Mapping[int, Relevance]) -> list[int]:
+def _order_memories(scored: Mapping[int, ScoredItem], relevance: Mapping[int, Relevance]) -> list[int]:
     """The memories, best first; the newer one that ended another stands before it."""
     worth = {memory: one.score for memory, one in scored.items()}
     for old, one in sorted(relevance.items()):
@@ -134,12 +145,12 @@ def _order(scored: Mapping[int, Scored], relevance: Mapping[int, Relevance]) -> 
     return sorted(worth, key=lambda memory: (-worth[memory], -memory))
 
 
-def _items(
+def _match_rows(
     place: Place, rows: Sequence[Proposed], cue: Cue, content: Mapping[str, float], vector: Vector | None
 ) -> list[Item]:
     """The rows that may be recalled, each matched against the cue together with the turns around it."""
-    matches = {row.id: match(cue, content, row.claims) for row in rows}
-    near = [0.0] * len(rows) if vector is None else cosines(vector, [row.vector for row in rows])
+    matches = {row.id: match_claims(cue, content, row.claims) for row in rows}
+    near = [0.0] * len(rows) if vector is None else cosines_with(vector, [row.vector for row in rows])
     following = {row.after_id: row.id for row in rows if row.after_id}
     return [
         Item(
@@ -155,7 +166,7 @@ def _items(
             said_at=row.said_at,
             uses=row.uses,
             used_at=row.used_at,
-            cosine=nearness(one),
+            cosine=cosine_nearness(one),
             session=row.session_id,
         )
         for row, one in zip(rows, near, strict=True)
@@ -167,28 +178,30 @@ def _items(
     ]
 
 
-def _recalled(scored: Scored, rows: Mapping[int, Proposed], one: Relevance | None, told: Sequence[Told]) -> Recalled:
+def _make_recalled(
+    scored: ScoredItem, rows: Mapping[int, Proposed], one: Relevance | None, told: Sequence[Told]
+) -> Recalled:
     row = rows[scored.item.id]
     terms = frozenset(load_terms(row.claims))
-    plain = Recalled(memory=statements.memory(row), score=scored.score, parts=scored.parts, terms=terms)
+    plain = Recalled(memory=statements.read_memory(row), score=scored.score, parts=scored.parts, terms=terms)
     if one is None:
         return plain
     return replace(
         plain,
         bearing=one.bearing,
         odds=one.odds,
-        until=None if one.until is None else statements.moment(one.until),
+        until=None if one.until is None else statements.utc_moment(one.until),
         before=next((rows[memory].line for memory in one.ended), ""),
-        excerpt=_excerpt(row, one, told),
+        excerpt=_excerpt_row(row, one, told),
     )
 
 
-def _excerpt(row: Proposed, one: Relevance, told: Sequence[Told]) -> str:
+def _excerpt_row(row: Proposed, one: Relevance, told: Sequence[Told]) -> str:
     """What of a line is told; "" where it is the whole of it."""
     if one.asked is None or one.answer is None or not row.line:
         return ""
     stated = [each.statement for each in told if each.memory == row.id]
-    said = excerpt(row.line, one.asked, one.answer, stated) if len(stated) > 1 else row.line
+    said = excerpt_line(row.line, one.asked, one.answer, stated) if len(stated) > 1 else row.line
     return said if said != row.line else ""
 
 
@@ -197,7 +210,7 @@ BETWEEN = " … "
 _END = ".!?。！？"
 
 
-def excerpt(line: str, asked: Question, answer: Statement, stated: Sequence[Statement]) -> str:
+def excerpt_line(line: str, asked: Question, answer: Statement, stated: Sequence[Statement]) -> str:
     """What of a line is told.
 
     Args:
@@ -221,10 +234,12 @@ def excerpt(line: str, asked: Question, answer: Statement, stated: Sequence[Stat
     if any(in_others) and not any(in_own):
         return line
     own = [(at, end) for at, end, is_other in marked if not is_other]
-    others = [(at, end) for at, end, is_other in marked if is_other and not any(_meet(at, end, *one) for one in own)]
+    others = [
+        (at, end) for at, end, is_other in marked if is_other and not any(_spans_meet(at, end, *one) for one in own)
+    ]
     runs = groupby(sorted([(*one, False) for one in own] + [(*one, True) for one in others]), key=lambda one: one[2])
     kept = [[(at, end) for at, end, _ in run] for is_other, run in runs if not is_other]
-    return BETWEEN.join(_ended(line, run[0][0], max(end for _, end in run)) for run in kept) if others else line
+    return BETWEEN.join(_end_sentence(line, run[0][0], max(end for _, end in run)) for run in kept) if others else line
 
 
 def _is_of_others(asked: Question, one: Statement) -> bool:
@@ -234,10 +249,10 @@ def _is_of_others(asked: Question, one: Statement) -> bool:
     return not unsure and not is_about(asked, one.subjects) and asked.subjects.isdisjoint(one.mentions)
 
 
-def _meet(begin: int, end: int, other: int, last: int) -> bool:
+def _spans_meet(begin: int, end: int, other: int, last: int) -> bool:
     return begin < last and other < end
 
 
-def _ended(line: str, begin: int, end: int) -> str:
+def _end_sentence(line: str, begin: int, end: int) -> str:
     """A stretch of a line, with the mark that ends its sentence."""
     return line[begin : end + (line[end : end + 1] in _END)].strip(" ,;，、；")

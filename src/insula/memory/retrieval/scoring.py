@@ -91,7 +91,7 @@ class Item(NamedTuple):
 NO_MATCH = Match({}, 0, 0.0)
 
 
-class Scored(NamedTuple):
+class ScoredItem(NamedTuple):
     """A candidate's score in [0, 1] and the parts that made it, each in [0, 1]."""
 
     item: Item
@@ -99,7 +99,7 @@ class Scored(NamedTuple):
     parts: Mapping[str, float]
 
 
-class Standing(NamedTuple):
+class SubjectSides(NamedTuple):
     """What is said of the person asked beside what is said of anybody else, among all candidates."""
 
     mentions: float = 0.5
@@ -110,7 +110,7 @@ class Standing(NamedTuple):
     """Whether people talk here, so that the two tell something; a document says "I" and "Paris" of nobody's life."""
 
 
-def standing(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> Standing:
+def find_subjects(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> SubjectSides:
     """Whom the candidates are about; only what a user or a tool asserted counts.
 
     Args:
@@ -121,14 +121,14 @@ def standing(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> S
     asserted = [item for item in items if item.provenance in {"user", "tool"} and item.kind == "semantic"]
     voices = frozenset(short_name(item.speaker) for item in asserted)
     if not cue.owners or not any(item.provenance == "user" for item in asserted):
-        return Standing()
+        return SubjectSides()
     turns = {id(turn): turn for item in asserted for turn in (item.match, item.before, item.after) if turn.claims}
     told = [(id(item.match), id(item.before), id(item.after)) for item in asserted]
     mine, theirs = (
         Side(content, {number: _said_of(turn, cue.owners, voices, asked=asked) for number, turn in turns.items()}, told)
         for asked in (True, False)
     )
-    return Standing(
+    return SubjectSides(
         mentions=sum(
             share * (mine.count_mentions(term) + 1) / (mine.count_mentions(term) + theirs.count_mentions(term) + 2)
             for term, share in content.items()
@@ -182,7 +182,7 @@ def is_about(owners: frozenset[str], asked: frozenset[str], voices: frozenset[st
     return mine
 
 
-def match(cue: Cue, content: Mapping[str, float], claims: str) -> Match:
+def match_claims(cue: Cue, content: Mapping[str, float], claims: str) -> Match:
     """Compare a cue with the claims of a text, as they are stored; `content` is from `cue.content_weights`."""
     frequencies: dict[str, int] = {}
     length, owned, forms, sought = 0, 0.0, cue.forms, cue.forms.keys()
@@ -227,7 +227,7 @@ def describe_scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> S
     return Scene(statistics.mean_length, heard, topics, max(topics.values(), default=0.0))
 
 
-def rank(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, limit: int) -> list[Scored]:
+def rank_items(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, limit: int) -> list[ScoredItem]:
     """The best `limit` of `items`, best first; those without any overlap or similarity are left out."""
     shares, seen = weigh_terms(cue, statistics), describe_scene(cue, items, statistics)
     ranked = (score_item(cue, shares, item, seen, now) for item in items)
@@ -236,11 +236,11 @@ def rank(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, li
     )[:limit]
 
 
-def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: float) -> Scored:
+def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: float) -> ScoredItem:
     """One candidate's score; see the module."""
     overlap = cue_coverage(shares, item, seen.mean_length)
     if overlap <= 0 and item.cosine <= 0:
-        return Scored(item, 0.0, {})
+        return ScoredItem(item, 0.0, {})
     asserts, spoken = float(item.kind != "episodic"), float(short_name(item.speaker) in cue.speakers)
     parts = {
         "overlap": overlap,
@@ -258,7 +258,7 @@ def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, n
     # What is said in other words counts as the words would: a part of the question is missing where both miss it.
     held = 1 - (1 - overlap) * (1 - parts["cosine"])
     odds = _log_odds(held) + PART * (sum([parts[name] for name in PARTS]) - expected)
-    return Scored(item, 1 / (1 + math.exp(-odds)), parts)
+    return ScoredItem(item, 1 / (1 + math.exp(-odds)), parts)
 
 
 def _score_answer(cue: Cue, item: Item) -> float:

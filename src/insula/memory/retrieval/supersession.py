@@ -64,7 +64,7 @@ class StatementForm(NamedTuple):
     numbers: tuple[str, ...]
 
 
-def over(told: Sequence[Uttered]) -> dict[int, int]:
+def find_superseded(told: Sequence[Uttered]) -> dict[int, int]:
     """The memories that are over, each with the one that ended it first: as it was read, else by its form."""
     sure = sorted(
         (uttered for uttered in told if _is_plain(uttered)), key=lambda uttered: (uttered.memory, uttered.said_at)

@@ -14,7 +14,7 @@ from insula.memory.relevance import Told
 from insula.memory.storage.among import is_among
 from insula.memory.storage.rows import Proposed, Unstated
 from insula.memory.storage.schema import UNSTATED, memories, relations, statements
-from insula.memory.storage.vectors import Vector, pack_vector, unpacked
+from insula.memory.storage.vectors import Vector, pack_vector, unpack_vectors
 
 _BEFORE = memories.alias("before")
 _COLUMNS = ("id", "content", "provenance", "speaker")
@@ -87,7 +87,7 @@ def statements_of(connection: sa.Connection, user_id: int, rows: Iterable[Propos
     read: Sequence[Any] = connection.execute(_OF, {"user": user_id, "ids": sorted(known)}).all()
     for row in sorted(read, key=itemgetter(0)):  # by SQLite it takes twice as long, vectors and all
         by_key.setdefault((row[1], row[2], row[8]), row)  # a statement has a row for each whom it is about
-    vectors = unpacked([row[9] for row in by_key.values()])
+    vectors = unpack_vectors([row[9] for row in by_key.values()])
     words = cache(_split_words)  # the same few beings and marks in hundreds of them
     rows_read = zip(by_key.values(), vectors, strict=True)
     return [

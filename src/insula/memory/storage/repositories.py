@@ -17,13 +17,13 @@ from insula.memory.privacy import amendment, erasure
 from insula.memory.privacy.amendment import Do
 from insula.memory.retrieval import index
 from insula.memory.retrieval.query import Cue
-from insula.memory.retrieval.retrieve import Found, Recollection, recollected
+from insula.memory.retrieval.retrieve import Recollection, RetrievedRows, rank_memories
 from insula.memory.storage import embeddings, facts, journal, nights, statements
 from insula.memory.storage.changes import Changes, Retired, RevisionChange
 from insula.memory.storage.database import Database
 from insula.memory.storage.lessons import guidance_version, read_cited, write_preferences
 from insula.memory.storage.rows import Consolidated, Embedded, Place
-from insula.memory.storage.vectors import Near, Vector, cosines
+from insula.memory.storage.vectors import Near, Vector, cosines_with
 from insula.memory.wishes import OwnWish, PreferenceChanges
 from insula.types import Controls, Signal
 
@@ -184,7 +184,7 @@ class MemoryRepository(_Repository):
             candidates: how many of the memories that share words with the cue are scored.
         """
 
-        def read_rows(connection: sa.Connection) -> Found:
+        def read_rows(connection: sa.Connection) -> RetrievedRows:
             statistics = index.read_statistics(connection, place.user_id, cue.forms)
             best = index.search_terms(connection, place.user_id, statistics, index.CANDIDATES)
             proposed, left = best[:candidates], best[candidates:]
@@ -197,9 +197,11 @@ class MemoryRepository(_Repository):
             told = facts.statements_of(connection, place.user_id, (row for row in rows if row.id in hits))
             unscored = len(set(left).difference(row.id for row in rows))
             said = statements.read_lines(connection, place, lines) if lines else ()
-            return Found(statistics, rows, told, said, unscored)
+            return RetrievedRows(statistics, rows, told, said, unscored)
 
-        return recollected(place, cue, await self.database.read(read_rows), asked, vectors, self.database.now(), limit)
+        return rank_memories(
+            place, cue, await self.database.read(read_rows), asked, vectors, self.database.now(), limit
+        )
 
     def _find_near(self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector]) -> list[list[int]]:
         """The memories nearest to each of some vectors that may be proposed."""
@@ -269,7 +271,7 @@ def _rank_nearest(
         if len(candidates) >= index.NEAREST:
             break
         candidates += read(batch)
-    by_cosine = zip(cosines(vector, [packed for _, packed in candidates]), candidates, strict=True)
+    by_cosine = zip(cosines_with(vector, [packed for _, packed in candidates]), candidates, strict=True)
     return [number for _, (number, _) in sorted(by_cosine, key=lambda scored: -scored[0])[: index.NEAREST]]
 
 

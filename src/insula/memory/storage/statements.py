@@ -148,14 +148,14 @@ def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, da
         .group_by(sessions.c.id)
         .order_by(sa.func.max(messages.c.id).desc())
     )
-    return [(row.name, row.turns, moment(row.last)) for row in connection.execute(query)]
+    return [(row.name, row.turns, utc_moment(row.last)) for row in connection.execute(query)]
 
 
 def read_lines(connection: sa.Connection, here: Place, limit: int) -> tuple[Said, ...]:
     """The last lines of a session, oldest first."""
     rows = connection.execute(_LINES, {**_place_values(here), "limit": limit}).all()[::-1]
     return tuple(
-        Said(row.turn, row.provenance, row.speaker, row.content, moment(row.said_at), row.score) for row in rows
+        Said(row.turn, row.provenance, row.speaker, row.content, utc_moment(row.said_at), row.score) for row in rows
     )
 
 
@@ -329,7 +329,7 @@ def list_latest_memories(connection: sa.Connection, user: str, limit: int) -> li
         .order_by(memories.c.id.desc())
         .limit(limit)
     )
-    return [(memory(row), row.promoted_at is not None) for row in connection.execute(query)]
+    return [(read_memory(row), row.promoted_at is not None) for row in connection.execute(query)]
 
 
 def read_ledger(
@@ -350,7 +350,7 @@ def read_ledger(
             session=row.session,
             turn=row.turn,
             reason=row.reason,
-            at=moment(row.at),
+            at=utc_moment(row.at),
             data=row.data,
         )
         for row in sorted(rows, key=lambda row: -row.id)[:limit]
@@ -373,7 +373,7 @@ def count_rows(connection: sa.Connection, here: Place) -> dict[str, int]:
     return {name: connection.execute(query).scalar_one() for name, query in queries.items()}
 
 
-def memory(row: sa.Row[Any] | Proposed) -> Memory:
+def read_memory(row: sa.Row[Any] | Proposed) -> Memory:
     """A row of `memories`, joined with the name of its session, as a value."""
     return Memory(
         id=row.id,
@@ -381,7 +381,7 @@ def memory(row: sa.Row[Any] | Proposed) -> Memory:
         provenance=row.provenance,
         speaker=row.speaker,
         content=row.content,
-        said_at=moment(row.said_at),
+        said_at=utc_moment(row.said_at),
         session=row.session,
         importance=row.importance,
         confidence=row.confidence,
@@ -393,6 +393,6 @@ def memory(row: sa.Row[Any] | Proposed) -> Memory:
     )
 
 
-def moment(seconds: float) -> datetime:
+def utc_moment(seconds: float) -> datetime:
     """Seconds since the epoch as a moment in UTC."""
     return datetime.fromtimestamp(seconds, UTC)

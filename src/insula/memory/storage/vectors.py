@@ -74,7 +74,7 @@ def pack_vector(vector: Vector) -> bytes:
     return vector.astype(np.float16).tobytes()
 
 
-def unpacked(stored: Sequence[bytes | None]) -> list[Vector | None]:
+def unpack_vectors(stored: Sequence[bytes | None]) -> list[Vector | None]:
     """Vectors out of float16, those of a size all at once; None where there is none."""
     vectors: list[Vector | None] = [None] * len(stored)
     for size in {len(packed) for packed in stored if packed}:
@@ -84,7 +84,7 @@ def unpacked(stored: Sequence[bytes | None]) -> list[Vector | None]:
     return vectors
 
 
-def cosines(vector: Vector, stored: Sequence[bytes | None]) -> list[float]:
+def cosines_with(vector: Vector, stored: Sequence[bytes | None]) -> list[float]:
     """Cosine of a vector with packed ones, in [-1, 1]; 0 where there is none, or one of other dimensions."""
     result = [0.0] * len(stored)
     alike = [at for at, packed in enumerate(stored) if packed and len(packed) == vector.size * _BYTES]
@@ -100,7 +100,7 @@ def _stack_rows(stored: Sequence[bytes], size: int) -> Array:
     return np.frombuffer(b"".join(stored), np.float16).reshape(len(stored), size // _BYTES).astype(np.float32)
 
 
-def nearness(cosine: float) -> float:
+def cosine_nearness(cosine: float) -> float:
     """How near in meaning two texts are by the cosine of their vectors, in [0, 1]."""
     return max(cosine - UNRELATED, 0.0) / (1 - UNRELATED)
 

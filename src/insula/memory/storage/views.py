@@ -19,8 +19,8 @@ from insula.memory.storage.rows import (
     TalkLine,
 )
 from insula.memory.storage.schema import memories, messages, nights, revisions, sessions, signals, users
-from insula.memory.storage.statements import memory as as_memory
-from insula.memory.storage.statements import moment
+from insula.memory.storage.statements import read_memory as as_memory
+from insula.memory.storage.statements import utc_moment
 from insula.types import Memory
 
 MOST = 500
@@ -187,7 +187,7 @@ def read_history(connection: sa.Connection, user: str, number: int) -> list[Chan
         revision.user_id == _id_of(user), revision.subject == f"memory:{number}"
     )
     rows = connection.execute(past.order_by(revision.id))
-    return [Change(author=row.author, why=str(row.evidence.get("why", "")), at=moment(row.at)) for row in rows]
+    return [Change(author=row.author, why=str(row.evidence.get("why", "")), at=utc_moment(row.at)) for row in rows]
 
 
 def _filter_conditions(wanted: Filter) -> list[sa.ColumnElement[bool]]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
-from insula.language.heads import chance
+from insula.language.heads import predict_chance
 from insula.memory.storage.changes import Forget, InsightChange, Noted
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import TranscriptLine, Understood
@@ -64,7 +64,7 @@ from insula.night.transcript import READ
 from insula.night.unsettled import find_outdated, still_open
 from insula.night.wording import count_noun, join_parts
 from insula.screening import screen_text
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.pasted import own_words
 from insula.types import REFLECTION
 
@@ -281,7 +281,7 @@ def _describe_result(
 def _tells_of_somebody(night: Night, item: CitedProposal) -> bool:
     """Whether a question of the user's tells something of somebody, too: that is remembered, and guides nothing."""
     text = read_text(item.about, night.embed, bids=False)
-    return (chance("fact", text.text, text.vector) or 0.0) >= TELLS
+    return (predict_chance("fact", text.text, text.vector) or 0.0) >= TELLS
 
 
 # What bears it out
@@ -387,10 +387,10 @@ def _make_insight(content: str, sessions: set[int], records: Records) -> Insight
     """An insight with what its evidence makes of it: one that explains trouble matters more."""
     sure = confidence_from_sessions(len(sessions))
     troubled = any(records.trouble.get(session) for session in sessions)
-    held = set(analyse(content).terms)
+    held = set(analyse_text(content).terms)
     summaries = [records.summaries[session] for session in sorted(sessions & records.summaries.keys())]
     topics = dict.fromkeys(
-        topic for summary in summaries for topic in summary.topics if held & set(analyse(topic).terms)
+        topic for summary in summaries for topic in summary.topics if held & set(analyse_text(topic).terms)
     )
     return InsightChange(
         content=content,

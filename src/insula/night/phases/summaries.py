@@ -19,7 +19,7 @@ from insula.night.cycle import Night, Result
 from insula.night.grounding import find_harm
 from insula.night.transcript import SessionTranscript
 from insula.screening import screen_text
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -106,7 +106,7 @@ async def _summarise_session(
     if answer["failed"]:
         return None, answer["failed"], answer["usage"]
     written = SessionSummary.model_validate(answer["value"])
-    text = " ".join(part.text for part in analyse(written.summary).sentences[:SENTENCES])
+    text = " ".join(part.text for part in analyse_text(written.summary).sentences[:SENTENCES])
     held = _terms_of(said)
     if why := find_harm(text) or ("" if _share_held(text, held) >= FOUND else "ungrounded"):
         return None, why, answer["usage"]
@@ -116,12 +116,12 @@ async def _summarise_session(
 
 
 def _terms_of(said: SessionTranscript) -> frozenset[str]:
-    return frozenset(term for line in said.lines for term in analyse(line.text).terms)
+    return frozenset(term for line in said.lines for term in analyse_text(line.text).terms)
 
 
 def _share_held(text: str, held: frozenset[str]) -> float:
     """The share of the content words of a text that a session holds; 0 where it has none."""
-    terms = set(analyse(text).terms)
+    terms = set(analyse_text(text).terms)
     return len(terms & held) / len(terms) if terms else 0.0
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import cast
 
-from insula.text.analysis import LANGUAGES, analyse, without_code, words_of
+from insula.text.analysis import LANGUAGES, analyse_text, without_code, words_of
 from insula.text.grammar import UNSPACED
 from insula.text.manner import wants_again
 from insula.text.questions import is_small_talk
@@ -89,10 +89,10 @@ def is_service(turn: Exchange) -> bool:
         return False
     if any(turn.reply.mentions_any(ask.terms) for ask in turn.asked.asks):
         return False
-    said = [each.text for each in analyse(turn.response, default=turn.language).sentences]
+    said = [each.text for each in analyse_text(turn.response, default=turn.language).sentences]
     served = [bool(_service_pattern(turn.language).search(text.replace("’", "'"))) for text in said]
     return any(served) and all(
-        is_served or is_small_talk(analyse(text, default=turn.language))
+        is_served or is_small_talk(analyse_text(text, default=turn.language))
         for text, is_served in zip(said, served, strict=True)
     )
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from insula.text.analysis import analyse
+from insula.text.analysis import analyse_text
 from insula.text.constraint_phrases import yes_words
 from insula.text.constraints import Constraint, Kind
 from insula.text.grammar import UNSPACED
@@ -101,8 +101,8 @@ def _keeps_words(one: Constraint, text: str) -> bool:
 
 def _keeps_sentences(one: Constraint, text: str) -> bool:
     prose = "\n".join(_BULLET.sub("", line) for line in text.splitlines())
-    counted = sum(1 for each in analyse(prose).sentences if any(map(str.isalnum, each.text)))
-    joined = sum(1 for each in analyse(" ".join(prose.split())).sentences if any(map(str.isalnum, each.text)))
+    counted = sum(1 for each in analyse_text(prose).sentences if any(map(str.isalnum, each.text)))
+    joined = sum(1 for each in analyse_text(" ".join(prose.split())).sentences if any(map(str.isalnum, each.text)))
     return _is_within(counted, one) or _is_within(joined, one)
 
 
