@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from insula.language.heads import personal_chance
 from insula.language.owner import ASSISTANT, USER
-from insula.language.statements import Question, extract_question
+from insula.language.statements import MessageQuestion, extract_question
 from insula.language.units import split_units
 from insula.memory.retrieval.embedding import encode_all
 from insula.memory.storage.vectors import Embed, Vector
@@ -18,7 +18,7 @@ class Sought(NamedTuple):
     """What is passed to `recall_memories` beside the cue."""
 
     vectors: tuple[Vector, ...]
-    asked: tuple[Question, ...]
+    asked: tuple[MessageQuestion, ...]
 
 
 def sought(message: Analysis, talkers: Collection[str], embed: Embed) -> Sought:

@@ -4,15 +4,15 @@ import pytest
 
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
-from insula.memory.relevance import Told
+from insula.memory.relevance import StoredStatement
 from insula.memory.retrieval.supersession import find_superseded
 from insula.text.analysis import analyse_text
 
 
-def told(*lines: str, language: str) -> list[Told]:
+def told(*lines: str, language: str) -> list[StoredStatement]:
     """Statements of lines that were told one after the other."""
     return [
-        Told(number, float(number), one)
+        StoredStatement(number, float(number), one)
         for number, line in enumerate(lines)
         for one in extract_statements(analyse_text(line, default=language), USER, ASSISTANT)
     ]

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from insula.language.heads import answer_affinities
 from insula.language.owner import ASSISTANT, USER
-from insula.language.statements import Question, extract_question, extract_statements
+from insula.language.statements import MessageQuestion, extract_question, extract_statements
 from insula.memory.relevance import (
     BEARS,
     NEVER,
     Relevance,
-    Told,
+    StoredStatement,
     answer_odds,
     find_nearness,
     holding_chance,
@@ -27,7 +27,7 @@ def judge(ask: str, *lines: str, language: str = "en") -> list[Relevance]:
     """How likely each line answers, the lines numbered from one."""
     asked = [_with_vector(one) for one in extract_question(ask, language, USER, ASSISTANT)]
     told = [
-        Told(number, float(number), one._replace(vector=embed_normalised(embed_text, one.text)))
+        StoredStatement(number, float(number), one._replace(vector=embed_normalised(embed_text, one.text)))
         for number, line in enumerate(lines, 1)
         for one in extract_statements(analyse_text(line, default=language), USER, ASSISTANT)
     ]
@@ -58,7 +58,7 @@ def test_a_memory_is_as_near_as_the_nearest_of_its_vectors(asked: int, memories:
         assert (near["near"], near["near_affinity"]) == pytest.approx(best, abs=1e-4)
 
 
-def _with_vector(one: Question) -> Question:
+def _with_vector(one: MessageQuestion) -> MessageQuestion:
     return one._replace(vector=embed_normalised(embed_text, one.text))
 
 

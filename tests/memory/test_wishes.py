@@ -9,8 +9,8 @@ from insula.language.handed import users_words
 from insula.language.preferences import Force, Preference
 from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.changes import Retired
-from insula.memory.storage.rows import Said as Line
 from insula.memory.storage.rows import StoredGuidance
+from insula.memory.storage.rows import TurnLine as Line
 from insula.memory.wishes import MOST, OwnWish, apply_preferences, heard_in, is_told, preference_words
 
 CELSIUS, FAHRENHEIT = "temperature.celsius", "temperature.fahrenheit"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from insula.llm.client import Prompt
 from insula.llm.wire import Role
-from insula.memory.storage.rows import Said
+from insula.memory.storage.rows import TurnLine
 from insula.metacognition import Turn
 from insula.session.saved import Saved
 
@@ -32,7 +32,7 @@ def again(asked: Prompt, response: str, sentence: str) -> Prompt:
     return Prompt(instructions=asked.instructions, history=said, prompt=sentence)
 
 
-def history(lines: Sequence[Said], room: int) -> list[tuple[Role, str]]:
+def history(lines: Sequence[TurnLine], room: int) -> list[tuple[Role, str]]:
     """The last lines that fit, oldest first, beginning with one of the user's.
 
     No response is left out for what the monitor made of it: one may be asked about, and the monitor may be wrong.

@@ -39,7 +39,7 @@ LOWEST = -30.0
 """Log-odds of what cannot be told."""
 
 
-class Card(TypedDict):
+class HeadCard(TypedDict):
     """What is known of a head."""
 
     decides: str
@@ -49,7 +49,7 @@ class Card(TypedDict):
     """What the log-odds of the network (`meant`) and of the spelling (`spelled`) count for, where it reads both."""
 
 
-class PersonalCard(Card):
+class PersonalCard(HeadCard):
     """The card of `personal`, with the weights of the score that builds on it."""
 
     message: Mapping[str, float]
@@ -84,8 +84,8 @@ class Cards(TypedDict):
     """The cards of all heads."""
 
     personal: PersonalCard
-    fact: Card
-    handed: Card
+    fact: HeadCard
+    handed: HeadCard
     answer: AnswerCard
     limits: LimitsCard
 

@@ -69,7 +69,7 @@ class Statement(NamedTuple):
     vector: Vector | None = None
 
 
-class Question(NamedTuple):
+class MessageQuestion(NamedTuple):
     """What a message asks."""
 
     text: str
@@ -274,9 +274,9 @@ def _joining_words(language: str) -> str:
     return "|".join(re.escape(word).replace("_", " ") for word in words)
 
 
-def extract_questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question, ...]:
+def extract_questions(analysis: Analysis, speaker: str, listener: str) -> tuple[MessageQuestion, ...]:
     """Extract what a message asks, each with whom it asks about."""
-    questions: list[Question] = []
+    questions: list[MessageQuestion] = []
     for piece in analysis.sentences:
         asked = tuple(asks_in(piece, analysis.language))
         alone = len(asked) == 1  # then what stands before the ask may say whom it is about
@@ -286,7 +286,7 @@ def extract_questions(analysis: Analysis, speaker: str, listener: str) -> tuple[
     return tuple(questions[:MAX_STATEMENTS])
 
 
-def extract_question(text: str, language: str, speaker: str, listener: str) -> tuple[Question, ...]:
+def extract_question(text: str, language: str, speaker: str, listener: str) -> tuple[MessageQuestion, ...]:
     """Extract what a sentence asks, whether or not it is put as a question ("my dentist's name")."""
     analysis = Analysis(text, language, (analyse_sentence(text, language),))
     if questions := extract_questions(analysis, speaker, listener):
@@ -295,10 +295,10 @@ def extract_question(text: str, language: str, speaker: str, listener: str) -> t
     return (_make_question(ask, text, text, language, speaker, listener),)
 
 
-def _make_question(ask: Ask, text: str, whole: str, language: str, speaker: str, listener: str) -> Question:
+def _make_question(ask: Ask, text: str, whole: str, language: str, speaker: str, listener: str) -> MessageQuestion:
     subjects = _asked_about(find_owners(text, language, speaker, listener), ask, language)
     terms = frozenset(analyse_sentence(text, language).terms)
-    return Question(text, language, subjects, classify_modality(whole, language), terms, ask)
+    return MessageQuestion(text, language, subjects, classify_modality(whole, language), terms, ask)
 
 
 def _asked_about(about: Owners, ask: Ask, language: str) -> frozenset[str]:

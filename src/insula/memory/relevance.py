@@ -17,7 +17,7 @@ import numpy as np
 from insula.language.heads import Vector, answer_affinities, limit_odds, load_cards, row_products
 from insula.language.modality import UPDATES, Modality
 from insula.language.owner import USER
-from insula.language.statements import Question, Statement
+from insula.language.statements import MessageQuestion, Statement
 from insula.memory.retrieval.matching import add_aliases, find_aliases, holds_answer, is_about
 from insula.memory.retrieval.supersession import find_superseded
 from insula.types import Bearing
@@ -40,7 +40,7 @@ NAMES = (*STATED, "near", "near_affinity", "cosine", "overlap", "unread", "inter
 """All that is weighed, in this order; without vectors, the words in common alone."""
 
 
-class Told(NamedTuple):
+class StoredStatement(NamedTuple):
     """A statement as it is stored: of which memory, and when it was said."""
 
     memory: int
@@ -65,7 +65,7 @@ class Relevance(NamedTuple):
     """The newer memory that says so; 0 where none does."""
     ended: tuple[int, ...] = ()
     """Those that it ended, the latest first."""
-    asked: Question | None = None
+    asked: MessageQuestion | None = None
     """What of the message it answers, if anything."""
     answer: Statement | None = None
     """The statement of it that likeliest does."""
@@ -86,9 +86,9 @@ class Relevance(NamedTuple):
 
 
 def judge_relevance(
-    asked: Sequence[Question],
+    asked: Sequence[MessageQuestion],
     lines: Mapping[int, Mapping[str, float]],
-    told: Sequence[Told],
+    told: Sequence[StoredStatement],
     *,
     is_meant: bool,
 ) -> dict[int, Relevance]:
@@ -123,7 +123,7 @@ def judge_relevance(
     return _with_changes(_with_enders(relevance), told)
 
 
-def find_limits(requests: Sequence[Vector], told: Sequence[Told]) -> dict[int, float]:
+def find_limits(requests: Sequence[Vector], told: Sequence[StoredStatement]) -> dict[int, float]:
     """By their memory, the log-odds with which the user's statements limit the answer to any of some sentences.
 
     Args:
@@ -163,21 +163,21 @@ def find_nearness(sought: Sequence[Vector], vectors: Sequence[tuple[int, Vector]
     return nearness
 
 
-class Answer(NamedTuple):
+class LikeliestAnswer(NamedTuple):
     """The statement of a memory that likeliest answers any of what is asked."""
 
     worth: float
     parts: Mapping[str, float]
     """What is known of it."""
-    asked: Question
+    asked: MessageQuestion
     statement: Statement
 
 
-def best_statements(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Answer]:
+def best_statements(asked: Sequence[MessageQuestion], told: Sequence[StoredStatement]) -> dict[int, LikeliestAnswer]:
     """By its memory, the statement that likeliest answers any of what is asked."""
     weights = _load_weights("meant")
     named = find_aliases(one.statement.subjects for one in told)
-    best: dict[int, Answer] = {}
+    best: dict[int, LikeliestAnswer] = {}
     for question in asked:
         about = question._replace(subjects=add_aliases(question.subjects, named), vector=None)
         for one, cosine, affinity in _rank_nearest(question, told):
@@ -187,11 +187,13 @@ def best_statements(asked: Sequence[Question], told: Sequence[Told]) -> dict[int
             worth = sum(weights[name] * value for name, value in parts.items())
             worth += NEVER * (parts["theirs"] or parts["unreal"])
             if one.memory not in best or worth > best[one.memory].worth:
-                best[one.memory] = Answer(worth, parts, about, one.statement)
+                best[one.memory] = LikeliestAnswer(worth, parts, about, one.statement)
     return best
 
 
-def _rank_nearest(question: Question, told: Sequence[Told]) -> Iterator[tuple[Told, float, float]]:
+def _rank_nearest(
+    question: MessageQuestion, told: Sequence[StoredStatement]
+) -> Iterator[tuple[StoredStatement, float, float]]:
     """The statements nearest to a question, each with its cosine and its affinity."""
     asked = question.vector
     if asked is None:
@@ -207,7 +209,7 @@ def _rank_nearest(question: Question, told: Sequence[Told]) -> Iterator[tuple[To
         yield read[at][0], float(cosines[at]), float(affinity[at])
 
 
-def _weigh_statement(question: Question, statement: Statement) -> tuple[float, ...]:
+def _weigh_statement(question: MessageQuestion, statement: Statement) -> tuple[float, ...]:
     """What is weighed of a statement beside its nearness, in the order of `STATED`."""
     about = is_about(question, statement.subjects)
     held = holds_answer(question, statement)
@@ -221,14 +223,14 @@ def _weigh_statement(question: Question, statement: Statement) -> tuple[float, .
     )
 
 
-def _is_theirs(question: Question, statement: Statement) -> bool:
+def _is_theirs(question: MessageQuestion, statement: Statement) -> bool:
     """Whether a statement is about one of the user's people, and they ask about themselves or another ("my sister")."""
     named = any("/" not in one and one != USER for one in question.subjects)
     is_known = any("/" in one for one in question.subjects) or not named
     return bool(question.subjects) and is_known and any("/" in one for one in statement.subjects)
 
 
-def _is_meant(question: Question, statement: Statement) -> bool:
+def _is_meant(question: MessageQuestion, statement: Statement) -> bool:
     """Whether a question asks for what is planned or wished, too."""
     how = statement.modality
     if how == question.modality or (how == "plan" and question.ask.kind == "time"):  # "when is my check-up?"
@@ -272,7 +274,7 @@ def _with_enders(relevance: dict[int, Relevance]) -> dict[int, Relevance]:
     return relevance
 
 
-def _with_changes(relevance: dict[int, Relevance], told: Sequence[Told]) -> dict[int, Relevance]:
+def _with_changes(relevance: dict[int, Relevance], told: Sequence[StoredStatement]) -> dict[int, Relevance]:
     """The same, with what may have changed the line that answers as near to what is asked as that line.
 
     That is what the user said later, tells of a change ("we've moved", "I quit"), and is near to that line. Where no
@@ -291,7 +293,7 @@ def _with_changes(relevance: dict[int, Relevance], told: Sequence[Told]) -> dict
     return relevance
 
 
-def _tells_change(one: Told) -> bool:
+def _tells_change(one: StoredStatement) -> bool:
     """Whether the user says in earnest that something is no longer as it was."""
     return not UPDATES.isdisjoint(one.statement.marks) and one.statement.modality == "fact" and not one.by_tool
 

@@ -21,7 +21,7 @@ from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import statements
 from insula.memory.storage.filters import read_moment
-from insula.memory.storage.rows import Place, Said
+from insula.memory.storage.rows import Place, TurnLine
 from insula.memory.storage.store import check_names
 from insula.memory.storage.vectors import embed_normalised
 from insula.metacognition.arguments import check_message
@@ -137,12 +137,12 @@ async def remember(
     with on_behalf_of(user):
         place = await engine.store.resolve_place(user, session)
         items: list[tuple[NewItem, float]] = []
-        before: list[Said] = []
+        before: list[TurnLine] = []
         sources = [line.source_id for line in lines if line.source_id is not None]
         known = await engine.store.read(statements.taken_in, place.user_id, sources)
         for line in lines:
             if line.source_id in known or (read_along and line.provenance == "assistant"):
-                said = Said(
+                said = TurnLine(
                     0, line.provenance, line.speaker, redact(clean_text(plain_text(line.text))), datetime.now(UTC)
                 )
                 before[:] = [*before, said][-CONTEXT_LINES:]
@@ -157,7 +157,7 @@ async def remember(
         return numbers
 
 
-async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) -> NewItem:
+async def _item(engine: Engine, place: Place, line: Line, before: list[TurnLine]) -> NewItem:
     """A line as it is remembered; what was said `before` it is read where that is empty, and kept in step."""
     content = redact(clean_text(plain_text(line.text)))
     analysis = memorable(content, analysed(content))
@@ -184,7 +184,7 @@ async def _item(engine: Engine, place: Place, line: Line, before: list[Said]) ->
     stated = await asyncio.to_thread(embedded_statements, *making) if told else ()
     shown = analysis.text if line.is_fact else join_facts(units, analysis.language)
     item = new_item(analysis, encoding, line.provenance, line.speaker, found.recalled, replies_to, stated, shown)
-    here = Said(0, line.provenance, line.speaker, content, datetime.now(UTC))
+    here = TurnLine(0, line.provenance, line.speaker, content, datetime.now(UTC))
     before[:] = [*said, here][-CONTEXT_LINES:]
     return item._replace(content=content, vector=vector)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from insula.language.owner import ASSISTANT, USER, short_name
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.storage.rows import Said
+from insula.memory.storage.rows import TurnLine
 from insula.redaction import is_redacted, without_markers
 from insula.text.analysis import Analysis, Sentence, analyse_text
 from insula.turn.instructions import may_show
@@ -107,7 +107,7 @@ def is_used(one: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:
     return len(terms & one.terms) >= USED_TERMS
 
 
-def terms_of(history: Sequence[Said]) -> frozenset[str]:
+def terms_of(history: Sequence[TurnLine]) -> frozenset[str]:
     """The content words of what the user said last in the session."""
     said = [line.content for line in history if line.provenance == "user"][-RECENT_RESPONSES:]
     return frozenset(term for text in said for term in analyse_text(text[:REMEMBERED_CHARS]).terms)

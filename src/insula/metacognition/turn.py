@@ -35,7 +35,7 @@ from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, build_cue
 from insula.memory.retrieval.retrieve import Recollection
 from insula.memory.storage import statements
-from insula.memory.storage.rows import Embedded, Place, Said, Unembedded
+from insula.memory.storage.rows import Embedded, Place, TurnLine, Unembedded
 from insula.memory.storage.store import check_types
 from insula.memory.storage.vectors import Embed, Vector, embed_normalised
 from insula.memory.wishes import OwnWish, is_all, texts_of, wishes_of
@@ -176,7 +176,7 @@ class Turn:
         self.heard: tuple[Preference, ...] = ()
         self.ended: tuple[str, ...] = ()
         self.insights: tuple[guidance.UsedGuidance, ...] = ()
-        self.history: tuple[Said, ...] = ()
+        self.history: tuple[TurnLine, ...] = ()
         self.is_guest = False
         self.words = compose_instructions(self.identity, ())
         self.forgetting: forgetting.ForgetOutcome | None = None
@@ -359,7 +359,7 @@ class Turn:
         before = [(line.provenance == "user", line.content) for line in lines if line.turn < number]
         self._content, self._secrets = take_answer(self.message, before)
 
-    def _read_own(self, before: Sequence[Said]) -> Analysis:
+    def _read_own(self, before: Sequence[TurnLine]) -> Analysis:
         """The analysis of what of the message the user said themselves, and did not hand over."""
         assert self.analysis is not None  # noqa: S101 it was read above
         self._own = users_words(self._content, USER, before, self._hands_over)

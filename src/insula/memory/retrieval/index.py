@@ -19,7 +19,7 @@ from insula.memory.retrieval.activation import KEPT_USES
 from insula.memory.retrieval.query import MEAN_LENGTH, Statistics
 from insula.memory.storage import postgres, sqlite
 from insula.memory.storage.among import is_among
-from insula.memory.storage.rows import Proposed
+from insula.memory.storage.rows import CandidateMemory
 from insula.memory.storage.schema import in_working_memory, is_of, memories, postings, sessions, terms, users
 
 CANDIDATES = 40
@@ -52,7 +52,7 @@ _AROUND = sa.union(
     sa.select(memories.c.id).join_from(_HITS, memories, memories.c.after_id == _HITS.c.id),
 ).cte("around")
 _PROPOSED = (
-    sa.select(*(memories.c[name] for name in Proposed._fields[:-1]), sessions.c.name)
+    sa.select(*(memories.c[name] for name in CandidateMemory._fields[:-1]), sessions.c.name)
     .join_from(_AROUND, memories, memories.c.id == _AROUND.c.id)
     .join(sessions, sessions.c.id == memories.c.session_id)
     .where(_OWN)
@@ -163,7 +163,7 @@ def read_statistics(connection: sa.Connection, user_id: int, wanted: Iterable[st
 
 def list_candidates(
     connection: sa.Connection, user_id: int, session_id: int, proposed: Iterable[int], alone: Iterable[int] = ()
-) -> list[Proposed]:
+) -> list[CandidateMemory]:
     """The memories worth scoring: those that were found, the session's working memory, and the turns around them.
 
     Args:
@@ -174,7 +174,7 @@ def list_candidates(
         alone: more of them, without the turns around them.
     """
     values = {"user": user_id, "session": session_id, "hits": list(proposed), "alone": list(alone)}
-    return [Proposed(*row) for row in connection.execute(_PROPOSED, values).all()]
+    return [CandidateMemory(*row) for row in connection.execute(_PROPOSED, values).all()]
 
 
 def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[tuple[int, bytes]]:

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from insula.caches import clear_on_erasure
 from insula.language.owner import NOBODY, names_among, owners_may_match
-from insula.language.statements import Question, Statement
+from insula.language.statements import MessageQuestion, Statement
 from insula.text.answers import carries_answer, names_in
 from insula.text.grammar import UNSPACED
 
@@ -33,7 +33,7 @@ def add_aliases(owners: frozenset[str], aliases: Mapping[str, frozenset[str]]) -
 
 @clear_on_erasure
 @lru_cache(maxsize=512)
-def is_about(question: Question, owners: frozenset[str]) -> bool:
+def is_about(question: MessageQuestion, owners: frozenset[str]) -> bool:
     """Whether a statement about some may be about whom the question asks about: few are spoken of in hundreds."""
     if owners_may_match(question.subjects, owners - {NOBODY}):
         return True
@@ -42,7 +42,7 @@ def is_about(question: Question, owners: frozenset[str]) -> bool:
     return bool(things) and counted and owners_may_match(frozenset(things), owners - {NOBODY})
 
 
-def holds_answer(question: Question, statement: Statement) -> bool | None:
+def holds_answer(question: MessageQuestion, statement: Statement) -> bool | None:
     """Whether a statement holds the kind of value that a question asks for; None where that cannot be told."""
     kind, language = question.ask.kind, statement.language
     said = statement.text.rpartition("? ")[2]  # without the question that it answers

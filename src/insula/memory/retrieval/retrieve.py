@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from insula.language.heads import load_cards
 from insula.language.owner import NOBODY, SOMEBODY, USER
-from insula.language.statements import Question, Statement
+from insula.language.statements import MessageQuestion, Statement
 from insula.memory.item import LINE_CHARS
-from insula.memory.relevance import Relevance, Told, find_limits, find_nearness, judge_relevance
+from insula.memory.relevance import Relevance, StoredStatement, find_limits, find_nearness, judge_relevance
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.retrieval.matching import holds_answer, is_about
 from insula.memory.retrieval.query import Cue, Statistics, content_weights
@@ -23,7 +23,7 @@ from insula.memory.retrieval.scoring import (
     rank_items,
 )
 from insula.memory.storage import statements
-from insula.memory.storage.rows import Place, Proposed, Said
+from insula.memory.storage.rows import CandidateMemory, Place, TurnLine
 from insula.memory.storage.vectors import Vector, cosine_nearness, cosines_with, unpack_vectors
 from insula.types import Recalled
 
@@ -40,7 +40,7 @@ class Recollection(NamedTuple):
     """What they were scored with."""
     standing: SubjectSides
     """Whom the candidates are about."""
-    said: tuple[Said, ...] = ()
+    said: tuple[TurnLine, ...] = ()
     """Lines of the session's transcript, oldest first."""
     unscored: int = 0
     """Memories that share words with it and were not looked at, since fewer candidates were wished."""
@@ -52,11 +52,11 @@ class RetrievedRows(NamedTuple):
     """What was read for a cue."""
 
     statistics: Statistics
-    rows: Sequence[Proposed]
+    rows: Sequence[CandidateMemory]
     """The candidates and the turns around them."""
-    told: Sequence[Told]
+    told: Sequence[StoredStatement]
     """Their statements."""
-    said: tuple[Said, ...]
+    said: tuple[TurnLine, ...]
     unscored: int = 0
 
 
@@ -64,7 +64,7 @@ def rank_memories(
     place: Place,
     cue: Cue,
     retrieved: RetrievedRows,
-    asked: Sequence[Question],
+    asked: Sequence[MessageQuestion],
     vectors: Sequence[Vector],
     now: float,
     limit: int,
@@ -118,14 +118,14 @@ def _collect_vectors(retrieved: RetrievedRows) -> list[tuple[int, Vector]]:
     return [(memory, vector) for memory, vector in (*whole, *stated) if vector is not None]
 
 
-def _find_limiting(vectors: Sequence[Vector], told: Sequence[Told], items: Mapping[int, Item]) -> list[int]:
+def _find_limiting(vectors: Sequence[Vector], told: Sequence[StoredStatement], items: Mapping[int, Item]) -> list[int]:
     """The user's own memories that likely limit the answer, the likeliest first."""
     own = [one for one in told if one.memory in items and items[one.memory].speaker == USER]
     odds, least = find_limits(vectors, own), load_cards()["limits"]["points"]["show"]
     return sorted((one for one in odds if odds[one] >= least), key=lambda one: (-odds[one], -one))[:MOST_LIMITS]
 
 
-def _is_judged(item: Item, asked: Sequence[Question]) -> bool:
+def _is_judged(item: Item, asked: Sequence[MessageQuestion]) -> bool:
     """Whether it is judged how likely a memory answers: the user's own, and a short one of a tool on somebody.
 
     Of talk between others it is not: there nearness says less than who said it when (LoCoMo). Nor of a page, which
@@ -146,7 +146,7 @@ def _order_memories(scored: Mapping[int, ScoredItem], relevance: Mapping[int, Re
 
 
 def _match_rows(
-    place: Place, rows: Sequence[Proposed], cue: Cue, content: Mapping[str, float], vector: Vector | None
+    place: Place, rows: Sequence[CandidateMemory], cue: Cue, content: Mapping[str, float], vector: Vector | None
 ) -> list[Item]:
     """The rows that may be recalled, each matched against the cue together with the turns around it."""
     matches = {row.id: match_claims(cue, content, row.claims) for row in rows}
@@ -179,7 +179,7 @@ def _match_rows(
 
 
 def _make_recalled(
-    scored: ScoredItem, rows: Mapping[int, Proposed], one: Relevance | None, told: Sequence[Told]
+    scored: ScoredItem, rows: Mapping[int, CandidateMemory], one: Relevance | None, told: Sequence[StoredStatement]
 ) -> Recalled:
     row = rows[scored.item.id]
     terms = frozenset(load_terms(row.claims))
@@ -196,7 +196,7 @@ def _make_recalled(
     )
 
 
-def _excerpt_row(row: Proposed, one: Relevance, told: Sequence[Told]) -> str:
+def _excerpt_row(row: CandidateMemory, one: Relevance, told: Sequence[StoredStatement]) -> str:
     """What of a line is told; "" where it is the whole of it."""
     if one.asked is None or one.answer is None or not row.line:
         return ""
@@ -210,7 +210,7 @@ BETWEEN = " … "
 _END = ".!?。！？"
 
 
-def excerpt_line(line: str, asked: Question, answer: Statement, stated: Sequence[Statement]) -> str:
+def excerpt_line(line: str, asked: MessageQuestion, answer: Statement, stated: Sequence[Statement]) -> str:
     """What of a line is told.
 
     Args:
@@ -242,7 +242,7 @@ def excerpt_line(line: str, asked: Question, answer: Statement, stated: Sequence
     return BETWEEN.join(_end_sentence(line, run[0][0], max(end for _, end in run)) for run in kept) if others else line
 
 
-def _is_of_others(asked: Question, one: Statement) -> bool:
+def _is_of_others(asked: MessageQuestion, one: Statement) -> bool:
     """Whether a statement is surely about others than those asked about, and does not even name them."""
     is_name = len(one.terms) < 2  # "my daughter, Lison, loves …"
     unsure = is_name or {NOBODY, SOMEBODY, ""} & one.subjects or not one.subjects

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from insula.language.owner import USER
 from insula.language.statements import Statement
-from insula.memory.relevance import Told
+from insula.memory.relevance import StoredStatement
 from insula.memory.storage.among import is_among
-from insula.memory.storage.rows import Proposed, Unstated
+from insula.memory.storage.rows import CandidateMemory, Unstated
 from insula.memory.storage.schema import UNSTATED, memories, relations, statements
 from insula.memory.storage.vectors import Vector, pack_vector, unpack_vectors
 
@@ -79,7 +79,7 @@ def as_stored(user_id: int, memory_id: int, made: Iterable[Statement]) -> list[d
     ]
 
 
-def statements_of(connection: sa.Connection, user_id: int, rows: Iterable[Proposed]) -> list[Told]:
+def statements_of(connection: sa.Connection, user_id: int, rows: Iterable[CandidateMemory]) -> list[StoredStatement]:
     """The statements of some memories, in the order they were made."""
     known = {row.id: row for row in rows}
     ended = _find_ended(connection, user_id, known)
@@ -149,12 +149,14 @@ def _split_words(text: str) -> frozenset[str]:
 
 def _stored_statement(
     row: Sequence[Any],
-    memory: Proposed,
+    memory: CandidateMemory,
     ended: tuple[int, float],
     vector: Vector | None,
     words: Callable[[str], frozenset[Any]],
-) -> Told:
-    return Told(row[1], memory.said_at, _read_statement(row, vector, words), memory.provenance == "tool", *ended)
+) -> StoredStatement:
+    return StoredStatement(
+        row[1], memory.said_at, _read_statement(row, vector, words), memory.provenance == "tool", *ended
+    )
 
 
 def _read_statement(row: Sequence[Any], vector: Vector | None, words: Callable[[str], frozenset[Any]]) -> Statement:

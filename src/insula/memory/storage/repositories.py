@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from insula.errors import StoreError
 from insula.language.heads import limit_direction
-from insula.language.statements import Question
+from insula.language.statements import MessageQuestion
 from insula.memory.item import NewItem
 from insula.memory.privacy import amendment, erasure
 from insula.memory.privacy.amendment import Do
@@ -165,7 +165,7 @@ class MemoryRepository(_Repository):
         *,
         lines: int = 0,
         vectors: Sequence[Vector] = (),
-        asked: Sequence[Question] = (),
+        asked: Sequence[MessageQuestion] = (),
         candidates: int = index.CANDIDATES,
     ) -> Recollection:
         """The best memories for a cue, from long-term memory and from this session's working memory.

@@ -157,7 +157,7 @@ class Consolidated(NamedTuple):
     """Of each item that stays and was said lately: in as many turns as working memory holds exchanges."""
 
 
-class Said(NamedTuple):
+class TurnLine(NamedTuple):
     """One line of a transcript."""
 
     turn: int
@@ -219,7 +219,7 @@ class StoredPhaseReport(NamedTuple):
     at: float
 
 
-class Proposed(NamedTuple):
+class CandidateMemory(NamedTuple):
     """A memory that may be recalled, or stands beside one."""
 
     id: int

@@ -11,7 +11,7 @@ from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.filters import load_metadata
-from insula.memory.storage.rows import Consolidated, Place, Proposed, Said, Voices
+from insula.memory.storage.rows import CandidateMemory, Consolidated, Place, TurnLine, Voices
 from insula.memory.storage.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
 from insula.memory.storage.vectors import pack_vector
 from insula.types import TURN, Controls, Memory, Signal
@@ -151,11 +151,11 @@ def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, da
     return [(row.name, row.turns, utc_moment(row.last)) for row in connection.execute(query)]
 
 
-def read_lines(connection: sa.Connection, here: Place, limit: int) -> tuple[Said, ...]:
+def read_lines(connection: sa.Connection, here: Place, limit: int) -> tuple[TurnLine, ...]:
     """The last lines of a session, oldest first."""
     rows = connection.execute(_LINES, {**_place_values(here), "limit": limit}).all()[::-1]
     return tuple(
-        Said(row.turn, row.provenance, row.speaker, row.content, utc_moment(row.said_at), row.score) for row in rows
+        TurnLine(row.turn, row.provenance, row.speaker, row.content, utc_moment(row.said_at), row.score) for row in rows
     )
 
 
@@ -373,7 +373,7 @@ def count_rows(connection: sa.Connection, here: Place) -> dict[str, int]:
     return {name: connection.execute(query).scalar_one() for name, query in queries.items()}
 
 
-def read_memory(row: sa.Row[Any] | Proposed) -> Memory:
+def read_memory(row: sa.Row[Any] | CandidateMemory) -> Memory:
     """A row of `memories`, joined with the name of its session, as a value."""
     return Memory(
         id=row.id,

@@ -12,11 +12,11 @@ from insula.memory.retrieval.retrieve import Recollection
 from insula.memory.storage import statements
 from insula.memory.storage.database import Database
 from insula.memory.storage.repositories import GuidanceRepository, MemoryRepository, NightRepository, SessionRepository
-from insula.memory.storage.rows import Place, Said
+from insula.memory.storage.rows import Place, TurnLine
 from insula.redaction import redact
 from insula.text.analysis import clean_text
 
-__all__ = ["Place", "Recollection", "Said", "Store"]
+__all__ = ["Place", "Recollection", "Store", "TurnLine"]
 
 NAME_CHARS = 200
 _CACHED_PLACES = 10_000
