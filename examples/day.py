@@ -21,9 +21,9 @@ from rich.console import Console
 from rich.text import Text
 
 from insula import Metacognition
-from insula.agent.context import HISTORY_CHARS, prompt
+from insula.agent.context import HISTORY_CHARS, make_prompt
 from insula.cli.common import DATABASE, soul_of
-from insula.cli.sleep import show
+from insula.cli.sleep import print_report
 from insula.errors import ModelUnavailable
 from insula.llm.budget import Account
 from insula.llm.client import Prompt, generate_reply
@@ -121,7 +121,7 @@ async def _turn(day: Day, session: str, said: Mapping[str, str]) -> None:
     message, recorded = said.get("ours") or said["user"], said.get("agent")
     console.print(Text(f"{'+' if 'ours' in said else '›'} {_short(message)}", style="bold"))
     async with day.metacognition.turn(USER, session, message) as turn:
-        request = prompt(turn, *_brief(day))
+        request = make_prompt(turn, *_brief(day))
         if response := await _answer(day.model, request) if day.model else recorded:
             console.print(Text(f"  {_short(turn.finish(response).response)}", style="dim"))
 
@@ -142,7 +142,7 @@ async def _sleep(day: Day) -> SleepReport:
     console.rule("the night", align="left")
     store = day.metacognition.store
     report = await sleep_cycle(store, USER, PHASES, soul=soul_of(USER))
-    show(report)
+    print_report(report)
     return report
 
 
@@ -166,7 +166,7 @@ async def _morning(day: Day, morning: Mapping[str, str]) -> None:
     day.clock.set(morning["date"])
     console.rule(f"{MORNING}: the request that reaches the model", align="left")
     async with day.metacognition.turn(USER, MORNING, morning["ours"]) as turn:
-        request = prompt(turn, *_brief(day))
+        request = make_prompt(turn, *_brief(day))
         for line, learned in _marked(request.instructions):
             console.print(Text(f"{'▌' if learned else ' '} {line}", style="bold green" if learned else ""))
         console.print(Text(f"\n+ {turn.message}", style="bold"))

@@ -73,4 +73,4 @@ class HeldModel(ScriptedModel):
     def __init__(self, replies: Callable[[Request], Reply]) -> None:
         super().__init__(replies)
         self.gate = Gate()
-        self._next_reply = self.gate.before_awaiting(self._next_reply)
+        self._next = self.gate.before_awaiting(self._next)

@@ -109,7 +109,7 @@ async def test_an_answer_is_found_by_the_meaning_of_what_it_answers(store: Store
     async with metacognition.turn("ana", "tuesday", "My job?") as turn:
         pass
     assert turn.recalled[0].memory.content == "A baker."
-    await metacognition.engine.backlog.end()
+    await metacognition.engine.backlog.stop_tasks()
 
 
 async def test_what_people_talk_of_themselves_is_found_by_a_question_that_names_them(store: Store) -> None:
@@ -119,7 +119,7 @@ async def test_what_people_talk_of_themselves_is_found_by_a_question_that_names_
     async with metacognition.turn("ana", "tuesday", "When did Caroline move?"):
         pass
     assert "When did I move?" in kept.texts
-    await metacognition.engine.backlog.end()
+    await metacognition.engine.backlog.stop_tasks()
 
 
 async def settled(metacognition: Metacognition) -> None:
@@ -186,7 +186,7 @@ async def test_erasing_a_turn_takes_its_end_out_of_the_vector_of_the_next(store:
     after = await vectors(store)
     assert after[1] not in (None, before[1])
     assert after[2:] == before[2:]
-    await metacognition.engine.backlog.end()
+    await metacognition.engine.backlog.stop_tasks()
 
 
 async def test_what_changed_while_its_vector_was_made_gets_no_vector_of_what_it_was(store: Store) -> None:
@@ -298,7 +298,7 @@ async def test_a_process_that_ends_while_vectors_are_made_ends_quietly(tmp_path:
         await talk(metacognition, *LINES)
     metacognition = await Metacognition.open(tmp_path / "one.db", embed=bag)
     await talk(metacognition, ("Hello.", "Hello."), session="tuesday")
-    ends: Callable[[], object] = metacognition.close if close else metacognition.engine.backlog.end
+    ends: Callable[[], object] = metacognition.close if close else metacognition.engine.backlog.stop_tasks
     await ends()  # pyright: ignore[reportGeneralTypeIssues]
     if not close:
         await metacognition.close()
@@ -315,4 +315,4 @@ async def test_by_default_a_fact_is_found_in_other_words_and_another_language(st
     async with metacognition.turn("ana", "later", "¿Quién de la familia es médica?") as turn:
         pass
     assert turn.recalled[0].memory.content.startswith("My daughter")
-    await metacognition.engine.backlog.end()
+    await metacognition.engine.backlog.stop_tasks()

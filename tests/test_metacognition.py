@@ -13,7 +13,7 @@ from inline_snapshot import snapshot
 
 from insula.agent.chat import Chat
 from insula.agent.identity import OWN
-from insula.claims import quote
+from insula.claims import quote_claim
 from insula.errors import InputError, StoreError
 from insula.memory.item import new_item
 from insula.memory.retrieval.encoding import encode_claims
@@ -133,7 +133,7 @@ def test_stable_parts_stand_first_and_every_section_has_its_place() -> None:
         (),
         guidelines="Be brief.",
         guidance=["Name prices in euro."],
-        lessons=[quote("lesson", "Ask for the date first.")],
+        lessons=[quote_claim("lesson", "Ask for the date first.")],
     )
     assert text.instructions == snapshot("""\
 You are Mira, a guide.
@@ -296,7 +296,7 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
     assert "Lessons:" not in without
     lesson, *_ = await kept(store)
     assert lesson.citations == (1, 3, 5, 7)
-    assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
+    assert about.to_record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
     ledger = await store.sessions.read_ledger(await store.resolve_place("me", "wednesday"), kinds=["meta:turn"])
     assert [dict(signal.data).get("lessons") for signal in ledger] == [None, [{"id": lesson.id, "arm": "shown"}]]

@@ -14,7 +14,7 @@ import pytest
 
 from insula import claims as register
 from insula.agent.chat import Chat
-from insula.claims import REGISTER, SENSE, Claimed, quote, switched, templates
+from insula.claims import REGISTER, SENSE, Claimed, claim_templates, quote_claim, switch_claims
 from insula.cli import render
 from insula.coding.step.senses import EVERY
 from insula.coding.step.senses import register as senses
@@ -23,15 +23,15 @@ from insula.hosts.hook import respond
 from insula.memory.storage.changes import InsightChange, LessonChange, RevisionChange
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.metacognition.claims import KINDS, Made, count_claims
+from insula.metacognition.claims import KINDS, ClaimCount, count_claims
 from insula.metacognition.engine import SOUL
 from insula.metacognition.outcome import TurnResult
 from insula.metacognition.turn import Turn
 from insula.night import outcomes, telling
 from insula.night.cycle import PhaseName, PhaseReport
-from insula.server.page.rendering import page
+from insula.server.page.rendering import render_page
 from insula.server.page.views import turns, words
-from insula.settings import load
+from insula.settings import load_settings
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.turn.instructions import compose_instructions
 from insula.turn.verdict import KINDS as VERDICTS
@@ -86,7 +86,7 @@ def is_claimed(line: str, own: Words, places: Sequence[str], deep: int = 3) -> b
 def patterns(places: tuple[str, ...]) -> Iterator[re.Pattern[str]]:
     for name, claim in REGISTER.items():
         if claim.place in places:
-            for words in (each for of_language in templates(name).values() for each in of_language):
+            for words in (each for of_language in claim_templates(name).values() for each in of_language):
                 yield re.compile("(.+?)".join(map(re.escape, re.split(r"\{[^}]*\}", words))), re.IGNORECASE)
 
 
@@ -94,15 +94,15 @@ def test_a_text_without_an_entry_cannot_be_made() -> None:
     with pytest.raises(LookupError, match="entry"):
         Claimed("The user seems tired.", ())
     with pytest.raises(LookupError, match="entry"):
-        quote("mood", "The user seems tired.")
+        quote_claim("mood", "The user seems tired.")
     with pytest.raises(LookupError, match="words"):
-        register.say("memory", "mood")
+        register.say_claim("memory", "mood")
 
 
 @pytest.mark.parametrize("name", [name for name, claim in REGISTER.items() if claim.file.endswith(".json")])
 def test_an_entry_points_at_words_that_are_there(name: str) -> None:
-    assert register.keys(name)
-    assert all(text for text in templates(name)["en"])
+    assert register.claim_keys(name)
+    assert all(text for text in claim_templates(name)["en"])
 
 
 def test_the_words_of_each_entry_stand_where_it_says() -> None:
@@ -217,7 +217,7 @@ async def test_all_that_stands_before_a_model_or_in_a_reply_is_in_the_register(f
 async def test_a_new_sentence_before_a_model_is_found_though_it_borrows_an_entry(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    added = quote("memory", "The user seems tired today.")
+    added = quote_claim("memory", "The user seems tired today.")
 
     def more(*given: Any, **named: Any) -> Any:
         words = compose_instructions(*given, **named)
@@ -246,19 +246,19 @@ async def test_what_is_below_the_bar_is_said_only_where_it_was_switched_on() -> 
 @pytest.mark.parametrize(("named", "why"), [("mood", "no claim"), ("sense.o2", "insula on o2")])
 def test_what_cannot_be_switched_on_is_said(named: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=why):
-        switched([named])
+        switch_claims([named])
     monkeypatch.setenv("INSULA_CLAIMS", f"doubt, {named}")
     with pytest.raises(SettingsError, match=why):
-        load()
+        load_settings()
     monkeypatch.setenv("INSULA_CLAIMS", "doubt, doubt.missing")
-    assert load().claims == ("doubt", "doubt.missing")
+    assert load_settings().claims == ("doubt", "doubt.missing")
 
 
 def test_only_what_is_right_often_enough_is_earned() -> None:
-    good = register.Measured(per_1000=10.0, wrong_per_1000=1.0, right=19, of=20)
+    good = register.ClaimMeasurement(per_1000=10.0, wrong_per_1000=1.0, right=19, of=20)
     assert good.earned
     assert not any(
-        register.Measured(per_1000=10.0, wrong_per_1000=wrong, right=right, of=of).earned
+        register.ClaimMeasurement(per_1000=10.0, wrong_per_1000=wrong, right=right, of=of).earned
         for wrong, right, of in ((1.1, 19, 20), (None, 20, 20), (1.0, 18, 20), (0.0, 19, 19))
     )
 
@@ -278,7 +278,11 @@ async def test_what_was_said_and_called_wrong_is_counted_without_a_word_of_the_u
         place = await store.resolve_place("u", "two")
         noticed = await store.nights.list_signals(place.user_id, KINDS, 0.0)
     made = count_claims(noticed)
-    assert (made["memory"], made["source"], made["untold"]) == (Made(2, 4, 1), Made(2, 4, 1), Made(0, 4, 0))
+    assert (made["memory"], made["source"], made["untold"]) == (
+        ClaimCount(2, 4, 1),
+        ClaimCount(2, 4, 1),
+        ClaimCount(0, 4, 0),
+    )
     assert "Porto" not in json.dumps([{**one.data, "quoted": None, "topic": None} for one in noticed])
     assert count_claims([one._replace(data={}) for one in noticed]) == {}
 
@@ -333,10 +337,13 @@ async def asked_why(answer: str, asked: str, told: Sequence[str] = FACTS) -> tup
         clock.advance(86_400)
         await chat.reply("u", "now", asked)
         reply = await chat.reply("u", "now", asked)
-    lines = [*map(str, getattr(render.why(reply), "renderables", ())), *str(render.under_reply(reply)).splitlines()]
-    shown = turns.shown(turns.Facts.model_validate(reply.record()), {}, {}, Controls())
-    seen = Read(bytes(page("turn.html", "", turn=shown).body).decode()).texts
-    own = Words(*FACTS, asked, answer, "live", *get_args(Flag), *map(words.flag, get_args(Flag)))
+    lines = [
+        *map(str, getattr(render.render_why(reply), "renderables", ())),
+        *str(render.under_reply(reply)).splitlines(),
+    ]
+    shown = turns.show_turn(turns.TurnFacts.model_validate(reply.to_record()), {}, {}, Controls())
+    seen = Read(bytes(render_page("turn.html", "", turn=shown).body).decode()).texts
+    own = Words(*FACTS, asked, answer, "live", *get_args(Flag), *map(words.describe_flag, get_args(Flag)))
     return [line for line in lines if "rich.table" not in line], seen, own
 
 
@@ -360,13 +367,13 @@ async def test_what_is_shown_to_who_asks_why_is_in_the_register(answer: str, ask
 
 
 async def test_a_new_sentence_on_the_page_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns.Shown, "came_to", property(lambda _: "you seem to like Porto a lot"))
+    monkeypatch.setattr(turns.ShownTurn, "came_to", property(lambda _: "you seem to like Porto a lot"))
     _, seen, own = await asked_why(ANSWERS[0], ASKED[0])
     assert unlabelled(seen, own) == ["You seem to like Porto a lot."]
 
 
 def test_each_verdict_of_a_turn_has_its_words_in_the_register() -> None:
-    assert set(register.keys("why.memory")) == {f"kind.{kind}" for kind in VERDICTS}
+    assert set(register.claim_keys("why.memory")) == {f"kind.{kind}" for kind in VERDICTS}
 
 
 @pytest.mark.parametrize("name", [name for name in PhaseName if name not in (PhaseName.END, PhaseName.WISHES)])

@@ -18,7 +18,7 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.session.conditions import DWELL_SECONDS
 from insula.session.latency import ANSWER, LEAST_NOW, LEAST_USUAL, MINIMUM, WINDOW_SECONDS, Observation
-from insula.session.regulator import MODELS, SESSIONS, Ended
+from insula.session.regulator import MODELS, SESSIONS, EndedTurn
 from insula.telemetry import Telemetry
 from insula.testing import ScriptedModel, memory_store
 from insula.types import Assessment, Controls, Parts
@@ -56,16 +56,18 @@ async def talking(
         yield Chat(mind, model, account=Account(clock=clock)), model, clock  # its own answers take no time at all
 
 
-def ended(at: float, seconds: float, *, answered: bool = True, stored: bool = True) -> Ended:
+def ended(at: float, seconds: float, *, answered: bool = True, stored: bool = True) -> EndedTurn:
     """A turn whose answer of a hundred tokens took so long."""
     seen = Observation(at, ANSWER, seconds, 100) if answered else None
-    return Ended(at=at, ms=1_000 * seconds, answered=answered, stored=stored, observation=seen)
+    return EndedTurn(at=at, ms=1_000 * seconds, answered=answered, stored=stored, observation=seen)
 
 
 def answers(chat: Chat, clock: Clock, seconds: float, number: int = MINIMUM) -> None:
     """Turns of another session on the same model."""
     for _ in range(number):
-        chat.metacognition.engine.regulator.end(("somebody", "else"), chat.model.model_name, ended(clock(), seconds))
+        chat.metacognition.engine.regulator.end_turn(
+            ("somebody", "else"), chat.model.model_name, ended(clock(), seconds)
+        )
 
 
 def slow(chat: Chat, clock: Clock, times: float = 3.0) -> None:
@@ -83,8 +85,8 @@ def calm(chat: Chat, clock: Clock) -> None:
 async def filled(chat: Chat, session: str, saliences: int = 30) -> None:
     """A working memory in which much waits just below the threshold."""
     place = await chat.metacognition.store.resolve_place("ana", session)
-    await chat.metacognition.engine.resume(place)
-    chat.metacognition.engine.regulator.resume(("ana", session), [0.5] * saliences)
+    await chat.metacognition.engine.resume_session(place)
+    chat.metacognition.engine.regulator.resume_session(("ana", session), [0.5] * saliences)
 
 
 def facts_in(text: str) -> int:
@@ -299,7 +301,7 @@ async def test_stable_sessions_have_snapshots_at_turns_5_11_and_18() -> None:
     async with talking() as (chat, _, _clock):
         replies = await stable(chat, 18)
     assert [reply.turn for reply in replies if reply.metacog] == [5, 11, 18]
-    assert "metacog" not in replies[0].record()
+    assert "metacog" not in replies[0].to_record()
 
 
 async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which_its_turn_began() -> None:
@@ -307,13 +309,13 @@ async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which
         regulator, session, model = chat.metacognition.engine.regulator, ("ana", "now"), chat.model.model_name
         answers(chat, clock, USUAL, LEAST_USUAL + 2)
         clock.at += WINDOW_SECONDS
-        regulator.begin(session, model, clock())
+        regulator.begin_turn(session, model, clock())
         for _ in range(LEAST_NOW - 4):  # to the snapshot of turn 26
-            regulator.end(session, model, ended(clock(), 3 * USUAL))
+            regulator.end_turn(session, model, ended(clock(), 3 * USUAL))
         assert regulator.ring.last is not None
         assert not regulator.ring.last.performance.degraded
         for _ in range(9):  # to that of turn 35
-            regulator.end(session, model, ended(clock(), 3 * USUAL))
+            regulator.end_turn(session, model, ended(clock(), 3 * USUAL))
         (last, interval) = regulator.ring.last, regulator.ring.schedule.interval
     assert last is not None
     assert (last.turn_counter, last.performance.slowdown) == (35, 3.0)
@@ -324,7 +326,7 @@ async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which
 async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
     async with talking() as (chat, _, _clock):
         replies = [await chat.reply("ana", "now", f"My friend {turn} says she lives in Lyon.") for turn in range(5)]
-    taken = replies[-1].record()["metacog"]
+    taken = replies[-1].to_record()["metacog"]
     assert {name: value for name, value in taken.items() if name != "ts"} == snapshot(
         {
             "version": 1,
@@ -361,13 +363,13 @@ async def test_the_ring_the_interval_and_what_is_usual_survive_a_restart(tmp_pat
         async with Metacognition(await Store.open(path, clock)) as metacognition:
             chat = Chat(metacognition, ScriptedModel(slowly), account=Account(clock=clock))
             replies = await stable(chat, part)
-            ring, usual = metacognition.engine.regulator.ring, metacognition.engine.regulator.state()["usual"]
+            ring, usual = metacognition.engine.regulator.ring, metacognition.engine.regulator.dump_state()["usual"]
     assert [one.turn_counter for one in ring.snapshots] == [5, 11, 18]
     assert [reply.turn for reply in replies if reply.metacog] == [18]  # the turn of the session, as it happens
     assert ring.schedule.interval == 8
     assert len(usual["scripted"]["answer"]) == LEAST_USUAL  # twelve of which were before the restart
     async with Metacognition(await Store.open(path)) as metacognition:
-        await metacognition.engine.restore()
+        await metacognition.engine.restore_state()
         assert metacognition.engine.regulator.ring == ring
         assert metacognition.engine.regulator.turns == 20
         rows = await metacognition.store.run(lambda connection: connection.execute(sa.select(snapshots.c.data)).all())
@@ -379,16 +381,16 @@ def test_that_it_fails_makes_no_model_fast_and_none_slow() -> None:
         regulator = Regulator()
         for number in range(200):
             fails = number >= LEAST_USUAL
-            regulator.end("a", "tiny", ended(float(number), seconds if fails else USUAL, answered=not fails))
-        found = regulator.performance("tiny", 199.0)
+            regulator.end_turn("a", "tiny", ended(float(number), seconds if fails else USUAL, answered=not fails))
+        found = regulator.measure_performance("tiny", 199.0)
         assert (found.latency_p95_ms, found.slowdown, found.degraded) == (1_000 * USUAL, None, False)
 
 
 def test_a_snapshot_counts_what_happened_since_the_one_before_and_says_whether_the_last_message_was_kept() -> None:
     regulator = Regulator()
     for turn in range(1, 12):
-        regulator.consolidated("a", 2, [60.0] if turn < 6 else [], [], 0.55)
-        regulator.end("a", "tiny", Ended(at=float(turn), ms=1.0, answered=True, stored=turn < 6))
+        regulator.note_consolidation("a", 2, [60.0] if turn < 6 else [], [], 0.55)
+        regulator.end_turn("a", "tiny", EndedTurn(at=float(turn), ms=1.0, answered=True, stored=turn < 6))
     told = [(one.recent_consolidation_selectivity, one.last_user_turn_status) for one in regulator.ring.snapshots]
     assert told == [(0.5, "stored"), (0.0, "skipped")]
 
@@ -396,12 +398,12 @@ def test_a_snapshot_counts_what_happened_since_the_one_before_and_says_whether_t
 def test_what_is_kept_in_mind_of_models_and_sessions_is_bounded() -> None:
     regulator = Regulator()
     for number in range(SESSIONS + 1):
-        regulator.resume(number, [])
+        regulator.resume_session(number, [])
     for number in range(MODELS + 1):
-        regulator.end("a", f"model {number}", Ended(at=1.0, ms=1.0, answered=True, stored=True))
-    assert not regulator.knows(0)
-    assert regulator.knows(SESSIONS)
-    assert len(regulator.state()["usual"]) == MODELS
+        regulator.end_turn("a", f"model {number}", EndedTurn(at=1.0, ms=1.0, answered=True, stored=True))
+    assert not regulator.knows_session(0)
+    assert regulator.knows_session(SESSIONS)
+    assert len(regulator.dump_state()["usual"]) == MODELS
 
 
 async def test_a_working_memory_that_was_full_before_a_restart_is_full_after_it() -> None:
@@ -431,8 +433,8 @@ async def test_a_restart_ends_what_was_adapted_and_says_so() -> None:
         slow(chat, clock)
         lowered = await chat.reply("ana", "now", "How are you doing?")
         restarted = Regulator()
-        restarted.restore(chat.metacognition.engine.regulator.state())
-        begun = restarted.begin(("ana", "now"), chat.model.model_name, clock())
+        restarted.restore_state(chat.metacognition.engine.regulator.dump_state())
+        begun = restarted.begin_turn(("ana", "now"), chat.model.model_name, clock())
         last = [one for one in restarted.ring.adaptations if one.lever == "max_context_items"][-1]
     assert lowered.controls.max_context_items == 12
     assert begun.regulation.controls.max_context_items == 16
@@ -481,7 +483,7 @@ def failing(*_: object) -> object:
 
 async def test_a_regulator_that_fails_leaves_the_turn_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     async with talking() as (chat, _, _clock):
-        for name in ("begin", "end"):
+        for name in ("begin_turn", "end_turn"):
             monkeypatch.setattr(chat.metacognition.engine.regulator, name, failing)
         reply = await chat.reply("ana", "now", "Hello there, my friend.")
     assert (reply.response, reply.controls, reply.turn) == ("Noted.", Controls(), 1)

@@ -90,7 +90,7 @@ async def test_a_second_answer_that_a_slow_model_is_spared_is_counted_with_what_
         "calls": 1,
         "output_tokens": 700,
     }
-    assert reply.record()["advisories"][0]["source_system"] == "metacog"
+    assert reply.to_record()["advisories"][0]["source_system"] == "metacog"
 
 
 async def spent(mind: Metacognition, clock: FrozenClock, model: str, seconds: Sequence[float]) -> Controls:
@@ -120,7 +120,7 @@ async def test_insula_s_own_time_is_none_of_the_model_s(monkeypatch: pytest.Monk
     async with memory_store(lambda: clock().timestamp()) as store:
         mind = Metacognition(store)
         used = await spent(mind, clock, "tiny", [2.0] * 60)
-        found = mind.engine.regulator.performance("tiny", clock().timestamp())
+        found = mind.engine.regulator.measure_performance("tiny", clock().timestamp())
     assert used == Controls()
     assert found.slowdown == 1.0
     assert found.latency_p95_ms is not None
@@ -132,7 +132,7 @@ async def test_a_host_that_does_not_know_how_long_its_model_took_is_never_slow()
     async with memory_store(lambda: clock().timestamp()) as store:
         mind = Metacognition(store)
         used = await spent(mind, clock, "tiny", [0.0] * 60)
-        assert mind.engine.regulator.performance("tiny", clock().timestamp()).slowdown is None
+        assert mind.engine.regulator.measure_performance("tiny", clock().timestamp()).slowdown is None
     assert used == Controls()
 
 
@@ -144,4 +144,4 @@ async def test_nothing_is_said_to_be_saved_where_a_lever_moved_and_there_was_not
         reply = await Chat(mind, ScriptedModel(lambda _: "Hello.")).reply("zoe", "first", "Hello there!")
     assert reply.controls.max_context_items == 12
     assert reply.advisories == ()
-    assert "advisories" not in reply.record()
+    assert "advisories" not in reply.to_record()

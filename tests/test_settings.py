@@ -11,7 +11,9 @@ from insula.types import Controls
 
 
 def test_without_any_file_the_defaults_of_the_seed_hold() -> None:
-    assert settings.load().controls == Controls(max_context_items=16, consolidation_threshold=0.55, stm_capacity=32)
+    assert settings.load_settings().controls == Controls(
+        max_context_items=16, consolidation_threshold=0.55, stm_capacity=32
+    )
 
 
 def test_the_environment_wins_over_the_working_folder_and_that_over_home(
@@ -20,7 +22,7 @@ def test_the_environment_wins_over_the_working_folder_and_that_over_home(
     (home / "insula.toml").write_text("max_tokens = 1\nstm_capacity = 1\ntimeout = 1\n")
     (tmp_path / "insula.toml").write_text("max_tokens = 2\nstm_capacity = 2\n")
     monkeypatch.setenv("INSULA_MAX_TOKENS", "3")
-    found = settings.load(tmp_path)
+    found = settings.load_settings(tmp_path)
     assert (found.max_tokens, found.stm_capacity, found.timeout) == (3, 2, 1.0)
 
 
@@ -29,7 +31,7 @@ def test_a_cloned_project_cannot_choose_what_reaches_a_prompt(
     home: Path, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "insula.toml").write_text(f'{name} = "theirs"\n')
-    assert settings.load(tmp_path) == settings.load(home)
+    assert settings.load_settings(tmp_path) == settings.load_settings(home)
     assert f"{name}, which a working folder may not decide" in caplog.text
 
 
@@ -45,7 +47,7 @@ def test_a_cloned_project_cannot_choose_what_reaches_a_prompt(
 def test_a_bad_setting_is_named_with_what_to_do(home: Path, text: str, said: str) -> None:
     (home / "insula.toml").write_text(text)
     with pytest.raises(SettingsError, match=said):
-        settings.load()
+        settings.load_settings()
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,7 @@ def test_a_bad_setting_is_named_with_what_to_do(home: Path, text: str, said: str
 def test_of_a_setting_that_there_is_not_the_one_that_was_meant_is_named(home: Path, text: str, said: str) -> None:
     (home / "insula.toml").write_text(text)
     with pytest.raises(SettingsError) as raised:
-        settings.load()
+        settings.load_settings()
     assert str(raised.value).startswith(said)
     assert str(home / "insula.toml") in str(raised.value)
     assert "INSULA_" not in str(raised.value)
@@ -69,7 +71,7 @@ def test_what_cannot_be_used_of_the_working_folders_file_is_said_and_the_rest_ho
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "insula.toml").write_text('timeot = 3\nmax_tokens = "many"\nstm_capacity = 7')
-    assert settings.load(tmp_path) == settings.Settings(stm_capacity=7)
+    assert settings.load_settings(tmp_path) == settings.Settings(stm_capacity=7)
     assert f"'timeout'? Change it in '{tmp_path}/insula.toml'. Until then it is left aside." in caplog.text
     assert "'max_tokens' cannot be 'many'" in caplog.text
 
@@ -77,7 +79,7 @@ def test_what_cannot_be_used_of_the_working_folders_file_is_said_and_the_rest_ho
 @pytest.mark.parametrize("named", ["x", ".", "./x", "../x"])
 def test_a_home_that_would_be_another_in_each_folder_is_refused(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_HOME", named)
-    for asked in (places.find_home, settings.home, settings.load):
+    for asked in (places.find_home, settings.home, settings.load_settings):
         with pytest.raises(SettingsError, match="point INSULA_HOME at an absolute path"):
             asked()
     monkeypatch.delenv("INSULA_HOME")
@@ -91,17 +93,17 @@ def test_a_relative_path_in_a_persons_own_settings_is_not_taken_from_the_working
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "insula.toml").write_text('identity = "who.toml"\nweights = "./models"\n')
-    found = settings.load(tmp_path)
+    found = settings.load_settings(tmp_path)
     assert (found.identity, found.weights) == (home / "who.toml", home / "models")
     monkeypatch.setenv("INSULA_IDENTITY", str(tmp_path / "other.toml"))
-    assert settings.load(tmp_path).identity == tmp_path / "other.toml"
+    assert settings.load_settings(tmp_path).identity == tmp_path / "other.toml"
 
 
 def test_no_link_of_a_working_folder_leads_out_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "theirs").mkdir()
     (tmp_path / "outside.toml").write_text("max_tokens = 2\n")
     (tmp_path / "theirs/insula.toml").symlink_to(tmp_path / "outside.toml")
-    assert settings.load(tmp_path / "theirs") == settings.load(tmp_path / "nowhere")
+    assert settings.load_settings(tmp_path / "theirs") == settings.load_settings(tmp_path / "nowhere")
     assert "a link that leads out of its folder" in caplog.text
 
 
@@ -118,13 +120,13 @@ def test_a_home_that_is_no_folder_is_named_before_any_file_in_it(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("INSULA_HOME", str(tmp_path / "file" / below))
     with pytest.raises(SettingsError, match=r"^The folder '.*file.*' cannot be used: .* point INSULA_HOME at a folder"):
-        settings.load()
+        settings.load_settings()
 
 
 def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_TIMEOUT", "soon")
     with pytest.raises(SettingsError, match="INSULA_TIMEOUT"):
-        settings.load()
+        settings.load_settings()
 
 
 TOKEN = "0123456789abcdef"
@@ -134,7 +136,7 @@ def test_users_have_tokens_and_time_zones(home: Path) -> None:
     (home / "insula.toml").write_text(
         f'time_zone = "Asia/Tokyo"\n[users.ana]\ntoken = "{TOKEN}"\ntime_zone = "Europe/Berlin"\n[users."ben b"]\n'
     )
-    found = settings.load()
+    found = settings.load_settings()
     assert found.tokens == {"ana": TOKEN}
     assert [str(found.zone_of(user)) for user in ("ana", "ben b", "nobody")] == [
         "Europe/Berlin",
@@ -147,10 +149,10 @@ def test_users_have_tokens_and_time_zones(home: Path) -> None:
 
 def test_users_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_USERS", f'{{"ana": {{"token": "{TOKEN}"}}}}')
-    assert settings.load().tokens == {"ana": TOKEN}
+    assert settings.load_settings().tokens == {"ana": TOKEN}
     monkeypatch.setenv("INSULA_USERS", "{ana: 1}")
     with pytest.raises(SettingsError, match="INSULA_USERS cannot be read: it is no JSON"):
-        settings.load()
+        settings.load_settings()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +171,7 @@ def test_users_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_bad_user_is_named_and_no_token_repeated(home: Path, text: str, said: str) -> None:
     (home / "insula.toml").write_text(text)
     with pytest.raises(SettingsError) as raised:
-        settings.load()
+        settings.load_settings()
     assert said in str(raised.value)
     assert "insula.toml" in str(raised.value)
     assert "0123456789" not in str(raised.value)
@@ -192,7 +194,7 @@ def test_a_time_zone_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch,
 def test_the_session_cannot_be_set_out_of_its_bounds(home: Path, name: str, value: int) -> None:
     (home / "insula.toml").write_text(f"{name} = {value}")
     with pytest.raises(SettingsError, match=f"'{name}' cannot be {value}"):
-        settings.load()
+        settings.load_settings()
 
 
 def test_the_session_begins_as_its_own_constants_say() -> None:

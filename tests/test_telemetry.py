@@ -39,9 +39,9 @@ from insula.telemetry import (
     TURN,
     WRITE,
     Telemetry,
-    call,
-    evaluated,
-    span,
+    open_call_span,
+    open_span,
+    record_evaluation,
 )
 from insula.testing import Request, ScriptedModel
 from insula_solve import Models
@@ -124,7 +124,7 @@ async def test_a_night_and_its_phases_are_spans_within_one_another(store: Store,
 
 async def test_the_call_of_a_model_is_a_span_of_the_conventions(traces: Traces) -> None:
     model = ScriptedModel(lambda _: SECRET, name="tiny")
-    with span(TURN):
+    with open_span(TURN):
         await generate_reply(model, Prompt(instructions=SECRET, prompt=SECRET), purpose="answer", temperature=0.5)
     found, said = traces.ended["chat tiny"], traces.attributes("chat tiny")
     used = [said.pop(f"gen_ai.usage.{name}_tokens") for name in ("input", "output")]
@@ -154,9 +154,9 @@ async def test_what_fails_is_named_by_its_class_and_not_by_its_message(traces: T
 
 
 def test_a_judgement_is_an_event_within_the_span_that_is_judged(traces: Traces) -> None:
-    with span(TURN):
-        evaluated("self_monitor", 0.25, "fail", explanation="too_short, repetition")
-        evaluated("verification", 0.9, "pass")
+    with open_span(TURN):
+        record_evaluation("self_monitor", 0.25, "fail", explanation="too_short, repetition")
+        record_evaluation("verification", 0.9, "pass")
     judged = traces.ended[TURN].context
     assert judged
     name = {"gen_ai.evaluation.name": "self_monitor", "gen_ai.evaluation.score.label": "fail"}
@@ -207,16 +207,16 @@ async def test_a_turn_that_raises_is_a_trace_of_an_error(store: Store, traces: T
 
 
 def test_what_is_not_known_is_left_out(traces: Traces) -> None:
-    with span(RECALL, limit=16, recalled=None) as traced:
-        traced.set(level=None)
+    with open_span(RECALL, limit=16, recalled=None) as traced:
+        traced.add_attributes(level=None)
     assert traces.attributes(RECALL) == {"insula.recall.limit": 16}
 
 
 def test_a_wrong_attribute_is_found_though_nobody_listens() -> None:
     with pytest.raises(KeyError, match="recaled"):
-        span(RECALL, recaled=3)
-    with span(RECALL) as traced, pytest.raises(KeyError, match="recaled"):
-        traced.set(recaled=3)
+        open_span(RECALL, recaled=3)
+    with open_span(RECALL) as traced, pytest.raises(KeyError, match="recaled"):
+        traced.add_attributes(recaled=3)
 
 
 def test_a_host_that_drops_a_trace_gets_no_piece_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +224,7 @@ def test_a_host_that_drops_a_trace_gets_no_piece_of_it(monkeypatch: pytest.Monke
     provider = TracerProvider(sampler=ParentBased(ALWAYS_OFF, local_parent_not_sampled=ALWAYS_OFF))
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr("insula.telemetry._tracer", provider.get_tracer("insula"))
-    with span(TURN), span(RECALL):
+    with open_span(TURN), open_span(RECALL):
         pass
     assert not exporter.get_finished_spans()
     provider.shutdown()
@@ -239,11 +239,11 @@ def test_names_that_are_not_ours_are_those_of_the_conventions() -> None:
 
 def test_without_an_sdk_a_span_costs_next_to_nothing() -> None:
     def traced() -> None:
-        with span(RECALL, limit=16) as one:
-            one.set(recalled=3)
+        with open_span(RECALL, limit=16) as one:
+            one.add_attributes(recalled=3)
 
     def judged() -> None:
-        evaluated("confidence", 0.5, "medium")
+        record_evaluation("confidence", 0.5, "medium")
 
     for work in (traced, judged):
         assert min(timeit.repeat(work, timer=time.thread_time, number=1_000, repeat=5)) * 1_000 < COST_MICROSECONDS
@@ -252,8 +252,8 @@ def test_without_an_sdk_a_span_costs_next_to_nothing() -> None:
 def test_the_sdk_of_the_process_receives_spans_and_events() -> None:
     code = """
 from opentelemetry import trace
-from insula.telemetry import TURN, RECALL, evaluated, span  # before the SDK is set, as a host imports it
-with span(TURN): pass
+from insula.telemetry import TURN, RECALL, record_evaluation, open_span  # before the SDK is set, as a host imports it
+with open_span(TURN): pass
 from opentelemetry._logs import set_logger_provider
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import ConsoleLogRecordExporter, SimpleLogRecordProcessor
@@ -266,8 +266,8 @@ loggers.add_log_record_processor(
 )
 trace.set_tracer_provider(tracers)
 set_logger_provider(loggers)
-with span(TURN), span(RECALL):
-    evaluated("confidence", 0.5, "medium")
+with open_span(TURN), open_span(RECALL):
+    record_evaluation("confidence", 0.5, "medium")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["gen_ai.evaluation.result", "insula.recall", "insula.turn"]
@@ -291,8 +291,8 @@ def test_the_counters_of_the_seed_have_its_names() -> None:
 def test_latency_is_a_histogram_in_seconds_whose_labels_are_bounded() -> None:
     telemetry = Telemetry()
     for number in range(100):
-        telemetry.took(f"model {number}", 1.5)
-    telemetry.took("model 0", 0.2)
+        telemetry.note_turn(f"model {number}", 1.5)
+    telemetry.note_turn("model 0", 0.2)
     found = {
         sample.labels["model"]: sample.value
         for family in telemetry.latency.collect()
@@ -311,6 +311,6 @@ def test_two_services_do_not_share_numbers() -> None:
 
 
 def test_calls_are_named_after_their_model(traces: Traces) -> None:
-    with call("tiny", purpose="night"):
+    with open_call_span("tiny", purpose="night"):
         pass
     assert list(traces.ended) == ["chat tiny"]

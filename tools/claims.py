@@ -50,11 +50,11 @@ def page() -> str:
     """The whole page, by the figures as they stand now."""
     from insula.claims import REGISTER
     from insula.coding.replay.claims import ClaimEntry
-    from insula.server.page.views.says import grouped
+    from insula.server.page.views.says import group_claims
 
     def rows() -> Iterator[str]:
         yield HEAD
-        for group in grouped([ClaimEntry(claim=one, on=one.on, yours=None) for one in REGISTER.values()]):
+        for group in group_claims([ClaimEntry(claim=one, on=one.on, yours=None) for one in REGISTER.values()]):
             yield f"## {group.title}\n"
             yield "| claim | what it says | words | measured | right | made | why |\n|---|---|---|---|---|---|---|"
             for row in group.rows:

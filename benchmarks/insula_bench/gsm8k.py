@@ -76,7 +76,7 @@ def run(  # noqa: PLR0913, PLR0917 one for each option
     plan = Plan(
         data=Path(data),
         arms=arms(methods),
-        model=model or settings.load().model,
+        model=model or settings.load_settings().model,
         problems=problems(Path(data), offset, limit),
         seed=seed,
         out=Path(out),
@@ -193,7 +193,7 @@ async def _measure(plan: Plan, waiting: list[tuple[Problem, list[Arm]]], results
     with ExitStack() as stack:
         pool = stack.enter_context(closing(FilePool(plan.out / REPLIES)))
         said = stack.enter_context(_Progress(sum(len(missing) for _, missing in waiting)))
-        async with resolve_model(plan.model, settings.load().weights) as model, asyncio.TaskGroup() as group:
+        async with resolve_model(plan.model, settings.load_settings().weights) as model, asyncio.TaskGroup() as group:
             models = Models(generator=model, pool=pool, timeout=REPLY_SECONDS)
             for _ in range(min(plan.parallel, len(waiting))):
                 group.create_task(work(models, said))

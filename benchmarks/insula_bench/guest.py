@@ -110,15 +110,15 @@ def _sessions(turns: int) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 async def _turn(guest: Guest, history: list[Json], said: str, replied: str, session: str, series: Series) -> None:
     history.append({"role": "user", "content": said})
-    told = await _timed(series["first"], guest.ask(history, session=session))
+    told = await _timed(series["first"], guest.before_model(history, session=session))
     for call in range(TOOL_CALLS):
         key = f"call_{len(history)}"
         made = {"name": "search", "arguments": json.dumps({"query": f"{said} {call}"})}
         history.append({"role": "assistant", "tool_calls": [{"id": key, "type": "function", "function": made}]})
         history.append({"role": "tool", "tool_call_id": key, "content": _result(len(history))})
-        told = await _timed(series["further"], guest.ask(history, session=session))
+        told = await _timed(series["further"], guest.before_model(history, session=session))
     answer = {"role": "assistant", "content": replied}
-    await _timed(series["answer"], guest.answer(told, answer))
+    await _timed(series["answer"], guest.after_model(told, answer))
     history.append(answer)
 
 

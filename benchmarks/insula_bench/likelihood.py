@@ -65,7 +65,7 @@ async def asked(name: str) -> list[Answer]:
                 async with metacognition.turn(user, "first", fact) as turn:
                     turn.finish(NOTED)
             async with metacognition.turn(user, "second", one.text) as turn:
-                prompt = context.prompt(turn, brief, 0)
+                prompt = context.make_prompt(turn, brief, 0)
                 made = await generate_reply(
                     model, prompt, purpose="answer", max_tokens=tokens, temperature=0.0, logprobs=True
                 )

@@ -190,7 +190,7 @@ async def _measure(one: Person, day: int, person: Row, facts: Sequence[Row], cop
                 right += any(value.casefold() in line.casefold() for line in shown for value in fact["value"])
         async with mind.turn(USER, "plain", person["request"]) as turn:
             request = f"{turn.instructions}\n{turn.reminder}"
-        learned = await mind.engine.learned(await store.resolve_place(USER, "plain"))
+        learned = await mind.engine.read_learned(await store.resolve_place(USER, "plain"))
         told = [each.text for each in learned.wishes]
         lines = [line[2:] for line in learned.guidelines.text.splitlines() if line.startswith("- ")]
         texts = [*lines, *(each.text for each in learned.insights), *(each.text for each in learned.advice)]

@@ -105,7 +105,7 @@ def _best(attempts: Sequence[Attempt]) -> str:
 async def _asked(of: Sequence[Pair], data: str, name: str, out: Path) -> None:
     texts = {one.number: one.text for one in problems(Path(data), 0, None)}
     with closing(Lines(out / ASKED)) as lines:
-        async with resolve_model(name, settings.load().weights) as model:
+        async with resolve_model(name, settings.load_settings().weights) as model:
             await ask(of, texts, name, model, lines)
 
 

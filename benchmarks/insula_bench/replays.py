@@ -15,14 +15,14 @@ from typing import Any, Final, NamedTuple
 from insula_bench.arms import Record
 from insula_bench.gsm8k_figures import OURS, alone, confidences, paired
 from insula_solve.amounts import parse_number
-from insula_solve.answers import Answer, compute_program_in, is_correct
-from insula_solve.claims import Claim
-from insula_solve.features import Features
+from insula_solve.answers import ParsedAnswer, compute_program_in, is_correct
+from insula_solve.claims import EquationClaim
+from insula_solve.features import ProblemFeatures
 from insula_solve.insula import UNLIKE
 from insula_solve.solution import Attempt, Kind, Likelihood, measure_likelihood
 from insula_solve.votes import (
-    Policy,
-    Standing,
+    AnswerStanding,
+    VotePolicy,
     estimate_confidence,
     is_settled,
     is_sure,
@@ -35,7 +35,7 @@ Kinds = Sequence[Kind]
 Texts = Mapping[tuple[float, float], str]
 """Replies by the mean and the lowest log-probability of their tokens, which no two share."""
 
-POLICY = Policy()
+POLICY = VotePolicy()
 ADAPTIVE = "adaptive_self_consistency"
 CHAIN: Final = "chain"
 KINDS: Final[Kinds] = ("chain", "program", "strategy")
@@ -44,12 +44,12 @@ IN_DOUBT = -0.001
 """Mean log-probability of the answer: on problems 100 to 213 chains below it, whose equations hold, are right in
 12 of 49, those above it in 305 of 495."""
 CHAINS: Kinds = tuple[Kind, ...](CHAIN if kind == "strategy" else kind for kind in ORDER)
-_UNKNOWN = Features(
+_UNKNOWN = ProblemFeatures(
     classes=("words",), numbers=2, sentences=1, difficulty=1.0, is_computable=True, is_quantity=False, is_count=False
 )
 SEEN = (_UNKNOWN, replace(_UNKNOWN, is_quantity=True), replace(_UNKNOWN, is_quantity=True, is_count=True))
 _CLOSE = 1e-6
-_DOES_NOT_HOLD = Claim(text="", left="", computed=Fraction(0), stated=Fraction(1), holds=False)
+_DOES_NOT_HOLD = EquationClaim(text="", left="", computed=Fraction(0), stated=Fraction(1), holds=False)
 _HOLDS = replace(_DOES_NOT_HOLD, holds=True)
 
 
@@ -58,7 +58,7 @@ class Rule:
     """A way to decide."""
 
     name: str
-    policy: Policy = POLICY
+    policy: VotePolicy = POLICY
     order: Kinds = ORDER
     computes: bool = True
     """Whether a program in a chain is computed; only replies that are kept can be."""
@@ -77,7 +77,7 @@ class _Known:
     """By kind."""
     cost: Mapping[str, float]
     """Tokens of an attempt, by kind."""
-    seen: Features
+    seen: ProblemFeatures
     texts: Texts
 
 
@@ -86,7 +86,7 @@ class Ended(NamedTuple):
 
     ours: Record
     """Our line of it."""
-    standing: Sequence[Standing]
+    standing: Sequence[AnswerStanding]
     """Its answers, the leading one first; what an attempt said is its reasoning, empty where that is not kept."""
     tokens: float
 
@@ -238,7 +238,7 @@ def _cost(line: Record, kind: str, *others: str) -> float:
     return sum(one.get("input_tokens", 0) + one.get("output_tokens", 0) for one in stages) / max(made, 1)
 
 
-def _seen(ours: Record) -> Features:
+def _seen(ours: Record) -> ProblemFeatures:
     """What was seen of a problem: that with which its attempts come to the confidence that was recorded."""
     made = [_attempt(one) for one in ours["attempts"]]
     recorded: float = ours["confidences"].get("combined", -1.0)
@@ -332,7 +332,7 @@ def _attempt(line: Record, texts: Texts = {}) -> Attempt:  # noqa: B006 it is on
         number=1,
         kind=line["kind"],
         reasoning=text_of(line, texts),
-        answer=None if line["answer"] is None else Answer(line["answer"], line["answer"]),
+        answer=None if line["answer"] is None else ParsedAnswer(line["answer"], line["answer"]),
         claims=(_DOES_NOT_HOLD,) * line["wrong_equations"] + (_HOLDS,) * (line["equations"] - line["wrong_equations"]),
         repaired=line["repaired"],
         computed=line.get("computed", False),
@@ -348,7 +348,7 @@ def text_of(line: Record, texts: Texts) -> str:
     return texts.get((told["mean"], told["lowest"]), "") if told else ""
 
 
-def program_of(line: Record, texts: Texts) -> Answer | None:
+def program_of(line: Record, texts: Texts) -> ParsedAnswer | None:
     """What the program in a chain comes to, where nothing else in the chain can be recomputed."""
     text = text_of(line, texts)
     is_number = line["answer"] is None or parse_number(line["answer"]) is not None

@@ -21,9 +21,9 @@ from insula.memory.retrieval.embedding import embed_text, resolve_embedding
 from insula.metacognition import Metacognition, Regulator
 from insula.session.adaptation import Adaptation
 from insula.session.conditions import Condition, Conditions
-from insula.session.control import regulated
+from insula.session.control import regulate_controls
 from insula.session.latency import ANSWER, Observation, Pace
-from insula.session.regulator import Begun
+from insula.session.regulator import TurnAllowance
 from insula.session.saved import Lever, Saved
 from insula.session.snapshot import Snapshot
 from insula.testing import Request, ScriptedModel, memory_store
@@ -102,10 +102,10 @@ class Forced(Regulator):
         super().__init__()
         self._forced = conditions
 
-    def begin(self, session: Hashable, model: str, at: float) -> Begun:
+    def begin_turn(self, session: Hashable, model: str, at: float) -> TurnAllowance:
         """What the turn may use under the forced conditions."""
         del session, model, at
-        return Begun(regulated(self.settings, self._forced), self._forced, ())
+        return TurnAllowance(regulate_controls(self.settings, self._forced), self._forced, ())
 
 
 def run(data: str | None, limit: int, json: bool) -> int:
@@ -231,8 +231,8 @@ def _count_stretches(seed: int, spread: float) -> int:
         at += MINUTE
         tokens = max(1, round(times.lognormvariate(4.5, 1.0)))
         seconds = (FIXED + PER_TOKEN * tokens) * times.lognormvariate(0, spread)
-        pace = pace.observed(Observation(at, ANSWER, seconds, tokens))
-        after = conditions.observed(at, pace.slowdown(at), None)
+        pace = pace.observe_answer(Observation(at, ANSWER, seconds, tokens))
+        after = conditions.observe_turn(at, pace.measure_slowdown(at), None)
         begun += after.degraded.active and not conditions.degraded.active
         conditions = after
     return begun

@@ -23,7 +23,7 @@ from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.phases.reflection import reflect_on_days
 from insula.night.phases.soul import key_of
 from insula.night.phases.summaries import summarise_sessions
-from insula.settings import load
+from insula.settings import load_settings
 from insula.testing import memory_store
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Reflected:
 
 def run(model: str | None, json: bool) -> int:
     """Measure and print; the exit status is 1 where fewer than nine replies of ten are valid."""
-    settings = load()
+    settings = load_settings()
     report = asyncio.run(_run(model or settings.model, settings.weights))
     share = sum(one.valid for one in report) / len(report)
     if json:

@@ -32,7 +32,7 @@ PER = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class ClaimMeasurement:
     """What was measured of a claim on ordinary life, and how."""
 
     per_1000: float | None = None
@@ -64,7 +64,7 @@ class Claim:
     """The file that its words stand in, within the package, and of a data file their keys, by language."""
     kept: str = ""
     """Why it is made though its figures are missing, or below the bar."""
-    measured: Measured | None = None
+    measured: ClaimMeasurement | None = None
     counted: bool = True
     """Whether the record of a turn names it."""
 
@@ -81,7 +81,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A text for a model or a person, and the claims that it makes; made by `say` and `quote`."""
+    """A text for a model or a person, and the claims that it makes; made by `say_claim` and `quote_claim`."""
 
     text: str
     claims: tuple[str, ...]
@@ -91,7 +91,7 @@ class Claimed:
             raise LookupError(f"The text {self.text!r} makes no claim of the register; give it an entry in claims.py.")
 
 
-def say(claim: str, key: str = "", language: str = "en", /, **values: object) -> Claimed:
+def say_claim(claim: str, key: str = "", language: str = "en", /, **values: object) -> Claimed:
     """A claim in its own words, in a language or else in English.
 
     Args:
@@ -103,45 +103,45 @@ def say(claim: str, key: str = "", language: str = "en", /, **values: object) ->
     Raises:
         LookupError: there is no such claim, or it has no such words.
     """
-    return Claimed(template(claim, key, language).format(**values), (claim,))
+    return Claimed(claim_template(claim, key, language).format(**values), (claim,))
 
 
-def quote(claim: str, text: str) -> Claimed:
+def quote_claim(claim: str, text: str) -> Claimed:
     """A claim in the words of the user, of the host, or of what was learned."""
     return Claimed(text, (claim,))
 
 
-def template(claim: str, key: str = "", language: str = "en") -> str:
+def claim_template(claim: str, key: str = "", language: str = "en") -> str:
     """The words of a claim, with the places for what they name.
 
     Raises:
         LookupError: there is no such claim, or it has no such words.
     """
-    known = keys(claim)
+    known = claim_keys(claim)
     if (wanted := key or next(iter(known), "")) not in known:
         raise LookupError(f"The claim {claim!r} has no words {key!r}; it has {', '.join(known) or 'none in data'}.")
-    data = _data(REGISTER[claim].file)
+    data = _load_words(REGISTER[claim].file)
     return data.get(language, data["en"]).get(wanted) or data["en"][wanted]
 
 
 @cache
-def keys(claim: str) -> tuple[str, ...]:
+def claim_keys(claim: str) -> tuple[str, ...]:
     """The keys of a claim's words in its data file; none where its words stand in code."""
     entry = REGISTER[claim]
     _, *named = entry.words.split(" ")
-    return tuple(key for name in named for key in _data(entry.file)["en"] if fnmatchcase(key, name))
+    return tuple(key for name in named for key in _load_words(entry.file)["en"] if fnmatchcase(key, name))
 
 
-def templates(claim: str) -> Mapping[str, Sequence[str]]:
+def claim_templates(claim: str) -> Mapping[str, Sequence[str]]:
     """All words of a claim by language; empty where they stand in code."""
-    known = keys(claim)
+    known = claim_keys(claim)
     return {
         language: [words[key] for key in known if key in words]
-        for language, words in (_data(REGISTER[claim].file) if known else {}).items()
+        for language, words in (_load_words(REGISTER[claim].file) if known else {}).items()
     }
 
 
-def switched(by_hand: Iterable[str]) -> frozenset[str]:
+def switch_claims(by_hand: Iterable[str]) -> frozenset[str]:
     """The claims that are made where a person has named some beside those that are made by default.
 
     Raises:
@@ -157,7 +157,7 @@ def switched(by_hand: Iterable[str]) -> frozenset[str]:
 
 
 @cache
-def _data(file: str) -> dict[str, dict[str, str]]:
+def _load_words(file: str) -> dict[str, dict[str, str]]:
     return json.loads((files("insula") / file).read_text("utf-8"))
 
 
@@ -301,9 +301,9 @@ _MADE = (
 )  # fmt: skip
 
 
-def _measured() -> dict[str, Measured]:
+def _load_measurements() -> dict[str, ClaimMeasurement]:
     held: dict[str, dict[str, Any]] = json.loads((files("insula") / "claims.json").read_text("utf-8"))
-    return {name: Measured(**one) for name, one in held.items()}
+    return {name: ClaimMeasurement(**one) for name, one in held.items()}
 
 
 def _of_senses() -> Iterable[Claim]:
@@ -322,19 +322,21 @@ def _of_senses() -> Iterable[Claim]:
         )
 
 
-def _of_row(row: register.SenseMeasurement) -> Measured:
+def _of_row(row: register.SenseMeasurement) -> ClaimMeasurement:
     per = PER / register.CALLS
     made, wrong = round(per * row.texts, 2), round(per * row.false, 2)
-    return Measured(per_1000=made, wrong_per_1000=wrong, right=row.useful, of=row.texts, command=register.COMMAND)
+    return ClaimMeasurement(
+        per_1000=made, wrong_per_1000=wrong, right=row.useful, of=row.texts, command=register.COMMAND
+    )
 
 
-def _register() -> dict[str, Claim]:
-    found = _measured()
+def _build_register() -> dict[str, Claim]:
+    found = _load_measurements()
     made = [replace(one, measured=found.get(one.id)) for one in _MADE]
     return {one.id: one for one in (*made, *_of_senses())}
 
 
-REGISTER: Mapping[str, Claim] = _register()
+REGISTER: Mapping[str, Claim] = _build_register()
 """By id."""
 DEFAULT = frozenset(one.id for one in REGISTER.values() if one.on)
 """The claims that are made where nobody has switched any."""

@@ -22,7 +22,7 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 from pydantic_settings import SettingsError as Unparsable
 
 from insula import folders, foreign
-from insula.claims import switched
+from insula.claims import switch_claims
 from insula.errors import InputError, SettingsError
 from insula.types import Controls
 
@@ -53,7 +53,7 @@ imported, what reaches a prompt, whom it is sent to or what it may cost, and so 
 named here."""
 
 
-def _zone(name: str) -> str:
+def _check_zone(name: str) -> str:
     try:
         return ZoneInfo(name).key
     except (KeyError, ValueError, OSError):
@@ -63,7 +63,7 @@ def _zone(name: str) -> str:
         ) from None
 
 
-def _token(token: SecretStr) -> SecretStr:
+def _check_token(token: SecretStr) -> SecretStr:
     text = token.get_secret_value()
     if len(text) < TOKEN_CHARS or not all("!" <= char <= "~" for char in text):
         raise ValueError(
@@ -72,21 +72,21 @@ def _token(token: SecretStr) -> SecretStr:
     return token
 
 
-def _store(url: SecretStr) -> SecretStr:
+def _check_store(url: SecretStr) -> SecretStr:
     if not url.get_secret_value().startswith(("postgresql://", "postgres://")):
         raise ValueError("it is no URL of PostgreSQL; give postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
     return url
 
 
-def _claims(named: tuple[str, ...]) -> tuple[str, ...]:
+def _check_claims(named: tuple[str, ...]) -> tuple[str, ...]:
     try:
-        switched(named)
+        switch_claims(named)
     except InputError as error:
         raise ValueError(str(error).rstrip(".")) from None
     return named
 
 
-TimeZone = Annotated[str, AfterValidator(_zone)]
+TimeZone = Annotated[str, AfterValidator(_check_zone)]
 
 
 def _from_home(path: Path) -> Path:
@@ -102,7 +102,7 @@ class User(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    token: Annotated[SecretStr, AfterValidator(_token)] | None = None
+    token: Annotated[SecretStr, AfterValidator(_check_token)] | None = None
     """What the user's requests carry. Once anybody has one, each request needs one."""
     time_zone: TimeZone | None = None
     """Where the user sleeps; by default where the machine stands."""
@@ -124,7 +124,7 @@ class Settings(BaseSettings):
     from that folder, and that of `weights` likewise."""
     weights: OwnPath | None = None
     """A folder with embedded weights, beside those that pip installed."""
-    store: Annotated[SecretStr, AfterValidator(_store)] | None = None
+    store: Annotated[SecretStr, AfterValidator(_check_store)] | None = None
     """Where memory is: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`; by default a file in Insula's folder."""
     embed: str = "use"
     """What makes the vectors by which memories are found in other words: `use` (shipped), `none`, or
@@ -185,7 +185,7 @@ class Settings(BaseSettings):
     metacog_snapshot_history_size: int = Field(default=50, ge=1)
     """Snapshots that are kept, and as many adaptations."""
 
-    claims: Annotated[tuple[str, ...], NoDecode, AfterValidator(_claims)] = ()
+    claims: Annotated[tuple[str, ...], NoDecode, AfterValidator(_check_claims)] = ()
     """Claims that are made though they are off by default, by their ids in the register (`insula status` lists them);
     in the variable with commas between them."""
 
@@ -196,7 +196,7 @@ class Settings(BaseSettings):
 
     @field_validator("users")
     @classmethod
-    def _distinct(cls, users: Mapping[str, User]) -> Mapping[str, User]:
+    def _check_distinct(cls, users: Mapping[str, User]) -> Mapping[str, User]:
         seen: dict[str, str] = {}
         for name, user in users.items():
             token = user.token.get_secret_value() if user.token else None
@@ -206,12 +206,12 @@ class Settings(BaseSettings):
 
     @field_validator("claims", mode="before")
     @classmethod
-    def _listed(cls, value: object) -> object:
+    def _split_list(cls, value: object) -> object:
         return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
     @field_validator("holdout", mode="before")
     @classmethod
-    def _off(cls, value: object) -> object:
+    def _read_off(cls, value: object) -> object:
         return 0.0 if value == "off" else value
 
     @property
@@ -244,7 +244,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment first; the files are merged by `load`, which knows which of them to trust."""
+        """The environment first; the files are merged by `load_settings`, which knows which of them to trust."""
         return env_settings, init_settings
 
 
@@ -252,7 +252,7 @@ ONLY_AT_HOME = frozenset(Settings.model_fields) - FROM_HERE
 """Settings that are never taken from the working folder."""
 
 
-def load(here: Path | None = None) -> Settings:
+def load_settings(here: Path | None = None) -> Settings:
     """The settings in force. What cannot be used of the working folder's file is left aside, and said.
 
     Args:
@@ -265,14 +265,14 @@ def load(here: Path | None = None) -> Settings:
     check_home(own.parent)
     if others := written_by_others(own.parent):
         log.warning("%s", others)
-    values = _own(own)
-    theirs = {} if os.path.realpath(local) == os.path.realpath(own) else _theirs(local)
+    values = _read_own(own)
+    theirs = {} if os.path.realpath(local) == os.path.realpath(own) else _read_theirs(local)
     while True:
         try:
             return Settings(**values | theirs)
         except ValidationError as error:
             files = dict.fromkeys(values, own) | dict.fromkeys(theirs, local)
-            said, name = _sentence(error, files), str(error.errors()[0]["loc"][0])
+            said, name = _setting_error(error, files), str(error.errors()[0]["loc"][0])
             if name not in theirs:
                 raise SettingsError(said) from error
             log.warning("%s Until then it is left aside.", said)
@@ -294,9 +294,11 @@ def check_file(text: str) -> None:
     try:
         Settings(**tomllib.loads(text))
     except ValidationError as error:
-        raise SettingsError(_sentence(error, dict.fromkeys(Settings.model_fields, own))) from error
+        raise SettingsError(_setting_error(error, dict.fromkeys(Settings.model_fields, own))) from error
     except ValueError as error:
-        raise SettingsError(f"The settings file {str(own)!r} cannot be read ({_why(error)}); mend it.") from error
+        raise SettingsError(
+            f"The settings file {str(own)!r} cannot be read ({_explain_error(error)}); mend it."
+        ) from error
 
 
 def check_home(folder: Path) -> None:
@@ -328,24 +330,28 @@ def written_by_others(folder: Path) -> str:
     )
 
 
-def _own(path: Path) -> dict[str, Any]:
+def _read_own(path: Path) -> dict[str, Any]:
     """What stands in the file of Insula's folder.
 
     Raises:
         SettingsError: it cannot be read.
     """
     try:
-        return _parsed(path, MOST_AT_HOME)
+        return _parse_file(path, MOST_AT_HOME)
     except (OSError, ValueError) as error:
-        raise SettingsError(f"The settings file {str(path)!r} cannot be read ({_why(error)}); mend it.") from error
+        raise SettingsError(
+            f"The settings file {str(path)!r} cannot be read ({_explain_error(error)}); mend it."
+        ) from error
 
 
-def _theirs(path: Path) -> dict[str, Any]:
+def _read_theirs(path: Path) -> dict[str, Any]:
     """What the file of the working folder may decide: somebody else may have put it there, to no good end."""
     try:
-        values = _parsed(path, MOST_HERE, path.parent)
+        values = _parse_file(path, MOST_HERE, path.parent)
     except (OSError, ValueError) as error:
-        log.warning("The settings file %r is left aside (%s); mend it, or take it away.", str(path), _why(error))
+        log.warning(
+            "The settings file %r is left aside (%s); mend it, or take it away.", str(path), _explain_error(error)
+        )
         return {}
     if refused := sorted(ONLY_AT_HOME & values.keys()):
         names, where = ", ".join(refused), str(home() / FILE)
@@ -356,7 +362,7 @@ def _theirs(path: Path) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in refused}
 
 
-def _parsed(path: Path, most: int, within: Path | None = None) -> dict[str, Any]:
+def _parse_file(path: Path, most: int, within: Path | None = None) -> dict[str, Any]:
     """The values in a file; none where there is no file.
 
     Raises:
@@ -372,21 +378,21 @@ def _parsed(path: Path, most: int, within: Path | None = None) -> dict[str, Any]
     return values
 
 
-def _why(error: OSError | ValueError) -> str:
-    return foreign.why(error) if isinstance(error, OSError) else _short(str(error))
+def _explain_error(error: OSError | ValueError) -> str:
+    return foreign.why(error) if isinstance(error, OSError) else _shorten_error(str(error))
 
 
-def _short(text: str) -> str:
+def _shorten_error(text: str) -> str:
     return text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
 
 
-def _sentence(error: ValidationError, files: Mapping[str, Path]) -> str:
+def _setting_error(error: ValidationError, files: Mapping[str, Path]) -> str:
     first = error.errors()[0]
-    loc = [_short(str(part)) for part in first["loc"]]
+    loc = [_shorten_error(str(part)) for part in first["loc"]]
     name, why = ".".join(loc), first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         file = files.get(str(first["loc"][0]))
-        return _unknown(loc, repr(str(file)) if file else f"the variable INSULA_{loc[0].upper()}")
+        return _unknown_setting(loc, repr(str(file)) if file else f"the variable INSULA_{loc[0].upper()}")
     if loc[0] in {"users", "store"}:  # what stands there may be a token or a password, which no message repeats
         return f"The setting {name!r} cannot be used: {why}. Change it in {str(home() / FILE)!r}."
     return (
@@ -395,7 +401,7 @@ def _sentence(error: ValidationError, files: Mapping[str, Path]) -> str:
     )
 
 
-def _unknown(loc: Sequence[str], where: str) -> str:
+def _unknown_setting(loc: Sequence[str], where: str) -> str:
     """What to do about a setting that there is not."""
     known = Settings.model_fields if len(loc) == 1 else User.model_fields
     said, meant = f"There is no setting {'.'.join(loc)!r}", get_close_matches(loc[-1], known, 1, ALIKE)

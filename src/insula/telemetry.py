@@ -122,26 +122,26 @@ class Telemetry:
             buckets=TURN_SECONDS,
             registry=self.registry,
         )
-        self.snapshots = self._counter("metacog_snapshots_total", "Snapshots taken.")
-        self.advisories = self._counter(
+        self.snapshots = self._make_counter("metacog_snapshots_total", "Snapshots taken.")
+        self.advisories = self._make_counter(
             "metacog_advisory_items_total", "Advisories on what turns went without; the model is told of none."
         )
-        self.stm_high = self._counter("metacog_stm_high_util_events_total", "Turns with a full working memory.")
-        self.degraded = self._counter(
+        self.stm_high = self._make_counter("metacog_stm_high_util_events_total", "Turns with a full working memory.")
+        self.degraded = self._make_counter(
             "metacog_performance_degraded_events_total", "Turns with a model much slower than usual."
         )
-        self.adaptive_retrieval = self._counter(
+        self.adaptive_retrieval = self._make_counter(
             "adaptive_retrieval_applied_total", "Turns with a lowered retrieval limit."
         )
         self._models: set[str] = set()
 
-    def took(self, model: str, seconds: float) -> None:
+    def note_turn(self, model: str, seconds: float) -> None:
         """Note how long a whole turn took."""
         if len(self._models) < MODELS:
             self._models.add(model)
         self.latency.labels(model if model in self._models else OTHER).observe(seconds)
 
-    def _counter(self, name: str, about: str) -> Counter:
+    def _make_counter(self, name: str, about: str) -> Counter:
         return Counter(name, about, registry=self.registry)
 
 
@@ -150,7 +150,7 @@ class Span:
 
     def __init__(self, name: str, kind: SpanKind, attributes: Mapping[str, Attribute]) -> None:
         self._name, self._kind = name, kind
-        self._attributes = _named(attributes)
+        self._attributes = _name_attributes(attributes)
         self._span = trace.INVALID_SPAN
         self._token: Token[Context] | None = None
 
@@ -161,9 +161,9 @@ class Span:
             self._token = context.attach(trace.set_span_in_context(self._span))
         return self
 
-    def set(self, **attributes: Attribute) -> None:
+    def add_attributes(self, **attributes: Attribute) -> None:
         """Add what is known only now, under the keywords of `ATTRIBUTES`; None is left out."""
-        self._span.set_attributes(_named(attributes))
+        self._span.set_attributes(_name_attributes(attributes))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         if kind is not None:
@@ -174,7 +174,7 @@ class Span:
         self._span.end()
 
 
-def span(name: str, **attributes: Attribute) -> Span:
+def open_span(name: str, **attributes: Attribute) -> Span:
     """A span of ours, to be entered with `with`.
 
     Args:
@@ -184,12 +184,12 @@ def span(name: str, **attributes: Attribute) -> Span:
     return Span(name, SpanKind.INTERNAL, attributes)
 
 
-def call(model: str, **attributes: Attribute) -> Span:
+def open_call_span(model: str, **attributes: Attribute) -> Span:
     """The span of a call of a model, to be entered with `with`."""
     return Span(f"{CHAT} {model}", SpanKind.CLIENT, {"operation": CHAT, "model": model, **attributes})
 
 
-def evaluated(by: Judgement, value: float, label: str, *, explanation: str = "") -> None:
+def record_evaluation(by: Judgement, value: float, label: str, *, explanation: str = "") -> None:
     """Note a judgement as an event of the span that is current.
 
     Args:
@@ -204,6 +204,6 @@ def evaluated(by: Judgement, value: float, label: str, *, explanation: str = "")
         _events.emit(event_name=EVALUATION, severity_number=SeverityNumber.INFO, attributes=attributes)
 
 
-def _named(attributes: Mapping[str, Attribute]) -> dict[str, Known]:
+def _name_attributes(attributes: Mapping[str, Attribute]) -> dict[str, Known]:
     """The attributes under their names in a trace: looked up though nobody listens, so that any test finds a typo."""
     return {ATTRIBUTES[key]: value for key, value in attributes.items() if value is not None}

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from insula.agent.identity import OWN, load
+from insula.agent.identity import OWN, load_identity
 from insula.errors import SettingsError
 from insula.types import Identity
 
@@ -20,7 +20,7 @@ travel = "Name prices in euro."
 
 def test_an_identity_is_read_whole(tmp_path: Path) -> None:
     (tmp_path / "identity.toml").write_text(FULL)
-    assert load(tmp_path / "identity.toml") == Identity(
+    assert load_identity(tmp_path / "identity.toml") == Identity(
         name="Mira",
         about="a travel guide who answers in a few sentences",
         voice="warm",
@@ -31,7 +31,7 @@ def test_an_identity_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_without_a_file_the_reference_agent_is_itself(tmp_path: Path) -> None:
-    assert load(tmp_path / "identity.toml") == OWN
+    assert load_identity(tmp_path / "identity.toml") == OWN
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_without_a_file_the_reference_agent_is_itself(tmp_path: Path) -> None:
 def test_a_bad_identity_is_refused_in_a_sentence_that_names_the_file(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "identity.toml").write_text(text)
     with pytest.raises(SettingsError, match=said) as caught:
-        load(tmp_path / "identity.toml")
+        load_identity(tmp_path / "identity.toml")
     assert "identity.toml" in str(caught.value)
 
 
 def test_a_file_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="There is no identity file"):
-        load(tmp_path / "identity.toml", required=True)
+        load_identity(tmp_path / "identity.toml", required=True)

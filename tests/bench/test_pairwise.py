@@ -11,10 +11,10 @@ from insula.testing import Reply, Request, ScriptedModel
 from insula_bench.lines import Lines
 from insula_bench.pairwise import ASKED, Pair, ask, figures, pairs
 from insula_bench.replays import Ended
-from insula_solve.answers import Answer
+from insula_solve.answers import ParsedAnswer
 from insula_solve.features import read_features
 from insula_solve.solution import Attempt, Likelihood
-from insula_solve.votes import Policy, rank_answers
+from insula_solve.votes import VotePolicy, rank_answers
 
 pytestmark = pytest.mark.anyio
 
@@ -73,12 +73,12 @@ def test_the_two_answers_ahead_are_shown_by_their_likeliest_attempts() -> None:
             number=1,
             kind="chain",
             reasoning=text,
-            answer=Answer(answer, answer),
+            answer=ParsedAnswer(answer, answer),
             likelihood=Likelihood(mean=mean, lowest=-1.0, answer=None),
         )
 
     made = [attempt("7", "seven", -0.1), attempt("7", "seven, likelier", -0.05), attempt("8", "eight", -0.2)]
-    standing = rank_answers(made, read_features("How many are left?"), Policy())
+    standing = rank_answers(made, read_features("How many are left?"), VotePolicy())
     ours = {"problem": 4, "gold": "8", "ending": "done"}
     (pair,) = pairs([Ended(ours, standing, 0.0), Ended(ours, standing[:1], 0.0)])
     assert (pair.first, pair.second, pair.first_right, pair.second_right) == ("seven, likelier", "eight", False, True)

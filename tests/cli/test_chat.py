@@ -84,7 +84,7 @@ def test_what_was_spent_is_counted_as_people_count(talk: Talk) -> None:
 def test_on_a_narrow_terminal_what_belongs_together_stands_together(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(render, "width", lambda: 40)
+    monkeypatch.setattr(render, "terminal_width", lambda: 40)
     _, out, _ = talk("/help\n/status\n", json=False)
     assert "/why       what the last answer rests\n           on: memory, guidance, and its\n" in out
     assert "user, session  me,\n               20" in out
@@ -256,10 +256,10 @@ def test_ctrl_c_before_the_message_is_written_does_not_say_that_it_is_kept(
     def typed(_: object) -> Iterator[str]:
         return iter(["Where does Ana live?", "/quit"])
 
-    monkeypatch.setattr(Turn, "_read", interrupted)
+    monkeypatch.setattr(Turn, "_embed_texts", interrupted)
     monkeypatch.setattr(sys, "stdin", Pipe(b""))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    monkeypatch.setattr(command, "_typed", typed)
+    monkeypatch.setattr(command, "_read_typed", typed)
     assert command.chat(model="test", user="me", session=None, resume=False, json=False) == 0
     shown = capsys.readouterr().out
     assert "A night is due" not in shown

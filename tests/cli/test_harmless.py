@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from harness import run_insula
 
-from insula.cli.streams import Harmless
+from insula.cli.streams import HarmlessStream
 
 
 class Terminal(io.TextIOWrapper):
@@ -16,7 +16,7 @@ class Terminal(io.TextIOWrapper):
 
 def printed(kind: type[io.TextIOWrapper], text: str) -> str:
     below = kind(io.BytesIO(), "utf-8", write_through=True)
-    Harmless(below).write(text)
+    HarmlessStream(below).write(text)
     below.seek(0)
     return below.read()
 

@@ -37,9 +37,9 @@ async def test_the_top_of_the_ladder_in_a_framework_reaches_the_next_request_the
         mind = Metacognition(store, embed=None, holdout=0.0)
         for session in ("monday", "tuesday"):
             guest = Guest(mind, user="me", session=session)
-            told = [await guest.ask(calls(number)) for number in range(1, 16)]
+            told = [await guest.before_model(calls(number)) for number in range(1, 16)]
             assert [one for one in told if one.turn is not None]
-            await guest.answer(told[-1], "I could not find out why the login test hangs.")
+            await guest.after_model(told[-1], "I could not find out why the login test hangs.")
         place = await store.resolve_place("me", "tuesday")
         kinds = [one.kind for one in await store.sessions.read_ledger(place)]
         assert kinds.count("meta:impasse") == 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from insula.cli.mcp import answered
+from insula.cli.mcp import answer_line
 from insula.metacognition import Metacognition
 from insula.testing import memory_store
 
@@ -23,7 +23,7 @@ async def mind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncGenerato
 
 async def ask(mind: Metacognition, method: str, **params: Any) -> Any:
     line = json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
-    answer = await answered(mind, "ana", line)
+    answer = await answer_line(mind, "ana", line)
     assert answer is not None
     assert answer["id"] == 7
     return answer.get("result", answer.get("error"))
@@ -37,7 +37,7 @@ async def use(mind: Metacognition, name: str, **arguments: Any) -> tuple[str, bo
 @pytest.mark.parametrize(("asked", "told"), [("2024-11-05", "2024-11-05"), ("1999-01-01", "2025-06-18")])
 async def test_a_client_is_answered_in_the_version_that_it_speaks(mind: Metacognition, asked: str, told: str) -> None:
     assert (await ask(mind, "initialize", protocolVersion=asked))["protocolVersion"] == told
-    assert await answered(mind, "ana", '{"jsonrpc": "2.0", "method": "notifications/initialized"}') is None
+    assert await answer_line(mind, "ana", '{"jsonrpc": "2.0", "method": "notifications/initialized"}') is None
     assert await ask(mind, "ping") == {}
 
 

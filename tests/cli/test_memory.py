@@ -221,7 +221,7 @@ def test_on_a_narrow_terminal_no_word_of_a_memory_is_broken(
     remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for module in ("lines", "render"):
-        monkeypatch.setattr(f"insula.cli.{module}.width", lambda: 40)
+        monkeypatch.setattr(f"insula.cli.{module}.terminal_width", lambda: 40)
     _, said, _ = insula(monkeypatch, capsys)
     assert [line for line in said.splitlines() if len(line) > 40] == []
     _, said, _ = insula(monkeypatch, capsys, "--transcript")

@@ -11,7 +11,7 @@ import pytest
 
 from insula.cli import common, serve
 from insula.cli.main import main
-from insula.settings import load
+from insula.settings import load_settings
 
 
 @pytest.fixture
@@ -116,8 +116,8 @@ def test_what_is_written_is_for_its_owners_eyes_alone(home: Path) -> None:
 
 
 def test_a_folder_into_which_others_may_write_is_said(home: Path, caplog: pytest.LogCaptureFixture) -> None:
-    load()
+    load_settings()
     assert not caplog.records
     home.chmod(0o777)
-    load()
+    load_settings()
     assert f"Others on this machine may write into {str(home)!r}" in caplog.text

@@ -15,7 +15,7 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
-from insula.session.adaptation import Adaptation, Effect
+from insula.session.adaptation import Adaptation, AdaptationEffect
 from insula.session.conditions import DEGRADED, STM_HIGH
 from insula.session.ring import Ring
 from insula.session.saved import Saved
@@ -60,11 +60,23 @@ ADAPTATIONS = (
         before=16,
         after=12,
         saved=Saved(memories=7),
-        effect=Effect(latency_p95_ms=-300, stm_utilization=0.1),
+        effect=AdaptationEffect(latency_p95_ms=-300, stm_utilization=0.1),
     ),
-    Adaptation(at=NOW - 300, lever="consolidation_threshold", reason=STM_HIGH, before=0.55, after=0.6, effect=Effect()),
     Adaptation(
-        at=NOW - 240, lever="snapshot_interval", reason="stable", before=5, after=6, effect=Effect(latency_p95_ms=0.2)
+        at=NOW - 300,
+        lever="consolidation_threshold",
+        reason=STM_HIGH,
+        before=0.55,
+        after=0.6,
+        effect=AdaptationEffect(),
+    ),
+    Adaptation(
+        at=NOW - 240,
+        lever="snapshot_interval",
+        reason="stable",
+        before=5,
+        after=6,
+        effect=AdaptationEffect(latency_p95_ms=0.2),
     ),
     Adaptation(at=NOW - 180, lever="skipped_stages", reason=DEGRADED, before=(), after=("embedding", "assessor_model")),
 )

@@ -67,5 +67,5 @@ def test_a_server_that_is_away_is_one_sentence_without_its_password(
 def test_what_is_no_url_of_a_server_is_refused_without_repeating_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_STORE", url)
     with pytest.raises(SettingsError, match="postgresql://USER") as raised:
-        settings.load()
+        settings.load_settings()
     assert "secret" not in str(raised.value)

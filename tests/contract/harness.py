@@ -180,7 +180,7 @@ class SteeredModel(FakeServer):
 
     def keep(self, body: Json, key: str) -> Behaviour:
         """Keep a request; what is to be done with it, once it may be answered."""
-        super().keep_request(body, key)
+        super().keep(body, key)
         self.may_answer.wait(GUARD_SECONDS)
         return self.behaviour
 

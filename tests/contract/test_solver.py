@@ -45,7 +45,7 @@ class Server(FakeServer):
         given = self._replies
         prompt = str(body["messages"][-1]["content"])
         self.answer = given(prompt) if callable(given) else given[min(len(self.requests), len(given) - 1)]
-        return super().keep_request(body, key)
+        return super().keep(body, key)
 
 
 def solve(server: FakeServer, *words: str | Path, problem: str = PROBLEM, stdin: str = "") -> Ran:

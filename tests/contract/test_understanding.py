@@ -295,7 +295,7 @@ async def test_nobody_waits_for_a_slow_model() -> None:
             async def _next(self, messages: Any, info: Any) -> str:
                 began.set()
                 await go.wait()
-                return await super()._next_reply(messages, info)
+                return await super()._next(messages, info)
 
         slow = Slow([{"statements": [], "ended": [], "preferences": []}])
         task = asyncio.create_task(ana.mind.understand("ana", model=slow))

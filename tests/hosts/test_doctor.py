@@ -383,7 +383,7 @@ def test_lines_for_a_program_are_whole_and_on_a_terminal_no_path_is_cut(monkeypa
     install.install_hooks(HOSTS["gemini"])
     path = str(HOSTS["gemini"].find_settings())
     assert f"settings      5 events in {path}\n" in CliRunner().invoke(app, ["doctor"]).output
-    monkeypatch.setattr(lines, "width", lambda: 40)
+    monkeypatch.setattr(lines, "terminal_width", lambda: 40)
     assert f"5 events in\n                {path}\n" in CliRunner().invoke(app, ["doctor"]).output
 
 

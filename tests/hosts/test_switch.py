@@ -12,7 +12,7 @@ from insula.cli.main import app
 from insula.coding.hosts import install, switch
 from insula.coding.hosts.places import HOSTS
 from insula.errors import InputError, SettingsError
-from insula.settings import load
+from insula.settings import load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -143,18 +143,18 @@ def test_a_file_that_says_nonsense_says_nothing(home: Path, user: Path) -> None:
 def test_off_works_where_the_settings_do_not(home: Path, user: Path) -> None:
     (home / "insula.toml").write_text("nonsense")
     with pytest.raises(SettingsError):
-        load()
+        load_settings()
     assert insula("off")[0] == 0
     assert switch.is_off(home, user)
 
 
 def test_the_share_of_a_holdout_is_at_most_half(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_HOLDOUT", "off")
-    assert load().holdout == 0
+    assert load_settings().holdout == 0
     monkeypatch.delenv("INSULA_HOLDOUT")
     (home / "insula.toml").write_text("holdout = 0.6")
     with pytest.raises(SettingsError, match="holdout"):
-        load()
+        load_settings()
 
 
 def learned(home: Path) -> None:

@@ -17,7 +17,7 @@ from pydantic_ai.usage import RequestUsage
 
 from insula import Metacognition, Usage
 from insula.integrations.clients import wrap
-from insula.integrations.guest import Guest, Watch
+from insula.integrations.guest import Guest, ModelWatch
 from insula.integrations.proxy import create_proxy
 from insula.integrations.pydantic_ai import Insula
 from insula.session.latency import LEAST_NOW, LEAST_USUAL
@@ -50,7 +50,7 @@ def mind(tmp_path: Path) -> Generator[Any]:
 
 
 def slowdown(mind: Any) -> float | None:
-    return mind.mind.engine.regulator.performance("m", mind.mind.store.now()).slowdown
+    return mind.mind.engine.regulator.measure_performance("m", mind.mind.store.now()).slowdown
 
 
 class Client:
@@ -176,20 +176,20 @@ RESPONSES: dict[str, Any] = {
 
 @pytest.mark.parametrize("library", RESPONSES)
 def test_what_a_response_cost_is_read_of_each_library(library: str, clock: Clock) -> None:
-    watch = Watch()
+    watch = ModelWatch()
     clock.at += 3.0
-    assert watch.usage(RESPONSES[library]) == Usage(calls=1, input_tokens=5, output_tokens=7, seconds=3.0)
+    assert watch.measure_usage(RESPONSES[library]) == Usage(calls=1, input_tokens=5, output_tokens=7, seconds=3.0)
 
 
 def test_the_pieces_of_anthropic_s_stream_are_read_together(clock: Clock) -> None:
     begun = SimpleNamespace(message=SimpleNamespace(usage=SimpleNamespace(input_tokens=5, output_tokens=1)))
     ended = SimpleNamespace(usage=SimpleNamespace(output_tokens=7))
-    watch = Watch()
+    watch = ModelWatch()
     clock.at += 1.0
-    watch.hear()
+    watch.note_piece()
     clock.at += 2.0
     expected = Usage(calls=1, input_tokens=5, output_tokens=7, seconds=3.0, seconds_to_first_token=1.0)
-    assert watch.usage(begun, ended) == expected
+    assert watch.measure_usage(begun, ended) == expected
 
 
 class Odd:
@@ -200,4 +200,4 @@ class Odd:
 
 
 def test_a_response_that_cannot_be_read_costs_the_agent_nothing() -> None:
-    assert Watch().usage(Odd()) == Usage()
+    assert ModelWatch().measure_usage(Odd()) == Usage()

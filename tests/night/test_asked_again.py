@@ -29,7 +29,7 @@ class Person:
         report = await self.mind.sleep("ada", force=True)
         assert not report.failed
         self.clock.advance(DAY / 2)
-        learned = await self.mind.engine.learned(await self.mind.store.resolve_place("ada", "next"))
+        learned = await self.mind.engine.read_learned(await self.mind.store.resolve_place("ada", "next"))
         return [one.text for one in learned.wishes]
 
 

@@ -100,7 +100,7 @@ async def kept(diary: Diary, model: ScriptedModel | None = None) -> dict[int, li
 
 async def _read(store: Store) -> list[str]:
     """What stands in the system prompt of guidelines and lessons that hold always, then beside the message."""
-    known = await Metacognition(store, holdout=0.0).engine.learned(await store.resolve_place("ana", "morning"))
+    known = await Metacognition(store, holdout=0.0).engine.read_learned(await store.resolve_place("ana", "morning"))
     always = [one.text for one in known.advice if not one.trigger]
     lines = [*known.guidelines.text.splitlines(), *always, *(one.text for one in reversed(known.wishes))]
     return [line for line in lines if line]

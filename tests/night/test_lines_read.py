@@ -51,7 +51,7 @@ class Interrupted(ScriptedModel):
     async def _next(self, messages: Any, info: Any) -> str:
         if not self.requests:
             await self._meanwhile()
-        return await super()._next_reply(messages, info)
+        return await super()._next(messages, info)
 
 
 def bytes_of(database: Path) -> bytes:

@@ -294,7 +294,7 @@ async def test_one_hundred_lessons_and_a_full_document_are_read_once(
     )
     owner = Metacognition(store)
     place = await store.resolve_place("ana", "friday")
-    known = await owner.engine.learned(place)
+    known = await owner.engine.read_learned(place)
     asked: list[object] = []
     run = store.run
 
@@ -303,7 +303,7 @@ async def test_one_hundred_lessons_and_a_full_document_are_read_once(
         return run(work, *args)
 
     monkeypatch.setattr(store, "run", counted)
-    assert await owner.engine.learned(place) is known
+    assert await owner.engine.read_learned(place) is known
     assert len(asked) == 1  # whether there is anything new
 
 

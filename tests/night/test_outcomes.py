@@ -219,7 +219,7 @@ async def test_the_night_begins_with_the_calibration_that_the_host_gave(store: S
     strict = replace(load_shipped(), high=0.9, shift=-0.5)
     metacognition = Metacognition(store, calibration=strict, holdout=0.0)
     await metacognition.sleep("ana", force=True)
-    found = (await metacognition.engine.learned(await store.resolve_place("ana", "later"))).calibration
+    found = (await metacognition.engine.read_learned(await store.resolve_place("ana", "later"))).calibration
     assert abs(found.high - 0.9) < 0.05
     assert abs(found.shift + 0.5) < 0.2
 
@@ -301,6 +301,8 @@ async def test_one_user_s_outcomes_change_nobody_else_s_confidence(store: Store)
     await _days(store, "No, that's wrong.", 3)
     metacognition = Metacognition(store, holdout=0.0)
     await metacognition.sleep("ana", force=True)
-    assert (await metacognition.engine.learned(await store.resolve_place("ana", "later"))).calibration != load_shipped()
+    assert (
+        await metacognition.engine.read_learned(await store.resolve_place("ana", "later"))
+    ).calibration != load_shipped()
     place = await store.resolve_place("bo", "first")
-    assert (await metacognition.engine.learned(place)).calibration == load_shipped()
+    assert (await metacognition.engine.read_learned(place)).calibration == load_shipped()

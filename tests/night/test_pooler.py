@@ -13,7 +13,7 @@ from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseName, Result
 from insula.night.durable import WorkerConfig, run_worker
 from insula.server import live
-from insula.server.live import Live
+from insula.server.live import LiveLedger
 
 pytestmark = [pytest.mark.anyio, pytest.mark.at_length]
 LINES = ("My sister Ana lives in Lisbon.", "I never eat nuts, I am allergic.", "We leave for Porto on Friday.")
@@ -61,10 +61,10 @@ async def test_a_stream_sees_at_its_next_look_what_another_server_wrote(
     behind: Store, pooled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "POLL_SECONDS", 0.2)
-    listening = Live()
-    watching = asyncio.create_task(listening.watch(behind))
+    listening = LiveLedger()
+    watching = asyncio.create_task(listening.watch_store(behind))
     try:
-        with listening.listening("ana") as room:
+        with listening.add_listener("ana") as room:
             await asyncio.wait_for(room.grown.wait(), 60)  # the first look wakes everybody
             grown = room.grown
             async with await Store.open(pooled) as other:

@@ -221,7 +221,7 @@ def test_nothing_trails_where_nobody_looks(bad_week: Path) -> None:
 def test_what_happened_has_room_on_a_narrow_terminal(bad_week: Path, width: int) -> None:
     console = Console(width=width, highlight=False)
     with console.capture() as told:
-        replay_text.show(look(bad_week), console, None, False)
+        replay_text.show_replay(look(bad_week), console, None, False)
     said = told.get()
     assert ("What it cost" in said) == (width >= replay_text.NARROW)
     assert "failed in 6 turns" in said

@@ -9,7 +9,7 @@ import httpx2
 
 from insula.server.app import create_app
 from insula.server.service import Service
-from insula.server.serving import server
+from insula.server.serving import make_server
 from insula.testing import Reply, Request, ScriptedModel
 
 Replies = Callable[[Request], Reply]
@@ -42,7 +42,7 @@ def answer(request: Request) -> Reply:
 @asynccontextmanager
 async def serve(service: Service) -> AsyncGenerator[str]:
     """Serve on loopback within the block, whose value is the address."""
-    running = server(create_app(service))
+    running = make_server(create_app(service))
     task = asyncio.create_task(running.serve())
     while not running.started:
         await asyncio.sleep(0.005)

@@ -8,7 +8,7 @@ import pytest
 from api_service import Client, MakeService, Replies, Serve, answer, serve
 
 from insula.agent.chat import Chat
-from insula.agent.requests import Requests
+from insula.agent.requests import KeptRequests
 from insula.metacognition import Metacognition
 from insula.night.curation import REQUESTS
 from insula.server.app import create_app
@@ -53,7 +53,7 @@ def make_service(metacognition: Metacognition, tmp_path: Path) -> MakeService:
             chat=Chat(
                 metacognition,
                 model or ScriptedModel(replies, delay=delay),
-                requests=Requests(lambda user: tmp_path / user / REQUESTS),
+                requests=KeptRequests(lambda user: tmp_path / user / REQUESTS),
             ),
             model="scripted",
             soul_of=lambda user: tmp_path / user / "SOUL.md",

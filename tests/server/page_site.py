@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 
 from insula.agent.chat import Chat, Reply
-from insula.agent.requests import Requests
+from insula.agent.requests import KeptRequests
 from insula.coding.replay.find import find_transcripts
 from insula.memory.storage import journal
 from insula.memory.storage.changes import LessonChange
@@ -24,10 +24,10 @@ from insula.night.soul import Document
 from insula.server.app import create_app
 from insula.server.page.lookback import Lookback
 from insula.server.service import Service
-from insula.server.serving import Server, server
+from insula.server.serving import StreamServer, make_server
 from insula.server.tokens import Keys
 from insula.session.latency import ANSWER, Observation
-from insula.session.regulator import Ended
+from insula.session.regulator import EndedTurn
 from insula.testing import Request, ScriptedModel
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Site:
     service: Service
     clock: Clock
     loop: asyncio.AbstractEventLoop
-    server: Server
+    server: StreamServer
     thread: threading.Thread = field(default_factory=threading.Thread)
 
     @property
@@ -84,8 +84,8 @@ class Site:
         """End a turn in another session, whose model took so long for a hundred tokens."""
         at, regulator = self.clock(), self.service.chat.metacognition.engine.regulator
         seen = Observation(at, ANSWER, seconds, 100)
-        turn = Ended(at=at, ms=1_000 * seconds, answered=True, stored=True, observation=seen)
-        self.loop.call_soon_threadsafe(regulator.end, "elsewhere", "scripted", turn)
+        turn = EndedTurn(at=at, ms=1_000 * seconds, answered=True, stored=True, observation=seen)
+        self.loop.call_soon_threadsafe(regulator.end_turn, "elsewhere", "scripted", turn)
 
     def stop(self) -> None:
         """End the server, as if somebody had pressed Ctrl-C."""
@@ -137,7 +137,7 @@ def site(
                 chat=Chat(
                     metacognition,
                     model or ScriptedModel(answer),
-                    requests=Requests(lambda user: home / "users" / user / REQUESTS),
+                    requests=KeptRequests(lambda user: home / "users" / user / REQUESTS),
                 ),
                 model="scripted",
                 soul_of=lambda user: home / "users" / user / "SOUL.md",
@@ -146,7 +146,7 @@ def site(
             )
             app = create_app(service)
             app.state.lookback = Lookback(lambda: find_transcripts([transcripts or home / "none"]))
-            running = server(app)
+            running = make_server(app)
             with socket.create_server(("127.0.0.1", port)) as bound:
                 url = f"http://127.0.0.1:{bound.getsockname()[1]}"
                 made.append(Site(url, service, clock, asyncio.get_running_loop(), running))

@@ -88,8 +88,8 @@ def headers(make_service: MakeService) -> Mapping[str, Mapping[str, str]]:
     assert home is not None
     made: dict[str, Mapping[str, str]] = {}
     for name in ("ana", "boss"):
-        text, every = tokens.added(tokens.read(home / FILE), name, "", 0.0, 0, operator=name == "boss")
-        tokens.write(home / FILE, every)
+        text, every = tokens.add_token(tokens.read_tokens(home / FILE), name, "", 0.0, 0, operator=name == "boss")
+        tokens.write_tokens(home / FILE, every)
         made[name] = {"Authorization": f"Bearer {text}"}
     return made
 

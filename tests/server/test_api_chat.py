@@ -16,7 +16,7 @@ from insula.metacognition import Metacognition
 from insula.server.api import talk
 from insula.server.api.talk import STREAM
 from insula.server.app import create_app
-from insula.server.turns import AT_ONCE, Turns
+from insula.server.turns import AT_ONCE, RunningTurns
 from insula.testing import Request
 from patience import DEADLOCK_SECONDS, Gate, HeldModel, until
 
@@ -44,7 +44,7 @@ def encoded(_: str) -> list[float]:
 async def test_the_answer_is_the_record_that_the_terminal_prints(make_service: MakeService, client: Client) -> None:
     service = make_service()
     answer = (await say(client(service), "I live in Lisbon.")).json()
-    record = (await service.chat.reply("ana", "monday", "Where do I live?")).record()
+    record = (await service.chat.reply("ana", "monday", "Where do I live?")).to_record()
     assert answer.keys() == record.keys()
 
 
@@ -114,10 +114,10 @@ async def _said(metacognition: Metacognition) -> list[str]:
 async def test_a_turn_that_takes_longer_than_a_server_waits_keeps_its_message(
     make_service: MakeService, metacognition: Metacognition
 ) -> None:
-    turns, model = Turns(), HeldModel(answer)
-    turns.start(make_service(model=model).chat.reply("ana", "monday", "I live in Lisbon."))
+    turns, model = RunningTurns(), HeldModel(answer)
+    turns.start_work(make_service(model=model).chat.reply("ana", "monday", "I live in Lisbon."))
     await model.gate.reached()
-    await turns.finish(seconds=0.0)
+    await turns.finish_all(seconds=0.0)
     assert await _said(metacognition) == ["I live in Lisbon."]
 
 
@@ -180,11 +180,11 @@ async def test_a_message_that_a_server_that_stops_had_not_come_to_is_said_to_be_
     gate = model.gate if held == "the model" else encoder
     metacognition.engine.embed = encoder.before(encoded) if held == "the encoder" else None
     app = create_app(make_service(model=model))
-    turns: Turns = app.state.turns
+    turns: RunningTurns = app.state.turns
     here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
     sent = [asyncio.create_task(say(here, f"Number {number}.")) for number in range(AT_ONCE + 1)]
     await gate.reached(AT_ONCE)
-    await turns.finish(seconds=0.0)
+    await turns.finish_all(seconds=0.0)
     told = [(await one).json() for one in sent]
     assert [one["status"] for one in told] == [503] * (AT_ONCE + 1)
     written = AT_ONCE if held == "the model" else 0
@@ -192,7 +192,7 @@ async def test_a_message_that_a_server_that_stops_had_not_come_to_is_said_to_be_
     assert sum("could not be kept" in one["detail"] for one in told) == AT_ONCE + 1 - written
     encoder.open()
     assert len(await _said(metacognition)) == written
-    assert turns.of("ana") == 0
+    assert turns.count_turns("ana") == 0
     await here.aclose()
 
 
@@ -239,12 +239,12 @@ async def test_a_server_that_stops_says_that_a_message_is_kept_where_it_is_on_th
         case _:
             gate = model.gate
     app = create_app(make_service(model=model))
-    turns: Turns = app.state.turns
+    turns: RunningTurns = app.state.turns
     here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
     wish = SAID | {"message": "Please always answer me in German."}
     sending = asyncio.create_task(here.post("/agent/chat", json=wish, headers={"Accept": accept}))
     await gate.reached()
-    stopping = asyncio.create_task(turns.finish(seconds=0.0))
+    stopping = asyncio.create_task(turns.finish_all(seconds=0.0))
     await until(lambda: stopping.done() or any(task.cancelling() for task in asyncio.all_tasks()))
     gate.open()
     await stopping

@@ -164,7 +164,7 @@ async def test_soul_is_undone_and_the_undoing_too(
     assert (past[0]["author"], past[0]["why"]) == ("person", f"back to {past[2]['id']}")
     again = await here.post("/agent/soul/undo", params=ANA, json={"revision": past[1]["id"]})
     assert again.json()["text"] == SECOND
-    learned = await metacognition.engine.learned(await metacognition.store.resolve_place("ana", "monday"))
+    learned = await metacognition.engine.read_learned(await metacognition.store.resolve_place("ana", "monday"))
     assert "Portuguese" in learned.guidelines.text, "the model is told of it again"
 
 
@@ -183,7 +183,7 @@ async def test_one_line_of_soul_is_decided_on_and_the_model_is_told_so_at_once(
 
     async def told() -> str:
         return (
-            await metacognition.engine.learned(await metacognition.store.resolve_place("ana", "monday"))
+            await metacognition.engine.read_learned(await metacognition.store.resolve_place("ana", "monday"))
         ).guidelines.text
 
     steps = (

@@ -11,7 +11,7 @@ from insula.memory.storage import statements, vitals
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.server import live
-from insula.server.live import Live
+from insula.server.live import LiveLedger
 from insula.types import Signal
 
 pytestmark = pytest.mark.anyio
@@ -25,10 +25,10 @@ async def stores(anyio_backend: str, database: str) -> AsyncGenerator[tuple[Stor
 
 async def woken(here: Store, there: Store) -> bool:
     """Whether who listens at one server is woken by a signal that another writes, within two looks."""
-    listening = Live()
-    watch = asyncio.create_task(listening.watch(here))
+    listening = LiveLedger()
+    watch = asyncio.create_task(listening.watch_store(here))
     try:
-        with listening.listening("ana") as room:
+        with listening.add_listener("ana") as room:
             grown = room.grown
             with suppress(TimeoutError):  # the first look wakes everybody
                 await asyncio.wait_for(grown.wait(), 10)
@@ -55,7 +55,7 @@ async def test_neither_server_writes_over_what_the_other_knows_of_itself(stores:
     minds = [Metacognition(store, embed=None) for store in stores]
     for number, mind in enumerate(minds):
         mind.engine.service = f"insula@here:{number}"
-        await mind.engine.restore()
+        await mind.engine.restore_state()
     for turn in range(3):
         for number, mind in enumerate(minds):
             async with mind.turn("ana", f"s{number}", f"I like number {turn}.") as exchange:
@@ -69,7 +69,7 @@ async def test_neither_server_writes_over_what_the_other_knows_of_itself(stores:
         )
     new = Metacognition(stores[0], embed=None)
     new.engine.service = "insula@there:1"
-    await new.engine.restore()  # one that never ran goes on from the last that did
+    await new.engine.restore_state()  # one that never ran goes on from the last that did
     assert new.engine.regulator.turns == 3
 
 

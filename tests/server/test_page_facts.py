@@ -91,7 +91,7 @@ def test_what_was_added_or_edited_is_told_to_the_model_whatever_it_says(browser:
     running.say("me", "tuesday", "Where does the spare key lie?")
     requests = running.service.chat.requests
     assert requests is not None
-    assert "third flowerpot" in " ".join(one.text for one in requests.of("me", "tuesday", 1) or ())
+    assert "third flowerpot" in " ".join(one.text for one in requests.find_request("me", "tuesday", 1) or ())
 
 
 def test_all_about_somebody_is_deleted_and_nothing_else(browser: Browser, running: Site) -> None:

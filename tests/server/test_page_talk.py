@@ -149,7 +149,7 @@ def test_what_was_saved_is_taken_back_under_the_message_and_what_it_replaced_cou
         session = page.locator("#composer").get_attribute("data-session") or ""
     requests = running.service.chat.requests
     assert requests is not None
-    told = " ".join(one.text for one in requests.of("me", session, 3) or ())
+    told = " ".join(one.text for one in requests.find_request("me", session, 3) or ())
     told = told.rpartition("How do I bake bread?")[2]
     assert "answer in one sentence" in told
     assert "in detail" not in told

@@ -21,10 +21,10 @@ from insula.night.phases import PHASES
 from insula.night.telling import describe_phase
 from insula.operations import nights
 from insula.operations.adaptations import describe_adaptations
-from insula.operations.guidance import Guidance, describe_pieces
+from insula.operations.guidance import GuidanceItem, describe_pieces
 from insula.server.page.views import guidelines, times, turns, words
-from insula.server.page.views.turns import Facts
-from insula.session.adaptation import Adaptation, Effect
+from insula.server.page.views.turns import TurnFacts
+from insula.session.adaptation import Adaptation, AdaptationEffect
 from insula.session.ring import Ring
 from insula.session.saved import Saved
 from insula.session.snapshot import Performance, Snapshot
@@ -70,7 +70,7 @@ def kept(*evidence: tuple[str, str, bool, float], key: str = "asked/x", mode: st
     [(0.7, "good", "good"), (0.699, "doubtful", "doubt"), (0.5, "doubtful", "doubt"), (0.49, "poor", "poor")],
 )
 def test_the_words_for_a_score_change_where_what_is_done_about_it_does(score: float, word: str, tone: str) -> None:
-    assert words.quality(score) == (word, tone)
+    assert words.describe_quality(score) == (word, tone)
 
 
 def test_every_flag_has_words() -> None:
@@ -78,7 +78,7 @@ def test_every_flag_has_words() -> None:
 
     from insula.types import Flag
 
-    assert all(words.flag(name) != name.replace("_", " ") for name in get_args(Flag))
+    assert all(words.describe_flag(name) != name.replace("_", " ") for name in get_args(Flag))
 
 
 def test_a_turn_of_the_ledger_is_shown_as_far_as_it_is_known() -> None:
@@ -89,7 +89,7 @@ def test_a_turn_of_the_ledger_is_shown_as_far_as_it_is_known() -> None:
     )
     noticed = (entry(1, TURN), entry(2, {"hedged": False}))
     first, second = turns.of_session("one", SessionStretch(said, noticed))
-    shown = turns.shown(first, {7: memory(7)}, {}, Controls())
+    shown = turns.show_turn(first, {7: memory(7)}, {}, Controls())
     assert shown.sure is not None
     assert (shown.sure.word, shown.sure.score) == ("low", 0.12)
     assert shown.good is not None
@@ -99,7 +99,7 @@ def test_a_turn_of_the_ledger_is_shown_as_far_as_it_is_known() -> None:
     assert shown.allowed == ()
     assert shown.spent == ("120 tokens read and 40 written.", "1.2\N{NO-BREAK SPACE}s for the model.")
     assert second.error == turns.UNANSWERED
-    assert turns.shown(second, {}, {}, Controls()).sure is None
+    assert turns.show_turn(second, {}, {}, Controls()).sure is None
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_ledger_of_another_version_takes_no_page_with_it(data: object) -> None
     said = (TalkLine(1, "user", "user", "Hello", NOW, None),)
     (facts,) = turns.of_session("one", SessionStretch(said, (entry(1, data),)))
     assert facts.message == "Hello"
-    assert turns.shown(facts, {}, {}, Controls()).recalled == ()
+    assert turns.show_turn(facts, {}, {}, Controls()).recalled == ()
 
 
 def test_a_part_that_was_not_looked_at_is_left_out() -> None:
@@ -125,14 +125,14 @@ def test_a_part_that_was_not_looked_at_is_left_out() -> None:
     (facts,) = turns.of_session(
         "one", SessionStretch(said, (entry(1, {"assessment": {"score": 0.5, "parts": parts}}),))
     )
-    assert turns.shown(facts, {}, {}, Controls()).parts == [(words.PARTS["responsiveness"], 0.5)]
+    assert turns.show_turn(facts, {}, {}, Controls()).parts == [(words.PARTS["responsiveness"], 0.5)]
 
 
 def test_what_was_lowered_and_raised_is_said_against_the_usual() -> None:
-    facts = Facts.model_validate(
+    facts = TurnFacts.model_validate(
         {"turn": 1, "session": "one", "controls": {"max_context_items": 12, "consolidation_threshold": 0.6}}
     )
-    assert turns.shown(facts, {}, {}, Controls()).allowed == (
+    assert turns.show_turn(facts, {}, {}, Controls()).allowed == (
         "Up to 12 memories before the model, lowered from 16.",
         "Fewer new memories were stored than usual, because many items waited.",
     )
@@ -140,7 +140,7 @@ def test_what_was_lowered_and_raised_is_said_against_the_usual() -> None:
 
 def test_charts_leave_out_what_is_not_known_and_run_from_old_to_new() -> None:
     rows = [entry(2, {"seconds": 0.5, "assessment": {"score": True}}), entry(1, TURN)]
-    quality, confidence, latency, utilisation = times.charts(rows, [])
+    quality, confidence, latency, utilisation = times.make_charts(rows, [])
     assert [point.value for point in quality.points] == [0.62]
     assert [point.value for point in confidence.points] == [0.12]
     assert [point.text for point in latency.points] == ["1.2\N{NO-BREAK SPACE}s", "500\N{NO-BREAK SPACE}ms"]
@@ -150,7 +150,7 @@ def test_charts_leave_out_what_is_not_known_and_run_from_old_to_new() -> None:
 def test_an_adaptation_says_what_was_different_afterwards_and_not_because_of_it() -> None:
     first = Adaptation(at=NOW, lever="max_context_items", reason="performance_degraded", before=16, after=12)
     later = first.model_copy(update={"at": NOW + 9, "before": 12, "after": 16, "reason": "stable"})
-    effect = Effect(latency_p95_ms=-320.0, stm_utilization=-0.06)
+    effect = AdaptationEffect(latency_p95_ms=-320.0, stm_utilization=-0.06)
     newest, oldest = describe_adaptations([first.model_copy(update={"effect": effect}), later])
     assert (oldest.change, oldest.why) == ("16 → 12", "the model had become slow")
     assert oldest.afterwards == "turns 320\N{NO-BREAK SPACE}ms faster; working memory 6 points emptier"
@@ -159,12 +159,12 @@ def test_an_adaptation_says_what_was_different_afterwards_and_not_because_of_it(
         "all was well",
         "not known before the next snapshot",
     )
-    (unknown,) = describe_adaptations([first.model_copy(update={"effect": Effect()})])
+    (unknown,) = describe_adaptations([first.model_copy(update={"effect": AdaptationEffect()})])
     assert unknown.afterwards == "nothing to compare"
     assert [one.saved for one in (oldest, unknown)] == ["", ""]
     (saving,) = describe_adaptations([first.with_saved(Saved(memories=3, history_chars=1_200))])
     assert saving.saved == "3 fewer memories shown, 1,200 fewer characters of the conversation sent"
-    (same,) = describe_adaptations([first.model_copy(update={"effect": Effect(latency_p95_ms=0.4)})])
+    (same,) = describe_adaptations([first.model_copy(update={"effect": AdaptationEffect(latency_p95_ms=0.4)})])
     assert same.afterwards == "as before"
 
 
@@ -174,19 +174,19 @@ def test_how_it_stands_is_said_in_words() -> None:
     slow = Performance(latency_p95_ms=9_000.0, slowdown=2.4, degraded=True)
     lowered = [LedgerEntry(1, "s", 1, "meta:turn", "", NOW, {"controls": {"max_context_items": 12}})]
     ring = Ring(adaptations=(fallen,), snapshots=(snapshot,))
-    told = times.now(slow, ring, lowered, Controls())
+    told = times.describe_now(slow, ring, lowered, Controls())
     assert told.replace("\N{NO-BREAK SPACE}", " ") == (
         "The model takes 2.4 times as long as usual and working memory is 40 % full. "
         "Because the model had become slow, up to 12 memories went into your last answer instead of 16."
     )
-    even = times.now(Performance(slowdown=1.02), ring, [], Controls())
+    even = times.describe_now(Performance(slowdown=1.02), ring, [], Controls())
     assert even.startswith("The model is as fast as usual and working memory")
     usual = "There is too little to say whether the model is slow. Up to 16 memories go into an answer, as usual."
     elsewhere = Ring(adaptations=(fallen,))  # in somebody else's conversation
-    assert times.now(Performance(), elsewhere, [], Controls()) == usual
+    assert times.describe_now(Performance(), elsewhere, [], Controls()) == usual
 
 
-def describe(one: StoredGuidance, *cited: Cited) -> Guidance:
+def describe(one: StoredGuidance, *cited: Cited) -> GuidanceItem:
     (made,) = describe_pieces([GuidancePiece(one, "")], {each.id: each for each in cited}, NOW)
     return made
 
@@ -207,7 +207,7 @@ def test_an_effect_is_shown_with_its_interval() -> None:
     assert "failed in 3 of 40 sessions with it and 30 of 40 without" in lesson.measured
     assert lesson.why == "Missed in 30 sessions without it; followed 37 times and ignored 3 times."
     assert lesson.effect is not None
-    bar = words.bar(lesson.effect)
+    bar = words.make_bar(lesson.effect)
     assert 50 < bar.low < bar.middle < bar.high <= 100
 
 
@@ -223,7 +223,7 @@ def test_a_difference_shows_what_a_reader_sees_and_no_marks() -> None:
     second = soul.revise_document(first, reword={"p1": "Be calm."}, add=[("Known patterns", "p2", "Asks at night.")])
     past = [Revised(2, "person", soul.render_document(second), {"why": "back to 1"}, NOW)]
     past.append(Revised(1, "night", soul.render_document(first), {"changes": [{}, {}]}, NOW))
-    newest, oldest = guidelines.history(past)
+    newest, oldest = guidelines.list_revisions(past)
     assert (newest.author, newest.why, oldest.author, oldest.why) == ("you", "back to 1", "the night", "2 changes")
     assert newest.diff == (
         ("same", "## Personality"),
@@ -233,9 +233,12 @@ def test_a_difference_shows_what_a_reader_sees_and_no_marks() -> None:
         ("added", "- Asks at night."),
     )
     assert oldest.diff == (("added", "## Personality"), ("added", "- Be brief."))
-    assert guidelines.difference(soul.render_document(first), soul.render_document(first)) == ()
-    assert guidelines.history([]) == []
-    assert [line.text for line in guidelines.document(soul.render_document(first))] == ["Personality", "Be brief."]
+    assert guidelines.compare_documents(soul.render_document(first), soul.render_document(first)) == ()
+    assert guidelines.list_revisions([]) == []
+    assert [line.text for line in guidelines.document_lines(soul.render_document(first))] == [
+        "Personality",
+        "Be brief.",
+    ]
 
 
 def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> None:
@@ -252,8 +255,8 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
         StoredPhaseReport(4, "2026-01-06", "of a later version", {}, NOW),
     ]
     newest, oldest = nights.list_nights(reports)
-    assert newest.changes == (nights.Change("A phase of another version of Insula."),)
-    assert oldest.changes == (nights.Change("Added: Be brief."),)
+    assert newest.changes == (nights.NightChange("A phase of another version of Insula."),)
+    assert oldest.changes == (nights.NightChange("Added: Be brief."),)
     assert describe_phase(PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")).failed
 
 
@@ -272,12 +275,12 @@ def test_a_night_that_has_not_ended_says_how_far_it_is() -> None:
 
 
 def test_signals_are_told_in_words() -> None:
-    told = words.told("meta:turn", "the turn is over", TURN).replace("\N{NO-BREAK SPACE}", " ")
+    told = words.describe_notice("meta:turn", "the turn is over", TURN).replace("\N{NO-BREAK SPACE}", " ")
     assert told == "sure 12 %, good 62 %", "and no stem of a word"
-    assert words.told("meta:turn", "no response", {"hedged": False}) == "no response"
-    low = words.told("meta:confidence-low", "the response scored 0.35: declined, incomplete", {})
-    assert low == "the response scored 0.35; it declines, though it need not; " + words.flag("incomplete")
-    assert words.signal("meta:something-new") == "Something new"
+    assert words.describe_notice("meta:turn", "no response", {"hedged": False}) == "no response"
+    low = words.describe_notice("meta:confidence-low", "the response scored 0.35: declined, incomplete", {})
+    assert low == "the response scored 0.35; it declines, though it need not; " + words.describe_flag("incomplete")
+    assert words.describe_signal("meta:something-new") == "Something new"
 
 
 def test_each_change_of_a_night_names_what_takes_it_back() -> None:
@@ -292,7 +295,7 @@ def test_each_change_of_a_night_names_what_takes_it_back() -> None:
     assert tidied.undo is not None
     assert tidied.undo.command == "insula memory undo 7"
     assert measured.text.startswith("Name the platform.: works")
-    assert added == nights.Change("Added: Be brief.", nights.Undo("guidance", "forget", "p1"))
+    assert added == nights.NightChange("Added: Be brief.", nights.UndoAction("guidance", "forget", "p1"))
 
 
 def test_a_trigger_is_told_in_the_words_of_its_messages() -> None:

@@ -10,7 +10,7 @@ from insula.errors import ModelUnavailable
 from insula.memory.storage import unread
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.server.rests import Rests, resting
+from insula.server.rests import Rests, run_rests
 from insula.server.service import Service
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 
@@ -49,15 +49,15 @@ async def test_lines_are_read_once_nothing_was_said_for_a_minute() -> None:
         rests = Rests(service_of(store, model))
         await tell(store, SISTER)
         clock.advance(30)
-        await rests.look()
+        await rests.read_resting()
         assert not model.requests
         clock.advance(31)
-        await rests.look()
-        await rests.look()
+        await rests.read_resting()
+        await rests.read_resting()
         assert len(model.requests) == 1
         user = await tell(store, "Thanks.")
         clock.advance(61)
-        await rests.look()
+        await rests.read_resting()
         assert len(model.requests) == 2
         assert await store.run(unread.tokens_spent, user, store.now()) > 0
         clock.advance(2 * 86_400)
@@ -70,7 +70,7 @@ async def test_what_was_said_more_than_a_week_ago_is_read_no_more() -> None:
         model = ScriptedModel(lambda _: EMPTY)
         await tell(store, SISTER)
         clock.advance(8 * 86_400)
-        await Rests(service_of(store, model)).look()
+        await Rests(service_of(store, model)).read_resting()
         assert not model.requests
 
 
@@ -80,7 +80,7 @@ async def test_a_clock_that_goes_back_keeps_no_line_from_being_read() -> None:
         model = ScriptedModel(lambda _: EMPTY)
         await tell(store, SISTER)
         clock.advance(-3 * 86_400)
-        await Rests(service_of(store, model)).look()
+        await Rests(service_of(store, model)).read_resting()
         assert len(model.requests) == 1
 
 
@@ -90,7 +90,7 @@ async def test_whose_tokens_of_the_day_are_spent_waits() -> None:
         model = ScriptedModel(lambda _: EMPTY)
         await tell(store, SISTER)
         clock.advance(61)
-        await Rests(service_of(store, model, tokens=1_000)).look()
+        await Rests(service_of(store, model, tokens=1_000)).read_resting()
         assert not model.requests
 
 
@@ -101,11 +101,11 @@ async def test_a_user_whose_lines_cannot_be_read_holds_up_nobody() -> None:
         rests = Rests(service_of(store, model))
         await tell(store, SISTER)
         clock.advance(61)
-        await rests.look()
-        await rests.look()
+        await rests.read_resting()
+        await rests.read_resting()
         assert len(model.requests) == 1
         clock.advance(301)
-        await rests.look()
+        await rests.read_resting()
         assert len(model.requests) == 2
 
 
@@ -114,7 +114,7 @@ async def test_between_turns_nothing_is_read_unless_it_is_wanted(understanding: 
     async with memory_store() as store:
         model = ScriptedModel(lambda _: EMPTY)
         await tell(store, SISTER)
-        async with resting(replace(service_of(store, model), understanding=understanding)):
+        async with run_rests(replace(service_of(store, model), understanding=understanding)):
             pass
         assert not model.requests
 

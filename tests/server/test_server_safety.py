@@ -15,8 +15,8 @@ from insula.server import serving
 from insula.server.app import create_app
 from insula.server.door.bodies import BODY_BYTES, Bodies
 from insula.server.door.crowd import Crowd
-from insula.server.door.gate import Gate, host_of
-from insula.server.door.headers import HEADERS, Armoured
+from insula.server.door.gate import HostGate, host_of
+from insula.server.door.headers import HEADERS, SecurityHeaders
 from patience import DEADLOCK_SECONDS, until
 
 pytestmark = pytest.mark.anyio
@@ -92,7 +92,7 @@ async def test_a_request_names_one_host(hosts: list[bytes]) -> None:
         return {"type": "http.request"}
 
     scope = {"type": "http", "method": "GET", "headers": [(b"host", host) for host in hosts]}
-    await Gate(served_app, ["localhost"])(scope, receive, send)
+    await HostGate(served_app, ["localhost"])(scope, receive, send)
     assert sent[0]["status"] == 400
 
 
@@ -162,7 +162,7 @@ async def test_a_fault_of_ours_is_a_problem_that_tells_nothing_of_us() -> None:
     async def broken(_: Scope, __: Receive, ___: Send) -> None:
         raise ValueError("/secret/path")
 
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(Armoured(broken)), base_url="http://x") as here:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(SecurityHeaders(broken)), base_url="http://x") as here:
         found = await here.get("/")
     assert (found.status_code, found.headers["x-content-type-options"]) == (500, "nosniff")
     assert "secret" not in found.text

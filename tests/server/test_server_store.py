@@ -99,8 +99,8 @@ async def test_who_has_a_token_is_not_told_where_the_file_lies(
     ],
 )
 def test_files_are_told_by_name_where_there_are_tokens(sentence: str, told: str, make_service: MakeService) -> None:
-    assert make_service(tokens=TOKENS).told(sentence) == told
-    assert make_service().told(sentence) == sentence
+    assert make_service(tokens=TOKENS).hide_machine(sentence) == told
+    assert make_service().hide_machine(sentence) == sentence
 
 
 async def test_another_file_in_its_place_is_opened_with_nothing_of_the_old_one(

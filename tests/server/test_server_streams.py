@@ -20,7 +20,7 @@ from insula.metacognition import Metacognition
 from insula.server import live
 from insula.server.api import ledger
 from insula.server.app import create_app
-from insula.server.live import LISTENERS, Room
+from insula.server.live import LISTENERS, ListenerRoom
 from insula.types import Signal
 from patience import DEADLOCK_SECONDS, until
 
@@ -255,14 +255,14 @@ async def test_for_who_does_not_read_nothing_is_read_ahead(
 async def test_places_that_were_looked_at_are_not_kept(
     browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rooms: list[Room] = []
-    began = Room.__init__
+    rooms: list[ListenerRoom] = []
+    began = ListenerRoom.__init__
 
-    def begun(room: Room) -> None:
+    def begun(room: ListenerRoom) -> None:
         began(room)
         rooms.append(room)
 
-    monkeypatch.setattr(Room, "__init__", begun)
+    monkeypatch.setattr(ListenerRoom, "__init__", begun)
     await say(browser, "I live in Lisbon.")
     async with listening(browser):
         for after in range(40):

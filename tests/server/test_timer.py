@@ -16,7 +16,7 @@ from insula.metacognition import Metacognition
 from insula.night.cycle import END, Night, PhaseName, PhaseReport, Result, SleepReport
 from insula.server import timer
 from insula.server.service import Service
-from insula.server.timer import SPREAD, Timer, moment, night, running
+from insula.server.timer import SPREAD, NightTimer, night_delay, run_timer, run_user_night
 from insula.testing import FrozenClock, ScriptedModel
 from patience import DEADLOCK_SECONDS, until
 
@@ -79,10 +79,10 @@ async def test_each_user_sleeps_in_the_quiet_hours_of_their_own_zone(
 ) -> None:
     await talk(store, "ana", "ken", "ned")
     found: dict[str, str] = {}
-    looker = Timer(service)
+    looker = NightTimer(service)
     for _ in range(24 * 2):
         clock.advance(HOUR / 2)
-        await looker.look()
+        await looker.run_due_nights()
         for user, zone in ZONES.items():
             if user not in found and (name := await nights(store, user)):
                 found[user] = f"{clock().astimezone(zone):%Y-%m-%d %H:%M}"
@@ -98,7 +98,7 @@ async def test_quiet_hours_bind_it(
 ) -> None:
     await talk(store, "ana")
     go_to(clock, BERLIN, 2026, 1, 6, hour, minute)
-    await Timer(service).look()
+    await NightTimer(service).run_due_nights()
     assert await nights(store, "ana") == ("2026-01-06" if sleeps else None)
 
 
@@ -106,7 +106,7 @@ async def test_where_nothing_is_due_nobody_sleeps(store: Store, clock: FrozenClo
     async with Metacognition(store).turn("ana", "monday", "Hello.") as turn:
         turn.finish("Hello!")
     go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
-    await Timer(service).look()
+    await NightTimer(service).run_due_nights()
     assert await nights(store, "ana") is None
 
 
@@ -115,11 +115,11 @@ async def test_a_restart_within_the_quiet_hours_repeats_no_night(
 ) -> None:
     await talk(store, "ana")
     go_to(clock, BERLIN, 2026, 1, 6, 2, 30)
-    await Timer(service).look()
+    await NightTimer(service).run_due_nights()
     await talk(store, "ana", session="tuesday")
-    monkeypatch.setattr(timer, "night", never)
+    monkeypatch.setattr(timer, "run_user_night", never)
     clock.advance(HOUR)
-    await Timer(service).look()  # another process: it knows nothing but what stands in the store
+    await NightTimer(service).run_due_nights()  # another process: it knows nothing but what stands in the store
     assert await nights(store, "ana") == "2026-01-06"
 
 
@@ -149,13 +149,13 @@ async def test_when_clocks_change_there_is_one_night_all_the_same(
 
     async def counted(service: Service, user: str) -> SleepReport:
         ran.append(f"{clock().astimezone(BERLIN):%Y-%m-%d %H:%M}")
-        return await night(service, user)
+        return await run_user_night(service, user)
 
-    monkeypatch.setattr(timer, "night", counted)
-    looker = Timer(service)
+    monkeypatch.setattr(timer, "run_user_night", counted)
+    looker = NightTimer(service)
     for _ in range(24 * 6):
         clock.advance(600)
-        await looker.look()
+        await looker.run_due_nights()
     assert ran == [opens]
     assert await nights(store, "ana") == name
 
@@ -166,27 +166,27 @@ async def test_a_clock_that_is_put_back_brings_no_second_night(
 ) -> None:
     await talk(store, "ana")
     go_to(clock, BERLIN, 2026, 1, 6, 3, 30)
-    looker = Timer(service)
-    await looker.look()
+    looker = NightTimer(service)
+    await looker.run_due_nights()
     assert await nights(store, "ana") == "2026-01-06"
-    monkeypatch.setattr(timer, "night", never)
+    monkeypatch.setattr(timer, "run_user_night", never)
     clock.advance(-back)
-    await looker.look()
-    await Timer(service).look()
+    await looker.run_due_nights()
+    await NightTimer(service).run_due_nights()
 
 
 async def test_nights_come_daily_though_their_moments_wander(
     store: Store, clock: FrozenClock, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timer, "SPREAD", SPREAD)
-    looker = Timer(service)
+    looker = NightTimer(service)
     names: list[str | None] = []
     for day in range(5):
         await talk(store, "ana", session=f"day {day}")
         go_to(clock, BERLIN, 2026, 1, 6 + day, 1, 50)
         while clock().astimezone(BERLIN).hour < 5:
             clock.advance(300)
-            await looker.look()
+            await looker.run_due_nights()
         names.append(await nights(store, "ana"))
         clock.advance(8 * HOUR)
     assert names == [f"2026-01-{6 + day:02}" for day in range(5)]
@@ -194,12 +194,12 @@ async def test_nights_come_daily_though_their_moments_wander(
 
 def test_moments_lie_within_the_first_hours_spread_and_drawn_anew_each_night(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timer, "SPREAD", SPREAD)
-    moments = [moment(f"user {number}", DAY) for number in range(1_000)]
+    moments = [night_delay(f"user {number}", DAY) for number in range(1_000)]
     assert all(timedelta(0) <= one < SPREAD for one in moments)
     halves = Counter(one < SPREAD / 2 for one in moments)
     assert min(halves.values()) > 400
-    assert moment("ana", DAY) == moment("ana", DAY)
-    assert len({moment("ana", DAY + timedelta(days=day)) for day in range(30)}) == 30
+    assert night_delay("ana", DAY) == night_delay("ana", DAY)
+    assert len({night_delay("ana", DAY + timedelta(days=day)) for day in range(30)}) == 30
 
 
 async def test_a_failed_night_is_counted_and_tried_again_in_half_an_hour_while_others_sleep(
@@ -215,16 +215,16 @@ async def test_a_failed_night_is_counted_and_tried_again_in_half_an_hour_while_o
         if user == "ana" and tries[user] == 2:
             failed = PhaseReport(name=PhaseName.SUMMARIES, state="failed", why="broken")
             return SleepReport(user=user, date="2026-01-06", phases=(failed,))
-        return await night(service, user)
+        return await run_user_night(service, user)
 
-    monkeypatch.setattr(timer, "night", fails_for_ana)
+    monkeypatch.setattr(timer, "run_user_night", fails_for_ana)
     service = replaced(service, BERLIN)
     go_to(clock, BERLIN, 2026, 1, 6, 2, 0)
-    looker, begun = Timer(service), clock()
+    looker, begun = NightTimer(service), clock()
     seen: list[tuple[int, int]] = []
     while clock() < begun + timedelta(minutes=120):
         before = tries["ana"]
-        await looker.look()
+        await looker.run_due_nights()
         if tries["ana"] > before:
             seen.append(((clock() - begun).seconds // 60, int(failures(service, "night"))))
         clock.advance(60)
@@ -255,7 +255,7 @@ async def test_two_servers_on_one_store_never_run_one_night_twice(
 
     monkeypatch.setattr("insula.server.timer.PHASES", ((PhaseName.TRENDS, slow),))
     async with await Store.open(store.path, store.now) as second_store:
-        second = Timer(
+        second = NightTimer(
             Service(
                 chat=Chat(Metacognition(second_store), ScriptedModel(lambda _: "Yes.")),
                 model="test",
@@ -263,13 +263,13 @@ async def test_two_servers_on_one_store_never_run_one_night_twice(
                 zone_of=ZONES.get,
             )
         )
-        first = asyncio.create_task(Timer(service).look())
+        first = asyncio.create_task(NightTimer(service).run_due_nights())
         await inside.wait()
-        await second.look()
+        await second.run_due_nights()
         go_on.set()
         await first
         clock.advance(HOUR)
-        await second.look()
+        await second.run_due_nights()
     assert ran == ["2026-01-06"]
     assert failures(service, "night") == 0
 
@@ -289,9 +289,9 @@ async def test_no_more_than_a_few_sleep_at_once_and_none_begins_when_quiet_hours
         inside -= 1
         return SleepReport(user=user, date="2026-01-06", phases=())
 
-    monkeypatch.setattr(timer, "night", long)
+    monkeypatch.setattr(timer, "run_user_night", long)
     go_to(clock, BERLIN, 2026, 1, 6, 2, 30)
-    await Timer(replaced(service, BERLIN)).look()
+    await NightTimer(replaced(service, BERLIN)).run_due_nights()
     assert (most, inside) == (timer.AT_ONCE, 0)
     assert slept < 6
 
@@ -313,7 +313,7 @@ async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_wi
 
     monkeypatch.setattr(store.nights, "list_users", sometimes)
     before = asyncio.all_tasks()
-    async with running(service):
+    async with run_timer(service):
         async with asyncio.timeout(DEADLOCK_SECONDS):
             while await nights(store, "ana") is None:
                 await asyncio.sleep(0.01)
@@ -342,10 +342,10 @@ async def test_a_night_that_is_stopped_with_the_server_goes_on_at_the_next_start
     monkeypatch.setattr(
         "insula.server.timer.PHASES", ((PhaseName.SUMMARIES, quick), (PhaseName.CONSOLIDATION, endless))
     )
-    async with running(service):
+    async with run_timer(service):
         await inside.wait()
     assert await nights(store, "ana") is None
-    async with running(service), asyncio.timeout(DEADLOCK_SECONDS):
+    async with run_timer(service), asyncio.timeout(DEADLOCK_SECONDS):
         while await nights(store, "ana") is None:
             await asyncio.sleep(0.01)
     assert ran == {"quick": 1, "endless": 2}
@@ -357,5 +357,5 @@ async def test_a_service_that_wants_no_nights_has_none(store: Store, clock: Froz
     go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
     quiet = Service(chat=service.chat, model="test", soul_of=lambda _: None, zone_of=ZONES.get)
     before = asyncio.all_tasks()
-    async with running(quiet):
+    async with run_timer(quiet):
         assert asyncio.all_tasks() <= before

@@ -11,7 +11,7 @@ from api_service import TOKENS, Client, MakeService, Serve, say
 from insula.errors import InputError, SettingsError
 from insula.memory.privacy import audit
 from insula.server import tokens
-from insula.server.door.attempts import ADDRESSES, FREE, MOST_FAILURES, MOST_SECONDS, Attempts, waits
+from insula.server.door.attempts import ADDRESSES, FREE, MOST_FAILURES, MOST_SECONDS, Attempts, delay_seconds
 from insula.server.tokens import FILE, Holder, Keys
 
 pytestmark = pytest.mark.anyio
@@ -31,8 +31,8 @@ def kept(path: Path, *users: str, days: float = 1.0, now: float = 0.0) -> list[s
     """New tokens of users, put into the file."""
     made: list[str] = []
     for user in users:
-        text, every = tokens.added(tokens.read(path), user, "", now, days)
-        tokens.write(path, every)
+        text, every = tokens.add_token(tokens.read_tokens(path), user, "", now, days)
+        tokens.write_tokens(path, every)
         made.append(text)
     return made
 
@@ -42,8 +42,8 @@ def test_what_is_kept_opens_nothing(tmp_path: Path) -> None:
     raw = (tmp_path / FILE).read_text()
     assert text not in raw
     keys = Keys({}, tmp_path / FILE, lambda: 0.0)
-    assert keys.holder(text) == Holder("ana", "ana-1")
-    assert keys.holder(json.loads(raw)[0]["digest"]) is None
+    assert keys.find_holder(text) == Holder("ana", "ana-1")
+    assert keys.find_holder(json.loads(raw)[0]["digest"]) is None
 
 
 def test_a_token_ends_on_its_day(tmp_path: Path) -> None:
@@ -51,25 +51,25 @@ def test_a_token_ends_on_its_day(tmp_path: Path) -> None:
     day, ever = *kept(tmp_path / FILE, "ana"), *kept(tmp_path / FILE, "ben", days=0)
     keys = Keys({}, tmp_path / FILE, lambda: clock[0])
     clock[0] = DAY - 1
-    assert keys.holder(day)
+    assert keys.find_holder(day)
     clock[0] = DAY
-    assert keys.holder(day) is None
-    assert keys.holder(ever) == Holder("ben", "ben-1")
+    assert keys.find_holder(day) is None
+    assert keys.find_holder(ever) == Holder("ben", "ben-1")
     assert keys, "that it is over opens no door"
 
 
 def test_names_are_told_apart(tmp_path: Path) -> None:
     kept(tmp_path / FILE, "ana", "ana")
-    known = tokens.read(tmp_path / FILE)
+    known = tokens.read_tokens(tmp_path / FILE)
     assert [one.name for one in known] == ["ana-1", "ana-2"]
     with pytest.raises(InputError, match="There is a token 'ana-2' already"):
-        tokens.added(known, "ben", "ana-2", 0.0, 1)
+        tokens.add_token(known, "ben", "ana-2", 0.0, 1)
     with pytest.raises(InputError, match="can be seen"):
-        tokens.added(known, "ben", "a\x1b[2Jb", 0.0, 1)
+        tokens.add_token(known, "ben", "a\x1b[2Jb", 0.0, 1)
     with pytest.raises(InputError, match="no token 'x'"):
-        tokens.without(known, "x")
+        tokens.remove_token(known, "x")
     assert tokens.revoke_user(tmp_path / FILE, "ana") == 2
-    assert tokens.read(tmp_path / FILE) == ()
+    assert tokens.read_tokens(tmp_path / FILE) == ()
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '[{"name": 1}]', "[" * 10_000])
@@ -77,34 +77,34 @@ def test_a_file_that_holds_no_tokens_is_said_and_opens_nothing(text: str, tmp_pa
     (tmp_path / FILE).write_text(text)
     (tmp_path / FILE).chmod(0o600)
     with pytest.raises(SettingsError, match="are no tokens; take the file away"):
-        tokens.read(tmp_path / FILE)
+        tokens.read_tokens(tmp_path / FILE)
     keys = Keys({}, tmp_path / FILE)
     assert keys
-    assert keys.holder(text) is None
+    assert keys.find_holder(text) is None
 
 
 def test_a_file_that_others_may_read_opens_nothing(tmp_path: Path) -> None:
     (text,) = kept(tmp_path / FILE, "ana", days=0)
     keys = Keys({}, tmp_path / FILE)
-    assert keys.holder(text)
+    assert keys.find_holder(text)
     (tmp_path / FILE).chmod(0o640)
-    assert keys.holder(text) is None
+    assert keys.find_holder(text) is None
     (tmp_path / FILE).chmod(0o600)
-    assert keys.holder(text)
+    assert keys.find_holder(text)
 
 
 def test_who_tries_again_and_again_waits_longer_and_is_refused_in_the_end(caplog: pytest.LogCaptureFixture) -> None:
     clock = [0.0]
     attempts = Attempts(lambda: clock[0])
-    waited = [attempts.failed("192.0.2.1") for _ in range(MOST_FAILURES + 1)]
-    assert waited[:FREE] == [waits(1)] * FREE
+    waited = [attempts.note_failure("192.0.2.1") for _ in range(MOST_FAILURES + 1)]
+    assert waited[:FREE] == [delay_seconds(1)] * FREE
     assert waited[:-1] == sorted(one for one in waited if one is not None)
     assert waited[-2:] == [MOST_SECONDS, None]
-    assert attempts.failed("192.0.2.2") == waits(1), "others are not made to wait for it"
+    assert attempts.note_failure("192.0.2.2") == delay_seconds(1), "others are not made to wait for it"
     clock[0] += 601
-    assert attempts.failed("192.0.2.1") == waits(1)
+    assert attempts.note_failure("192.0.2.1") == delay_seconds(1)
     for number in range(2 * ADDRESSES):
-        attempts.failed(str(number))
+        attempts.note_failure(str(number))
     assert len(attempts._failures) == ADDRESSES  # pyright: ignore[reportPrivateUsage]
     assert "a token from 192.0.2.1 is nobody's; 51 in ten minutes" in caplog.text
 

@@ -40,8 +40,8 @@ async def test_all_that_is_known_comes_along_as_an_archive(
 async def test_an_erasure_has_to_be_meant_and_leaves_no_word(
     make_service: MakeService, client: Client, tmp_path: Path
 ) -> None:
-    (text,) = (tokens.added((), "ana", "", 0.0, 0),)
-    tokens.write(tmp_path / FILE, text[1])
+    (text,) = (tokens.add_token((), "ana", "", 0.0, 0),)
+    tokens.write_tokens(tmp_path / FILE, text[1])
     mine = {"Authorization": f"Bearer {text[0]}"}
     here = client(make_service())
     said = {"session": "monday", "message": "My zebrafish Quillon lives in Ouagadougou."}

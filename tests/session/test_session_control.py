@@ -12,12 +12,19 @@ from insula.session.conditions import (
     SEVERE_BAND,
     STM_BAND,
     STM_HIGH,
-    Band,
     Condition,
+    ConditionBand,
     Conditions,
     Reason,
 )
-from insula.session.control import RETRIEVAL_FLOOR, THRESHOLD_CAP, Regulation, changes, regulated, returned
+from insula.session.control import (
+    RETRIEVAL_FLOOR,
+    THRESHOLD_CAP,
+    Regulation,
+    record_changes,
+    record_return,
+    regulate_controls,
+)
 from insula.session.schedule import LONGEST, SHORTEST, Schedule
 from insula.types import Controls
 
@@ -37,11 +44,11 @@ READINGS = st.lists(st.tuples(st.floats(0, 60), st.none() | st.floats(0, 3), st.
 
 
 def items(conditions: Conditions, settings: Controls | None = None) -> int:
-    return regulated(settings or Controls(), conditions).controls.max_context_items
+    return regulate_controls(settings or Controls(), conditions).controls.max_context_items
 
 
 def threshold(conditions: Conditions, settings: Controls | None = None) -> float:
-    return regulated(settings or Controls(), conditions).controls.consolidation_threshold
+    return regulate_controls(settings or Controls(), conditions).controls.consolidation_threshold
 
 
 def snapshots(reasons: tuple[Reason, ...], utilization: float | None, number: int = 8) -> list[int]:
@@ -50,7 +57,7 @@ def snapshots(reasons: tuple[Reason, ...], utilization: float | None, number: in
         turn += 1
         if schedule.is_due(turn):
             found.append(turn)
-            schedule = schedule.after(turn, reasons, utilization)
+            schedule = schedule.reschedule(turn, reasons, utilization)
     return found
 
 
@@ -80,9 +87,9 @@ def test_controls_never_drift_however_often_conditions_come_and_go(
     settings: Controls, states: list[Conditions]
 ) -> None:
     untouched = replace(settings)
-    once = [regulated(settings, state) for state in states]
-    assert [regulated(settings, state) for state in states] == once
-    assert regulated(settings, CALM) == Regulation(controls=untouched)
+    once = [regulate_controls(settings, state) for state in states]
+    assert [regulate_controls(settings, state) for state in states] == once
+    assert regulate_controls(settings, CALM) == Regulation(controls=untouched)
     assert settings == untouched
 
 
@@ -90,8 +97,8 @@ def test_controls_never_drift_however_often_conditions_come_and_go(
 def test_a_turn_that_raises_leaves_nothing_behind(settings: Controls, states: list[Conditions]) -> None:
     for state in states:
         with pytest.raises(RuntimeError):
-            _turn(regulated(settings, state))
-    assert regulated(settings, CALM).controls == settings
+            _turn(regulate_controls(settings, state))
+    assert regulate_controls(settings, CALM).controls == settings
 
 
 def _turn(regulation: Regulation) -> None:
@@ -101,13 +108,13 @@ def _turn(regulation: Regulation) -> None:
 
 
 def test_stages_are_skipped_under_severe_degradation_alone() -> None:
-    assert [regulated(Controls(), state).skipped for state in (CALM, BOTH)] == [(), ()]
-    assert regulated(Controls(), SEVERE).skipped == ("embedding", "assessor_model")
-    assert regulated(Controls(), replace(SEVERE, degraded=Condition())).skipped == ()
+    assert [regulate_controls(Controls(), state).skipped for state in (CALM, BOTH)] == [(), ()]
+    assert regulate_controls(Controls(), SEVERE).skipped == ("embedding", "assessor_model")
+    assert regulate_controls(Controls(), replace(SEVERE, degraded=Condition())).skipped == ()
 
 
 def recorded(*states: Conditions, settings: Controls | None = None) -> list[tuple[object, ...]]:
-    made = [one for pair in pairwise(states) for one in changes(settings or Controls(), *pair, at=1.0)]
+    made = [one for pair in pairwise(states) for one in record_changes(settings or Controls(), *pair, at=1.0)]
     return [(one.reason, one.lever, one.before, one.after) for one in made]
 
 
@@ -151,7 +158,7 @@ def test_a_lever_at_its_limit_is_no_adaptation() -> None:
 
 def test_only_a_slow_model_is_sent_less_and_asked_once() -> None:
     settings = Controls(retry=1)
-    seen = [regulated(settings, state).controls for state in (CALM, FULL, SLOW, BOTH, SEVERE)]
+    seen = [regulate_controls(settings, state).controls for state in (CALM, FULL, SLOW, BOTH, SEVERE)]
     assert [one.history_share for one in seen] == [1.0, 1.0, 0.75, 0.75, 0.5]
     assert [one.retry for one in seen] == [1, 1, 0, 0, 0]
     assert recorded(FULL, SLOW, settings=settings)[-2:] == [
@@ -161,16 +168,16 @@ def test_only_a_slow_model_is_sent_less_and_asked_once() -> None:
 
 
 def test_what_a_process_left_moved_the_next_one_finds_where_it_was() -> None:
-    left = changes(Controls(), CALM, SEVERE, 1.0)
-    back = returned(Controls(), left, 2.0)
+    left = record_changes(Controls(), CALM, SEVERE, 1.0)
+    back = record_return(Controls(), left, 2.0)
     assert [(one.at, one.lever, one.reason, one.before, one.after) for one in back] == [
         (2.0, "max_context_items", "stable", 9, 16),
         (2.0, "consolidation_threshold", "stable", 0.65, 0.55),
         (2.0, "history_share", "stable", 0.5, 1.0),
         (2.0, "skipped_stages", "stable", ("embedding", "assessor_model"), ()),
     ]
-    assert returned(Controls(), [*left, *back], 3.0) == ()
-    assert returned(Controls(), [], 3.0) == ()
+    assert record_return(Controls(), [*left, *back], 3.0) == ()
+    assert record_return(Controls(), [], 3.0) == ()
 
 
 def test_an_adaptation_goes_on_record_once_however_long_it_lasts() -> None:
@@ -181,7 +188,7 @@ def test_an_adaptation_goes_on_record_once_however_long_it_lasts() -> None:
 def test_the_record_leads_from_the_settings_to_what_is_in_force(settings: Controls, states: list[Conditions]) -> None:
     value = settings.max_context_items
     for before, after in pairwise([CALM, *states]):
-        for one in changes(settings, before, after, 1.0):
+        for one in record_changes(settings, before, after, 1.0):
             if one.lever == "max_context_items":
                 assert one.before == value
                 assert isinstance(one.after, int)
@@ -192,7 +199,7 @@ def test_the_record_leads_from_the_settings_to_what_is_in_force(settings: Contro
 def test_working_memory_is_high_from_085_until_below_070() -> None:
     state, seen = Conditions(), list[bool]()
     for step, value in enumerate([0.84, 0.85, 0.80, 0.70, 0.69, 0.84, 0.85]):
-        state = state.observed(step * DWELL_SECONDS, None, value)
+        state = state.observe_turn(step * DWELL_SECONDS, None, value)
         seen.append(state.stm_high.active)
     assert seen == [False, True, True, True, False, False, True]
 
@@ -200,27 +207,27 @@ def test_working_memory_is_high_from_085_until_below_070() -> None:
 def test_performance_is_degraded_at_twice_the_usual_until_it_is_below_one_and_a_half() -> None:
     state, seen = Conditions(), list[bool]()
     for step, value in enumerate([1.99, 2.0, 1.9, 1.5, 1.49, 1.9]):
-        state = state.observed(step * DWELL_SECONDS, value, None)
+        state = state.observe_turn(step * DWELL_SECONDS, value, None)
         seen.append(state.degraded.active)
     assert seen == [False, True, True, True, False, False]
     assert state.reasons == ()
 
 
 def test_severe_degradation_begins_at_four_times_the_usual() -> None:
-    state = Conditions().observed(0.0, SEVERE_BAND.enter, None)
+    state = Conditions().observe_turn(0.0, SEVERE_BAND.enter, None)
     assert (state.severe.active, state.reasons) == (True, (DEGRADED,))
-    assert state.observed(DWELL_SECONDS, 3.0, None).severe.active
-    assert not state.observed(DWELL_SECONDS, 2.9, None).severe.active
+    assert state.observe_turn(DWELL_SECONDS, 3.0, None).severe.active
+    assert not state.observe_turn(DWELL_SECONDS, 2.9, None).severe.active
 
 
 def test_what_nothing_supports_any_more_ends() -> None:
-    state = Conditions().observed(0.0, 5.0, 1.0)
+    state = Conditions().observe_turn(0.0, 5.0, 1.0)
     assert state.reasons == (DEGRADED, STM_HIGH)
-    assert state.observed(DWELL_SECONDS, None, None).reasons == ()
+    assert state.observe_turn(DWELL_SECONDS, None, None).reasons == ()
 
 
 def test_a_clock_that_was_put_back_holds_no_condition() -> None:
-    assert not Condition(True, 1_000_000.0).observed(0.0, 5.0, STM_BAND).observed(0.0, 0.0, STM_BAND).active
+    assert not Condition(True, 1_000_000.0).observe_value(0.0, 5.0, STM_BAND).observe_value(0.0, 0.0, STM_BAND).active
 
 
 @given(READINGS)
@@ -228,7 +235,7 @@ def test_a_condition_never_flips_within_its_dwell(readings: list[tuple[float, fl
     state, at, flips = Conditions(), 0.0, dict[str, list[float]]()
     for wait, load, utilization in readings:
         at += wait
-        after = state.observed(at, load, utilization)
+        after = state.observe_turn(at, load, utilization)
         for name in ("degraded", "severe", "stm_high"):
             if getattr(after, name).active != getattr(state, name).active:
                 flips.setdefault(name, []).append(at)
@@ -241,7 +248,7 @@ def test_a_condition_never_flips_within_its_dwell(readings: list[tuple[float, fl
 def test_between_its_thresholds_a_condition_stays_as_it_is(values: list[float], active: bool) -> None:
     state = Condition(active)
     for step, value in enumerate(values):
-        state = state.observed(step * DWELL_SECONDS, value, Band(0.85, 0.70))
+        state = state.observe_value(step * DWELL_SECONDS, value, ConditionBand(0.85, 0.70))
     assert state.active == active
 
 
@@ -260,18 +267,18 @@ def test_between_calm_and_load_the_interval_stays() -> None:
 
 def test_a_due_turn_that_was_missed_is_made_up_for() -> None:
     schedule = Schedule()
-    assert schedule == Schedule.starting()
+    assert schedule == Schedule.start_schedule()
     assert [turn for turn in range(1, 9) if schedule.is_due(turn)] == [5, 6, 7, 8]
-    assert schedule.after(8, [], 0.2) == Schedule(interval=6, due=14)
+    assert schedule.reschedule(8, [], 0.2) == Schedule(interval=6, due=14)
 
 
 def test_a_snapshot_taken_early_does_not_bring_the_next_one_forward() -> None:
-    assert Schedule().after(1, [], 0.2) == Schedule(interval=6, due=11)
+    assert Schedule().reschedule(1, [], 0.2) == Schedule(interval=6, due=11)
 
 
 @pytest.mark.parametrize(("asked", "given_"), [(-1, 2), (0, 2), (2, 2), (5, 5), (10, 10), (99, 10)])
 def test_an_interval_out_of_bounds_is_taken_to_the_nearest(asked: int, given_: int) -> None:
-    assert Schedule.starting(asked) == Schedule(interval=given_, due=given_)
+    assert Schedule.start_schedule(asked) == Schedule(interval=given_, due=given_)
 
 
 @given(
@@ -281,9 +288,9 @@ def test_an_interval_out_of_bounds_is_taken_to_the_nearest(asked: int, given_: i
 def test_the_interval_stays_within_bounds_and_due_turns_strictly_increase(
     interval: int, steps: list[tuple[list[Reason], float | None, int]]
 ) -> None:
-    schedule = Schedule.starting(interval)
+    schedule = Schedule.start_schedule(interval)
     for reasons, utilization, late in steps:
-        following = schedule.after(schedule.due + late, reasons, utilization)
+        following = schedule.reschedule(schedule.due + late, reasons, utilization)
         assert SHORTEST <= following.interval <= LONGEST
         assert following.due >= schedule.due + SHORTEST
         assert abs(following.interval - schedule.interval) <= 1

@@ -43,8 +43,8 @@ class Model:
         for tokens in lengths:
             self.at += self._every
             seconds = slower * (FIXED + PER_TOKEN * tokens) * chance.lognormvariate(0, spread)
-            self.pace = self.pace.observed(Observation(self.at, ANSWER, seconds, tokens))
-        return self.pace.slowdown(self.at)
+            self.pace = self.pace.observe_answer(Observation(self.at, ANSWER, seconds, tokens))
+        return self.pace.measure_slowdown(self.at)
 
 
 def mixed(number: int, seed: int = 0) -> list[int]:
@@ -80,8 +80,8 @@ def test_a_long_prompt_is_read_for_longer_and_no_sign_of_a_slow_model() -> None:
     pace = Pace()
     for number in range(60):
         tokens = 500 + 10 * number if number < 48 else 30_000
-        pace = pace.observed(Observation(NOW + 60 * number, PROMPT, 0.2 + 0.001 * tokens, tokens))
-    assert (pace.slowdown(NOW + 60 * 59) or 0.0) < SLOW
+        pace = pace.observe_answer(Observation(NOW + 60 * number, PROMPT, 0.2 + 0.001 * tokens, tokens))
+    assert (pace.measure_slowdown(NOW + 60 * 59) or 0.0) < SLOW
 
 
 def test_a_few_answers_say_neither_what_is_usual_nor_how_it_is_now() -> None:
@@ -119,7 +119,7 @@ def test_of_a_busy_service_a_slow_quarter_of_an_hour_does_not_become_usual() -> 
     model.answers(mixed(2 * 60 * 60))
     for _ in range(15):
         model.answers(mixed(120, 1), slower=3)
-    assert (model.pace.slowdown(model.at) or 0.0) >= SLOW
+    assert (model.pace.measure_slowdown(model.at) or 0.0) >= SLOW
 
 
 def test_a_model_that_is_fast_again_is_so_at_once() -> None:
@@ -134,16 +134,16 @@ def test_turns_of_hours_ago_say_nothing_of_now() -> None:
     model = Model(every=1.0)
     model.answers(mixed(40))
     model.answers(mixed(40), slower=5)
-    assert model.pace.slowdown(model.at + OLDEST_SECONDS + 1) is None
-    assert model.pace.slowdown(model.at - 1_000.0) is None  # a clock that was put back
+    assert model.pace.measure_slowdown(model.at + OLDEST_SECONDS + 1) is None
+    assert model.pace.measure_slowdown(model.at - 1_000.0) is None  # a clock that was put back
 
 
 def test_what_nobody_feels_is_never_slow() -> None:
     pace = Pace()
     for number in range(60):
         seconds = 0.001 if number < 40 else 0.09
-        pace = pace.observed(Observation(NOW + number, PROMPT, seconds, 0))
-    assert pace.slowdown(NOW + 59) == 1.0
+        pace = pace.observe_answer(Observation(NOW + number, PROMPT, seconds, 0))
+    assert pace.measure_slowdown(NOW + 59) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_what_is_usual_for_a_model_survives_a_restart_and_what_was_lately_does_n
     model.answers(mixed(80))
     again = read_pace(json.loads(json.dumps(write_pace(model.pace), allow_nan=False)))
     assert again.usual == model.pace.usual
-    assert again.slowdown(model.at) is None
+    assert again.measure_slowdown(model.at) is None
 
 
 @pytest.mark.parametrize(
@@ -199,8 +199,8 @@ def test_a_pace_that_cannot_be_read_starts_anew(data: dict[str, object]) -> None
 def test_whatever_was_observed_the_usual_is_a_time(rows: list[tuple[float, float, int]], tokens: int) -> None:
     pace = Pace()
     for at, seconds, length in rows:
-        pace = pace.observed(Observation(at, ANSWER, seconds, length))
-        now = pace.slowdown(at)
+        pace = pace.observe_answer(Observation(at, ANSWER, seconds, length))
+        now = pace.measure_slowdown(at)
         assert now is None or now >= 0
     found = fit_usual(pace.usual.get(ANSWER, ()))
-    assert found is None or found.seconds(tokens) >= 0
+    assert found is None or found.seconds_for(tokens) >= 0

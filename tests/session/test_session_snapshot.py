@@ -11,15 +11,15 @@ from insula.session.latency import (
     OLDEST_SECONDS,
     WINDOW_SECONDS,
     Latency,
-    p95,
+    percentile_95,
     recent_p95,
 )
-from insula.session.snapshot import Counts, Performance, Snapshot, occupied, take
+from insula.session.snapshot import Performance, Snapshot, SnapshotCounts, count_occupied, take_snapshot
 
 NOW = 1_000_000.0
 FINITE = st.floats(0, 1e6)
 COUNTS = st.builds(
-    Counts,
+    SnapshotCounts,
     stored=st.none() | st.integers(0, 1_000),
     promoted=st.none() | st.integers(0, 1_000),
     promotion_ages=st.lists(st.floats(allow_nan=True), max_size=30).map(tuple),
@@ -34,7 +34,7 @@ def turns(*ms: float, every: float = 1.0, until: float = NOW) -> list[Latency]:
 
 
 def test_a_snapshot_as_json() -> None:
-    counts = Counts(
+    counts = SnapshotCounts(
         stored=20,
         promoted=5,
         promotion_ages=(4.0, 2.0, 8.0),
@@ -42,7 +42,7 @@ def test_a_snapshot_as_json() -> None:
         capacity=32,
         last_user_turn_status="stored",
     )
-    taken = take(counts, Performance(latency_p95_ms=812.5), at=NOW, turn=5)
+    taken = take_snapshot(counts, Performance(latency_p95_ms=812.5), at=NOW, turn=5)
     assert taken.model_dump(mode="json") == snapshot(
         {
             "version": 1,
@@ -59,27 +59,32 @@ def test_a_snapshot_as_json() -> None:
 
 
 def test_what_is_not_known_is_absent_and_performance_never_is() -> None:
-    bare = take(Counts(), Performance(), at=NOW, turn=0)
+    bare = take_snapshot(SnapshotCounts(), Performance(), at=NOW, turn=0)
     assert json.loads(bare.model_dump_json()) == snapshot(
         {"version": 1, "ts": 1000000.0, "turn_counter": 0, "performance": {"degraded": False}}
     )
 
 
 def test_zero_is_a_figure_and_is_shown() -> None:
-    empty = take(Counts(stored=4, promoted=0, occupied=0, capacity=32), Performance(), at=NOW, turn=5)
+    empty = take_snapshot(SnapshotCounts(stored=4, promoted=0, occupied=0, capacity=32), Performance(), at=NOW, turn=5)
     shown = empty.model_dump(mode="json")
     assert (shown["recent_consolidation_selectivity"], shown["stm_utilization"]) == (0.0, 0.0)
 
 
 def test_nothing_stored_gives_no_selectivity() -> None:
-    assert take(Counts(stored=0, promoted=0), Performance(), at=NOW, turn=5).recent_consolidation_selectivity is None
+    assert (
+        take_snapshot(
+            SnapshotCounts(stored=0, promoted=0), Performance(), at=NOW, turn=5
+        ).recent_consolidation_selectivity
+        is None
+    )
 
 
 @given(COUNTS, st.none() | FINITE, st.booleans(), st.integers(0, 10**9))
 def test_any_counts_make_a_snapshot_that_survives_json(
-    counts: Counts, ms: float | None, degraded: bool, turn: int
+    counts: SnapshotCounts, ms: float | None, degraded: bool, turn: int
 ) -> None:
-    taken = take(counts, Performance(latency_p95_ms=ms, degraded=degraded), at=NOW, turn=turn)
+    taken = take_snapshot(counts, Performance(latency_p95_ms=ms, degraded=degraded), at=NOW, turn=turn)
     written = json.dumps(taken.model_dump(mode="json"), allow_nan=False)
     assert "null" not in written
     assert Snapshot.model_validate_json(written) == taken
@@ -87,7 +92,7 @@ def test_any_counts_make_a_snapshot_that_survives_json(
 
 @pytest.mark.parametrize("odd", [{"version": 2}, {"note": "what the user said"}, {"stm_utilization": 1.5}])
 def test_a_snapshot_of_another_schema_is_refused(odd: dict[str, object]) -> None:
-    sound = take(Counts(), Performance(), at=NOW, turn=1).model_dump(mode="json")
+    sound = take_snapshot(SnapshotCounts(), Performance(), at=NOW, turn=1).model_dump(mode="json")
     with pytest.raises(ValidationError):
         Snapshot.model_validate(sound | odd)
 
@@ -99,23 +104,23 @@ def test_the_schema_names_its_fields_where_it_is_served() -> None:
 
 
 def test_working_memory_full_of_small_talk_is_not_highly_used() -> None:
-    assert occupied([0.2] * 32, 0.55) == 0
-    assert occupied([0.46, 0.5, 0.44], 0.55) == 2
+    assert count_occupied([0.2] * 32, 0.55) == 0
+    assert count_occupied([0.46, 0.5, 0.44], 0.55) == 2
 
 
 @pytest.mark.parametrize(("number", "rank"), [(1, 1), (10, 10), (19, 19), (20, 19), (100, 95), (101, 96)])
 def test_p95_is_the_nearest_rank(number: int, rank: int) -> None:
-    assert p95([float(value) for value in range(number, 0, -1)]) == rank
+    assert percentile_95([float(value) for value in range(number, 0, -1)]) == rank
 
 
 def test_p95_of_nothing_is_unknown() -> None:
-    assert p95([]) is None
-    assert p95([float("nan"), float("inf")]) is None
+    assert percentile_95([]) is None
+    assert percentile_95([float("nan"), float("inf")]) is None
 
 
 @given(st.lists(FINITE, min_size=1))
 def test_at_most_one_in_twenty_is_above_the_p95(values: list[float]) -> None:
-    found = p95(values)
+    found = percentile_95(values)
     assert found in values
     assert sum(value > found for value in values) <= 0.05 * len(values)
 

@@ -10,7 +10,7 @@ from insula.testing import Reply, ScriptedModel
 from insula_bench.lines import MemoryPool
 from insula_solve import METHODS, Models, find_method
 from insula_solve.baselines import adaptive_self_consistency, build_self_consistency, direct, self_consistency
-from insula_solve.solution import End
+from insula_solve.solution import MethodEnd
 
 pytestmark = pytest.mark.anyio
 
@@ -98,12 +98,12 @@ async def test_a_chain_without_an_answer_is_no_vote_but_counts() -> None:
 @pytest.mark.parametrize(
     ("failure", "end"),
     [
-        (ModelUnavailable("The model is gone."), End("failed", "The model is gone")),
-        (ModelRefused("The model declined."), End("refused", "The model declined")),
-        (BudgetExceeded("No money is left."), End("budget", "the budget is spent (No money is left)")),
+        (ModelUnavailable("The model is gone."), MethodEnd("failed", "The model is gone")),
+        (ModelRefused("The model declined."), MethodEnd("refused", "The model declined")),
+        (BudgetExceeded("No money is left."), MethodEnd("budget", "the budget is spent (No money is left)")),
     ],
 )
-async def test_a_model_that_cannot_be_used_ends_it_with_what_there_is(failure: InsulaError, end: End) -> None:
+async def test_a_model_that_cannot_be_used_ends_it_with_what_there_is(failure: InsulaError, end: MethodEnd) -> None:
     solved = await self_consistency(PROBLEM, Models(generator=ScriptedModel(boxed(10, failure))))
     assert (solved.answer, solved.end, solved.completed) == ("10", end, False)
 

@@ -14,8 +14,8 @@ from insula_solve.baselines import direct
 from insula_solve.features import read_features
 from insula_solve.insula import build_method, insula
 from insula_solve.knowledge import Knowledge
-from insula_solve.solution import Attempt, End, Likelihood
-from insula_solve.votes import Policy
+from insula_solve.solution import Attempt, Likelihood, MethodEnd
+from insula_solve.votes import VotePolicy
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +29,7 @@ HARD = (
 )
 
 
-NEVER_SURE = build_method(Policy(easy=-1.0))
+NEVER_SURE = build_method(VotePolicy(easy=-1.0))
 """What follows a first attempt, also at an easy problem."""
 
 
@@ -173,7 +173,7 @@ async def test_after_seven_attempts_without_agreement_the_most_probable_answer_i
     _, solved = await solve(*[rf"\boxed{{{number}}}" for number in (11, 12, 13, 14, 15, 13, 16)])
     assert (solved.answer, solved.end, len(solved.attempts)) == (
         "13",
-        End("done", "7 attempts are made", stuck=True),
+        MethodEnd("done", "7 attempts are made", stuck=True),
         7,
     )
     kinds = Counter(attempt.kind for attempt in solved.attempts)
@@ -191,14 +191,14 @@ async def test_it_abstains_where_it_knows_nothing() -> None:
 
 
 async def test_the_monitor_is_asked_only_where_the_problem_looks_hard_and_the_attempts_differ() -> None:
-    assert read_features(HARD).difficulty >= Policy().monitor_from > read_features(PROBLEM).difficulty
+    assert read_features(HARD).difficulty >= VotePolicy().monitor_from > read_features(PROBLEM).difficulty
 
     def answer(request: Request) -> Reply:
         return "2" if "Which approach" in request.prompt else rf"\boxed{{{request.settings['seed']}}}"
 
     for problem, calls in ((HARD, 2), (PROBLEM, 0)):
         model = ScriptedModel(answer)
-        await build_method(Policy(attempts=8, stop=2.0))(problem, Models(generator=model))
+        await build_method(VotePolicy(attempts=8, stop=2.0))(problem, Models(generator=model))
         assert sum("Which approach" in request.prompt for request in model.requests) == calls
     monitor = next(r for r in (await _hard(answer)).requests if "Which approach" in r.prompt)
     assert monitor.prompt == snapshot("""\
@@ -239,7 +239,7 @@ async def test_the_same_seed_draws_the_same_strategies_and_no_strategy_twice() -
     drawn: list[list[str]] = []
     for seed in (1, 1, 2):
         model = ScriptedModel(lambda request: rf"\boxed{{{request.settings['seed']}}}")
-        solved = await build_method(Policy(attempts=9))(PROBLEM, Models(generator=model), seed=seed)
+        solved = await build_method(VotePolicy(attempts=9))(PROBLEM, Models(generator=model), seed=seed)
         drawn.append([attempt.strategy for attempt in solved.attempts if attempt.strategy])
     assert drawn[0] == drawn[1]
     assert all(len(names) == len(set(names)) == 2 for names in drawn)
@@ -249,7 +249,7 @@ async def test_other_problems_get_other_strategies_though_the_seed_is_the_same()
     drawn = set[str]()
     for boxes in range(3, 11):
         model = ScriptedModel(lambda request: rf"\boxed{{{request.settings['seed']}}}")
-        solved = await build_method(Policy(attempts=9))(PROBLEM.replace("3", str(boxes)), Models(generator=model))
+        solved = await build_method(VotePolicy(attempts=9))(PROBLEM.replace("3", str(boxes)), Models(generator=model))
         drawn.update(attempt.strategy for attempt in solved.attempts if attempt.strategy)
     assert len(drawn) > 3
 
@@ -281,7 +281,7 @@ async def test_a_likely_chain_outweighs_an_unlikely_one() -> None:
     def chance(logprob: float) -> float:
         likelihood = Likelihood(mean=logprob, lowest=logprob, answer=None)
         return votes.estimate_chance(
-            Attempt(number=1, kind="chain", reasoning="", answer=None, likelihood=likelihood), Policy()
+            Attempt(number=1, kind="chain", reasoning="", answer=None, likelihood=likelihood), VotePolicy()
         )
 
     assert chance(-0.05) > chance(-0.2) > chance(-0.5)

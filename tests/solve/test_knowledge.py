@@ -99,11 +99,11 @@ def test_a_draw_is_repeatable_and_leaves_out_what_it_is_told_to() -> None:
 
 @pytest.mark.parametrize("said", ["table", "I choose Table.", "7", "7.", "# 7", "**table**: it fits"])
 def test_a_strategy_is_known_however_a_model_names_it(said: str) -> None:
-    named = Knowledge().named(said)
+    named = Knowledge().find_strategy(said)
     assert named is not None
     assert named.name == "table"
-    assert Knowledge().named("magic") is None
-    assert Knowledge().named("99") is None
+    assert Knowledge().find_strategy("magic") is None
+    assert Knowledge().find_strategy("99") is None
 
 
 async def test_records_stay_in_the_store(store: Store) -> None:

@@ -13,7 +13,7 @@ from insula.types import Usage
 from insula_solve import Models
 from insula_solve.knowledge import Knowledge, Strategy, read_shipped
 from insula_solve.mgv import metastrategy_of, mgv, read_solution, temperature_for, tokens_for
-from insula_solve.solution import End, Scores
+from insula_solve.solution import MethodEnd, Scores
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,7 @@ async def test_one_accepted_cycle_is_a_plan_a_solution_and_a_judgement() -> None
     model, asked = models(plan(), solution(), scores(0.9))
     solved = await mgv(PROBLEM, asked, knowledge=Knowledge(repertoire=SMALL))
     assert (solved.answer, solved.confidence, solved.completed) == ("10", pytest.approx(0.9), True)
-    assert solved.end == End("accepted", "the verifier accepted cycle 1, with 0.90 of 0.85")
+    assert solved.end == MethodEnd("accepted", "the verifier accepted cycle 1, with 0.90 of 0.85")
     assert {stage: usage.calls for stage, usage in solved.usage.items()} == {"monitor": 1, "generate": 1, "verify": 1}
     monitor, generate, verify = model.requests
     assert monitor.instructions == snapshot("""\

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth, lengthened
 from insula.errors import InputError
 from insula_solve import programs
-from insula_solve.programs import check_tests, evaluate, run_program
+from insula_solve.programs import check_tests, evaluate_expression, run_program
 
 GENERATED = 20_000
 
@@ -46,7 +46,7 @@ def test_it_agrees_with_fractions_on_twenty_thousand_expressions() -> None:
     computed = 0
     for _ in range(GENERATED):
         text, value = grown(lot, 2)
-        assert evaluate(text) == value, text
+        assert evaluate_expression(text) == value, text
         computed += 1
     assert computed == GENERATED
 
@@ -71,7 +71,7 @@ def test_it_agrees_with_fractions_on_twenty_thousand_expressions() -> None:
     ],
 )
 def test_precedence_and_functions_are_those_of_python(text: str, value: int | Fraction) -> None:
-    assert evaluate(text) == value
+    assert evaluate_expression(text) == value
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_precedence_and_functions_are_those_of_python(text: str, value: int | Fr
 )
 def test_what_is_no_small_arithmetic_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(InputError, match=r"\.$|adds one assignment"):
-        evaluate(text)
+        evaluate_expression(text)
 
 
 @given(st.text(max_size=120))
 def test_any_text_is_computed_or_refused(text: str) -> None:
-    for read in (evaluate, run_program):
+    for read in (evaluate_expression, run_program):
         with suppress(InputError):
             read(text)
 
@@ -113,7 +113,7 @@ def refused(read: Callable[[str], object]) -> Callable[[str], None]:
 
 @pytest.mark.parametrize("piece", ["1+", "-", "(", "9**", "1e9*", "2^", "9%", "1_0,", "(1)", "1.", "99999*"])
 def test_the_worst_of_its_own_alphabet_takes_no_time(piece: str) -> None:
-    assert growth(refused(evaluate), lambda size: (piece * size)[:size] + "1", 480) <= LINEAR
+    assert growth(refused(evaluate_expression), lambda size: (piece * size)[:size] + "1", 480) <= LINEAR
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from insula.testing import ScriptedModel
 from insula_solve import Models, self_refine
 from insula_solve.answers import compute_program
 from insula_solve.programs import find_program
-from insula_solve.prompts import prompt
-from insula_solve.solution import End
+from insula_solve.prompts import make_prompt
+from insula_solve.solution import MethodEnd
 
 pytestmark = pytest.mark.anyio
 
@@ -21,10 +21,10 @@ async def test_it_rewrites_until_the_critic_finds_nothing_wrong() -> None:
     model = ScriptedModel([FIRST, BETTER, "Each line follows. It is correct!"])
     solved = await self_refine(PROBLEM, Models(generator=model))
     assert (solved.answer, [attempt.value for attempt in solved.attempts]) == ("10", ["5", "10"])
-    assert solved.end == End("accepted", "the critic found nothing wrong")
+    assert solved.end == MethodEnd("accepted", "the critic found nothing wrong")
     settings = [(request.settings["max_tokens"], request.settings["temperature"]) for request in model.requests]
     assert settings == [(300, 0.0), (600, 0.7), (600, 0.7)]
-    assert model.requests[0].prompt == prompt("program", problem=PROBLEM).prompt, (
+    assert model.requests[0].prompt == make_prompt("program", problem=PROBLEM).prompt, (
         "as insula's, so that they share the reply"
     )
     grown = [request.prompt.partition("Question: " + PROBLEM)[2] for request in model.requests]

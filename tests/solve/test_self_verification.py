@@ -8,7 +8,7 @@ from insula.llm.budget import Account, Budget
 from insula.testing import Reply, Request, ScriptedModel
 from insula_solve import Models
 from insula_solve.baselines import build_self_verification, mask_numbers, self_verification
-from insula_solve.solution import End
+from insula_solve.solution import MethodEnd
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +32,7 @@ def script(*answers: int):
 async def test_chains_that_agree_are_believed() -> None:
     model = ScriptedModel(script(10, 10, 10, 10, 10))
     solved = await self_verification(PROBLEM, Models(generator=model))
-    assert (solved.answer, solved.spent.calls, solved.end) == ("10", 5, End("agreed", "all chains agree"))
+    assert (solved.answer, solved.spent.calls, solved.end) == ("10", 5, MethodEnd("agreed", "all chains agree"))
     assert {request.settings["temperature"] for request in model.requests} == {0.3}
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth, lengthened
 from insula_solve.amounts import normalise_answer, parse_number, strip_markup
-from insula_solve.answers import Answer, find_answer, is_correct
+from insula_solve.answers import ParsedAnswer, find_answer, is_correct
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_a_marked_answer_is_found(reply: str, value: str) -> None:
 
 def test_without_a_mark_the_last_number_stands_in_unless_the_reply_was_cut_off() -> None:
     assert find_answer("There are 3, then 4 apples") is None
-    assert find_answer("There are 3 + 1 = 4 apples") == Answer("4", "4", marked=False)
+    assert find_answer("There are 3 + 1 = 4 apples") == ParsedAnswer("4", "4", marked=False)
     assert find_answer("There are 3, then 4", truncated=True) is None
-    assert find_answer(r"\boxed{4} and then", truncated=True) == Answer("4", "4")
+    assert find_answer(r"\boxed{4} and then", truncated=True) == ParsedAnswer("4", "4")
     assert find_answer(r"There are 3, so \boxed{4", truncated=True) is None
-    assert find_answer(r"So she has \frac{1}{2}") == Answer("0.5", "1/2", marked=False)
+    assert find_answer(r"So she has \frac{1}{2}") == ParsedAnswer("0.5", "1/2", marked=False)
     assert find_answer("I cannot help with that.") is None
     assert find_answer("") is None
 

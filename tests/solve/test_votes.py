@@ -14,10 +14,17 @@ from insula_solve.answers import answer_with_number
 from insula_solve.baselines import AGREED, WAVES
 from insula_solve.features import read_features
 from insula_solve.solution import Attempt
-from insula_solve.votes import Policy, Standing, estimate_confidence, is_settled, raise_confidence, rank_answers
+from insula_solve.votes import (
+    AnswerStanding,
+    VotePolicy,
+    estimate_confidence,
+    is_settled,
+    raise_confidence,
+    rank_answers,
+)
 
 PROBLEM = read_features("Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?")
-POLICY = Policy(attempts=9)
+POLICY = VotePolicy(attempts=9)
 VOTES = st.lists(st.integers(1, 5), min_size=1, max_size=12)
 
 
@@ -29,13 +36,13 @@ def chains(answers: list[int]) -> list[Attempt]:
     ]
 
 
-def sure(answers: list[int], policy: Policy = POLICY) -> float:
+def sure(answers: list[int], policy: VotePolicy = POLICY) -> float:
     """The confidence in the leading answer."""
     attempts = chains(answers)
     return estimate_confidence(rank_answers(attempts, PROBLEM, policy), attempts, PROBLEM, policy)
 
 
-def integrated(answers: list[int], policy: Policy = POLICY) -> float:
+def integrated(answers: list[int], policy: VotePolicy = POLICY) -> float:
     """The same by numbers: over each chance that an attempt at the problem may have to be right."""
     share = (np.arange(200_000) + 0.5) / 200_000
     strength = 1 / policy.alike - 1
@@ -81,12 +88,12 @@ def test_attempts_of_several_kinds_are_trusted_more_and_never_for_certain() -> N
         0.9,
         1.0,
     ]
-    assert raise_confidence(0.7, Policy(unlike=0.0)) == pytest.approx(0.7)
+    assert raise_confidence(0.7, VotePolicy(unlike=0.0)) == pytest.approx(0.7)
 
 
 def test_chains_that_say_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="say nothing among 4 wrong answers; give one above"):
-        Policy(chain=0.2)
+        VotePolicy(chain=0.2)
 
 
 def test_an_attempt_without_an_answer_speaks_for_a_hard_problem() -> None:
@@ -94,7 +101,7 @@ def test_an_attempt_without_an_answer_speaks_for_a_hard_problem() -> None:
 
 
 def test_where_attempts_are_independent_it_approaches_the_share_of_the_votes() -> None:
-    policy = Policy(alike=1e-4, repeated=1.0)
+    policy = VotePolicy(alike=1e-4, repeated=1.0)
     attempts = chains([1, 1, 1, 2, 3])
     standing = rank_answers(attempts, PROBLEM, policy)
     assert estimate_confidence(standing, attempts, PROBLEM, policy) == pytest.approx(standing[0].share, abs=0.01)
@@ -134,7 +141,7 @@ def _world(problems: int) -> list[list[int]]:
     return found
 
 
-def _ended(answers: list[int]) -> tuple[Standing, list[int]]:
+def _ended(answers: list[int]) -> tuple[AnswerStanding, list[int]]:
     """The leading answer where the method ends, and the answers until then."""
     for made in range(2, len(answers)):
         standing = rank_answers(chains(answers[:made]), PROBLEM, POLICY)

@@ -9,7 +9,7 @@ import pytest
 from sessions import Session, edits, fails, pytest_fails, runs
 
 from insula.cli.main import main
-from insula.cli.worth import shorten, summary
+from insula.cli.worth import shorten_names, summarize_worth
 from insula.coding.replay.worth import SHARE, TURNS, HookWorth, format_effect, format_verdict, make_row, measure_worth
 from insula.coding.step import digest
 from insula.worth import compare_outcomes as worth_of
@@ -69,7 +69,7 @@ def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path, 
 def test_how_many_sessions_are_missing_is_told() -> None:
     known = make_row("notes", TURNS, worth_of(make_amounts([2.0] * 400, 25), make_amounts([9.0] * 400, 25)), 7.0)
     row = make_row("rules", SHARE, worth_of(make_rate(2, 10), make_rate(3, 9)), 7.0)
-    lines = list(summary(HookWorth(days=7, sessions=1, calls=1, effects=[known, row])))
+    lines = list(summarize_worth(HookWorth(days=7, sessions=1, calls=1, effects=[known, row])))
     assert lines[-2].startswith("Do they help? notes: ")
     assert lines[-1].endswith(
         ": it takes about 30 with and 30 without. So far, rules: 10 with, 9 without "
@@ -172,7 +172,7 @@ def test_the_holdout_is_the_one_that_is_disclosed() -> None:
 
 
 def test_names_of_sessions_are_cut_so_that_they_can_be_told_apart() -> None:
-    assert [*shorten(["0193a2b4-1111-7222", "monday"]).values()] == ["0193a2b4", "monday"]
-    assert {*shorten(["0193a2b4-1111-7222", "0193a2b4-1111-7333"]).values()} == {"0193a2b4…7222", "0193a2b4…7333"}
+    assert [*shorten_names(["0193a2b4-1111-7222", "monday"]).values()] == ["0193a2b4", "monday"]
+    assert {*shorten_names(["0193a2b4-1111-7222", "0193a2b4-1111-7333"]).values()} == {"0193a2b4…7222", "0193a2b4…7333"}
     alike = ["0193a2b4-1-7222", "0193a2b4-2-7222"]
-    assert [*shorten(alike).values()] == alike
+    assert [*shorten_names(alike).values()] == alike

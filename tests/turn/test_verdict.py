@@ -3,7 +3,7 @@
 import pytest
 
 from insula.agent.chat import Chat
-from insula.cli.render import under_reply, why
+from insula.cli.render import render_why, under_reply
 from insula.metacognition import Metacognition
 from insula.metacognition.outcome import TurnResult
 from insula.server.page.views.words import came_to
@@ -74,8 +74,8 @@ async def test_under_an_everyday_exchange_stands_nothing_and_why_says_what_memor
         await chat.reply("u", "before", "I live in Porto.")
         reply = await chat.reply("u", "now", "How long should I boil my egg?")
     assert not under_reply(reply)
-    assert reply.record()["verdict"]["text"] == ""
-    assert why_so("general").text.capitalize() in "".join(map(str, getattr(why(reply), "renderables", ())))
+    assert reply.to_record()["verdict"]["text"] == ""
+    assert why_so("general").text.capitalize() in "".join(map(str, getattr(render_why(reply), "renderables", ())))
 
 
 @pytest.mark.parametrize("kind", KINDS)

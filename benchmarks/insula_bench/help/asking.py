@@ -131,7 +131,7 @@ async def _ask(requests: Sequence[Request], terms: Terms, lines: Lines) -> None:
     shown = _Progress(len(requests))
     same: dict[str, asyncio.Task[Generation]] = {}
 
-    async with resolve_model(terms.model, settings.load().weights) as model:
+    async with resolve_model(terms.model, settings.load_settings().weights) as model:
 
         async def once(request: Request) -> Generation:
             async with gate:

@@ -72,7 +72,7 @@ def run(options: Options) -> int:
     """
     if options.part not in PARTS:
         raise InputError(f"There is no part {options.part!r}; name one of {', '.join(PARTS)}.")
-    out, model = Path(options.out), options.model or settings.load().model
+    out, model = Path(options.out), options.model or settings.load_settings().model
     if options.part == gate.PART:
         return gate.run(out)
     if options.part == answer.PART:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from insula.agent.identity import OWN
-from insula.claims import quote
+from insula.claims import quote_claim
 from insula.llm.local import EMBEDDED
 from insula.text.analysis import LANGUAGES
 from insula.turn.instructions import compose_instructions
@@ -51,9 +51,9 @@ def _texts() -> Iterator[str]:
             language=language,
             guidelines="guidelines",
             guidance=["guidance"],
-            lessons=[quote("lesson", "a lesson")],
+            lessons=[quote_claim("lesson", "a lesson")],
             wishes=["a wish"],
-            mend=quote("mend.impasse", "a sentence on the last turn"),
+            mend=quote_claim("mend.impasse", "a sentence on the last turn"),
         )
         yield f"{words.instructions}\n\n{words.reminder}"
 

@@ -153,7 +153,7 @@ def measure(terms: Terms) -> list[dict[str, Any]]:
 async def _all(missing: Sequence[tuple[Task, int]], terms: Terms, lines: Lines) -> None:
     gate, done = asyncio.Semaphore(terms.parallel), 0
     print(f"insula: {len(missing)} runs of up to {terms.turns} turns", file=sys.stderr, flush=True)
-    async with resolve_model(terms.model, settings.load().weights) as model:
+    async with resolve_model(terms.model, settings.load_settings().weights) as model:
 
         async def one(task: Task, seed: int) -> None:
             nonlocal done

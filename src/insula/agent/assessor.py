@@ -40,7 +40,7 @@ LOW = 0.5
 """A part below this raises its flag."""
 
 
-class Judgement(BaseModel):
+class ModelJudgement(BaseModel):
     """What the judging model fills in: whole numbers, because a grammar does not keep fractions within bounds."""
 
     responsiveness: int = Field(ge=0, le=100)
@@ -52,7 +52,7 @@ class Judgement(BaseModel):
 def llm_assessor(model: "Model", account: Account | None = None) -> Assessor:
     """An assessor that asks `model`; pass it to `Chat(assessor=…)`."""
 
-    async def assess(message: str, response: str, recent: Sequence[str], identity: Identity) -> Assessment:
+    async def ask_judge(message: str, response: str, recent: Sequence[str], identity: Identity) -> Assessment:
         text = PROMPT.format(
             about=", ".join(filter(None, (identity.name, identity.about))) or "an assistant",
             message=message,
@@ -61,14 +61,14 @@ def llm_assessor(model: "Model", account: Account | None = None) -> Assessor:
         )
         prompt = Prompt(instructions=INSTRUCTIONS, prompt=text)
         judged = await generate_reply(
-            model, prompt, purpose="assess", account=account, schema=Judgement, max_tokens=100, temperature=0.0
+            model, prompt, purpose="assess", account=account, schema=ModelJudgement, max_tokens=100, temperature=0.0
         )
         return to_assessment(judged.value, message)
 
-    return assess
+    return ask_judge
 
 
-def to_assessment(judged: Judgement, message: str) -> Assessment:
+def to_assessment(judged: ModelJudgement, message: str) -> Assessment:
     """A judgement on our scale: the mean of the three parts, halved for a repetition."""
     parts = Parts(
         responsiveness=judged.responsiveness / 100,

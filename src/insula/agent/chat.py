@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from insula.agent import context
-from insula.agent.guided import Guide, guide
-from insula.agent.requests import Requests, parts
+from insula.agent.guided import ReplyGuide, guide_reply
+from insula.agent.requests import KeptRequests, split_request
 from insula.errors import BudgetExceeded, InputError, ModelError, ModelSilent
 from insula.llm.budget import Account
 from insula.llm.client import Generation, Prompt, generate_reply
-from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, brought
+from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, record_recalled
 from insula.session.adaptation import Stage
 from insula.session.saved import Advisory, Saved
 from insula.session.snapshot import Snapshot
@@ -71,7 +71,7 @@ class Reply:
     saved: tuple[str, ...] = ()
     """What of the message was learned, in the user's words."""
 
-    def record(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, Any]:
         """The reply as `insula chat --json` prints it."""
         assessment = self.assessment
         return {
@@ -100,7 +100,7 @@ class Reply:
             if self.verdict is None
             else {"kind": self.verdict.kind, "text": self.verdict.text, "tone": self.verdict.tone},
             "signals": [{"kind": signal.kind, "reason": signal.reason} for signal in self.signals],
-            "recalled": brought(self.recalled, self.shown),
+            "recalled": record_recalled(self.recalled, self.shown),
             "lessons": [{"id": one.id, "arm": one.arm} for one in self.lessons],
             "tokens": {"input": self.usage.input_tokens, "output": self.usage.output_tokens},
             "ms": {"model": round(self.model_ms, 2), "added": round(self.added_ms, 2)},
@@ -142,7 +142,7 @@ class Chat:
         timeout: float = 120.0,
         assessor: Assessor | None = None,
         guided: bool = False,
-        requests: Requests | None = None,
+        requests: KeptRequests | None = None,
     ) -> None:
         self.metacognition = metacognition
         self.model = model
@@ -182,7 +182,7 @@ class Chat:
         Raises:
             InputError: the message is empty or too long.
         """
-        _check(message, text)
+        _check_length(message, text)
         usage = Usage()
         failure: ModelError | BudgetExceeded | None = None
         silence = ""
@@ -190,7 +190,7 @@ class Chat:
         try:
             async with turn:
                 try:
-                    usage = await self._answer(turn, text, on_delta)
+                    usage = await self._answer_turn(turn, text, on_delta)
                 except ModelSilent as error:
                     turn.finish("")
                     silence = str(error)
@@ -200,43 +200,43 @@ class Chat:
         finally:
             if turn.number and on_kept:
                 on_kept()
-        return _reply(turn, usage, failure, silence)
+        return _make_reply(turn, usage, failure, silence)
 
-    async def _answer(self, turn: Turn, text: str, on_delta: Callable[[str], None] | None) -> Usage:
-        led = await guide(turn) if self.guided and not text else Guide()
+    async def _answer_turn(self, turn: Turn, text: str, on_delta: Callable[[str], None] | None) -> Usage:
+        led = await guide_reply(turn) if self.guided and not text else ReplyGuide()
         if led.text:
             turn.finish(led.text)
             return Usage()
-        sent = context.prompt(turn, self.base, self.history_chars, text)
+        sent = context.make_prompt(turn, self.base, self.history_chars, text)
         if self.guided and not text:  # it is asked what needs no memory, and repeats notes instead of heeding them
             sent = replace(sent, prompt=turn.message)
         if self.requests is not None and turn.number:
             with turn.kept_from_host("requests"):
-                self.requests.keep(turn.user, turn.session, turn.number, parts(sent, turn.message))
-        first = await self._generate(sent, on_delta)
+                self.requests.keep_request(turn.user, turn.session, turn.number, split_request(sent, turn.message))
+        first = await self._ask_model(sent, on_delta)
         timed = replace(first.usage, seconds_to_first_token=first.first_token_seconds)
         first = replace(first, text=led.frame.replace("{what}", first.text))
-        result = await self._finished(turn, first, timed)
+        result = await self._finish_turn(turn, first, timed)
         if "retry" in turn.saved:
             turn.note_saved("retry", Saved(output_tokens=self.max_tokens))
         if not result.again:
             return timed
         # Asked once more at once (`retry`): the better of the two responses stands.
-        second = await self._generate(context.again(sent, first.text, result.again), None)
+        second = await self._ask_model(context.retry_prompt(sent, first.text, result.again), None)
         spent = timed + second.usage
-        once_more = await self._finished(turn, second, spent)
-        if _score(once_more) < _score(result):
-            await self._finished(turn, first, spent)
+        once_more = await self._finish_turn(turn, second, spent)
+        if _score_of(once_more) < _score_of(result):
+            await self._finish_turn(turn, first, spent)
         return spent
 
-    async def _finished(self, turn: Turn, generation: Generation, usage: Usage) -> TurnResult:
+    async def _finish_turn(self, turn: Turn, generation: Generation, usage: Usage) -> TurnResult:
         assessor = None if "assessor_model" in turn.skipped else self.assessor
         if assessor is not self.assessor:
             turn.note_saved("skipped_stages", Saved(calls=1))
-        assessment = await self._assess(assessor, turn, generation.text) if assessor else None
+        assessment = await self._ask_assessor(assessor, turn, generation.text) if assessor else None
         return turn.finish(generation.text, assessment=assessment, usage=usage, logprobs=generation.logprobs)
 
-    async def _generate(self, prompt: Prompt, on_delta: Callable[[str], None] | None) -> Generation:
+    async def _ask_model(self, prompt: Prompt, on_delta: Callable[[str], None] | None) -> Generation:
         """Ask the model, with log-probabilities unless it refuses them; that is asked once."""
         return await generate_reply(
             self.model,
@@ -251,7 +251,7 @@ class Chat:
             refused=self._refused,
         )
 
-    async def _assess(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
+    async def _ask_assessor(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
         """The assessor's judgement, or None where it fails: then the self-monitor's stands."""
         recent = [line.content for line in turn.history if line.provenance == "assistant"]
         with turn.kept_from_host("assess"):
@@ -259,11 +259,11 @@ class Chat:
         return None
 
 
-def _score(result: TurnResult) -> float:
+def _score_of(result: TurnResult) -> float:
     return result.assessment.score if result.assessment else 0.0
 
 
-def _check(message: str, text: str) -> None:
+def _check_length(message: str, text: str) -> None:
     if not clean_text(message).strip():
         raise InputError("The message is empty; write something.")
     if (size := len(message) + len(text)) > MESSAGE_CHARS:
@@ -272,7 +272,7 @@ def _check(message: str, text: str) -> None:
         )
 
 
-def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None, silence: str) -> Reply:
+def _make_reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None, silence: str) -> Reply:
     result = turn.result
     return Reply(
         turn=turn.number,

@@ -12,27 +12,27 @@ HISTORY_CHARS = 6_000
 """Characters of the session that are sent along: about 1,500 tokens."""
 
 
-def prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS, text: str = "") -> Prompt:
+def make_prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS, text: str = "") -> Prompt:
     """The request of one turn: base, what metacognition says, the session, the message, and what to keep to in it.
 
     Of the session a slow model is sent less, which the turn is told. A text that the message is about stands before it.
     """
     instructions = "\n\n".join(part for part in (base, turn.instructions) if part)
-    sent = history(turn.history, int(history_chars * turn.controls.history_share))
-    usual = history(turn.history, int(history_chars * turn.engine.controls.history_share))
+    sent = recent_history(turn.history, int(history_chars * turn.controls.history_share))
+    usual = recent_history(turn.history, int(history_chars * turn.engine.controls.history_share))
     unsent = _count_chars(usual) - _count_chars(sent)
     turn.note_saved("history_share", Saved(history_chars=unsent or None))
     about = f"{text.strip()}\n\n---\n\n" if text.strip() else ""
     return Prompt(instructions=instructions, history=sent, prompt=f"{about}{turn.prompt}")
 
 
-def again(asked: Prompt, response: str, sentence: str) -> Prompt:
+def retry_prompt(asked: Prompt, response: str, sentence: str) -> Prompt:
     """The request that asks once more, at once: the same, with the response and what it lacks behind it."""
     said: list[tuple[Role, str]] = [*asked.history, ("user", asked.prompt), ("assistant", response)]
     return Prompt(instructions=asked.instructions, history=said, prompt=sentence)
 
 
-def history(lines: Sequence[TurnLine], room: int) -> list[tuple[Role, str]]:
+def recent_history(lines: Sequence[TurnLine], room: int) -> list[tuple[Role, str]]:
     """The last lines that fit, oldest first, beginning with one of the user's.
 
     No response is left out for what the monitor made of it: one may be asked about, and the monitor may be wrong.

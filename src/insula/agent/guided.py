@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from insula.agent.identity import OWN
-from insula.claims import template
+from insula.claims import claim_template
 from insula.language.owner import USER
 from insula.memory.retrieval.embedding import embed_text, embedded_all
 from insula.memory.storage.vectors import Array
@@ -42,7 +42,7 @@ _MADE: frozenset[AskKind] = frozenset({"request", "code"})
 _MONTHS = re.compile(r"\s*\([^()]*\d{4}\)$")
 
 
-class Guide(NamedTuple):
+class ReplyGuide(NamedTuple):
     """How a reply is made: as a text, or by the model within a frame."""
 
     text: str = ""
@@ -50,45 +50,45 @@ class Guide(NamedTuple):
     """What stands around the model's words."""
 
 
-async def guide(turn: Turn) -> Guide:
+async def guide_reply(turn: Turn) -> ReplyGuide:
     """How the reply to a turn is made."""
     message = analyse_text(turn.message)
     language = message.language if message.language in LANGUAGES else "en"
     asked = find_asks(message)
     if turn.forgetting:  # what is found or erased stands under the reply
-        return Guide(text="OK.")
+        return ReplyGuide(text="OK.")
     if meant := _find_meant(turn):
-        return Guide(text=await _answer(turn, meant, language))
+        return ReplyGuide(text=await _answer_question(turn, meant, language))
     if not asked:
         told = " ".join(sentence.text for sentence in find_assertions(message))
         if not told or is_small_talk(message):
-            return Guide(text=template("guided.fine", "", language))
-        left_out = [template("guided.unkept", "", language)] if redact(told) != told else []
-        return Guide(text=" ".join([_said("noted", told, language), *left_out]).strip())
+            return ReplyGuide(text=claim_template("guided.fine", "", language))
+        left_out = [claim_template("guided.unkept", "", language)] if redact(told) != told else []
+        return ReplyGuide(text=" ".join([_acknowledge("noted", told, language), *left_out]).strip())
     if all(ask.kind in _MADE for ask in asked) and not turn.personal:
-        return Guide(text=template("guided.declined", "", language))
+        return ReplyGuide(text=claim_template("guided.declined", "", language))
     shown = [one for one in turn.recalled if one.memory.id in turn.shown]
     line = next((one.told for one in shown if one.memory.provenance == "user" and one.memory.speaker == USER), "")
     of_user = turn.personal or any(is_about_user(ask, language) for ask in asked)
     if line and (of_user or turn.confidence.level == "high"):
         which = "nearest" if turn.confidence.level == "low" else "told"
-        return Guide(text=_said(which, _MONTHS.sub("", line), language))
+        return ReplyGuide(text=_acknowledge(which, _MONTHS.sub("", line), language))
     if turn.personal:
-        return Guide(text=template("guided.untold", "", language))
-    return Guide(frame=f"{template('guided.uncertain', '', language)} {{what}}")
+        return ReplyGuide(text=claim_template("guided.untold", "", language))
+    return ReplyGuide(frame=f"{claim_template('guided.uncertain', '', language)} {{what}}")
 
 
-async def _answer(turn: Turn, meant: Asked, language: str) -> str:
+async def _answer_question(turn: Turn, meant: Asked, language: str) -> str:
     if meant == "hello":
-        return template("guided.hello", "", language)
+        return claim_template("guided.hello", "", language)
     if meant == "self":
-        return template("guided.self", "", language).format(name=turn.engine.identity.name or OWN.name)
+        return claim_template("guided.self", "", language).format(name=turn.engine.identity.name or OWN.name)
     facts = (await list_facts(turn.engine.store, turn.user, limit=LISTED)).facts
     screened = [screen_text(redact(fact.text), WHAT_CHARS) for fact in facts if not fact.over]
     lines = [f"- {one.text}" for one in screened if one.text and not one.reasons]
     if not lines:
-        return template("guided.unknown", "", language)
-    return template("guided.known", "", language).format(what="\n".join(lines))
+        return claim_template("guided.unknown", "", language)
+    return claim_template("guided.known", "", language).format(what="\n".join(lines))
 
 
 def _find_meant(turn: Turn) -> Asked | None:
@@ -96,21 +96,21 @@ def _find_meant(turn: Turn) -> Asked | None:
     if turn.engine.embed is not embed_text:
         return None
     (vector,) = embedded_all(embed_text, [turn.message])
-    near = {meant: float((rows @ vector).max()) for meant, rows in _sentences().items()}
+    near = {meant: float((rows @ vector).max()) for meant, rows in _embed_examples().items()}
     nearest = max(near, key=lambda meant: near[meant])
     return next((meant for meant, least in NEAR.items() if meant == nearest and near[meant] >= least), None)
 
 
 @cache
-def _sentences() -> Mapping[str, Array]:
+def _embed_examples() -> Mapping[str, Array]:
     """The vectors of the sentences that stand for each meaning."""
     told: dict[str, list[str]] = json.loads((files("insula.agent") / "guided_asked.json").read_text("utf-8"))
     return {meant: np.stack(embedded_all(embed_text, texts)) for meant, texts in told.items()}
 
 
-def _said(which: str, what: str, language: str) -> str:
+def _acknowledge(which: str, what: str, language: str) -> str:
     """What was told, said back; nothing where it reads like an order."""
     screened = screen_text(redact(what), WHAT_CHARS)
     if screened.reasons or not screened.text:
         return ""
-    return template(f"guided.{which}", "", language).format(what=screened.text)
+    return claim_template(f"guided.{which}", "", language).format(what=screened.text)

@@ -15,7 +15,7 @@ OWN = Identity(name="Insula", about="a helpful assistant")
 """Who the reference agent is where nobody says otherwise."""
 
 
-def load(path: Path, *, required: bool = False) -> Identity:
+def load_identity(path: Path, *, required: bool = False) -> Identity:
     """The identity in a file, or the default one where there is no file.
 
     Args:
@@ -41,11 +41,11 @@ def load(path: Path, *, required: bool = False) -> Identity:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise SettingsError(f"The identity file {str(path)!r} has a bad {where!r}: {first['msg']}.") from error
-    _check(identity, path)
+    _check_patterns(identity, path)
     return identity
 
 
-def _check(identity: Identity, path: Path) -> None:
+def _check_patterns(identity: Identity, path: Path) -> None:
     for pattern in identity.forbidden:
         try:
             re.compile(pattern)

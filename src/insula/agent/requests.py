@@ -24,7 +24,7 @@ CHARS_PER_TOKEN = 4
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
-class Part(NamedTuple):
+class RequestPart(NamedTuple):
     """A piece of a request."""
 
     source: str
@@ -37,28 +37,28 @@ class Part(NamedTuple):
         return -(-len(self.text) // CHARS_PER_TOKEN)
 
 
-def parts(asked: Prompt, message: str) -> list[Part]:
+def split_request(asked: Prompt, message: str) -> list[RequestPart]:
     """A request in the order in which the model reads it, each piece with its source."""
-    found = [*_sections(asked.instructions)]
-    found += [Part(f"the conversation so far: {role}", text) for role, text in asked.history]
+    found = [*_split_sections(asked.instructions)]
+    found += [RequestPart(f"the conversation so far: {role}", text) for role, text in asked.history]
     before, here, after = asked.prompt.partition(message)
     if not here:
-        return [*found, Part("your message", asked.prompt)]
+        return [*found, RequestPart("your message", asked.prompt)]
     around = (("what is put before it", before), ("your message", here), ("what is put behind it", after))
-    return [*found, *(Part(source, text) for source, text in around if text.strip())]
+    return [*found, *(RequestPart(source, text) for source, text in around if text.strip())]
 
 
-def _sections(instructions: str) -> Iterator[Part]:
+def _split_sections(instructions: str) -> Iterator[RequestPart]:
     marks = [*_SECTION.finditer(instructions)]
     first = marks[0].start() if marks else len(instructions)
     if instructions[:first].strip():
-        yield Part("who it is, and what it was told of this turn", instructions[:first].strip())
+        yield RequestPart("who it is, and what it was told of this turn", instructions[:first].strip())
     for at, mark in enumerate(marks):
         end = marks[at + 1].start() if at + 1 < len(marks) else len(instructions)
-        yield Part(mark[1].strip(), instructions[mark.start() : end].strip())
+        yield RequestPart(mark[1].strip(), instructions[mark.start() : end].strip())
 
 
-class Requests:
+class KeptRequests:
     """Where the requests of each user are kept.
 
     Args:
@@ -68,7 +68,7 @@ class Requests:
     def __init__(self, path_of: Callable[[str], Path | None]) -> None:
         self._path_of = path_of
 
-    def keep(self, user: str, session: str, turn: int, asked: Sequence[Part]) -> None:
+    def keep_request(self, user: str, session: str, turn: int, asked: Sequence[RequestPart]) -> None:
         """Keep the request of a turn, without secrets.
 
         Raises:
@@ -78,40 +78,44 @@ class Requests:
             return
         record = {"session": session, "turn": turn, "parts": [[one.source, redact(one.text)] for one in asked]}
         foreign.private(path.parent)
-        _shorten(path)
+        _shorten_file(path)
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
             os.write(handle, json.dumps(record).encode() + b"\n")
         finally:
             os.close(handle)
 
-    def of(self, user: str, session: str, turn: int) -> list[Part] | None:
+    def find_request(self, user: str, session: str, turn: int) -> list[RequestPart] | None:
         """The request of a turn; None where it is not kept any more."""
         path = self._path_of(user)
-        for line in reversed(_lines(path)) if path else ():
+        for line in reversed(_read_lines(path)) if path else ():
             with suppress(ValueError):
                 record = json.loads(line)
                 if is_object(record) and (record.get("session"), record.get("turn")) == (session, turn):
                     known = record.get("parts")
-                    return [Part(str(one[0]), str(one[1])) for one in known if is_list(one)] if is_list(known) else []
+                    return (
+                        [RequestPart(str(one[0]), str(one[1])) for one in known if is_list(one)]
+                        if is_list(known)
+                        else []
+                    )
         return None
 
-    def forget(self, user: str) -> None:
+    def forget_user(self, user: str) -> None:
         """Let go of all requests of a user."""
         if (path := self._path_of(user)) is not None:
             path.unlink(missing_ok=True)
 
 
-def _lines(path: Path) -> list[bytes]:
+def _read_lines(path: Path) -> list[bytes]:
     try:
         return foreign.read(path, 2 * MOST_BYTES).splitlines()
     except OSError:
         return []
 
 
-def _shorten(path: Path) -> None:
+def _shorten_file(path: Path) -> None:
     if path.exists() and path.stat().st_size > MOST_BYTES:
-        lines = _lines(path)
+        lines = _read_lines(path)
         temporary = path.with_suffix(".new")
         temporary.touch(mode=0o600)
         temporary.write_bytes(b"\n".join([*lines[len(lines) // 2 :], b""]))

@@ -20,33 +20,33 @@ _USAGE: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ 
 """Typer has a Click of its own, and does not export this."""
 
 
-def run(app: typer.Typer) -> int:
+def run_as_json(app: typer.Typer) -> int:
     """Run the command so that even what cannot be read of its words is told as JSON; returns the exit code."""
     words = sys.argv[1:]
     try:
-        return _said(app, words) if _speaks(app, words) else _ran(app, words)
+        return _run_spoken(app, words) if _lacks_json(app, words) else _run_words(app, words)
     except typer.Abort:
         return 1
     except Exception as error:
         if not isinstance(error, _USAGE):
             raise
         unreadable: Any = error
-        failed("UsageError", unreadable.format_message(), json=True)
+        report_failure("UsageError", unreadable.format_message(), json=True)
         return int(unreadable.exit_code)
 
 
-def failed(kind: str, message: str, json: bool) -> None:
+def report_failure(kind: str, message: str, json: bool) -> None:
     """Say on standard error what failed."""
     told = dumps({"error": {"kind": kind, "message": message}}, ensure_ascii=False) if json else f"insula: {message}"
     print(told, file=sys.stderr)
 
 
-def _ran(app: typer.Typer, words: Sequence[str]) -> int:
+def _run_words(app: typer.Typer, words: Sequence[str]) -> int:
     code = app(list(words), standalone_mode=False)
     return code if isinstance(code, int) else 0
 
 
-def _speaks(app: typer.Typer, words: Sequence[str]) -> bool:
+def _lacks_json(app: typer.Typer, words: Sequence[str]) -> bool:
     """Whether the command that is named has words for its result, and no JSON."""
     command: Any = typer.main.get_command(app)
     for word in words:
@@ -56,10 +56,10 @@ def _speaks(app: typer.Typer, words: Sequence[str]) -> bool:
     return not any(OPTION in one.opts for one in command.params)
 
 
-def _said(app: typer.Typer, words: Sequence[str]) -> int:
+def _run_spoken(app: typer.Typer, words: Sequence[str]) -> int:
     if sys.stdin.isatty():
         sys.stdin = io.StringIO()  # nobody sees a question
     with redirect_stdout(io.StringIO()) as heard:
-        code = _ran(app, [word for word in words if word != OPTION])
+        code = _run_words(app, [word for word in words if word != OPTION])
     print(dumps({"v": 1, "said": heard.getvalue().splitlines()}, ensure_ascii=False))
     return code

@@ -11,7 +11,7 @@ from insula.agent.chat import Reply
 from insula.cli import lines, render
 from insula.cli.chat import new_session
 from insula.cli.common import LOG_FILE, log_to
-from insula.cli.opening import opened
+from insula.cli.opening import open_agent
 from insula.cli.options import Json, Model, User
 
 MISSING = 'There is no question; write one: insula ask "Where does Ana live?"'
@@ -29,21 +29,21 @@ def ask(
     answer.
     """
     piped = "" if question and lines.is_asked() else lines.read_input(MISSING)
-    settings = settings_module.load()
+    settings = settings_module.load_settings()
     log_to(settings_module.home() / LOG_FILE)
 
-    async def work() -> Reply:
-        async with opened(settings, model or settings.model) as agent:
+    async def ask_agent() -> Reply:
+        async with open_agent(settings, model or settings.model) as agent:
             return await agent.reply(user, new_session(), question or piped, text=piped if question else "")
 
-    reply = asyncio.run(work())
+    reply = asyncio.run(ask_agent())
     if json:
         sources = [one.memory.content for one in reply.recalled if one.memory.id in reply.shown]
-        lines.print_json({**reply.record(), "sources": sources, "saved": list(reply.saved)})
+        lines.print_json({**reply.to_record(), "sources": sources, "saved": list(reply.saved)})
         return int(reply.error is not None)
     if reply.error is None:
         print(reply.response)
-    lines.warn(reply.error or "")
+    lines.print_warning(reply.error or "")
     if under := render.under_reply(reply).plain:
         print(under, file=sys.stderr)
     return int(reply.error is not None)

@@ -22,12 +22,12 @@ def find_commands() -> typer.Typer:
         sys.path.append(str(FOLDER))
     if find_spec(PACKAGE) is not None:
         return cast(typer.Typer, import_module(f"{PACKAGE}.commands").app)
-    alone = typer.Typer(cls=_Elsewhere)
+    alone = typer.Typer(cls=_ElsewhereGroup)
     alone.callback(invoke_without_command=True)(refuse)
     return alone
 
 
-class _Elsewhere(TyperGroup):
+class _ElsewhereGroup(TyperGroup):
     """A group that answers each of its commands with where they are."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

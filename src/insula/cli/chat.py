@@ -23,11 +23,11 @@ from rich.text import Text
 from insula import settings as settings_module
 from insula.agent.chat import Chat, Reply
 from insula.cli import render
-from insula.cli.common import LOG_FILE, log_to, soul_of, understands
-from insula.cli.lines import confirmed
-from insula.cli.opening import opened
+from insula.cli.common import LOG_FILE, log_to, model_understands, soul_of
+from insula.cli.lines import ask_yes
+from insula.cli.opening import open_agent
 from insula.cli.options import Model, User
-from insula.cli.sleep import asleep, show
+from insula.cli.sleep import print_report, show_sleeping
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.cli.status import describe_held, read_held
 from insula.errors import InputError, InsulaError
@@ -81,7 +81,7 @@ STOPPED_BEFORE = "(stopped before what you wrote was kept; write it again if it 
 
 
 @dataclass
-class Conversation:
+class ChatSession:
     """A chat in progress."""
 
     chat: Chat
@@ -106,34 +106,34 @@ def chat(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON record per turn.")] = False,
 ) -> int:
     """Talk to the agent. Piped input is answered line by line; "/session ID" lines start a session."""
-    settings = settings_module.load()
+    settings = settings_module.load_settings()
     log_to(settings_module.home() / LOG_FILE)
     name = model or settings.model
     console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         try:
-            with _waiting():
-                agent = runner.run(stack.enter_async_context(opened(settings, name)))
-                runner.run(_adopt(agent, user))
+            with _show_waiting():
+                agent = runner.run(stack.enter_async_context(open_agent(settings, name)))
+                runner.run(_adopt_soul(agent, user))
             if agent.guided and not json and not runner.run(agent.metacognition.store.nights.list_users()):
                 print(SMALL, file=sys.stderr)
-            begun = session or (runner.run(_last(agent, user)) if resume else None) or new_session()
+            begun = session or (runner.run(_last_session(agent, user)) if resume else None) or new_session()
             runner.run(
                 agent.metacognition.store.resolve_place(user, begun)
             )  # a name that cannot be used is said at once
-            talk = Conversation(agent, runner, user, begun, name, console, json, settings)
+            talk = ChatSession(agent, runner, user, begun, name, console, json, settings)
             if settings.news and not json:
                 _tell_news(talk)
-            _converse(talk)
-            _read(talk)
-            _offer(talk)
+            _run_conversation(talk)
+            _read_conversation(talk)
+            _offer_night(talk)
         finally:
             runner.run(stack.aclose())
     return int(talk.failed)
 
 
-def _tell_news(talk: Conversation) -> None:
+def _tell_news(talk: ChatSession) -> None:
     """What the last night changed; on standard error, since no model said it."""
     if lines := talk.runner.run(changed_last_night(talk.chat.metacognition.store, talk.user)):
         said = Text("\n".join((TITLE, *(f"• {line}" for line in lines), OFF)))
@@ -145,7 +145,7 @@ def new_session() -> str:
     return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
-async def _adopt(chat: Chat, user: str) -> None:
+async def _adopt_soul(chat: Chat, user: str) -> None:
     """Take in what a person wrote into SOUL.md since; a file that cannot be read is no reason not to talk."""
     try:
         await adopt_edits(chat.metacognition.store, user, soul_of(user))
@@ -153,43 +153,43 @@ async def _adopt(chat: Chat, user: str) -> None:
         print(f"insula: {error}", file=sys.stderr)
 
 
-async def _last(chat: Chat, user: str) -> str | None:
+async def _last_session(chat: Chat, user: str) -> str | None:
     sessions = await chat.metacognition.store.sessions.sessions_of(user)
     return sessions[0][0] if sessions else None
 
 
-def _waiting() -> Status:
+def _show_waiting() -> Status:
     """A spinner on standard error while the model loads; nothing where no person is looking."""
     return Console(stderr=True).status("waking the model")
 
 
-def _converse(talk: Conversation) -> None:
+def _run_conversation(talk: ChatSession) -> None:
     interactive = sys.stdin.isatty()
     if interactive and not talk.json:
-        talk.console.print(render.greeting(talk.model, talk.session), style="dim")
-    for line in _typed(talk) if interactive else _piped():
+        talk.console.print(render.render_greeting(talk.model, talk.session), style="dim")
+    for line in _read_typed(talk) if interactive else _read_piped():
         try:
             if _is_command(line):
-                if not _command(talk, line):
+                if not _run_command(talk, line):
                     return
             elif line.strip():
-                _exchange(talk, line, interactive)
+                _run_exchange(talk, line, interactive)
         except InsulaError as error:
             talk.failed |= not interactive
-            _complain(talk, str(error), line)
+            _show_error(talk, str(error), line)
         except KeyboardInterrupt:
             if not interactive:
                 raise
-            talk.console.print(_stopped(talk, line), style="dim")
+            talk.console.print(_stopped_sentence(talk, line), style="dim")
 
 
-def _stopped(talk: Conversation, line: str) -> str:
+def _stopped_sentence(talk: ChatSession, line: str) -> str:
     if _is_command(line):
         return STOPPED
     return STOPPED_KEPT if talk.kept else STOPPED_BEFORE
 
 
-def _typed(talk: Conversation) -> Iterator[str]:
+def _read_typed(talk: ChatSession) -> Iterator[str]:
     """Lines from a person, with editing and history; Ctrl-C clears the line, Ctrl-D ends."""
     hints = iter((LEAVING,))
     path = settings_module.home() / HISTORY_FILE
@@ -222,7 +222,7 @@ def _save_history(path: Path) -> None:
         readline.write_history_file(path)
 
 
-def _piped() -> Iterator[str]:
+def _read_piped() -> Iterator[str]:
     """Lines from a pipe, whatever bytes they hold."""
     for raw in sys.stdin.buffer:
         yield raw.decode("utf-8", errors="replace").rstrip("\r\n")
@@ -234,7 +234,7 @@ def _is_command(line: str) -> bool:
     return name in COMMANDS or (line.startswith("/") and not rest and "/" not in name[1:])
 
 
-def _command(talk: Conversation, line: str) -> bool:
+def _run_command(talk: ChatSession, line: str) -> bool:
     """Obey a line that begins with a slash; returns whether to go on."""
     name, _, argument = line.partition(" ")
     if talk.json and name in SHOWING:
@@ -248,25 +248,25 @@ def _command(talk: Conversation, line: str) -> bool:
                 talk.console.print(f"session {talk.session}", style="dim")
         case "/why":
             reply = _reply_back(talk, argument.strip() or "1")
-            talk.console.print(talk.runner.run(_why(talk, reply)) if reply else "Nothing was said yet.")
+            talk.console.print(talk.runner.run(_explain_reply(talk, reply)) if reply else "Nothing was said yet.")
         case "/memory":
-            talk.console.print(Text(talk.runner.run(_facts(talk))))
+            talk.console.print(Text(talk.runner.run(_list_facts(talk))))
         case "/status":
-            talk.console.print(talk.runner.run(_status(talk)), soft_wrap=True)
+            talk.console.print(talk.runner.run(_show_status(talk)), soft_wrap=True)
         case "/guidance":
-            talk.console.print(talk.runner.run(_guidance(talk)))
+            talk.console.print(talk.runner.run(_list_guidance(talk)))
         case "/soul":
-            talk.console.print(Text(talk.runner.run(_soul(talk))))
+            talk.console.print(Text(talk.runner.run(_show_soul(talk))))
         case "/sleep":
-            _sleep(talk)
+            _run_sleep(talk)
         case "/help":
-            talk.console.print(render.listed(HELP), soft_wrap=True)
+            talk.console.print(render.render_columns(HELP), soft_wrap=True)
         case _:
             raise InputError(f"There is no command {name!r}; /help lists them.")
     return True
 
 
-def _reply_back(talk: Conversation, places: str) -> Reply | None:
+def _reply_back(talk: ChatSession, places: str) -> Reply | None:
     """The answer so many places back, 1 for the last; None before the first."""
     count = len(talk.replies)
     if not count:
@@ -276,7 +276,7 @@ def _reply_back(talk: Conversation, places: str) -> Reply | None:
     return talk.replies[-int(places)]
 
 
-async def _why(talk: Conversation, reply: Reply) -> RenderableType:
+async def _explain_reply(talk: ChatSession, reply: Reply) -> RenderableType:
     """What was recalled and seen, and the lessons that were told or withheld, with what they were learned from."""
     store = talk.chat.metacognition.store
     place = await store.resolve_place(talk.user, reply.session)
@@ -285,28 +285,28 @@ async def _why(talk: Conversation, reply: Reply) -> RenderableType:
     cited = await store.guidance.read_cited(
         place.user_id, [message for _, lesson in used for message in lesson.citations]
     )
-    return render.why(reply, used, cited)
+    return render.render_why(reply, used, cited)
 
 
-async def _status(talk: Conversation) -> object:
+async def _show_status(talk: ChatSession) -> object:
     store = talk.chat.metacognition.store
     stands = list(describe_held(await read_held(store, talk.user, talk.settings), store.now()))
-    return render.status(talk.model, talk.user, talk.session, store.path, stands, talk.chat.account)
+    return render.render_status(talk.model, talk.user, talk.session, store.path, stands, talk.chat.account)
 
 
-async def _facts(talk: Conversation) -> str:
+async def _list_facts(talk: ChatSession) -> str:
     """The latest facts that are known of the user, as `insula memory` lists them."""
     found = await list_facts(talk.chat.metacognition.store, talk.user, limit=LATEST)
     more = ["… and more; insula memory --all shows them"] if found.next else []
-    return "\n".join([*map(render.fact, found.facts), *more]) or "Nothing is known of you yet."
+    return "\n".join([*map(render.render_fact, found.facts), *more]) or "Nothing is known of you yet."
 
 
-async def _guidance(talk: Conversation) -> RenderableType:
+async def _list_guidance(talk: ChatSession) -> RenderableType:
     found = await list_guidance(talk.chat.metacognition.store, talk.user)
-    return render.guidance([one for one in found if one.standing != "gone"])
+    return render.render_guidance([one for one in found if one.standing != "gone"])
 
 
-async def _soul(talk: Conversation) -> str:
+async def _show_soul(talk: ChatSession) -> str:
     """The document, with what a person wrote into it by now; that is told from the next message on."""
     path = soul_of(talk.user)
     text, _, waiting, foreign = await read_soul_state(talk.chat.metacognition.store, talk.user, path)
@@ -315,21 +315,21 @@ async def _soul(talk: Conversation) -> str:
     return (text or EMPTY) + ("\nA change waits for you: insula guidance soul propose" if waiting else "")
 
 
-def _sleep(talk: Conversation) -> None:
+def _run_sleep(talk: ChatSession) -> None:
     """Run the night, and say what was learned."""
-    with asleep():
-        report = talk.runner.run(_night(talk))
+    with show_sleeping():
+        report = talk.runner.run(_run_night(talk))
     talk.failed |= bool(report.failed)
-    show(report)
+    print_report(report)
     over = "A phase failed; /sleep goes on from there." if report.failed else OVER
     talk.console.print(report.skipped or over)
 
 
-async def _night(talk: Conversation) -> SleepReport:
+async def _run_night(talk: ChatSession) -> SleepReport:
     return await run_night(
         talk.chat.metacognition.engine,
         talk.user,
-        model=talk.chat.model if understands(talk.model) else None,
+        model=talk.chat.model if model_understands(talk.model) else None,
         soul=soul_of(talk.user),
         force=True,
         phases=understanding_phases(PHASES, talk.settings.understanding, talk.settings.understanding_tokens),
@@ -338,10 +338,10 @@ async def _night(talk: Conversation) -> SleepReport:
     )
 
 
-def _read(talk: Conversation) -> None:
+def _read_conversation(talk: ChatSession) -> None:
     """At the end of a conversation, let the model read what was said, where the settings say so."""
     chat, settings = talk.chat, talk.settings
-    if settings.understanding != "idle" or not understands(talk.model):
+    if settings.understanding != "idle" or not model_understands(talk.model):
         return
     with suppress(InsulaError, KeyboardInterrupt), Console(stderr=True).status("reading what you said; Ctrl-C leaves"):
         store, embed = chat.metacognition.store, chat.metacognition.engine.embed
@@ -349,7 +349,7 @@ def _read(talk: Conversation) -> None:
         talk.runner.run(read_next_lines(store, talk.user, chat.model, account=chat.account, embed=embed, tokens=tokens))
 
 
-def _offer(talk: Conversation) -> None:
+def _offer_night(talk: ChatSession) -> None:
     """At the end of a conversation at a terminal, offer the night if one is due."""
     if talk.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
@@ -358,17 +358,17 @@ def _offer(talk: Conversation) -> None:
         if not waits:
             return
         print(OFFER)
-        if confirmed("Run it now?"):
-            _sleep(talk)
+        if ask_yes("Run it now?"):
+            _run_sleep(talk)
 
 
-def _exchange(talk: Conversation, line: str, interactive: bool) -> None:
+def _run_exchange(talk: ChatSession, line: str, interactive: bool) -> None:
     talk.kept, stream = False, interactive and talk.console.is_terminal and not talk.json
-    reply = _streamed(talk, line) if stream else talk.runner.run(_reply(talk, line))
+    reply = _stream_reply(talk, line) if stream else talk.runner.run(_get_reply(talk, line))
     talk.replies.append(reply)
     talk.failed |= reply.error is not None
     if talk.json:
-        print(jsonlib.dumps(reply.record(), ensure_ascii=False), flush=True)
+        print(jsonlib.dumps(reply.to_record(), ensure_ascii=False), flush=True)
         return
     if not interactive:
         talk.console.print(Text(f"› {clean_text(line)}", style="bold"))
@@ -383,28 +383,28 @@ def _exchange(talk: Conversation, line: str, interactive: bool) -> None:
     talk.console.print()
 
 
-async def _reply(talk: Conversation, line: str) -> Reply:
-    return await talk.chat.reply(talk.user, talk.session, line, on_kept=partial(_keep, talk))
+async def _get_reply(talk: ChatSession, line: str) -> Reply:
+    return await talk.chat.reply(talk.user, talk.session, line, on_kept=partial(_mark_kept, talk))
 
 
-def _keep(talk: Conversation) -> None:
+def _mark_kept(talk: ChatSession) -> None:
     talk.kept = True
 
 
-def _streamed(talk: Conversation, line: str) -> Reply:
+def _stream_reply(talk: ChatSession, line: str) -> Reply:
     """The reply, with its provisional text on screen until the assessed text takes its place (K2)."""
     pieces: list[str] = []
     with Live(console=talk.console, transient=True, refresh_per_second=12) as live:
 
-        def show(delta: str) -> None:
+        def show_delta(delta: str) -> None:
             pieces.append(clean_text(delta))
             live.update(Text("".join(pieces), style="dim"))
 
-        reply = talk.chat.reply(talk.user, talk.session, line, on_delta=show, on_kept=partial(_keep, talk))
+        reply = talk.chat.reply(talk.user, talk.session, line, on_delta=show_delta, on_kept=partial(_mark_kept, talk))
         return talk.runner.run(reply)
 
 
-def _complain(talk: Conversation, sentence: str, line: str) -> None:
+def _show_error(talk: ChatSession, sentence: str, line: str) -> None:
     if talk.json:
         record = {"turn": None, "session": talk.session, "message": line[:200], "error": sentence}
         print(jsonlib.dumps(record, ensure_ascii=False), flush=True)

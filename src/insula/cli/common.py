@@ -37,13 +37,13 @@ T = TypeVar("T")
 
 def memory_of(settings: Settings | None = None) -> str:
     """Where memory is: the server that the settings name, else a file in Insula's folder."""
-    named = (settings or settings_module.load()).store
+    named = (settings or settings_module.load_settings()).store
     return named.get_secret_value() if named else str(settings_module.home() / DATABASE)
 
 
 def is_memory() -> bool:
     """Whether there is a memory already; to look at how all stands makes none."""
-    settings = settings_module.load()
+    settings = settings_module.load_settings()
     return settings.store is not None or (settings_module.home() / DATABASE).is_file()
 
 
@@ -67,12 +67,12 @@ def with_store(work: Callable[[Store], Awaitable[T]]) -> T:
     """
     settings_module.check_home(settings_module.home())
 
-    async def run() -> T:
+    async def run_work() -> T:
         async with await Store.open(memory_of()) as store:
             await finish_erasure(store)
             return await work(store)
 
-    return asyncio.run(run())
+    return asyncio.run(run_work())
 
 
 async def finish_erasure(store: Store) -> None:
@@ -82,7 +82,7 @@ async def finish_erasure(store: Store) -> None:
         print(f"insula: An erasure was stopped halfway; it is finished now. {left}".strip(), file=sys.stderr)
 
 
-def understands(name: str) -> bool:
+def model_understands(name: str) -> bool:
     """Whether a model is asked to understand anybody: an embedded one writes fluently, not truly; `test` nothing."""
     return name != "test" and weights_of(name) is None
 

@@ -29,23 +29,23 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting, as `insula c
 @app.command()
 def show(json: Json = False) -> None:
     """The settings in force, from the files and the environment; tokens are not shown."""
-    known = settings.load().model_dump(mode="json")
+    known = settings.load_settings().model_dump(mode="json")
     print_json(known) if json else print("\n".join(write_line(name, value) for name, value in known.items()))
 
 
 @app.command()
 def path(json: Json = False) -> None:
     """Where the file of settings is looked for."""
-    print_json({"path": str(_file())}) if json else print(_file())
+    print_json({"path": str(_settings_file())}) if json else print(_settings_file())
 
 
 @app.command()
 def init(json: Json = False) -> None:
     """Write a file of settings with a comment for each; one that is there is left as it is."""
-    if _file().exists():
-        raise InputError(f"There are settings at {str(_file())!r} already; they were left as they are.")
-    _write(write_commented())
-    print_json({"path": str(_file())}) if json else print(f"Wrote {str(_file())!r}.")
+    if _settings_file().exists():
+        raise InputError(f"There are settings at {str(_settings_file())!r} already; they were left as they are.")
+    _write_settings(write_commented())
+    print_json({"path": str(_settings_file())}) if json else print(f"Wrote {str(_settings_file())!r}.")
 
 
 @app.command("set", context_settings={"ignore_unknown_options": True})  # a negative number is no option
@@ -54,8 +54,8 @@ def set_value(
 ) -> None:
     """Write one setting, checked, into the file; its comments stay."""
     line = write_line(key, _read_value(key, value))
-    _change(key, line)
-    print(f"{line} stands in {_file()}, and counts from the next start.")
+    _change_line(key, line)
+    print(f"{line} stands in {_settings_file()}, and counts from the next start.")
     if (name := f"INSULA_{key.upper()}") in os.environ:
         print(f"The variable {name} says otherwise and wins.")
 
@@ -63,11 +63,11 @@ def set_value(
 @app.command()
 def unset(key: Key) -> None:
     """Go back to the default of a setting."""
-    _change(key, "")
-    print(f"{key} is not set in {_file()}.")
+    _change_line(key, "")
+    print(f"{key} is not set in {_settings_file()}.")
 
 
-def _file() -> Path:
+def _settings_file() -> Path:
     return settings.home() / settings.FILE
 
 
@@ -77,8 +77,8 @@ def _check_key(key: str) -> FieldInfo:
         raise InputError(f"There is no setting {key[:40]!r}; `insula config show` lists them.")
     if key in SECRET:
         raise InputError(
-            f"{key!r} may hold a password, which would stay in the shell's history; write it into {str(_file())!r}, or "
-            f"give INSULA_{key.upper()}."
+            f"{key!r} may hold a password, which would stay in the shell's history; "
+            f"write it into {str(_settings_file())!r}, or give INSULA_{key.upper()}."
         )
     return known
 
@@ -92,7 +92,7 @@ def _read_value(key: str, value: str) -> object:
         return value
 
 
-def _change(key: str, line: str) -> None:
+def _change_line(key: str, line: str) -> None:
     """Put a line of the file in the place of that of a setting, if the whole of it can be used then.
 
     Raises:
@@ -100,7 +100,7 @@ def _change(key: str, line: str) -> None:
         SettingsError: the file cannot be used.
     """
     _check_key(key)
-    before = _file().read_text("utf-8") if _file().is_file() else ""
+    before = _settings_file().read_text("utf-8") if _settings_file().is_file() else ""
     tables = re.search(r"^\s*\[", before, re.M)
     top, rest = (before[: tables.start()], before[tables.start() :]) if tables else (before, "")
     mine = re.compile(rf"^{re.escape(key)}[ \t]*=.*\n?", re.M)
@@ -111,19 +111,19 @@ def _change(key: str, line: str) -> None:
         line = f"\n{line}"
     after = f"{top[:start]}{line}{chr(10) if line else ''}{top[end:]}{rest}"
     settings.check_file(after)
-    _write(after)
+    _write_settings(after)
 
 
-def _write(text: str) -> None:
+def _write_settings(text: str) -> None:
     try:
-        _file().parent.mkdir(parents=True, exist_ok=True)
-        fresh = _file().with_suffix(".new")
+        _settings_file().parent.mkdir(parents=True, exist_ok=True)
+        fresh = _settings_file().with_suffix(".new")
         fresh.write_text(text, encoding="utf-8")
-        fresh.chmod(_file().stat().st_mode & 0o777 if _file().exists() else 0o600)
-        fresh.replace(_file())
+        fresh.chmod(_settings_file().stat().st_mode & 0o777 if _settings_file().exists() else 0o600)
+        fresh.replace(_settings_file())
     except OSError as error:
         why = error.strerror or error
-        raise InputError(f"{str(_file())!r} cannot be written ({why}); make room there.") from error
+        raise InputError(f"{str(_settings_file())!r} cannot be written ({why}); make room there.") from error
 
 
 def write_commented() -> str:

@@ -44,28 +44,30 @@ def doctor(
     not installed, switched off, or not trusted by the host.
     """
     console = Console(highlight=False)
-    checks = examination.examine_host(places.get_host(host) if host else None, prove=_prover(console) if live else None)
+    checks = examination.examine_host(
+        places.get_host(host) if host else None, prove=_make_prover(console) if live else None
+    )
     if not json:
-        return examination.summarize_checks(_printed(checks, console))
+        return examination.summarize_checks(_print_checks(checks, console))
     found = list(checks)
     status = examination.summarize_checks(found)
     lines.print_json({"ok": status == 0, "status": status, "checks": [asdict(check) for check in found]})
     return status
 
 
-def _prover(console: Console) -> examination.Prover:
+def _make_prover(console: Console) -> examination.Prover:
     from insula.coding.hosts.live import prove_hooks
 
-    def proven(host: str, client: Path) -> "Proof":
+    def prove_client(host: str, client: Path) -> "Proof":
         if not console.is_terminal:
             return prove_hooks(host, client)
         with console.status(f"running {client} against a model on this machine"):
             return prove_hooks(host, client)
 
-    return proven
+    return prove_client
 
 
-def _printed(checks: Iterable[HostCheck], console: Console) -> list[HostCheck]:
+def _print_checks(checks: Iterable[HostCheck], console: Console) -> list[HostCheck]:
     """The checks, each printed when it is known, under the name of its host."""
     done: list[HostCheck] = []
     under = ""
@@ -73,16 +75,18 @@ def _printed(checks: Iterable[HostCheck], console: Console) -> list[HostCheck]:
         if check.host != under:
             under = check.host
             console.print(Text(f"\n{HOSTS[under].name if under in HOSTS else under}".rstrip(), "bold"), soft_wrap=True)
-        console.print(_shown(check), soft_wrap=True)
+        console.print(_render_check(check), soft_wrap=True)
         done.append(check)
     return done
 
 
-def _shown(check: HostCheck) -> Text:
+def _render_check(check: HostCheck) -> Text:
     mark, style = _MARKS[check.state]
-    indent, columns = " " * (_NAMES + 1), lines.width()
-    says = "\n".join(lines.fold(check.says, columns, f"  {check.name:{_NAMES - 1}}", indent))
+    indent, columns = " " * (_NAMES + 1), lines.terminal_width()
+    says = "\n".join(lines.fold_text(check.says, columns, f"  {check.name:{_NAMES - 1}}", indent))
     text = Text.assemble((mark, style), says[1:])
     if check.remedy:
-        text.append("\n" + "\n".join(lines.fold(f"→ {check.remedy}", columns, indent, f"{indent}  ")), style="bold")
+        text.append(
+            "\n" + "\n".join(lines.fold_text(f"→ {check.remedy}", columns, indent, f"{indent}  ")), style="bold"
+        )
     return text

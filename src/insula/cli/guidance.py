@@ -8,13 +8,13 @@ import typer
 
 from insula.cli import rules, soul
 from insula.cli.common import soul_of, with_store
-from insula.cli.lines import confirm, print_folded, print_json, warn
+from insula.cli.lines import confirm_action, print_folded, print_json, print_warning
 from insula.cli.options import All, Json, User, Yes
 from insula.memory.storage.ledger import Do
 from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.store import Store
 from insula.night import curation
-from insula.operations.guidance import KINDS, Guidance, Kind, describe_rules, kind_of, list_guidance
+from insula.operations.guidance import KINDS, GuidanceItem, Kind, describe_rules, kind_of, list_guidance
 from insula.operations.words import day_of
 
 app = typer.Typer()
@@ -33,20 +33,20 @@ def list_all(
     """All of it by kind: what, when it is used, since when and why; with --all also what is used no more."""
     if context.invoked_subcommand is not None:
         return None
-    every = [*with_store(lambda store: list_guidance(store, user)), *describe_rules(rules.rules_here().list())]
+    every = [*with_store(lambda store: list_guidance(store, user)), *describe_rules(rules.rules_here().list_rules())]
     found = [one for one in every if kind in (None, one.kind) and (everything or one.standing != "gone")]
     if json:
         now = time.time()
-        return print_json([_record(one, now) for one in found])
+        return print_json([_piece_record(one, now) for one in found])
     for name, title in KINDS.items():
         if group := [one for one in found if one.kind == name]:
             print(f"{title}\n")
             for one in group:
-                _print(one)
+                _print_piece(one)
     return None if found else print(EMPTY)
 
 
-def _print(one: Guidance) -> None:
+def _print_piece(one: GuidanceItem) -> None:
     """A piece in a few lines."""
     print_folded(one.text, f"  {one.id}  ", "    ")
     since = f"since {day_of(one.since)}" if one.since else ""
@@ -55,7 +55,7 @@ def _print(one: Guidance) -> None:
     print()
 
 
-def _record(one: Guidance, now: float) -> dict[str, Any]:
+def _piece_record(one: GuidanceItem, now: float) -> dict[str, Any]:
     if one.piece is None:
         return {"id": one.id, "kind": one.kind, "advice": one.text, "state": one.state, "about": one.about}
     return _record_of(one.piece.kept, curation.describe_state(one.piece, now))
@@ -78,7 +78,7 @@ def _record_of(kept: StoredGuidance, state: str) -> dict[str, Any]:
 @app.command("show", hidden=True)
 def why(name: Name, user: User = "me", json: Json = False) -> None:
     """The messages behind one of them, when it was used, and each decision on it."""
-    if rules.rules_here().has(name):
+    if rules.rules_here().has_rule(name):
         return rules.show(name, json)
     found = with_store(lambda store: curation.explain_piece(store, user, name))
     kept = found.piece.kept
@@ -110,26 +110,26 @@ _DECISIONS = {
 }
 
 
-def _decision(do: str) -> Callable[[Name, User], None]:
-    def decide(name: Name, user: User = "me") -> None:
-        _decide(name, user, do)
+def _make_decision(do: str) -> Callable[[Name, User], None]:
+    def decide_named(name: Name, user: User = "me") -> None:
+        _decide_piece(name, user, do)
 
-    return decide
+    return decide_named
 
 
 for _do, _about in _DECISIONS.items():
-    app.command(_do, help=_about)(_decision(_do))
+    app.command(_do, help=_about)(_make_decision(_do))
 
 
 @app.command()
 def edit(name: Name, text: Annotated[str, typer.Argument(help="The new words.")], user: User = "me") -> None:
     """Say it in your words."""
-    _decide(name, user, "edit", text)
+    _decide_piece(name, user, "edit", text)
 
 
-def _decide(name: str, user: str, do: str, text: str = "") -> None:
-    if do in rules.DECISIONS and rules.rules_here().has(name):
-        return rules.decide(name, do)
+def _decide_piece(name: str, user: str, do: str, text: str = "") -> None:
+    if do in rules.DECISIONS and rules.rules_here().has_rule(name):
+        return rules.apply_decision(name, do)
     return print(with_store(lambda store: curation.decide_piece(store, user, soul_of(user), name, cast(Do, do), text)))
 
 
@@ -137,12 +137,12 @@ def _decide(name: str, user: str, do: str, text: str = "") -> None:
 def erase(name: Name, user: User = "me", yes: Yes = False) -> int:
     """Erase it for good; the messages that it was learned from stay (`insula memory erase`)."""
     kept = with_store(lambda store: curation.find_piece(store, user, name)).kept
-    if not confirm(f"Erase for good: {kept.advice!r}?", yes, "erased"):
+    if not confirm_action(f"Erase for good: {kept.advice!r}?", yes, "erased"):
         return 1
 
-    async def work(store: Store) -> str:
+    async def erase_learned(store: Store) -> str:
         return await curation.erase_piece(store, user, kept.name, soul_of(user))
 
-    warn(with_store(work))
+    print_warning(with_store(erase_learned))
     print(f"{kept.name} is erased for good.")
     return 0

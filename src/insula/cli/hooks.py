@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from insula.cli import lines
-from insula.cli.lines import print_json, warn
+from insula.cli.lines import print_json, print_warning
 from insula.cli.options import Json, Yes
 from insula.coding.hosts import install as hosts
 from insula.coding.hosts import places, present, switch
@@ -33,14 +33,14 @@ _IN_PROJECT = {
 """What holds for the hooks of a project."""
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} or {last}"
 
 
 _HOSTS = (
-    f"{_listed(name for name in NAMES if name not in EXPERIMENTAL)}; "
-    f"experimental: {_listed(name for name in NAMES if name in EXPERIMENTAL)}."
+    f"{_join_names(name for name in NAMES if name not in EXPERIMENTAL)}; "
+    f"experimental: {_join_names(name for name in NAMES if name in EXPERIMENTAL)}."
 )
 Host = Annotated[str | None, typer.Argument(metavar="AGENT", help=_HOSTS)]
 Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
@@ -55,21 +55,21 @@ def install(host: Host = None, project: Project = False, dry_run: DryRun = False
     agent = places.get_host(host)
     outcome = hosts.install_hooks(agent, places.check_project(places.find_root()) if project else None, dry_run)
     if json:
-        return print_json(_record(outcome, dry_run))
+        return print_json(_outcome_record(outcome, dry_run))
     if dry_run:
         return _print_diff(outcome)
     print(f"{agent.name}: {'hooks installed in' if outcome.changed else _NO_CHANGE[outcome.code]} {outcome.file}")
-    for note in (*(_notes(outcome, project) if outcome.changed else ()), *_news(outcome)):
+    for note in (*(_outcome_notes(outcome, project) if outcome.changed else ()), *_outcome_news(outcome)):
         print(f"  {note}")
     return None
 
 
-def _news(outcome: InstallResult) -> Iterator[str]:
+def _outcome_news(outcome: InstallResult) -> Iterator[str]:
     """What has changed beside the settings file, and what keeps the hooks from running."""
     was, share = outcome.holdout or (None, 0.0)
     if was not in (None, share):
-        former = lines.percent(was) if isinstance(was, int | float) else f"{was!r}"
-        yield f"The share of sessions that rules are left out of is now {lines.percent(share)} (was {former})."
+        former = lines.format_percent(was) if isinstance(was, int | float) else f"{was!r}"
+        yield f"The share of sessions that rules are left out of is now {lines.format_percent(share)} (was {former})."
     house = places.find_home()
     if switch.read_switches(house)["off"]:
         yield "The hooks are switched off at present: insula on"
@@ -77,7 +77,7 @@ def _news(outcome: InstallResult) -> Iterator[str]:
         yield "The hooks are switched off in this project at present: insula on --project"
 
 
-def _notes(outcome: InstallResult, project: bool) -> Sequence[str]:
+def _outcome_notes(outcome: InstallResult, project: bool) -> Sequence[str]:
     host, house = outcome.host, places.find_home()
     share = switch.read_switches(house)["holdout"]
     notes = [
@@ -86,7 +86,7 @@ def _notes(outcome: InstallResult, project: bool) -> Sequence[str]:
     ]
     if isinstance(share, int | float) and share:
         notes.append(
-            f"To find out whether a rule helps, it is left out of {lines.percent(share)} of sessions "
+            f"To find out whether a rule helps, it is left out of {lines.format_percent(share)} of sessions "
             "(setting `holdout`)."
         )
     if project:
@@ -121,7 +121,7 @@ def uninstall(
     agent = places.get_host(host)
     outcome = hosts.uninstall_hooks(agent, places.find_root() if project else None, dry_run)
     if json:
-        print_json(_record(outcome, dry_run))
+        print_json(_outcome_record(outcome, dry_run))
         return 0
     if dry_run:
         _print_diff(outcome)
@@ -166,9 +166,9 @@ def _uninstall_all(json: bool) -> int:
     if not outcomes and not failures:
         print("No settings file has hooks of Insula.")
     for failure in failures:
-        warn(str(failure))
+        print_warning(str(failure))
     if failures:
-        warn(f"{house / 'hook'} stays, because a hook may still run it.")
+        print_warning(f"{house / 'hook'} stays, because a hook may still run it.")
         return 1
     if had_code and not (house / "hook").exists():
         print(f"The code that they ran, in {house / 'hook'}, was removed.")
@@ -183,15 +183,15 @@ def _uninstall_all(json: bool) -> int:
 
 def on(sense: Sense = None, project: Project = False, json: Json = False) -> None:
     """Switch the hooks on, or one of their senses."""
-    _turn(True, sense, project, json)
+    _switch_hooks(True, sense, project, json)
 
 
 def off(sense: Sense = None, project: Project = False, json: Json = False) -> None:
     """Switch the hooks off, or one of their senses; also INSULA_OFF=1."""
-    _turn(False, sense, project, json)
+    _switch_hooks(False, sense, project, json)
 
 
-def _turn(on: bool, sense: str | None, project: bool, json: bool) -> None:
+def _switch_hooks(on: bool, sense: str | None, project: bool, json: bool) -> None:
     if sense is not None:
         return _turn_sense(on, sense, project, json)
     house, here = places.find_home(), Path.cwd()
@@ -229,7 +229,7 @@ def purge(yes: Yes = False, json: Json = False) -> int:
     """Erase all that the hooks observed and learned, and the backups of your settings from before each change."""
     house = places.find_home()
     what = f"all that the hooks observed and learned, with backups of settings, in {house}"
-    if not lines.confirm(f"Erase {what}? It cannot be undone.", yes, "erased"):
+    if not lines.confirm_action(f"Erase {what}? It cannot be undone.", yes, "erased"):
         return 1
     erased = switch.purge_records(house)
     if json:
@@ -241,7 +241,7 @@ def purge(yes: Yes = False, json: Json = False) -> int:
     return 0
 
 
-def _record(outcome: InstallResult, dry_run: bool) -> dict[str, object]:
+def _outcome_record(outcome: InstallResult, dry_run: bool) -> dict[str, object]:
     return {
         "host": outcome.host.id,
         "file": str(outcome.file),

@@ -19,7 +19,7 @@ PIPE_WIDTH = 140
 _ENDLESS = 1 << 20
 
 
-def width(heeding: str = "") -> int:
+def terminal_width(heeding: str = "") -> int:
     """The columns of the terminal; where there is none, no limit.
 
     Args:
@@ -31,7 +31,7 @@ def width(heeding: str = "") -> int:
     return _ENDLESS
 
 
-def fold(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
+def fold_text(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
     """The text in lines of so many columns, each as indented as told; a longer word stands alone in its line."""
     return textwrap.wrap(
         text,
@@ -46,7 +46,7 @@ def fold(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
 
 def print_folded(text: str, first: str = "", rest: str = "") -> None:
     """Print a text in lines that fit the terminal."""
-    print("\n".join(fold(text, width(), first, rest)))
+    print("\n".join(fold_text(text, terminal_width(), first, rest)))
 
 
 def print_json(value: object) -> None:
@@ -54,7 +54,7 @@ def print_json(value: object) -> None:
     print(jsonlib.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
-def tell(show: Callable[["Console"], None]) -> None:
+def print_console(show: Callable[["Console"], None]) -> None:
     """Print what a function shows on a console of the terminal's width."""
     from rich.console import Console
 
@@ -62,7 +62,7 @@ def tell(show: Callable[["Console"], None]) -> None:
     console = Console(highlight=False, width=None if fitting else PIPE_WIDTH)
     with console.capture() as told:
         show(console)
-    say(told.get())
+    print_text(told.get())
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
@@ -73,10 +73,10 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     table = Table(*columns, box=None, header_style="dim", pad_edge=False)
     for row in rows:
         table.add_row(*map(Text, row))
-    tell(lambda console: console.print(table))
+    print_console(lambda console: console.print(table))
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Print a text; whoever reads it may have gone (`| head`), and what else there is to do is done all the same."""
     if not sys.stdout.isatty():
         text = "\n".join(line.rstrip() for line in text.split("\n"))
@@ -88,13 +88,13 @@ def say(text: str) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def warn(text: str) -> None:
+def print_warning(text: str) -> None:
     """Print a sentence that is no result on standard error; nothing for none."""
     if text:
         print(f"insula: {text}", file=sys.stderr)
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """A share as people read it; `off` for none."""
     return f"{share * 100:g} %" if share else "off"
 
@@ -104,7 +104,7 @@ def is_asked() -> bool:
     return sys.stdin.isatty()
 
 
-def confirmed(question: str) -> bool:
+def ask_yes(question: str) -> bool:
     """Whether the person says yes."""
     try:
         return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
@@ -112,7 +112,7 @@ def confirmed(question: str) -> bool:
         return False
 
 
-def confirm(question: str, yes: bool, done: str) -> bool:
+def confirm_action(question: str, yes: bool, done: str) -> bool:
     """Whether what cannot be undone is to be done: `yes` was given, or the person says so; else that is said.
 
     Args:
@@ -129,7 +129,7 @@ def confirm(question: str, yes: bool, done: str) -> bool:
         return True
     if not is_asked():
         raise InputError(f"Nobody can be asked whether this is meant, so nothing was {done}; say so with --yes.")
-    if agreed := confirmed(question):
+    if agreed := ask_yes(question):
         return agreed
     print(f"Nothing was {done}.")
     return False
@@ -154,7 +154,7 @@ def read_input(missing: str) -> str:
         raise InputError(f"What is piped in cannot be read ({error}); give text in UTF-8.") from error
 
 
-def key(question: str, keys: str) -> str:
+def read_key(question: str, keys: str) -> str:
     """The first of the keys that the person presses; the last one where they press Ctrl-C or leave."""
     import click
 

@@ -10,14 +10,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from insula.cli import as_json
-from insula.cli.streams import prepare
+from insula.cli.streams import prepare_streams
 
 TALK, AGENTS, KNOWS, RUN, DEVELOP = "Talk", "Coding agents", "What it knows", "Run it", "Develop"
 HIDDEN = ""
 """The panel of short names that are listed nowhere."""
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """A command: under which heading it is listed, where it is defined, and what it does in a line."""
 
     panel: str
@@ -25,37 +25,39 @@ class Entry(NamedTuple):
     help: str
 
 
-COMMANDS: Mapping[str, Entry] = {
-    "chat": Entry(TALK, "chat:chat", "Talk; piped input is answered line by line."),
-    "ask": Entry(TALK, "ask:ask", "Ask one question and get one answer; reads standard input, too."),
-    "install": Entry(AGENTS, "hooks:install", "Put the hooks into a coding agent."),
-    "uninstall": Entry(
+COMMANDS: Mapping[str, CommandEntry] = {
+    "chat": CommandEntry(TALK, "chat:chat", "Talk; piped input is answered line by line."),
+    "ask": CommandEntry(TALK, "ask:ask", "Ask one question and get one answer; reads standard input, too."),
+    "install": CommandEntry(AGENTS, "hooks:install", "Put the hooks into a coding agent."),
+    "uninstall": CommandEntry(
         AGENTS, "hooks:uninstall", "Take the hooks out; the agent's settings are as before, to the byte."
     ),
-    "doctor": Entry(AGENTS, "doctor:doctor", "Check whether the hooks work, and say what to do where they do not."),
-    "replay": Entry(AGENTS, "replay:replay", "Look back at past sessions: where agents were stuck."),
-    "worth": Entry(AGENTS, "worth:app", "Show whether the notes of the hooks help."),
-    "on": Entry(AGENTS, "hooks:on", "Switch the hooks on, or one of their senses."),
-    "off": Entry(AGENTS, "hooks:off", "Switch the hooks off, or one of their senses."),
-    "purge": Entry(AGENTS, "hooks:purge", "Erase all that the hooks observed and learned."),
-    "memory": Entry(KNOWS, "memory:app", "Facts that you told: list, search, add, edit, erase, import."),
-    "guidance": Entry(KNOWS, "guidance:app", "What it learned: preferences, lessons and rules."),
-    "sleep": Entry(KNOWS, "sleep:sleep", "Run the night now, and show what it changed."),
-    "serve": Entry(RUN, "serve:serve", "Start the server: the page, the API and the metrics."),
-    "worker": Entry(RUN, "worker:worker", "Run nightly processing for many users (needs PostgreSQL)."),
-    "status": Entry(RUN, "status:status", "Show how it is doing, and what it holds of you."),
-    "config": Entry(RUN, "config:app", "Settings: show, set, unset, and where their file is."),
-    "user": Entry(RUN, "user:app", "All that is kept of a user: export, import, back up, erase."),
-    "token": Entry(RUN, "token:app", "Who may come in through the server."),
-    "solve": Entry(DEVELOP, "solve:solve", "Solve a problem step by step, and show how."),
-    "bench": Entry(DEVELOP, "bench:app", "Measure Insula on real data."),
-    "proxy": Entry(DEVELOP, "proxy:proxy", "Stand in front of a provider of chat completions."),
-    "mcp": Entry(DEVELOP, "mcp:mcp", "Offer memory and guidance as tools to a coding agent."),
-    "model": Entry(DEVELOP, "model:app", "Embedded models: list them, bring them here."),
-    "plugin": Entry(DEVELOP, "plugin:app", "Write the hook as a plugin of a coding agent."),
-    "lessons": Entry(HIDDEN, "guidance:app", "The short name of `insula guidance`."),
-    "rules": Entry(HIDDEN, "rules:app", "The short name of `insula guidance rules`."),
-    "soul": Entry(HIDDEN, "soul:app", "The short name of `insula guidance soul`."),
+    "doctor": CommandEntry(
+        AGENTS, "doctor:doctor", "Check whether the hooks work, and say what to do where they do not."
+    ),
+    "replay": CommandEntry(AGENTS, "replay:replay", "Look back at past sessions: where agents were stuck."),
+    "worth": CommandEntry(AGENTS, "worth:app", "Show whether the notes of the hooks help."),
+    "on": CommandEntry(AGENTS, "hooks:on", "Switch the hooks on, or one of their senses."),
+    "off": CommandEntry(AGENTS, "hooks:off", "Switch the hooks off, or one of their senses."),
+    "purge": CommandEntry(AGENTS, "hooks:purge", "Erase all that the hooks observed and learned."),
+    "memory": CommandEntry(KNOWS, "memory:app", "Facts that you told: list, search, add, edit, erase, import."),
+    "guidance": CommandEntry(KNOWS, "guidance:app", "What it learned: preferences, lessons and rules."),
+    "sleep": CommandEntry(KNOWS, "sleep:sleep", "Run the night now, and show what it changed."),
+    "serve": CommandEntry(RUN, "serve:serve", "Start the server: the page, the API and the metrics."),
+    "worker": CommandEntry(RUN, "worker:worker", "Run nightly processing for many users (needs PostgreSQL)."),
+    "status": CommandEntry(RUN, "status:status", "Show how it is doing, and what it holds of you."),
+    "config": CommandEntry(RUN, "config:app", "Settings: show, set, unset, and where their file is."),
+    "user": CommandEntry(RUN, "user:app", "All that is kept of a user: export, import, back up, erase."),
+    "token": CommandEntry(RUN, "token:app", "Who may come in through the server."),
+    "solve": CommandEntry(DEVELOP, "solve:solve", "Solve a problem step by step, and show how."),
+    "bench": CommandEntry(DEVELOP, "bench:app", "Measure Insula on real data."),
+    "proxy": CommandEntry(DEVELOP, "proxy:proxy", "Stand in front of a provider of chat completions."),
+    "mcp": CommandEntry(DEVELOP, "mcp:mcp", "Offer memory and guidance as tools to a coding agent."),
+    "model": CommandEntry(DEVELOP, "model:app", "Embedded models: list them, bring them here."),
+    "plugin": CommandEntry(DEVELOP, "plugin:app", "Write the hook as a plugin of a coding agent."),
+    "lessons": CommandEntry(HIDDEN, "guidance:app", "The short name of `insula guidance`."),
+    "rules": CommandEntry(HIDDEN, "rules:app", "The short name of `insula guidance rules`."),
+    "soul": CommandEntry(HIDDEN, "soul:app", "The short name of `insula guidance soul`."),
 }
 
 
@@ -65,7 +67,7 @@ class _Command(Protocol):
     hidden: bool
 
 
-def load(name: str) -> _Command:
+def load_command(name: str) -> _Command:
     """The command of a name, from the module that defines it."""
     entry = COMMANDS[name]
     module, _, attribute = entry.where.partition(":")
@@ -80,11 +82,11 @@ def load(name: str) -> _Command:
     return command
 
 
-class _Loaded(dict[str, Any]):
+class _LazyCommands(dict[str, Any]):
     """The commands by name, each loaded when it is asked for."""
 
     def get(self, key: str, default: Any = None) -> Any:
-        return load(key) if key in COMMANDS else default
+        return load_command(key) if key in COMMANDS else default
 
 
 class Commands(TyperGroup):
@@ -92,7 +94,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = _Loaded(dict.fromkeys(COMMANDS))
+        self.commands = _LazyCommands(dict.fromkeys(COMMANDS))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """List the commands from the table alone, which loads none of them."""
@@ -137,11 +139,11 @@ def main() -> None:
 
     json = as_json.OPTION in sys.argv
     os.environ["PATH"] = search_path()  # libraries run programs, too
-    prepare(json=json)
+    prepare_streams(json=json)
     try:
-        sys.exit(as_json.run(app) if json else app())
+        sys.exit(as_json.run_as_json(app) if json else app())
     except InsulaError as error:
-        as_json.failed(type(error).__name__, str(error), json)
+        as_json.report_failure(type(error).__name__, str(error), json)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from insula import __version__
 from insula import settings as settings_module
-from insula.claims import say
+from insula.claims import say_claim
 from insula.cli.common import DATABASE
 from insula.cli.options import User
 from insula.cli.rules import rules_here
@@ -38,7 +38,7 @@ Json = dict[str, Any]
 Call = Callable[[Metacognition, str, Json], Awaitable[str]]
 
 
-class Tool(NamedTuple):
+class McpTool(NamedTuple):
     """A tool: what it is for, the texts that it takes, and what it does."""
 
     about: str
@@ -46,10 +46,10 @@ class Tool(NamedTuple):
     call: Call
 
 
-async def _memory(mind: Metacognition, user: str, given: Json) -> str:
+async def _search_memory(mind: Metacognition, user: str, given: Json) -> str:
     found = mind.turn(user, SESSION, given["query"])
     await found.before_model()
-    said = [render_memory(one) for one in found.recalled if _may_be_shown(one)] or [say("memory.none")]
+    said = [render_memory(one) for one in found.recalled if _may_be_shown(one)] or [say_claim("memory.none")]
     return "\n".join(one.text for one in said)
 
 
@@ -58,22 +58,22 @@ def _may_be_shown(one: Recalled) -> bool:
     return is_evidence(one) and bool(one.memory.line) and not one.memory.withheld and one.score >= WORTH_SHOWING
 
 
-async def _lessons(mind: Metacognition, user: str, _: Json) -> str:
-    learned = await mind.engine.learned(await mind.store.resolve_place(user, SESSION))
+async def _list_lessons(mind: Metacognition, user: str, _: Json) -> str:
+    learned = await mind.engine.read_learned(await mind.store.resolve_place(user, SESSION))
     told = [*(wish.text for wish in learned.wishes), *(one.text for one in learned.advice)]
     return "\n".join(f"- {text}" for text in told) or "Nothing is learned yet."
 
 
-async def _rules(*_: object) -> str:
+async def _list_rules(*_: object) -> str:
     return json.dumps(await asyncio.to_thread(rules_here().describe_all), ensure_ascii=False)
 
 
-async def _worth(*_: object) -> str:
+async def _measure_worth(*_: object) -> str:
     found = await asyncio.to_thread(measure_worth, str(find_home()), DAYS, time.time())
     return json.dumps(asdict(found), ensure_ascii=False)
 
 
-async def _record(mind: Metacognition, user: str, given: Json) -> str:
+async def _record_memory(mind: Metacognition, user: str, given: Json) -> str:
     if given["outcome"] not in OUTCOMES:
         raise InputError(f"The outcome {given['outcome']!r} is none; give one of {', '.join(OUTCOMES)}.")
     said = f"{given['what'].strip().rstrip('.')}: {given['outcome']}."
@@ -82,35 +82,35 @@ async def _record(mind: Metacognition, user: str, given: Json) -> str:
 
 
 TOOLS = {
-    "memory_look_up": Tool(
-        "What is remembered of the user on something.", {"query": "A question or a topic."}, _memory
+    "memory_look_up": McpTool(
+        "What is remembered of the user on something.", {"query": "A question or a topic."}, _search_memory
     ),
-    "lessons": Tool("What was learned from the user on how to work and answer.", {}, _lessons),
-    "rules": Tool("The rules of coding agents, with their evidence.", {}, _rules),
-    "worth": Tool("What the hooks said to coding agents in the last week, and what came of it.", {}, _worth),
-    "record_outcome": Tool(
+    "lessons": McpTool("What was learned from the user on how to work and answer.", {}, _list_lessons),
+    "rules": McpTool("The rules of coding agents, with their evidence.", {}, _list_rules),
+    "worth": McpTool("What the hooks said to coding agents in the last week, and what came of it.", {}, _measure_worth),
+    "record_outcome": McpTool(
         "Remember that something worked or failed, as a tool's report.",
         {"what": "What was tried, in one sentence.", "outcome": "worked or failed"},
-        _record,
+        _record_memory,
     ),
 }
 
 
 def mcp(user: User = "me") -> int:
     """Memory, lessons, rules and worth as tools for a coding agent (Model Context Protocol, over standard input)."""
-    return asyncio.run(_serve(user))
+    return asyncio.run(_serve_tools(user))
 
 
-async def _serve(user: str) -> int:
-    embed = embedding.embedding_by_name(settings_module.load().embed)
+async def _serve_tools(user: str) -> int:
+    embed = embedding.embedding_by_name(settings_module.load_settings().embed)
     async with await Metacognition.open(settings_module.home() / DATABASE, embed=embed) as mind:
         while line := await asyncio.to_thread(sys.stdin.readline):
-            if line.strip() and (answer := await answered(mind, user, line)) is not None:
+            if line.strip() and (answer := await answer_line(mind, user, line)) is not None:
                 print(json.dumps(answer, ensure_ascii=False), flush=True)
     return 0
 
 
-async def answered(mind: Metacognition, user: str, line: str) -> Json | None:
+async def answer_line(mind: Metacognition, user: str, line: str) -> Json | None:
     """The answer to a line; None to a notification.
 
     Args:
@@ -121,32 +121,32 @@ async def answered(mind: Metacognition, user: str, line: str) -> Json | None:
     try:
         asked: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return _error(None, PARSE_ERROR, "The line is no JSON.")
+        return _make_error(None, PARSE_ERROR, "The line is no JSON.")
     if not isinstance(asked, dict) or not isinstance(asked.get("method"), str):  # pyright: ignore[reportUnknownMemberType]
-        return _error(None, INVALID_REQUEST, "The line is no request of JSON-RPC.")
-    return await _done(mind, user, asked)  # pyright: ignore[reportUnknownArgumentType]
+        return _make_error(None, INVALID_REQUEST, "The line is no request of JSON-RPC.")
+    return await _answer_request(mind, user, asked)  # pyright: ignore[reportUnknownArgumentType]
 
 
-async def _done(mind: Metacognition, user: str, asked: Json) -> Json | None:
+async def _answer_request(mind: Metacognition, user: str, asked: Json) -> Json | None:
     given: Any = asked.get("params")
     params: Json = given if is_object(given) else {}
     match asked["method"]:
         case _ if "id" not in asked:
             return None
         case "initialize":
-            result = _introduced(params)
+            result = _introduce_server(params)
         case "ping":
             result = {}
         case "tools/list":
-            result = {"tools": [_described(name, tool) for name, tool in TOOLS.items()]}
+            result = {"tools": [_describe_tool(name, tool) for name, tool in TOOLS.items()]}
         case "tools/call":
-            result = await _called(mind, user, params)
+            result = await _call_tool(mind, user, params)
         case method:
-            return _error(asked["id"], UNKNOWN_METHOD, f"There is no method {method!r} here.")
+            return _make_error(asked["id"], UNKNOWN_METHOD, f"There is no method {method!r} here.")
     return {"jsonrpc": "2.0", "id": asked["id"], "result": result}
 
 
-def _introduced(params: Json) -> Json:
+def _introduce_server(params: Json) -> Json:
     wished = params.get("protocolVersion")
     return {
         "protocolVersion": wished if wished in VERSIONS else VERSIONS[0],
@@ -155,30 +155,30 @@ def _introduced(params: Json) -> Json:
     }
 
 
-def _described(name: str, tool: Tool) -> Json:
+def _describe_tool(name: str, tool: McpTool) -> Json:
     properties = {each: {"type": "string", "description": about} for each, about in tool.takes.items()}
     schema = {"type": "object", "properties": properties, "required": list(tool.takes)}
     return {"name": name, "description": tool.about, "inputSchema": schema}
 
 
-async def _called(mind: Metacognition, user: str, params: Json) -> Json:
+async def _call_tool(mind: Metacognition, user: str, params: Json) -> Json:
     """What a tool answers; what cannot be done is said to the model as an error of the tool."""
     tool = TOOLS.get(str(params.get("name")))
     told: Any = params.get("arguments")
     given: Json = told if is_object(told) else {}
     if tool is None:
-        return _said(f"There is no tool {params.get('name')!r}; there are {', '.join(TOOLS)}.", failed=True)
+        return _make_content(f"There is no tool {params.get('name')!r}; there are {', '.join(TOOLS)}.", failed=True)
     if missing := [name for name in tool.takes if not isinstance(given.get(name), str) or not given[name].strip()]:
-        return _said(f"{missing[0]!r} is missing; give it as text.", failed=True)
+        return _make_content(f"{missing[0]!r} is missing; give it as text.", failed=True)
     try:
-        return _said(await tool.call(mind, user, given), failed=False)
+        return _make_content(await tool.call(mind, user, given), failed=False)
     except InsulaError as error:
-        return _said(str(error), failed=True)
+        return _make_content(str(error), failed=True)
 
 
-def _said(text: str, *, failed: bool) -> Json:
+def _make_content(text: str, *, failed: bool) -> Json:
     return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
-def _error(key: object, code: int, message: str) -> Json:
+def _make_error(key: object, code: int, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": key, "error": {"code": code, "message": message}}

@@ -14,9 +14,9 @@ from insula import settings
 from insula.calibration import adjust_probability, load_shipped
 from insula.cli import lines
 from insula.cli.common import soul_of, with_store
-from insula.cli.lines import confirm, print_folded, print_json, warn
-from insula.cli.options import Json, User, Yes, numbered
-from insula.cli.render import NUMBER, fact
+from insula.cli.lines import confirm_action, print_folded, print_json, print_warning
+from insula.cli.options import Json, User, Yes, make_number_parser
+from insula.cli.render import NUMBER, render_fact
 from insula.errors import InputError
 from insula.language.owner import USER
 from insula.memory.privacy.amendment import DONE, Do
@@ -25,15 +25,15 @@ from insula.memory.storage.filters import Filter, read_moment
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import memory_record
 from insula.metacognition import Metacognition
-from insula.metacognition.importing import Progress, import_conversations
+from insula.metacognition.importing import ImportProgress, import_conversations
 from insula.metacognition.observing import add_fact, amend_fact
 from insula.night import outcomes
 from insula.operations import facts, memories
 from insula.operations.exports import read_export
 from insula.operations.facts import Fact
 from insula.operations.memories import Deleted, MemoryPage
-from insula.operations.words import counted, times
-from insula.server.page.views.words import STANDS, author
+from insula.operations.words import count_noun, count_times
+from insula.server.page.views.words import STANDS, describe_author
 from insula.types import Memory
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ LINE = 160
 """Characters of what is derived, which has no line for a prompt."""
 
 app = typer.Typer()
-_number = numbered("memory", "insula memory")
+_number = make_number_parser("memory", "insula memory")
 Number = Annotated[
     int, typer.Argument(parser=_number, metavar="NUMBER", help="Of a memory, as `insula memory` lists it.")
 ]
@@ -75,11 +75,11 @@ def list_memory(
         return
     if transcript:
         rows, older = with_store(lambda store: _list_lines(store, user, everything))
-        _print(rows, memory_record, _print_memory, older, user, json, option="--transcript ")
+        _print_list(rows, memory_record, _print_memory, older, user, json, option="--transcript ")
         empty = f"Nothing is remembered of {user!r} yet."
     else:
         rows, older = with_store(lambda store: _list_facts(store, user, whose, kind or "", since, everything))
-        _print(rows, _record_of, _print_fact, older, user, json)
+        _print_list(rows, _record_of, _print_fact, older, user, json)
         empty = f"Nothing is known of {user!r} yet; insula memory add SENTENCE adds a fact."
     if not rows and not json:
         print("No fact fits." if whose or kind or since else empty)
@@ -113,7 +113,7 @@ async def _list_lines(store: Store, user: str, everything: bool) -> tuple[list[M
     return found, 0
 
 
-def _print(
+def _print_list(
     rows: Sequence[T],
     as_record: Callable[[T], dict[str, object]],
     show: Callable[[T], None],
@@ -141,17 +141,17 @@ def _record_of(one: Fact) -> dict[str, object]:
 
 
 def _print_fact(one: Fact) -> None:
-    print(fact(one))
+    print(render_fact(one))
 
 
 def _print_memory(memory: Memory) -> None:
     """A memory on a line; where there is no room for that, it stands below its number."""
     said = memory.line or memory.content[:LINE]
-    head, columns = f"{memory.id:>6}  {memory.said_at:%Y-%m-%d}  {memory.provenance:<9}  ", lines.width()
+    head, columns = f"{memory.id:>6}  {memory.said_at:%Y-%m-%d}  {memory.provenance:<9}  ", lines.terminal_width()
     if columns < NARROW:
         print(head.rstrip())
         head = " " * NUMBER
-    print("\n".join(lines.fold(said, columns, head, " " * len(head))))
+    print("\n".join(lines.fold_text(said, columns, head, " " * len(head))))
 
 
 @app.command()
@@ -161,12 +161,12 @@ def add(
     json: Json = False,
 ) -> None:
     """Add a fact in your own words."""
-    added = with_store(lambda store: add_fact(_mind(store).engine, user, text))
+    added = with_store(lambda store: add_fact(_open_mind(store).engine, user, text))
     print_json(_record_of(added)) if json else _print_fact(added)
 
 
-def _mind(store: Store) -> Metacognition:
-    return Metacognition(store, embed=embedding.embedding_by_name(settings.load().embed))
+def _open_mind(store: Store) -> Metacognition:
+    return Metacognition(store, embed=embedding.embedding_by_name(settings.load_settings().embed))
 
 
 @app.command("import")
@@ -185,15 +185,15 @@ def import_file(
         record = {"program": export.program, "conversations": len(export.conversations), "messages": export.own}
         return print_json(record) if json else print(f"{export.program}: {export.found}. Nothing was imported.")
 
-    async def work(store: Store) -> Progress:
-        last = Progress(done=0, total=export.own, added=0)
-        async for last in import_conversations(_mind(store).engine, user, export.conversations):
+    async def import_messages(store: Store) -> ImportProgress:
+        last = ImportProgress(done=0, total=export.own, added=0)
+        async for last in import_conversations(_open_mind(store).engine, user, export.conversations):
             bar.update(task, completed=last.done)
         return last
 
     with ProgressBar(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("importing", total=export.own)
-        done = with_store(work)
+        done = with_store(import_messages)
     known = done.done - done.added
     if json:
         return print_json({"program": export.program, "messages": done.done, "added": done.added})
@@ -209,7 +209,7 @@ def search(
     json: Json = False,
 ) -> None:
     """What answers a question or shares words with it, best first; else what comes nearest."""
-    found = with_store(lambda store: _mind(store).search(user, text, limit=SHOWN))
+    found = with_store(lambda store: _open_mind(store).search(user, text, limit=SHOWN))
     if json:
         return print_json([memory_record(hit.memory) for hit in found.hits])
     if not found.hits:
@@ -223,21 +223,21 @@ def search(
 def show(number: Number, user: User = ME, json: Json = False) -> None:
     """One memory, where it is from and what became of it."""
 
-    async def work(store: Store) -> tuple[Memory, list[tuple[str, str]]]:
+    async def read_memory(store: Store) -> tuple[Memory, list[tuple[str, str]]]:
         history = await memories.read_history(store, user, number)
         return await memories.get_memory(store, user, number), [(one.author, one.why) for one in history]
 
-    memory, history = with_store(work)
+    memory, history = with_store(read_memory)
     if json:
         return print_json({**memory_record(memory), "history": history})
     print(memory.content or "(erased)")
     who = "you" if memory.speaker == USER else memory.speaker
     print(f"  said by {who} on {memory.said_at:%Y-%m-%d %H:%M} in the conversation {memory.session!r}")
-    print(f"  {STANDS.get(memory.state, memory.state)}; used {times(memory.uses)}")
+    print(f"  {STANDS.get(memory.state, memory.state)}; used {count_times(memory.uses)}")
     if memory.withheld:
         print(f"  never shown to a model: {', '.join(memory.withheld)}")
     for name, why in history:
-        print(f"  {author(name)}: {why}")
+        print(f"  {describe_author(name)}: {why}")
     return None
 
 
@@ -245,7 +245,7 @@ def show(number: Number, user: User = ME, json: Json = False) -> None:
 @app.command("correct", hidden=True)
 def edit(number: Number, text: Annotated[str, typer.Argument(help="What it should say.")], user: User = ME) -> None:
     """Let a memory say something else; `undo` brings the old words back."""
-    _change(user, number, "correct", text)
+    _change_memory(user, number, "correct", text)
 
 
 _DECISIONS: dict[str, tuple[Do, str]] = {
@@ -258,19 +258,19 @@ _DECISIONS: dict[str, tuple[Do, str]] = {
 }
 
 
-def _decision(do: Do) -> Callable[[Number, User], None]:
-    def decide(number: Number, user: User = ME) -> None:
-        _change(user, number, do)
+def _make_decision(do: Do) -> Callable[[Number, User], None]:
+    def decide_memory(number: Number, user: User = ME) -> None:
+        _change_memory(user, number, do)
 
-    return decide
+    return decide_memory
 
 
 for _name, (_do, _about) in _DECISIONS.items():
-    app.command(_name, help=_about, hidden=_name == "restore")(_decision(_do))
+    app.command(_name, help=_about, hidden=_name == "restore")(_make_decision(_do))
 
 
-def _change(user: str, number: int, do: Do, text: str = "") -> None:
-    with_store(lambda store: amend_fact(_mind(store).engine, user, number, do, text))
+def _change_memory(user: str, number: int, do: Do, text: str = "") -> None:
+    with_store(lambda store: amend_fact(_open_mind(store).engine, user, number, do, text))
     print(f"Memory {number} is {'as it was before' if do == 'undo' else DONE[do]}.")
 
 
@@ -289,19 +289,19 @@ def erase(
 
 def _erase_memory(user: str, number: int, yes: bool) -> int:
     memory = with_store(lambda store: memories.get_memory(store, user, number))
-    if not confirm(f"Erase for good: {memory.line or memory.content[:80]!r}?", yes, "erased"):
+    if not confirm_action(f"Erase for good: {memory.line or memory.content[:80]!r}?", yes, "erased"):
         return 1
 
-    async def work(store: Store) -> tuple[Deleted, list[Memory]]:
+    async def erase_memory(store: Store) -> tuple[Deleted, list[Memory]]:
         gone = await memories.delete_memory(store, user, number, soul_of(user))
         return gone, [await memories.get_memory(store, user, other) for other in gone.others]
 
-    gone, others = with_store(work)
-    warn(gone.left)
+    gone, others = with_store(erase_memory)
+    print_warning(gone.left)
     print(f"Memory {number} is erased, with the line it came from and what was derived of its session, for good.")
     print(GONE_TOO)
     if others:
-        print(f"What you said elsewhere with its words stands: {counted(len(others), 'memory')}.")
+        print(f"What you said elsewhere with its words stands: {count_noun(len(others), 'memory')}.")
         for other in others:
             _print_memory(other)
         print("To erase one of them, too: insula memory erase NUMBER")
@@ -309,12 +309,12 @@ def _erase_memory(user: str, number: int, yes: bool) -> int:
 
 
 def _erase_session(user: str, session: str, yes: bool) -> int:
-    if not confirm(f"Erase for good: all of session {session!r}?", yes, "erased"):
+    if not confirm_action(f"Erase for good: all of session {session!r}?", yes, "erased"):
         return 1
     gone = with_store(lambda store: memories.forget_memories(store, user, Filter(session=session), soul_of(user)))
     if not gone.memories:
         raise InputError(f"Nothing is remembered of a session {session!r} of {user!r}; `insula memory` lists memories.")
-    warn(gone.left)
+    print_warning(gone.left)
     print(f"Session {session!r} is erased for good.\n{GONE_TOO}")
     return 0
 
@@ -327,14 +327,14 @@ def calibration(
 ) -> None:
     """How sure memory makes the agent with you, learned from your thanks and corrections."""
 
-    async def work(store: Store) -> outcomes.Own:
+    async def load_calibration(store: Store) -> outcomes.Own:
         if (user_id := await store.nights.find_user_id(user)) is None:
             raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
         if reset:
             await outcomes.reset_calibration(store, user_id)
         return await outcomes.read_calibration(store, user_id, load_shipped())
 
-    found = with_store(work)
+    found = with_store(load_calibration)
     if json:
         return print_json(found.as_json())
     print(f"Confidence is high from {found.calibration.high:.2f} on, low below {found.calibration.medium:.2f}.")
@@ -342,7 +342,7 @@ def calibration(
         print("That is what everybody begins with; nights learn from thanks, corrections and questions asked again.")
         return None
     held = sum(one.held for one in found.outcomes)
-    print(f"It rests on {counted(len(found.outcomes), 'answer')}, of which {held} held:")
+    print(f"It rests on {count_noun(len(found.outcomes), 'answer')}, of which {held} held:")
     for before in (0.9, 0.7, 0.5, 0.3):
         print(f"  what would be {before:.0%} for others is {adjust_probability(found.calibration, before):.0%} for you")
     return None

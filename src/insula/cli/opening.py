@@ -11,7 +11,7 @@ from insula.agent import identity
 from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat
 from insula.agent.context import HISTORY_CHARS
-from insula.agent.requests import Requests
+from insula.agent.requests import KeptRequests
 from insula.cli.common import account_of, finish_erasure, memory_of, soul_of
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve_model
@@ -24,7 +24,7 @@ from insula.types import Controls, Identity
 
 
 @asynccontextmanager
-async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
+async def open_agent(settings: Settings, name: str) -> AsyncGenerator[Chat]:
     """The agent, ready to talk; when the block ends, its store and its model are let go of.
 
     Args:
@@ -35,7 +35,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
     async with AsyncExitStack() as stack:
         embed = embedding.embedding_by_name(settings.embed)
         warming = asyncio.create_task(asyncio.to_thread(warm_up, embed))
-        who = identity.load(settings.identity or home / identity.FILE, required=bool(settings.identity))
+        who = identity.load_identity(settings.identity or home / identity.FILE, required=bool(settings.identity))
         llm = await stack.enter_async_context(resolve_model(name, settings.weights))
         account = account_of(settings)
         assessor = None
@@ -60,7 +60,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             identity=who,
             embed=embed,
             holdout=settings.holdout,
-            regulator=_regulator(settings, weights),
+            regulator=_make_regulator(settings, weights),
             claims=settings.claims,
             soul=soul_of,
         )
@@ -75,19 +75,19 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             timeout=settings.timeout,
             assessor=assessor,
             guided=bool(weights and weights.guided),
-            requests=Requests(lambda user: soul_of(user).with_name(REQUESTS)),
+            requests=KeptRequests(lambda user: soul_of(user).with_name(REQUESTS)),
         )
 
 
-def _regulator(settings: Settings, weights: Weights | None) -> Regulator:
+def _make_regulator(settings: Settings, weights: Weights | None) -> Regulator:
     return Regulator(
-        _controls(settings, weights),
+        _make_controls(settings, weights),
         interval=settings.metacog_turn_interval,
         size=settings.metacog_snapshot_history_size,
     )
 
 
-def _controls(settings: Settings, weights: Weights | None) -> Controls:
+def _make_controls(settings: Settings, weights: Weights | None) -> Controls:
     """The settings' controls, with no more memories than a small embedded model can use."""
     items = min(settings.max_context_items, weights.memories) if weights else settings.max_context_items
     return replace(settings.controls, max_context_items=items)

@@ -14,7 +14,7 @@ Model = Annotated[str | None, typer.Option(help="embedded, test, openai:NAME, an
 ReadingModel = Annotated[str | None, typer.Option(help="The model that summarises and reflects; none for `embedded`.")]
 
 
-def _whose(context: typer.Context, user: str) -> str:
+def _resolve_user(context: typer.Context, user: str) -> str:
     """The user; where none is named behind a command of several words, the one named before its last word."""
     outer = context.parent
     if outer is None or _is_typed(context.get_parameter_source("user")):
@@ -26,10 +26,10 @@ def _is_typed(source: Enum | None) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER", callback=_whose)]
+User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER", callback=_resolve_user)]
 
 
-def numbered(noun: str, listed_by: str) -> Callable[[str], int]:
+def make_number_parser(noun: str, listed_by: str) -> Callable[[str], int]:
     """A reader of a number that something goes by, which says where the numbers are where it is given none.
 
     Args:
@@ -37,10 +37,10 @@ def numbered(noun: str, listed_by: str) -> Callable[[str], int]:
         listed_by: the command that lists them.
     """
 
-    def read(text: str) -> int:
+    def parse_number(text: str) -> int:
         # A command line may hold any number, the database only those of 64 bits.
         if text.isascii() and text.isdigit() and len(text) < 19:
             return int(text)
         raise typer.BadParameter(f"{text!r} is no number of a {noun}; `{listed_by}` lists them.")
 
-    return read
+    return parse_number

@@ -28,11 +28,11 @@ def proxy(
     if not to.startswith(("http://", "https://")):
         raise InputError(f"{to!r} is no address of a provider; give one like https://api.openai.com/v1.")
     with bind_socket(HOST, port) as listening:
-        return asyncio.run(_serve(to, user, listening))
+        return asyncio.run(_serve_proxy(to, user, listening))
 
 
-async def _serve(to: str, user: str, listening: socket.socket) -> int:
-    settings = settings_module.load()
+async def _serve_proxy(to: str, user: str, listening: socket.socket) -> int:
+    settings = settings_module.load_settings()
     embed = embedding.embedding_by_name(settings.embed)
     mind = await Metacognition.open(settings_module.home() / DATABASE, embed=embed, claims=settings.claims)
     async with mind, httpx2.AsyncClient(timeout=None) as client:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from insula.agent.chat import Reply
-from insula.cli.lines import fold, width
+from insula.cli.lines import fold_text, terminal_width
 from insula.guidance import SHOWN as TOLD
 from insula.language.owner import USER
 from insula.llm.budget import Account
@@ -15,10 +15,10 @@ from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.wishes import is_wish
 from insula.metacognition.observing import ADDED
 from insula.operations.facts import Fact
-from insula.operations.guidance import Guidance
-from insula.operations.words import counted
-from insula.server.page.views.turns import Facts, Shown, shown
-from insula.server.page.views.words import flag, percent, signal, told
+from insula.operations.guidance import GuidanceItem
+from insula.operations.words import count_noun
+from insula.server.page.views.turns import ShownTurn, TurnFacts, show_turn
+from insula.server.page.views.words import describe_flag, describe_notice, describe_signal, format_percent
 from insula.turn.guidance import UsedGuidance
 from insula.turn.verdict import Tone
 from insula.types import Controls
@@ -36,7 +36,7 @@ CITED = 6
 """Messages named for a lesson."""
 
 
-def greeting(model: str, session: str) -> str:
+def render_greeting(model: str, session: str) -> str:
     """The first line of a conversation."""
     return f"insula · {model} · session {session} · /memory shows what it knows of you, /help lists commands"
 
@@ -52,57 +52,62 @@ def under_reply(reply: Reply) -> Text:
     return Text("\n").join(lines)
 
 
-def why(
+def render_why(
     reply: Reply, used: Sequence[tuple[UsedGuidance, StoredGuidance]] = (), cited: Sequence[Cited] = ()
 ) -> RenderableType:
     """What an answer rests on, in the words of the page: how sure it was, what it remembered, how good it is."""
     memories = {one.memory.id: one.memory for one in reply.recalled}
-    turn = shown(Facts.model_validate(reply.record()), memories, {}, Controls())
+    turn = show_turn(TurnFacts.model_validate(reply.to_record()), memories, {}, Controls())
     lines: list[str] = [f"{turn.came_to[:1].upper()}{turn.came_to[1:]}."] if turn.came_to else []
     if turn.sure:
-        lines.append(f"How sure (from memory, before the answer): {turn.sure.word}, {percent(turn.sure.score)}")
+        lines.append(f"How sure (from memory, before the answer): {turn.sure.word}, {format_percent(turn.sure.score)}")
         lines += [f"  {reason}" for reason in reply.confidence.reasons]
-    lines += _remembered(turn)
-    lines += [line for one in used for line in _lesson(*one, cited)]
+    lines += _list_remembered(turn)
+    lines += [line for one in used for line in _list_lesson(*one, cited)]
     if turn.good and (judged := turn.facts.assessment) is not None:
-        lines.append(f"How good (the check of the answer): {turn.good.word}, {percent(turn.good.score)}")
-        lines += [f"  {name}: {percent(share)}" for name, share in turn.parts]
+        lines.append(f"How good (the check of the answer): {turn.good.word}, {format_percent(turn.good.score)}")
+        lines += [f"  {name}: {format_percent(share)}" for name, share in turn.parts]
         about = turn.about
-        lines += [f"  Found: {flag(one)}{f': “{about[one]}”' if one in about else ''}." for one in judged.flags]
+        lines += [
+            f"  Found: {describe_flag(one)}{f': “{about[one]}”' if one in about else ''}." for one in judged.flags
+        ]
         lines += [f"  Left unanswered: “{text}”" for text in judged.unanswered]
-    lines += [f"What was noticed: {signal(one.kind)}: {told(one.kind, one.reason, {})}" for one in turn.noticed]
+    lines += [
+        f"What was noticed: {describe_signal(one.kind)}: {describe_notice(one.kind, one.reason, {})}"
+        for one in turn.noticed
+    ]
     lines += [f"What it took: {' '.join(turn.spent)}"] if turn.spent else []
-    return Group(*(Text(part) for line in lines for part in fold(line, width(), "", _indent(line))))
+    return Group(*(Text(part) for line in lines for part in fold_text(line, terminal_width(), "", _indent_of(line))))
 
 
-def _indent(line: str) -> str:
+def _indent_of(line: str) -> str:
     return " " * (len(line) - len(line.lstrip()) + 2)
 
 
-def _remembered(turn: Shown) -> list[str]:
+def _list_remembered(turn: ShownTurn) -> list[str]:
     """What was put before the model, and how much more came up."""
     put = [(memory, one.score) for memory, one in turn.recalled if one.shown]
     more = len(turn.recalled) - len(put)
     lines = ["What it remembered and put before the model:" if put else "It put nothing of memory before the model."]
     for memory, score in put:
-        match = f"{percent(score)} match: " if score is not None else ""
+        match = f"{format_percent(score)} match: " if score is not None else ""
         teller = "you" if memory.speaker == USER else memory.speaker
-        lines.append(f"  {match}{_short(memory.content)} ({teller}, {memory.said_at:%Y-%m-%d})")
+        lines.append(f"  {match}{_shorten_line(memory.content)} ({teller}, {memory.said_at:%Y-%m-%d})")
     return [*lines, *([f"  {more} more came up, and {'was' if more == 1 else 'were'} left out"] if more else [])]
 
 
-def _lesson(used: UsedGuidance, lesson: StoredGuidance, cited: Sequence[Cited]) -> list[str]:
+def _list_lesson(used: UsedGuidance, lesson: StoredGuidance, cited: Sequence[Cited]) -> list[str]:
     """A lesson, whether the model was told of it, and the messages that it was learned from."""
     how = "used" if used.arm == TOLD else "left out of this session, to find out whether it helps"
     sources = [one for one in cited if one.id in lesson.citations][-CITED:]
     return [
         f"{'Preference' if is_wish(lesson) else 'Lesson'} {lesson.name}, {how}: {lesson.advice}",
-        *(f"  learned from {one.session}, memory {one.memory}: {_short(one.content)}" for one in sources),
+        *(f"  learned from {one.session}, memory {one.memory}: {_shorten_line(one.content)}" for one in sources),
         f"  insula guidance why|mute|forget {lesson.name}",
     ]
 
 
-def guidance(found: Sequence[Guidance]) -> RenderableType:
+def render_guidance(found: Sequence[GuidanceItem]) -> RenderableType:
     """What was learned, with where each piece stands."""
     if not found:
         return "Nothing is learned yet: say what you want otherwise, and it counts from your next message on."
@@ -112,21 +117,21 @@ def guidance(found: Sequence[Guidance]) -> RenderableType:
     return table
 
 
-def fact(one: Fact) -> str:
+def render_fact(one: Fact) -> str:
     """A fact with its number; below it whose it is, since when, and in which words it was said."""
-    memory, indent, columns = one.memory, " " * NUMBER, width()
+    memory, indent, columns = one.memory, " " * NUMBER, terminal_width()
     how = "added" if memory.session == ADDED else f"from {one.teller}" if one.teller else "told"
     about = [", ".join(one.whose), f"{how} on {memory.said_at:%Y-%m-%d}", memory.mode]
     about += [f"over since {one.over:%Y-%m-%d}"] if one.over else []
-    lines = fold(one.text, columns, f"{memory.id:>6}  ", indent)
-    lines += fold(" · ".join(filter(None, about)), columns, indent, indent)
+    lines = fold_text(one.text, columns, f"{memory.id:>6}  ", indent)
+    lines += fold_text(" · ".join(filter(None, about)), columns, indent, indent)
     if one.said:
         said = one.said if len(one.said) <= SAID else f"{one.said[:SAID]}…"
-        lines += fold(f"you said: “{' '.join(said.split())}”", columns, indent, indent)
+        lines += fold_text(f"you said: “{' '.join(said.split())}”", columns, indent, indent)
     return "\n".join(lines)
 
 
-def status(
+def render_status(
     model: str, user: str, session: str, path: str, held: Sequence[tuple[str, str]], account: Account
 ) -> RenderableType:
     """Where one stands: session, store, model, what is held, and what was spent on what."""
@@ -134,16 +139,20 @@ def status(
     for purpose, spent in account.by_purpose.items():
         tokens = f"{spent.input_tokens:,} tokens read and {spent.output_tokens:,} written"
         cost = f", {spent.cost:.4f} in money" if spent.cost else ""
-        rows.append((f"spent on {purpose}", f"{counted(spent.calls, 'call')}, {tokens}, {spent.seconds:.1f} s{cost}"))
-    return listed(rows)
+        rows.append(
+            (f"spent on {purpose}", f"{count_noun(spent.calls, 'call')}, {tokens}, {spent.seconds:.1f} s{cost}")
+        )
+    return render_columns(rows)
 
 
-def listed(rows: Sequence[tuple[str, str]]) -> Text:
+def render_columns(rows: Sequence[tuple[str, str]]) -> Text:
     """What goes by a name, in two columns: the further lines of a row stand below its first."""
-    columns, names = width(), max(len(name) for name, _ in rows) + 2
-    return Text("\n".join(line for name, said in rows for line in fold(said, columns, name.ljust(names), " " * names)))
+    columns, names = terminal_width(), max(len(name) for name, _ in rows) + 2
+    return Text(
+        "\n".join(line for name, said in rows for line in fold_text(said, columns, name.ljust(names), " " * names))
+    )
 
 
-def _short(text: str) -> str:
+def _shorten_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from insula.cli import lines, replay_text
-from insula.cli.lines import say, tell
+from insula.cli.lines import print_console, print_text
 from insula.cli.options import Json, Yes
 from insula.coding.hosts import places, switch
 from insula.coding.replay import learn as learning
@@ -44,32 +44,32 @@ def replay(
     """Look back at past sessions: where agents were stuck, and what they would have read."""
     if learn and not yes and not _is_asked(json):
         raise InputError("Nobody can be asked whether to learn; say so with: insula replay --learn --yes")
-    found = _found(paths or ())
+    found = _find_transcripts(paths or ())
     if learn and not trust:
-        _refuse(list_foreign(found))
+        _refuse_foreign(list_foreign(found))
     if html is not None:
-        _check(html, found, force)
-    gathered = _read(found)
+        _check_page(html, found, force)
+    gathered = _read_transcripts(found)
     if html is not None:
-        _page(html, gathered)
+        _write_page(html, gathered)
     planned = learning.plan_learning(str(places.find_home()), gathered.scores, time.time()) if learn else None
     if json:
         _print_json(gathered.totals, planned, trust)
     else:
-        tell(lambda console: replay_text.show(gathered, console, html, learn))
+        print_console(lambda console: replay_text.show_replay(gathered, console, html, learn))
         if planned is not None:
-            _learn(planned, yes, trust)
-    return _status(gathered.totals)
+            _learn_rules(planned, yes, trust)
+    return _exit_status(gathered.totals)
 
 
-def _found(paths: Sequence[str]) -> FoundTranscripts:
+def _find_transcripts(paths: Sequence[str]) -> FoundTranscripts:
     found = find_transcripts(paths)
     if not found.sessions and not found.passed_over:
-        raise InputError(_nothing(paths))
+        raise InputError(_nothing_found(paths))
     return found
 
 
-def _nothing(paths: Sequence[str]) -> str:
+def _nothing_found(paths: Sequence[str]) -> str:
     if paths:
         return f"Under {', '.join(map(repr, paths))} is no .jsonl file; give a transcript, or a folder of transcripts."
     looked = ", ".join(str(place) for places_ in list_folders().values() for place in places_)
@@ -78,7 +78,7 @@ def _nothing(paths: Sequence[str]) -> str:
     return f"{said} The sessions of {', '.join(here)} are not read yet." if here else said
 
 
-def _refuse(files: Sequence[Path]) -> None:
+def _refuse_foreign(files: Sequence[Path]) -> None:
     """Transcripts of others may say anything; what is learned from them is told to this user's agents."""
     if files:
         more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
@@ -88,7 +88,7 @@ def _refuse(files: Sequence[Path]) -> None:
         )
 
 
-def _read(found: FoundTranscripts) -> Gathered:
+def _read_transcripts(found: FoundTranscripts) -> Gathered:
     """Read everything, with a bar where somebody looks."""
     console = Console(stderr=True)
     size = sum(source.size for sources in found.sessions for source in sources)
@@ -98,33 +98,33 @@ def _read(found: FoundTranscripts) -> Gathered:
     columns = (TextColumn("Looking back"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=size)
-        return gather_sessions(found, _steps(lambda done: bar.advance(task, done)), on)
+        return gather_sessions(found, _batch_progress(lambda done: bar.advance(task, done)), on)
 
 
-def _steps(advance: Callable[[int], None], least: int = 1 << 20) -> Callable[[int], None]:
+def _batch_progress(advance: Callable[[int], None], least: int = 1 << 20) -> Callable[[int], None]:
     """Tells of every megabyte: a bar that moves at every line costs more than reading it."""
     waiting = 0
 
-    def tell(size: int) -> None:
+    def add_progress(size: int) -> None:
         nonlocal waiting
         waiting += size
         if waiting >= least:
             advance(waiting)
             waiting = 0
 
-    return tell
+    return add_progress
 
 
-def _check(path: Path, found: FoundTranscripts, force: bool) -> None:
+def _check_page(path: Path, found: FoundTranscripts, force: bool) -> None:
     read = [source.path for sources in found.sessions for source in sources]
     page.check_target(path, [*read, *map(Path, found.passed_over)], force)
 
 
-def _page(path: Path, gathered: Gathered) -> None:
+def _write_page(path: Path, gathered: Gathered) -> None:
     page.write_page(path, gathered.sessions, gathered.totals)
 
 
-def _status(totals: Totals) -> int:
+def _exit_status(totals: Totals) -> int:
     if not totals.sessions:
         return NOTHING_READ
     return PARTLY_READ if totals.passed_over or totals.incomplete else ALL_READ
@@ -140,11 +140,11 @@ def _print_json(totals: Totals, planned: Plan | None, trust: bool) -> None:
         record["error"] = "Nothing could be read; `passed_over` and `incomplete` say why."
     if planned is not None:
         learning.write_evidence(str(places.find_home()), planned)
-        record["learned"] = _learned(planned, trust)
-    say(jsonlib.dumps(record, indent=2) + "\n")
+        record["learned"] = _learned_record(planned, trust)
+    print_text(jsonlib.dumps(record, indent=2) + "\n")
 
 
-def _learned(planned: Plan, trust: bool) -> dict[str, Any]:
+def _learned_record(planned: Plan, trust: bool) -> dict[str, Any]:
     told = {
         "written": True,
         "sessions": planned.sessions,
@@ -156,16 +156,16 @@ def _learned(planned: Plan, trust: bool) -> dict[str, Any]:
 
 
 def _as_json(totals: Totals) -> dict[str, Any]:
-    return {field.name: _plain(getattr(totals, field.name)) for field in fields(totals)}
+    return {field.name: _plain_value(getattr(totals, field.name)) for field in fields(totals)}
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     """A value as JSON holds it; keys are texts and sorted, but where the order itself tells something."""
     if isinstance(value, Mapping):
         found = cast(Mapping[Any, Any], value)
-        return {str(name): _plain(found[name]) for name in sorted(found, key=str)}
+        return {str(name): _plain_value(found[name]) for name in sorted(found, key=str)}
     if isinstance(value, list):
-        return [_plain(one) for one in cast(list[Any], value)]
+        return [_plain_value(one) for one in cast(list[Any], value)]
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
@@ -176,13 +176,15 @@ def _is_asked(json: bool) -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not json
 
 
-def _learn(planned: Plan, yes: bool, trust: bool) -> None:
-    tell(lambda console: replay_text.plan(planned, console, trust))
+def _learn_rules(planned: Plan, yes: bool, trust: bool) -> None:
+    print_console(lambda console: replay_text.show_plan(planned, console, trust))
     if not planned.sessions:
         return
-    if not yes and not lines.confirmed("Learn from them?"):
-        say("Nothing was learned.\n")
+    if not yes and not lines.ask_yes("Learn from them?"):
+        print_text("Nothing was learned.\n")
         return
     learning.write_evidence(str(places.find_home()), planned)
     many = f"{planned.sessions} session{'' if planned.sessions == 1 else 's'}"
-    say(f"Learned from {many}. See: insula guidance rules. To undo for a rule: insula guidance rules forget ID\n")
+    print_text(
+        f"Learned from {many}. See: insula guidance rules. To undo for a rule: insula guidance rules forget ID\n"
+    )

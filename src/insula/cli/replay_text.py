@@ -39,7 +39,7 @@ LISTED = 40
 """Files and folders that are listed before somebody agrees to learn from them."""
 
 
-def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) -> None:
+def show_replay(gathered: Gathered, console: Console, page: Path | None, learns: bool) -> None:
     """Everything that there is to see, the most telling first.
 
     Args:
@@ -50,7 +50,7 @@ def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) 
     """
     totals = gathered.totals
     if totals.sessions:
-        console.print(Text(_seen(totals)), soft_wrap=True)
+        console.print(Text(_describe_seen(totals)), soft_wrap=True)
         _print_remarks(totals, console)
         _print_proposed(totals, console)
         _print_worst(totals, console)
@@ -60,12 +60,12 @@ def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) 
     for line in _left_out(totals):
         console.print(Text(line), soft_wrap=True)
     console.print()
-    for line in _next(totals, page, learns):
+    for line in _suggest_next(totals, page, learns):
         console.print(Text(line), soft_wrap=True)
 
 
-def _seen(totals: Totals) -> str:
-    hosts = ", ".join(f"{format_number(count)} of {_host(host)}" for host, count in totals.hosts.most_common())
+def _describe_seen(totals: Totals) -> str:
+    hosts = ", ".join(f"{format_number(count)} of {_host_name(host)}" for host, count in totals.hosts.most_common())
     days = f", {format_span(totals.began, totals.ended)}" if totals.began else ""
     counts = (
         format_count(totals.tool_uses, "tool use"),
@@ -77,11 +77,11 @@ def _seen(totals: Totals) -> str:
     return f"{format_count(totals.sessions, 'session')} ({hosts}){days}: {', '.join(counts)}."
 
 
-def _host(name: str) -> str:
+def _host_name(name: str) -> str:
     return places.HOSTS[name].name if name in places.HOSTS else "recorded runs" if name == TRAJECTORY else name
 
 
-def _table(console: Console, title: str, *columns: str) -> Table:
+def _make_table(console: Console, title: str, *columns: str) -> Table:
     console.print(f"\n[bold]{title}[/]")
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for name in columns:
@@ -107,8 +107,8 @@ def _print_remarks(totals: Totals, console: Console) -> None:
     if totals.announced:
         console.print(f"A word of ours would have come before {format_number(totals.announced)} of them.")
     for one in totals.remarks[:SHOWN]:
-        words = f"“{_safe(one.words, 90)}”" if one.words else one.kind
-        line = Text(f"{format_time(one.at)}  {words}").append(f"\nafter {_safe(one.before, 90)}", "dim")
+        words = f"“{_show_redacted(one.words, 90)}”" if one.words else one.kind
+        line = Text(f"{format_time(one.at)}  {words}").append(f"\nafter {_show_redacted(one.before, 90)}", "dim")
         console.print(Padding(line, (0, 0, 0, 2)))
 
 
@@ -118,10 +118,10 @@ def _print_proposed(totals: Totals, console: Console) -> None:
         return
     console.print(f"\n[bold]Rules in your own words[/]: {format_number(len(totals.proposed))} would be used.")
     for one in totals.proposed[:SHOWN_RULES]:
-        about = f" (of {_safe(one.about, 40)})" if one.about else ""
-        line = Text(f"“{_safe(one.words, 110)}”{about}")
+        about = f" (of {_show_redacted(one.about, 40)})" if one.about else ""
+        line = Text(f"“{_show_redacted(one.words, 110)}”{about}")
         often = f"{one.times} times, first {format_time(one.at)}"
-        line.append(f"\n{', '.join(filter(None, (often, _safe(one.project, 24))))}", "dim")
+        line.append(f"\n{', '.join(filter(None, (often, _show_redacted(one.project, 24))))}", "dim")
         console.print(Padding(line, (0, 0, 0, 2)))
 
 
@@ -135,29 +135,31 @@ def _print_worst(totals: Totals, console: Console) -> None:
     if console.width < NARROW:
         _print_blocks(totals.worst, console)
         return
-    table = _table(console, "Where agents were stuck", "When", "Project", "What happened", "What it cost")
+    table = _make_table(console, "Where agents were stuck", "When", "Project", "What happened", "What it cost")
     for moment in totals.worst:
-        table.add_row(format_time(moment.at), _safe(moment.project, 24), _happened(moment), _cost(moment))
+        table.add_row(
+            format_time(moment.at), _show_redacted(moment.project, 24), _describe_moment(moment), _describe_cost(moment)
+        )
     console.print(table)
 
 
 def _print_blocks(moments: Iterable[Moment], console: Console) -> None:
     console.print("\n[bold]Where agents were stuck[/]")
     for moment in moments:
-        where = ", ".join(filter(None, (format_time(moment.at), _safe(moment.project, 24))))
+        where = ", ".join(filter(None, (format_time(moment.at), _show_redacted(moment.project, 24))))
         console.print(Text(where or "When and where is not told", style="dim"))
-        console.print(Padding(_happened(moment).append(f"\n{_cost(moment)}"), (0, 0, 0, 2)))
+        console.print(Padding(_describe_moment(moment).append(f"\n{_describe_cost(moment)}"), (0, 0, 0, 2)))
 
 
-def _happened(moment: Moment) -> Text:
-    text = Text(f"{describe_moment(moment)}, from {_safe(moment.what, 70)}")
-    said = _safe(moment.said.removeprefix(SIGN), 130)
+def _describe_moment(moment: Moment) -> Text:
+    text = Text(f"{describe_moment(moment)}, from {_show_redacted(moment.what, 70)}")
+    said = _show_redacted(moment.said.removeprefix(SIGN), 130)
     if said:
         text.append(f"\nit would have read: {said}", style="dim")
     return text
 
 
-def _cost(moment: Moment) -> str:
+def _describe_cost(moment: Moment) -> str:
     calls = format_count(moment.last - moment.first + 1, "call")
     time = f", {format_duration(moment.seconds)}" if moment.at else ""
     return f"{calls}{time}, {format_tokens(moment.tokens)} tokens{', to the end' if moment.open else ''}"
@@ -173,20 +175,20 @@ def _print_failures(failures: Sequence[PatternCount], console: Console) -> None:
         return
     console.print("\n[bold]What happens again and again, and the rule that it founds[/]")
     for one in happened:
-        where = f"{_often(one)} sessions, {_where(one)}: {_rule(one)}"
+        where = f"{_describe_frequency(one)} sessions, {_describe_projects(one)}: {_describe_rule(one)}"
         console.print(Text(one.pattern, style="bold"))
         console.print(Padding(f"{where}\n{one.advice}", (0, 0, 0, 2)))
 
 
-def _often(failure: PatternCount) -> str:
+def _describe_frequency(failure: PatternCount) -> str:
     return f"{format_number(failure.happened)} of {format_number(failure.sessions)}"
 
 
-def _where(failure: PatternCount) -> str:
+def _describe_projects(failure: PatternCount) -> str:
     return format_count(failure.projects, "project") if failure.projects else "outside any project"
 
 
-def _rule(failure: PatternCount) -> str:
+def _describe_rule(failure: PatternCount) -> str:
     return "would be used" if failure.state == "active" else "needs more"
 
 
@@ -197,40 +199,40 @@ def _left_out(totals: Totals) -> Iterable[str]:
     strange = {name: count for name, count in totals.skipped.items() if name.startswith("unknown")}
     known = Counter({name: count for name, count in totals.skipped.items() if name not in strange})
     if known:
-        yield f"\nLines that tell nothing about calls: {format_number(known.total())} ({_named(known)})."
+        yield f"\nLines that tell nothing about calls: {format_number(known.total())} ({_list_counts(known)})."
     if strange:
         many = format_number(sum(strange.values()))
-        yield f"Lines that this version does not know: {many} ({_named(Counter(strange))})."
-    for path, why in _first(totals.incomplete):
-        yield f"Read in part: {_safe(path)}: {why}."
-    for path, why in _first(totals.passed_over):
-        yield f"Passed over: {_safe(path)}: {why}."
+        yield f"Lines that this version does not know: {many} ({_list_counts(Counter(strange))})."
+    for path, why in _first_paths(totals.incomplete):
+        yield f"Read in part: {_show_redacted(path)}: {why}."
+    for path, why in _first_paths(totals.passed_over):
+        yield f"Passed over: {_show_redacted(path)}: {why}."
     for what, paths in (("read in part", totals.incomplete), ("passed over", totals.passed_over)):
         if len(paths) > NAMED:
             yield f"… and {format_number(len(paths) - NAMED)} more files {what}; --json names them all."
 
 
-def _first(paths: dict[str, str]) -> Iterable[tuple[str, str]]:
+def _first_paths(paths: dict[str, str]) -> Iterable[tuple[str, str]]:
     return list(paths.items())[:NAMED]
 
 
-def _named(counts: Counter[str]) -> str:
-    shown = [f"{_safe(name, 60)} {format_number(count)}" for name, count in counts.most_common(NAMED)]
+def _list_counts(counts: Counter[str]) -> str:
+    shown = [f"{_show_redacted(name, 60)} {format_number(count)}" for name, count in counts.most_common(NAMED)]
     return ", ".join([*shown, *(["…"] if len(counts) > NAMED else [])])
 
 
-def _next(totals: Totals, page: Path | None, learns: bool) -> Iterable[str]:
+def _suggest_next(totals: Totals, page: Path | None, learns: bool) -> Iterable[str]:
     if page is not None:
-        yield f"The timelines are in {_safe(str(page))}"
+        yield f"The timelines are in {_show_redacted(str(page))}"
     elif totals.worst:
         yield "insula replay --html replay.html   the timelines of the sessions that went worst"
     if not learns and any(one.state == "active" for one in totals.failures):
         yield "insula replay --learn              found rules on these sessions"
     if totals.sessions:
-        yield f"{f'insula install {_installable(totals)}':<34} tell the agent while it happens"
+        yield f"{f'insula install {_installable_host(totals)}':<34} tell the agent while it happens"
 
 
-def _installable(totals: Totals) -> str:
+def _installable_host(totals: Totals) -> str:
     """The agent whose sessions were seen most, of those that there are hooks for; else any."""
     seen = (host for host, _ in totals.hosts.most_common() if host in places.HOSTS)
     return next(seen, next(iter(places.HOSTS)))
@@ -239,7 +241,7 @@ def _installable(totals: Totals) -> str:
 # Learning.
 
 
-def plan(planned: Plan, console: Console, named: bool) -> None:
+def show_plan(planned: Plan, console: Console, named: bool) -> None:
     """What would be learned.
 
     Args:
@@ -260,7 +262,7 @@ def plan(planned: Plan, console: Console, named: bool) -> None:
         console.print("Rules that would be used from the next session on:")
     for rule in planned.told:
         where = "in the projects where it happened" if rule.scope == "project" else "in all projects"
-        console.print(Text(f"  {rule.id}, {where}: {_safe(rule.advice, 200)}"), soft_wrap=True)
+        console.print(Text(f"  {rule.id}, {where}: {_show_redacted(rule.advice, 200)}"), soft_wrap=True)
     if planned.sessions and not planned.told:
         console.print("No further rule would be used yet: a failure must have happened in two sessions of a project.")
 
@@ -268,10 +270,10 @@ def plan(planned: Plan, console: Console, named: bool) -> None:
 def _print_list(title: str, names: Sequence[str], console: Console) -> None:
     console.print(title)
     for name in names[:LISTED] or ["none"]:
-        console.print(Text(f"  {_safe(name)}"), soft_wrap=True)
+        console.print(Text(f"  {_show_redacted(name)}"), soft_wrap=True)
     if len(names) > LISTED:
         console.print(f"  … and {format_number(len(names) - LISTED)} more; --json names them all.")
 
 
-def _safe(text: str, longest: int = 160) -> str:
+def _show_redacted(text: str, longest: int = 160) -> str:
     return show_safely(redact(text), longest)

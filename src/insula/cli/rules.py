@@ -19,8 +19,8 @@ from insula.coding.step import trace
 from insula.coding.step.digest import PROJECT, ProjectRule
 from insula.errors import InputError, InsulaError
 from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED
-from insula.operations.rules import Imported, Rules, effect_of, read_entries, verdict_of
-from insula.operations.words import counted, day_of
+from insula.operations.rules import ImportedRule, ProjectRules, effect_of, read_entries, verdict_of
+from insula.operations.words import count_noun, day_of
 from insula.worth import UNKNOWN
 
 app = typer.Typer()
@@ -47,13 +47,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 Everything = Annotated[bool, typer.Option("--all", help="Show rules without evidence, and what was decided.")]
 
 
-def rules_here() -> Rules:
+def rules_here() -> ProjectRules:
     """The rules in the project of the working folder; in none where that is gone."""
     try:
         project = trace.hash_project(os.getcwd())  # noqa: PTH109 the hook asks the same way
     except OSError:
         project = ""
-    return Rules(str(places.find_home()), project)
+    return ProjectRules(str(places.find_home()), project)
 
 
 @app.callback(invoke_without_command=True)
@@ -62,21 +62,21 @@ def list_rules(context: typer.Context, json: Json = False, everything: Everythin
     """The rules as they stand in the project of the working folder."""
     if context.invoked_subcommand is not None:
         return None
-    settings.load()  # the hook passes over a holdout that cannot be used, and has nobody to tell
+    settings.load_settings()  # the hook passes over a holdout that cannot be used, and has nobody to tell
     known = rules_here()
     known.catch_up()
     if json:
         return print_json(known.describe_all(everything))
-    shown = known.list(everything)
+    shown = known.list_rules(everything)
     for rule in shown:
-        _print(*_describe(rule, known), "")
+        _print_folded(*_describe_rule(rule, known), "")
     if not shown:
-        _print("Nothing has been learned yet: what you say to agents in two sessions becomes a rule.")
-    _print(*_describe_holdout(known))
+        _print_folded("Nothing has been learned yet: what you say to agents in two sessions becomes a rule.")
+    _print_folded(*_describe_holdout(known))
     if everything:
-        _print(
+        _print_folded(
             *(
-                f"{day_of(word.at)}  {word.do} {word.rule} {_where(word.scope, known)}"
+                f"{day_of(word.at)}  {word.do} {word.rule} {_describe_scope(word.scope, known)}"
                 for word in known.list_decisions()
             )
         )
@@ -88,10 +88,10 @@ def show(rule: Name, json: Json = False) -> None:
     """One rule: how it stands, where it is from, and what it was worth."""
     known = rules_here()
     known.catch_up()
-    found = known.get(rule)
+    found = known.get_rule(rule)
     if json:
-        return print_json({"v": 1, **known.describe(found)})
-    return _print(*_describe(found, known))
+        return print_json({"v": 1, **known.describe_rule(found)})
+    return _print_folded(*_describe_rule(found, known))
 
 
 @app.command()
@@ -109,11 +109,11 @@ def review() -> None:
     decided = {"accept": 0, "mute": 0}
     for number, rule in enumerate(waiting, 1):
         print("\n".join([f"{number} of {len(waiting)}", *_describe_words(rule)]))
-        pressed = lines.key("  Use it from the next session on? [y]es, [n]ever, [l]ater, [q]uit:", "ynlq")
+        pressed = lines.read_key("  Use it from the next session on? [y]es, [n]ever, [l]ater, [q]uit:", "ynlq")
         if pressed == "q":
             break
         if do := {"y": "accept", "n": "mute"}.get(pressed):
-            known.decide(rule.id, do, here=True)
+            known.decide_rule(rule.id, do, here=True)
             decided[do] += 1
         done = {"accept": "It is used from the next session on.", "mute": "It is never used."}
         print(f"  {done.get(do or '', 'It waits until you say it again.')}\n")
@@ -122,14 +122,14 @@ def review() -> None:
     )
 
 
-def decide(rule: str, do: str, here: bool = False) -> None:
+def apply_decision(rule: str, do: str, here: bool = False) -> None:
     """Do what a person wants with a rule, and say so.
 
     Raises:
         InputError: there is none such, or that cannot be done with it.
     """
     known = rules_here()
-    done = known.decide(rule, do, here=here)
+    done = known.decide_rule(rule, do, here=here)
     here = here or known.find_wish(rule) is not None  # what was asked for in a project is told there alone
     where = "in this project" if here else "in all projects"
     if not done:
@@ -141,12 +141,12 @@ def decide(rule: str, do: str, here: bool = False) -> None:
 @app.command()
 def accept(rule: Name) -> None:
     """Use what you asked for once from the next session on, in this project; it is measured like any other rule."""
-    decide(rule, "accept", here=True)
+    apply_decision(rule, "accept", here=True)
 
 
-def _decision(do: str) -> Callable[[Name, Here], None]:
+def _make_decision(do: str) -> Callable[[Name, Here], None]:
     def decide_rule(rule: Name, here: Here = False) -> None:
-        decide(rule, do, here)
+        apply_decision(rule, do, here)
 
     return decide_rule
 
@@ -157,19 +157,19 @@ for _do, _about in {
     "pin": "Use a rule in every session, whatever the evidence says; it is never left out by lot.",
     "unpin": "Undo `pin`.",
 }.items():
-    app.command(_do, help=_about)(_decision(_do))
+    app.command(_do, help=_about)(_make_decision(_do))
 
 
 @app.command()
 def forget(rule: Name, here: Here = False, yes: Yes = False) -> int:
     """Erase what was seen of a rule, and the words of one that you asked for or imported. It cannot be undone."""
     known = rules_here()
-    known.check(rule)
+    known.check_rule(rule)
     where = "in this project" if here or known.find_wish(rule) else "in all projects"
     question = f"Erase all that was seen of {rule!r} {where}? It cannot be undone."
-    if not lines.confirm(question, yes, "forgotten"):
+    if not lines.confirm_action(question, yes, "forgotten"):
         return 1
-    known.forget(rule, here=here)
+    known.forget_rule(rule, here=here)
     print(f"The evidence of {rule!r} no longer counts {where}.")
     return 0
 
@@ -179,7 +179,7 @@ def export_rules(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A new file; - for standard output.")],
 ) -> None:
     """Write the rules and their counts to a file, to share them: no session, project, path or time is in it."""
-    found = rules_here().export()
+    found = rules_here().export_rules()
     text = jsonlib.dumps(found, indent=2, ensure_ascii=file == "-") + "\n"
     if file == "-":  # where no encoding is sure to be that of JSON
         sys.stdout.write(text)
@@ -208,7 +208,7 @@ def import_rules(
             print(_describe_import(known, known.import_one(entry, Path(file).name), number, pin))
         except InputError as error:
             refused += 1
-            lines.warn(f"Rule {number} is refused: {error}")
+            lines.print_warning(f"Rule {number} is refused: {error}")
     return int(refused > 0)
 
 
@@ -228,10 +228,10 @@ def _read_text(file: str) -> str:
     return text
 
 
-def _describe_import(known: Rules, one: Imported, number: int, pin: bool) -> str:
+def _describe_import(known: ProjectRules, one: ImportedRule, number: int, pin: bool) -> str:
     """Pin a rule of a file if that is asked for, and say how it stands."""
-    done = pin and known.decide(one.id, "pin")
-    is_pinned = known.get(one.id).life.state == PINNED
+    done = pin and known.decide_rule(one.id, "pin")
+    is_pinned = known.get_rule(one.id).life.state == PINNED
     if one.is_new:
         said = f"Rule {number} is {'pinned' if is_pinned else 'proposed'} as {one.id!r}: {one.advice}"
     else:
@@ -244,22 +244,22 @@ def _describe_import(known: Rules, one: Imported, number: int, pin: bool) -> str
 # --- in lines ----------------------------------------------------------------------------------------------------
 
 
-def _print(*texts: str) -> None:
+def _print_folded(*texts: str) -> None:
     """Each text in lines that fit, the further ones as indented as the first."""
-    columns = lines.width("COLUMNS")
+    columns = lines.terminal_width("COLUMNS")
     for text in texts:
         indent = " " * (len(text) - len(text.lstrip()))
-        print("\n".join(lines.fold(text.strip(), columns, indent, indent or "  ")).replace(_TOGETHER, " "))
+        print("\n".join(lines.fold_text(text.strip(), columns, indent, indent or "  ")).replace(_TOGETHER, " "))
 
 
-def _describe(rule: ProjectRule, known: Rules) -> list[str]:
+def _describe_rule(rule: ProjectRule, known: ProjectRules) -> list[str]:
     """A rule in a few lines: where it stands; what is told, and where it comes from; its counts."""
     effect, verdict = effect_of(rule), verdict_of(rule)
     few = "" if effect else f" ({rule.life.tally.smaller_arm} of {MINIMUM} sessions, with and without)"
     more = f" (about {effect.missing:,} more sessions)" if effect and verdict == UNKNOWN else ""
     why = rule.life.reason or _why_it_waits(rule)
     return [
-        f"{rule.id}: {rule.life.state}, {_where(known.scope_of(rule), known)}; {verdict}{few}{more}",
+        f"{rule.id}: {rule.life.state}, {_describe_scope(known.scope_of(rule), known)}; {verdict}{few}{more}",
         *(_describe_words(rule)),
         *([f"  {why}"] if why else []),
         f"  {_describe_counts(rule)}",
@@ -303,29 +303,31 @@ def _why_it_waits(rule: ProjectRule) -> str:
     if not tally.detections:
         return "not seen here yet" if rule.source or tally.records else ""
     if rule.scope == PROJECT:
-        return f"seen in {counted(tally.detections, 'session')} here; used once it was seen in {CORROBORATED}"
-    return f"seen in {counted(tally.places, 'project')}; used elsewhere once it was seen in {CORROBORATED}"
+        return f"seen in {count_noun(tally.detections, 'session')} here; used once it was seen in {CORROBORATED}"
+    return f"seen in {count_noun(tally.places, 'project')}; used elsewhere once it was seen in {CORROBORATED}"
 
 
-def _where(scope: str, known: Rules) -> str:
+def _describe_scope(scope: str, known: ProjectRules) -> str:
     if scope == EVERYWHERE:
         return "in all projects"
     return "in this project" if scope in (PROJECT, known.project) else "in another project"
 
 
-def _describe_holdout(known: Rules) -> list[str]:
-    share = known.holdout()
-    change = f"`holdout` in {settings.home() / settings.FILE}, or INSULA_HOLDOUT; then run `{_install()}` again."
+def _describe_holdout(known: ProjectRules) -> list[str]:
+    share = known.read_holdout()
+    change = (
+        f"`holdout` in {settings.home() / settings.FILE}, or INSULA_HOLDOUT; then run `{_install_command()}` again."
+    )
     if not share:
         return [f"No rule is left out of a session, so none can be shown to help. To change that, set {change}"]
     return [
-        f"To find out whether a rule helps, it is left out of {lines.percent(share)} of sessions, drawn by lot. Left "
-        f"out of the newest: {', '.join(known.newest_marker().withheld) or 'none'}.",
+        f"To find out whether a rule helps, it is left out of {lines.format_percent(share)} of sessions, drawn by lot. "
+        f"Left out of the newest: {', '.join(known.newest_marker().withheld) or 'none'}.",
         f"To change or end that, set {change}",
     ]
 
 
-def _install() -> str:
+def _install_command() -> str:
     """The command that hands the holdout to the hooks."""
     with suppress(InsulaError, OSError):  # the folder is gone, or a host's settings cannot be read: it names any host
         return doctor.name_install_command(Path.cwd())

@@ -16,15 +16,15 @@ from fastapi import FastAPI
 from rich.console import Console
 
 from insula import settings as settings_module
-from insula.cli.common import HOST, LOG_FILE, PORT, log_to, soul_of, understands
-from insula.cli.lines import warn
-from insula.cli.opening import opened
+from insula.cli.common import HOST, LOG_FILE, PORT, log_to, model_understands, soul_of
+from insula.cli.lines import print_warning
+from insula.cli.opening import open_agent
 from insula.cli.options import Port
 from insula.errors import InputError, SettingsError
 from insula.server import tokens
 from insula.server.app import create_app
 from insula.server.service import LOOPBACK, Service
-from insula.server.serving import Server, server
+from insula.server.serving import StreamServer, make_server
 from insula.server.tokens import Keys
 from insula.settings import FILE, Settings
 
@@ -45,8 +45,8 @@ def serve(
 ) -> int:
     """Start the server: a page to talk on, the API and the metrics."""
     allowed = allow_host or ()
-    settings, home = settings_module.load(), settings_module.home()
-    keys = _keys(settings, home)
+    settings, home = settings_module.load_settings(), settings_module.home()
+    keys = _make_keys(settings, home)
     log_to(home / LOG_FILE, logging.INFO)
     with bind_socket(host, port) as listening:
         address = listening.getsockname()
@@ -56,31 +56,31 @@ def serve(
                 "insula token new NAME, or leave --host out."
             )
         if keys.are_gone:
-            warn(tokens.NONE_LEFT)
+            print_warning(tokens.NONE_LEFT)
         if address[0] in EVERYWHERE and not allowed:
-            warn(UNNAMED)
+            print_warning(UNNAMED)
         return asyncio.run(
-            _serve(settings, keys, model or settings.model, listening, _names(host, address[0], allowed))
+            _serve_app(settings, keys, model or settings.model, listening, _allowed_names(host, address[0], allowed))
         )
 
 
-def _keys(settings: Settings, home: Path) -> Keys:
+def _make_keys(settings: Settings, home: Path) -> Keys:
     """Who may come in.
 
     Raises:
         SettingsError: others may read a file with tokens, or it cannot be used.
     """
-    tokens.read(home / tokens.FILE)
+    tokens.read_tokens(home / tokens.FILE)
     if settings.tokens and (home / FILE).exists():
         tokens.check_private(home / FILE)
     return Keys(settings.tokens, home / tokens.FILE)
 
 
-class Foreground(Server):
+class ForegroundServer(StreamServer):
     """A server that says where it is, and that lets the command end as it should when a signal stops it."""
 
     def __init__(self, app: FastAPI, url: str) -> None:
-        super().__init__(server(app).config)
+        super().__init__(make_server(app).config)
         self._url = url
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -98,14 +98,16 @@ class Foreground(Server):
         yield
 
 
-async def _serve(settings: Settings, keys: Keys, name: str, listening: socket.socket, hosts: tuple[str, ...]) -> int:
+async def _serve_app(
+    settings: Settings, keys: Keys, name: str, listening: socket.socket, hosts: tuple[str, ...]
+) -> int:
     status = Console(stderr=True).status("waking the model")
     status.start()
     try:
-        async with opened(settings, name) as chat:
+        async with open_agent(settings, name) as chat:
             if chat.metacognition.store.is_shared:
                 chat.metacognition.engine.service += f":{listening.getsockname()[1]}"
-            await chat.metacognition.engine.restore()
+            await chat.metacognition.engine.restore_state()
             service = Service(
                 chat=chat,
                 model=name,
@@ -113,14 +115,14 @@ async def _serve(settings: Settings, keys: Keys, name: str, listening: socket.so
                 keys=keys,
                 home=settings_module.home(),
                 hosts=hosts,
-                understands=understands(name),
+                understands=model_understands(name),
                 understanding=settings.understanding,
                 understanding_tokens=settings.understanding_tokens,
                 zone_of=settings.zone_of,
                 nightly=settings.store is None,  # on a server of PostgreSQL nights are run by workers
             )
             status.stop()
-            await Foreground(create_app(service), _url(listening)).serve([listening])
+            await ForegroundServer(create_app(service), _server_url(listening)).serve([listening])
     finally:
         status.stop()
     return 0
@@ -137,14 +139,14 @@ def bind_socket(host: str, port: int) -> Generator[socket.socket]:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.create_server((str(address[0]), port), family=family, backlog=2048)
     except (OSError, UnicodeError, OverflowError) as error:
-        raise InputError(_why(host, port, error)) from error
+        raise InputError(_explain_failure(host, port, error)) from error
     with listening:
         # asyncio sets this only where a socket names its protocol; else each answer waits 40 ms for an ACK (Nagle).
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         yield listening
 
 
-def _why(host: str, port: int, error: Exception) -> str:
+def _explain_failure(host: str, port: int, error: Exception) -> str:
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
         return f"Port {port} of {host!r} is in use, perhaps by another `insula serve`; end that one, or give --port."
     if isinstance(error, PermissionError):
@@ -153,12 +155,12 @@ def _why(host: str, port: int, error: Exception) -> str:
     return f"The server cannot listen on {host!r}, port {port} ({reason}); give another --host or --port."
 
 
-def _names(host: str, address: str, allowed: Sequence[str]) -> tuple[str, ...]:
+def _allowed_names(host: str, address: str, allowed: Sequence[str]) -> tuple[str, ...]:
     """The names that requests may call the server by."""
     own = () if address in EVERYWHERE else (host, address)
     return tuple(dict.fromkeys([*LOOPBACK, *own, *allowed]))
 
 
-def _url(listening: socket.socket) -> str:
+def _server_url(listening: socket.socket) -> str:
     address, port = listening.getsockname()[:2]
     return f"http://{f'[{address}]' if ':' in address else address}:{port}"

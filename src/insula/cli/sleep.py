@@ -13,8 +13,8 @@ from rich.status import Status
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
 from insula.cli import stuck
-from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, soul_of, understands
-from insula.cli.lines import print_folded, print_json, warn
+from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, model_understands, soul_of
+from insula.cli.lines import print_folded, print_json, print_warning
 from insula.cli.options import Json, ReadingModel, User
 from insula.cli.worker import run_all
 from insula.errors import InputError
@@ -51,22 +51,22 @@ def sleep(
         raise InputError("Nights on the shared queue are those of all for whom one is due; give --all --durable.")
     if durable:
         return run_all(model=model, json=json)
-    settings = settings_module.load()
+    settings = settings_module.load_settings()
     log_to(settings_module.home() / LOG_FILE)
-    with asleep():
-        reports = asyncio.run(_nights(settings, user, everybody, model, force))
+    with show_sleeping():
+        reports = asyncio.run(_run_nights(settings, user, everybody, model, force))
     if json:
         print_json([asdict(report) for report in reports])
     else:
         for report in reports:
             if everybody:
                 print(report.user)
-            show(report)
-        _end(reports)
+            print_report(report)
+        _end_command(reports)
     return int(any(report.failed for report in reports))
 
 
-async def _nights(
+async def _run_nights(
     settings: Settings,
     user: str,
     everybody: bool,
@@ -76,16 +76,18 @@ async def _nights(
     home = settings_module.home()
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(await Store.open(memory_of(settings)))
-        identity = identity_module.load(
+        identity = identity_module.load_identity(
             settings.identity or home / identity_module.FILE, required=bool(settings.identity)
         )
         engine = Metacognition(store, identity=identity, embed=embedding.embedding_by_name(settings.embed)).engine
         name = model or settings.model
-        llm = await stack.enter_async_context(resolve_model(name, settings.weights)) if understands(name) else None
+        llm = (
+            await stack.enter_async_context(resolve_model(name, settings.weights)) if model_understands(name) else None
+        )
         reports: list[SleepReport] = []
         for each in await store.nights.list_users() if everybody else [user]:
             if each == user and not everybody:
-                await stuck.take(store, each, home)
+                await stuck.record_stuck(store, each, home)
             reports.append(
                 await run_night(
                     engine,
@@ -101,12 +103,12 @@ async def _nights(
         return reports
 
 
-def asleep() -> Status:
+def show_sleeping() -> Status:
     """A spinner on standard error while the night goes on; nothing where no person is looking."""
     return Console(stderr=True).status("sleeping on it; this may take a while with a large model")
 
 
-def show(report: SleepReport) -> None:
+def print_report(report: SleepReport) -> None:
     """Print what a night changed, each with what takes it back, and what failed; a sentence where that is nothing."""
     found = describe_report(report)
     for one in found.changes[:LINES]:
@@ -120,7 +122,7 @@ def show(report: SleepReport) -> None:
         print(NOTHING)
 
 
-def _end(reports: Sequence[SleepReport]) -> None:
+def _end_command(reports: Sequence[SleepReport]) -> None:
     if not reports:
         print("Nobody has said anything yet, so nobody sleeps; talk first: insula chat")
     for report in reports:
@@ -129,4 +131,4 @@ def _end(reports: Sequence[SleepReport]) -> None:
             print(f"No night for {report.user}: {report.skipped}{remedy}")
         elif report.failed:
             names = ", ".join(phase.name for phase in report.failed)
-            warn(f"{names} failed; `insula sleep --user {report.user}` goes on from there.")
+            print_warning(f"{names} failed; `insula sleep --user {report.user}` goes on from there.")

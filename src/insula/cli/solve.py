@@ -19,7 +19,7 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, T
 from insula import foreign
 from insula import settings as settings_module
 from insula.cli.common import LOG_FILE, account_of, log_to, memory_of
-from insula.cli.lines import fold, read_input, warn, width
+from insula.cli.lines import fold_text, print_warning, read_input, terminal_width
 from insula.cli.options import Json
 from insula.errors import InputError, StoreError
 from insula.llm.budget import Account, Budget
@@ -28,7 +28,7 @@ from insula.llm.models import resolve_model
 from insula.memory.storage.store import Store
 from insula.memory.storage.strategies import StoredRecords
 from insula.metacognition.facade import note_impasse
-from insula.operations.words import counted
+from insula.operations.words import count_noun
 from insula.settings import Settings
 from insula.types import Usage
 from insula_solve import (
@@ -51,7 +51,7 @@ SHOWN = 60
 """Characters of a problem in a list of them."""
 
 
-class Problem(NamedTuple):
+class ProblemLine(NamedTuple):
     """A line of a file of problems."""
 
     text: str
@@ -59,7 +59,7 @@ class Problem(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SolveOptions:
     """What the command was told."""
 
     method: str
@@ -76,7 +76,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _Solvers:
     """All that a problem is solved with."""
 
     method: Method
@@ -113,8 +113,8 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
     json: Json = False,
 ) -> int:
     """Solve a problem step by step, verified, and show how; exit status 1 where there is no answer."""
-    settings = settings_module.load()
-    asked = Asked(
+    settings = settings_module.load_settings()
+    asked = SolveOptions(
         method=method,
         model=model,
         monitor=monitor_model,
@@ -137,10 +137,10 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
     if file is not None:
         if problem is not None:
             raise InputError("A problem and a file of problems were given; give one of them.")
-        return asyncio.run(_many(asked, settings, read_problems(file)))
+        return asyncio.run(_solve_many(asked, settings, read_problems(file)))
     what = 'There is no problem to solve; write one: insula solve "What is 12 % of 250?"'
     text = read_input(what) if problem is None or problem == "-" else problem
-    return asyncio.run(_one(asked, settings, Problem(text)))
+    return asyncio.run(_solve_one(asked, settings, ProblemLine(text)))
 
 
 def _check_export(path: Path) -> None:
@@ -151,7 +151,7 @@ def _check_export(path: Path) -> None:
         raise InputError(f"There is no folder {str(path.parent)!r} for the preferences; make it, or name another file.")
 
 
-def read_problems(path: Path) -> list[Problem]:
+def read_problems(path: Path) -> list[ProblemLine]:
     """The problems in a file: JSON Lines with `question` (or `problem`) and perhaps `answer`, or a problem a line.
 
     Raises:
@@ -166,11 +166,11 @@ def read_problems(path: Path) -> list[Problem]:
     if not numbered:
         raise InputError(f"The file {str(path)!r} holds no problem; write one in each line.")
     if not numbered[0][1].startswith("{"):
-        return [Problem(line) for _, line in numbered]
-    return [_problem(line, f"line {number} of {str(path)!r}") for number, line in numbered]
+        return [ProblemLine(line) for _, line in numbered]
+    return [_parse_problem(line, f"line {number} of {str(path)!r}") for number, line in numbered]
 
 
-def _problem(line: str, where: str) -> Problem:
+def _parse_problem(line: str, where: str) -> ProblemLine:
     try:
         values = jsonlib.loads(line)
     except (ValueError, RecursionError) as error:
@@ -180,55 +180,55 @@ def _problem(line: str, where: str) -> Problem:
     if not isinstance(text, str):
         raise InputError(f"The object in {where} has no 'question' and no 'problem'; add one.")
     gold = fields.get("answer")
-    return Problem(text, None if gold is None else str(gold))
+    return ProblemLine(text, None if gold is None else str(gold))
 
 
-async def _one(asked: Asked, settings: Settings, problem: Problem) -> int:
-    columns = width()
-    with _bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), transient=True) as waiting:
+async def _solve_one(asked: SolveOptions, settings: Settings, problem: ProblemLine) -> int:
+    columns = terminal_width()
+    with _make_bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), transient=True) as waiting:
         waiting.add_task("waiting for the model")
-        async with _desk(asked, settings) as desk:
-            on_step = None if asked.json else partial(_show, columns)
-            account = _account(settings, Usage(), 0.0, desk.total)
+        async with _open_solvers(asked, settings) as desk:
+            on_step = None if asked.json else partial(_print_step, columns)
+            account = _make_account(settings, Usage(), 0.0, desk.total)
             solution = await desk.method(
                 problem.text, desk.models, account, knowledge=desk.knowledge, on_step=on_step, limits=desk.limits
             )
-            await _stuck(desk, solution)
+            await _record_impasse(desk, solution)
     if asked.json:
         print(jsonlib.dumps(solution.as_dict(), ensure_ascii=False))
     else:
-        print("\n".join(summary(solution)))
-    _export(asked.export, [(problem, solution)])
+        print("\n".join(summarize_solution(solution)))
+    _export_pairs(asked.export, [(problem, solution)])
     return int(solution.answer is None)
 
 
-async def _many(asked: Asked, settings: Settings, problems: Sequence[Problem]) -> int:
-    solved: list[tuple[Problem, Solution]] = []
+async def _solve_many(asked: SolveOptions, settings: Settings, problems: Sequence[ProblemLine]) -> int:
+    solved: list[tuple[ProblemLine, Solution]] = []
     spent, began = Usage(), time.monotonic()
-    progress = _bar()
-    async with _desk(asked, settings) as desk:
+    progress = _make_bar()
+    async with _open_solvers(asked, settings) as desk:
         with progress:
             task = progress.add_task("solving", total=len(problems))
             try:
                 for problem in problems:
-                    account = _account(settings, spent, time.monotonic() - began, desk.total)
+                    account = _make_account(settings, spent, time.monotonic() - began, desk.total)
                     solution = await desk.method(
                         problem.text, desk.models, account, knowledge=desk.knowledge, limits=desk.limits
                     )
-                    await _stuck(desk, solution)
+                    await _record_impasse(desk, solution)
                     solved.append((problem, solution))
                     spent += solution.spent
-                    _tell(asked.json, len(solved), problem, solution)
+                    _print_solution(asked.json, len(solved), problem, solution)
                     progress.advance(task)
             finally:
-                _export(asked.export, solved)
+                _export_pairs(asked.export, solved)
                 if not asked.json:
-                    print("\n".join(_total(solved, spent)))
+                    print("\n".join(_summarize_total(solved, spent)))
     return int(any(solution.answer is None for _, solution in solved))
 
 
 @asynccontextmanager
-async def _desk(asked: Asked, settings: Settings) -> AsyncGenerator[_Desk]:
+async def _open_solvers(asked: SolveOptions, settings: Settings) -> AsyncGenerator[_Solvers]:
     async with AsyncExitStack() as stack:
         model = asked.model or settings.model
         generator, *others = asked.generator or model, asked.monitor, asked.verifier
@@ -236,8 +236,8 @@ async def _desk(asked: Asked, settings: Settings) -> AsyncGenerator[_Desk]:
         for name in dict.fromkeys(name for name in (generator, *others) if name):
             opened[name] = await stack.enter_async_context(resolve_model(name, settings.weights))
         monitor, verifier = map(opened.get, others)
-        knowledge, store = await _knowledge(stack)
-        yield _Desk(
+        knowledge, store = await _open_knowledge(stack)
+        yield _Solvers(
             method=find_method(asked.method),
             models=Models(generator=opened[generator], monitor=monitor, verifier=verifier, timeout=settings.timeout),
             knowledge=knowledge,
@@ -247,25 +247,25 @@ async def _desk(asked: Asked, settings: Settings) -> AsyncGenerator[_Desk]:
         )
 
 
-async def _stuck(desk: _Desk, solution: Solution) -> None:
+async def _record_impasse(desk: _Solvers, solution: Solution) -> None:
     """An impasse goes on the ledger of whoever solves at this terminal, and the night learns from it (K5)."""
     if desk.store is not None:
         await note_impasse(desk.store, os.environ.get(USER_VARIABLE) or USER, SESSION, solution)
 
 
-async def _knowledge(stack: AsyncExitStack) -> tuple[Knowledge, Store | None]:
+async def _open_knowledge(stack: AsyncExitStack) -> tuple[Knowledge, Store | None]:
     """The repertoire with its records; without records where the store cannot be used, which is said."""
     home = settings_module.home()
     known = read_repertoire(home)
     try:
         store = await stack.enter_async_context(await Store.open(memory_of()))
     except StoreError as error:
-        warn(f"{error} The strategies' records are not kept this time.")
+        print_warning(f"{error} The strategies' records are not kept this time.")
         return Knowledge(repertoire=known), None
     return Knowledge(repertoire=known, records=StoredRecords(store)), store
 
 
-def _account(settings: Settings, spent: Usage, seconds: float, tokens: int | None) -> Account:
+def _make_account(settings: Settings, spent: Usage, seconds: float, tokens: int | None) -> Account:
     """What one problem may cost: what is left of the caps on the whole command, and the cap on a problem."""
     whole = account_of(settings)
     caps = whole.budget
@@ -279,45 +279,45 @@ def _account(settings: Settings, spent: Usage, seconds: float, tokens: int | Non
     return Account(budget=budget, prices=whole.prices)
 
 
-def _show(columns: int, step: Step) -> None:
+def _print_step(columns: int, step: Step) -> None:
     """A line of the trace, as it happens."""
     first = f"{step.kind:<{KIND_COLUMNS}}"
-    print("\n".join(fold(step.text, columns, first, " " * KIND_COLUMNS)), flush=True)
+    print("\n".join(fold_text(step.text, columns, first, " " * KIND_COLUMNS)), flush=True)
 
 
-def summary(solution: Solution) -> Iterator[str]:
+def summarize_solution(solution: Solution) -> Iterator[str]:
     """The answer, how sure it is, and what each stage cost."""
     yield ""
     if solution.abstained:
-        yield f"No answer: the best is too unsure ({_sure(solution)})."
+        yield f"No answer: the best is too unsure ({_describe_confidence(solution)})."
     elif solution.answer is None:
         yield f"No answer: {solution.stopped}."
     elif solution.form in {"code", "text"}:
-        known = f"  ({_sure(solution)})" if solution.confidences else ""
+        known = f"  ({_describe_confidence(solution)})" if solution.confidences else ""
         yield f"Answer, which cannot be voted on{known}:\n{solution.answer}\n"
         yield from (f"Doubt: {doubt}" for doubt in solution.doubts)
         if not solution.doubts:
             yield "Nothing that is checked without a model speaks against it."
     else:
-        yield f"Answer: {solution.answer}  ({_sure(solution)})"
+        yield f"Answer: {solution.answer}  ({_describe_confidence(solution)})"
     for stage, usage in solution.usage.items():
-        yield f"{stage:<{KIND_COLUMNS}}{_cost(usage)}"
+        yield f"{stage:<{KIND_COLUMNS}}{_describe_cost(usage)}"
     if len(solution.usage) > 1:
-        yield f"{'together':<{KIND_COLUMNS}}{_cost(solution.spent)}"
+        yield f"{'together':<{KIND_COLUMNS}}{_describe_cost(solution.spent)}"
 
 
-def _sure(solution: Solution) -> str:
+def _describe_confidence(solution: Solution) -> str:
     known = ", ".join(f"{kind} {value:.2f}" for kind, value in solution.confidences.items())
     return f"confidence {solution.confidence:.2f}; {known}" if solution.confidence is not None else known or "unknown"
 
 
-def _cost(usage: Usage) -> str:
+def _describe_cost(usage: Usage) -> str:
     money = f", {usage.cost:.4f} in money" if usage.cost else ""
     tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens"
-    return f"{counted(usage.calls, 'call')}, {tokens}, {usage.seconds:.1f} s{money}"
+    return f"{count_noun(usage.calls, 'call')}, {tokens}, {usage.seconds:.1f} s{money}"
 
 
-def _bar(*columns: ProgressColumn, transient: bool = False) -> Progress:
+def _make_bar(*columns: ProgressColumn, transient: bool = False) -> Progress:
     """A bar, or what the columns make of it, on standard error, where somebody looks.
 
     What is printed stays on standard output, above the bar.
@@ -334,34 +334,34 @@ def _bar(*columns: ProgressColumn, transient: bool = False) -> Progress:
     )
 
 
-def _tell(json: bool, number: int, problem: Problem, solution: Solution) -> None:
+def _print_solution(json: bool, number: int, problem: ProblemLine, solution: Solution) -> None:
     """One problem of many, as it is done."""
     if json:
         gold = {} if problem.gold is None else {"correct": is_correct(solution.answer, problem.gold)}
         print(jsonlib.dumps({**solution.as_dict(), **gold}, ensure_ascii=False), flush=True)
         return
-    mark = "–" if solution.answer is None else _mark(problem, solution)
+    mark = "–" if solution.answer is None else _correctness_mark(problem, solution)
     text = " ".join(problem.text.split())
     said = solution.answer if solution.answer is not None else f"no answer: {solution.stopped}"
     spent = solution.spent
-    cost = f"{counted(len(solution.attempts), 'attempt')}, {spent.input_tokens + spent.output_tokens:,} tokens"
+    cost = f"{count_noun(len(solution.attempts), 'attempt')}, {spent.input_tokens + spent.output_tokens:,} tokens"
     print(f"{mark} {number:>4}  {said}  ({cost})  {text[:SHOWN]}{'…' if len(text) > SHOWN else ''}", flush=True)
 
 
-def _mark(problem: Problem, solution: Solution) -> str:
+def _correctness_mark(problem: ProblemLine, solution: Solution) -> str:
     if problem.gold is None:
         return "·"
     return "✓" if is_correct(solution.answer, problem.gold) else "✗"
 
 
-def _total(solved: Sequence[tuple[Problem, Solution]], spent: Usage) -> Iterator[str]:
+def _summarize_total(solved: Sequence[tuple[ProblemLine, Solution]], spent: Usage) -> Iterator[str]:
     answered = sum(solution.answer is not None for _, solution in solved)
     known = [is_correct(solution.answer, problem.gold) for problem, solution in solved if problem.gold is not None]
     of_known = f", {sum(known)} of {len(known)} right" if known else ""
-    yield f"{counted(len(solved), 'problem')}: {answered} answered{of_known}; {_cost(spent)}"
+    yield f"{count_noun(len(solved), 'problem')}: {answered} answered{of_known}; {_describe_cost(spent)}"
 
 
-def _export(path: Path | None, solved: Iterable[tuple[Problem, Solution]]) -> None:
+def _export_pairs(path: Path | None, solved: Iterable[tuple[ProblemLine, Solution]]) -> None:
     """Write the preference pairs, where they are wanted."""
     if path is None:
         return
@@ -375,4 +375,4 @@ def _export(path: Path | None, solved: Iterable[tuple[Problem, Solution]]) -> No
             file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise InputError(f"The file {str(path)!r} cannot be written ({error.strerror}); name another.") from error
-    warn(f"{counted(len(lines), 'preference pair')} in {path}")
+    print_warning(f"{count_noun(len(lines), 'preference pair')} in {path}")

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from insula.cli.common import soul_of, with_store
-from insula.cli.lines import print_json, warn
-from insula.cli.options import Json, User, numbered
+from insula.cli.lines import print_json, print_warning
+from insula.cli.options import Json, User, make_number_parser
 from insula.night import guidelines
 from insula.night.guidelines import SoulState, unified_diff
-from insula.operations.words import counted
+from insula.operations.words import count_noun
 
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."
 FOREIGN = (
@@ -22,7 +22,7 @@ app = typer.Typer()
 Revision = Annotated[
     int | None,
     typer.Argument(
-        parser=numbered("revision", "insula guidance soul history"),
+        parser=make_number_parser("revision", "insula guidance soul history"),
         metavar="NUMBER",
         help="A revision of `insula guidance soul history`; by default the one before.",
     ),
@@ -36,12 +36,12 @@ def show(context: typer.Context, user: User = "me", json: Json = False) -> int:
     if context.invoked_subcommand is not None:
         return 0
     path = soul_of(user)
-    text, past, waiting, foreign = _state(user)
+    text, past, waiting, foreign = _read_state(user)
     if json:
         print_json({"path": str(path), "text": text, "revisions": len(past), "waiting": waiting is not None})
         return 0
     if foreign:
-        warn(FOREIGN.format(path=str(path)))
+        print_warning(FOREIGN.format(path=str(path)))
         return 1
     print(text or EMPTY)
     if waiting:
@@ -52,7 +52,7 @@ def show(context: typer.Context, user: User = "me", json: Json = False) -> int:
 @app.command()
 def diff(revision: Revision = None, user: User = "me") -> None:
     """What changed since the revision before, or since the one named."""
-    text, past, _, _ = _state(user)
+    text, past, _, _ = _read_state(user)
     earlier = past[1].content if len(past) > 1 else ""
     before = earlier if revision is None else guidelines.of_number(past, revision).content
     print(unified_diff(before, text) or "Nothing changed.")
@@ -61,14 +61,14 @@ def diff(revision: Revision = None, user: User = "me") -> None:
 @app.command()
 def history(user: User = "me", json: Json = False) -> None:
     """Every revision, newest first."""
-    past = _state(user).past
+    past = _read_state(user).past
     if json:
         return print_json(
             [{"id": one.id, "author": one.author, "at": one.at, "evidence": one.evidence} for one in past]
         )
     for one in past:
         day = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M")
-        why = one.evidence.get("why") or counted(len(one.evidence.get("changes", [])), "change")
+        why = one.evidence.get("why") or count_noun(len(one.evidence.get("changes", [])), "change")
         print(f"{one.id:>6}  {day}  {one.author:<7}  {why}")
     return None if past else print(EMPTY)
 
@@ -83,7 +83,7 @@ def undo(revision: Revision = None, user: User = "me") -> None:
 @app.command()
 def propose(user: User = "me") -> None:
     """The change that waits for you, if any."""
-    text, _, waiting, _ = _state(user)
+    text, _, waiting, _ = _read_state(user)
     if waiting is None:
         return print("No change waits.")
     for reason in waiting.evidence.get("reasons", []):
@@ -95,20 +95,20 @@ def propose(user: User = "me") -> None:
 @app.command()
 def accept(user: User = "me") -> None:
     """Accept the change that waits."""
-    _decide(user, True)
+    _decide_proposal(user, True)
     print("Accepted: it is used from the next message on.")
 
 
 @app.command()
 def reject(user: User = "me") -> None:
     """Reject the change that waits."""
-    _decide(user, False)
+    _decide_proposal(user, False)
     print("Rejected: the document stays as it is.")
 
 
-def _decide(user: str, accepted: bool) -> None:
+def _decide_proposal(user: str, accepted: bool) -> None:
     with_store(lambda store: guidelines.decide_proposal(store, user, soul_of(user), accepted))
 
 
-def _state(user: str) -> SoulState:
+def _read_state(user: str) -> SoulState:
     return with_store(lambda store: guidelines.read_soul_state(store, user, soul_of(user)))

@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from insula import settings
-from insula.claims import DEFAULT, switched
-from insula.cli.common import is_memory, understands, with_store
-from insula.cli.lines import print_json, tell
+from insula.claims import DEFAULT, switch_claims
+from insula.cli.common import is_memory, model_understands, with_store
+from insula.cli.lines import print_console, print_json
 from insula.cli.options import Json, User
-from insula.cli.worth import DAYS, print_worth, summary
+from insula.cli.worth import DAYS, print_worth, summarize_worth
 from insula.coding.hosts import places
 from insula.coding.replay.claims import ClaimEntry, list_entries, read_register
 from insula.coding.replay.worth import HookWorth, measure_worth
@@ -28,8 +28,8 @@ from insula.night.cycle import END, is_due
 from insula.operations.adaptations import describe_adaptations, describe_duration
 from insula.operations.facts import facts_of
 from insula.operations.memories import count_memories
-from insula.operations.words import counted
-from insula.server.page.views.says import grouped
+from insula.operations.words import count_noun
+from insula.server.page.views.says import group_claims
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
 from insula.session.snapshot import Performance, Snapshot
@@ -57,7 +57,7 @@ MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class StoredData:
     """What is stored of a user, and how their nights stand."""
 
     sessions: int
@@ -80,17 +80,17 @@ def status(
     json: Json = False,
 ) -> None:
     """How it is doing, what it changed about itself, and what it holds of you."""
-    hooks = _hooks()
+    hooks = _hooks_worth()
     if hooks is not None and not json and not is_memory():
-        return tell(lambda console: _show_hooks(console, hooks, verbose))
+        return print_console(lambda console: _show_hooks(console, hooks, verbose))
     regulator, held, said = read_status(user)
     if json:
-        record = _record(regulator, user, held)
+        record = _status_record(regulator, user, held)
         told = {"coding_agents": asdict(hooks) | {"tokens": hooks.cost}} if hooks else {}
         return print_json(record | told | {"claims": [one.to_json() for one in said]})
     if hooks is not None and held is None:
-        return tell(lambda console: _show_hooks(console, hooks, verbose))
-    return tell(lambda console: _show(console, regulator, user, held, hooks, said, verbose=verbose))
+        return print_console(lambda console: _show_hooks(console, hooks, verbose))
+    return print_console(lambda console: _print_status(console, regulator, user, held, hooks, said, verbose=verbose))
 
 
 def _show_hooks(console: Console, hooks: HookWorth, verbose: bool) -> None:
@@ -100,7 +100,7 @@ def _show_hooks(console: Console, hooks: HookWorth, verbose: bool) -> None:
         _print_register(console, [one for one in list_entries(DEFAULT, {}, hooks) if one.claim.place == "call"])
 
 
-def _hooks() -> HookWorth | None:
+def _hooks_worth() -> HookWorth | None:
     """What the hooks of coding agents were worth; None where they have seen no session."""
     if not (places.find_home() / "sessions").is_dir():
         return None
@@ -108,28 +108,28 @@ def _hooks() -> HookWorth | None:
     return found if found.sessions else None
 
 
-def _show(
+def _print_status(
     console: Console,
     regulator: Regulator,
     user: str,
-    held: Held | None,
+    held: StoredData | None,
     hooks: HookWorth | None,
     said: Sequence[ClaimEntry],
     *,
     verbose: bool,
 ) -> None:
-    zone, now = settings.load().zone_of(user), time.time()
+    zone, now = settings.load_settings().zone_of(user), time.time()
     console.print("as of the last snapshot", style="dim")
     for title, rows in (
-        ("How it is doing", _service(regulator, now, verbose)),
-        ("What it changed about itself, latest first", _adaptations(regulator, zone, now, verbose)),
+        ("How it is doing", _service_rows(regulator, now, verbose)),
+        ("What it changed about itself, latest first", _adaptation_rows(regulator, zone, now, verbose)),
         (f"What it holds of {user}", describe_held(held, now)),
     ):
         console.print(Text(f"\n{title}", style="bold"))
-        console.print(_table(rows))
+        console.print(_make_table(rows))
     if hooks is not None:
         console.print(Text("\nNotes to coding agents (insula worth)", style="bold"))
-        for line in summary(hooks):
+        for line in summarize_worth(hooks):
             console.print(Text(f"  {line}"), soft_wrap=True)
     if verbose:
         return _print_register(console, said)
@@ -140,7 +140,7 @@ def _show(
 
 def _print_register(console: Console, entries: Sequence[ClaimEntry]) -> None:
     """What is said unasked, by where it stands, per 1,000 messages or calls; how much more there is, in a line."""
-    groups = grouped(entries)
+    groups = group_claims(entries)
     for group in (one for one in groups if one.counted):
         console.print(Text(f"\n{group.title}, per 1,000", style="bold"))
         table = Table(*COLUMNS, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
@@ -154,7 +154,7 @@ def _print_register(console: Console, entries: Sequence[ClaimEntry]) -> None:
     console.print(Text(f"\n{more}`claims` in insula.toml switches one on, `insula on SENSE` a sense.", style="dim"))
 
 
-def _table(rows: Iterator[tuple[str, str]]) -> Table:
+def _make_table(rows: Iterator[tuple[str, str]]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
     table.add_column(no_wrap=True, style="dim")
     table.add_column()
@@ -163,26 +163,26 @@ def _table(rows: Iterator[tuple[str, str]]) -> Table:
     return table
 
 
-def _service(regulator: Regulator, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
+def _service_rows(regulator: Regulator, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
     """How fast it is; what each stage takes, and how it looks at itself, only where asked for."""
     last = regulator.ring.last
-    yield "speed", _speed(last)
+    yield "speed", _describe_speed(last)
     if last is not None and last.last_user_turn_status not in (None, "stored"):
         yield "last message", STATUSES[last.last_user_turn_status]
     if not verbose:
         return
     if stages := regulator.stages.summarize():
-        yield "of it", _stages(stages)
+        yield "of it", _describe_stages(stages)
     if last is not None:
-        yield from _figures(last)
-        yield "snapshot", f"the last one at turn {last.turn_counter}, {_ago(last.ts, now)}"
+        yield from _figure_rows(last)
+        yield "snapshot", f"the last one at turn {last.turn_counter}, {_format_ago(last.ts, now)}"
     else:
-        yield "snapshot", f"none yet: {counted(regulator.turns, 'turn')} so far"
+        yield "snapshot", f"none yet: {count_noun(regulator.turns, 'turn')} so far"
     schedule = regulator.ring.schedule
     yield "next", f"at turn {schedule.due}; one every {schedule.interval} turns now"
 
 
-def _speed(last: Snapshot | None) -> str:
+def _describe_speed(last: Snapshot | None) -> str:
     """How long turns take, and how the model's part of it compares with what is usual, as a person would say it."""
     now = last.performance if last else Performance()
     said = [
@@ -193,7 +193,7 @@ def _speed(last: Snapshot | None) -> str:
     return f"{'slow: ' if now.degraded else ''}{known}"
 
 
-def _stages(stages: Mapping[TurnStage, StageTime]) -> str:
+def _describe_stages(stages: Mapping[TurnStage, StageTime]) -> str:
     """How long each stage of a turn takes: the middle turn, and the slowest of twenty."""
     said = (
         f"{STAGES[stage]} {describe_duration(times.p50)} ({describe_duration(times.p95)})"
@@ -202,7 +202,7 @@ def _stages(stages: Mapping[TurnStage, StageTime]) -> str:
     return f"{'; '.join(said)}: the middle turn, and in brackets what 19 of 20 stay below"
 
 
-def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
+def _figure_rows(last: Snapshot) -> Iterator[tuple[str, str]]:
     if last.stm_utilization is not None:
         full = last.stm_capacity or 0
         yield "recent items", f"{round(last.stm_utilization * full)} of {full} wait to be stored"
@@ -211,7 +211,7 @@ def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
         yield "lines", f"{lines} were stored as lasting memories"
 
 
-def _adaptations(regulator: Regulator, zone: tzinfo | None, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
+def _adaptation_rows(regulator: Regulator, zone: tzinfo | None, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
     """What it changed about itself; how often it looks at itself, and what came of a change, only where asked for."""
     made = [one for one in describe_adaptations(regulator.ring.adaptations[-SHOWN:]) if verbose or not one.of_interval]
     if not made:
@@ -219,41 +219,41 @@ def _adaptations(regulator: Regulator, zone: tzinfo | None, now: float, verbose:
     for one in made:
         saved = f"; {one.saved}" if one.saved else ""
         afterwards = f"; afterwards: {one.afterwards}" if verbose else ""
-        yield _clock(one.at, zone, now), f"{one.what}: {one.change}, because {one.why}{saved}{afterwards}"
+        yield _format_clock(one.at, zone, now), f"{one.what}: {one.change}, because {one.why}{saved}{afterwards}"
 
 
-def describe_held(held: Held | None, now: float) -> Iterator[tuple[str, str]]:
+def describe_held(held: StoredData | None, now: float) -> Iterator[tuple[str, str]]:
     """What is stored of a user, and how their nights stand, as names with sentences."""
     if held is None:
         yield "nothing yet", "talk first: insula chat"
         return
-    facts = f"{counted(held.facts, 'fact')} (insula memory lists them)"
-    yield "stored", ", ".join([counted(held.sessions, "session"), counted(held.messages, "message"), facts])
-    night = f"the last one {_ago(held.last_night, now)}" if held.last_night is not None else "there was none yet"
+    facts = f"{count_noun(held.facts, 'fact')} (insula memory lists them)"
+    yield "stored", ", ".join([count_noun(held.sessions, "session"), count_noun(held.messages, "message"), facts])
+    night = f"the last one {_format_ago(held.last_night, now)}" if held.last_night is not None else "there was none yet"
     yield "night", f"{night}; {'one is due: insula sleep' if held.night_due else 'none is due'}"
     spent = f"; {held.understanding_tokens:,} tokens in the last day" if held.understanding != "off" else ""
     yield "reads", f"{UNDERSTANDING[held.understanding]}{spent}"
 
 
-def _ago(at: float, now: float) -> str:
+def _format_ago(at: float, now: float) -> str:
     """How long ago; a clock that was put back since makes it now."""
-    return f"{_span(now - at)} ago" if now - at >= 1 else "just now"
+    return f"{_format_span(now - at)} ago" if now - at >= 1 else "just now"
 
 
-def _span(seconds: float) -> str:
+def _format_span(seconds: float) -> str:
     for unit, name in ((DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")):
         if seconds >= unit:
-            return counted(int(seconds // unit), name)
-    return counted(round(seconds), "second")
+            return count_noun(int(seconds // unit), name)
+    return count_noun(round(seconds), "second")
 
 
-def _clock(at: float, zone: tzinfo | None, now: float) -> str:
+def _format_clock(at: float, zone: tzinfo | None, now: float) -> str:
     """The time of day; with its date where that is not today."""
     there, today = datetime.fromtimestamp(at, zone), datetime.fromtimestamp(now, zone).date()
     return f"{there:%H:%M}" if there.date() == today else f"{there:%Y-%m-%d %H:%M}"
 
 
-def _record(regulator: Regulator, user: str, held: Held | None) -> dict[str, Any]:
+def _status_record(regulator: Regulator, user: str, held: StoredData | None) -> dict[str, Any]:
     snapshot, schedule = regulator.ring.last, regulator.ring.schedule
     performance = snapshot.performance if snapshot else Performance()
     return {
@@ -267,33 +267,33 @@ def _record(regulator: Regulator, user: str, held: Held | None) -> dict[str, Any
     }
 
 
-def read_status(user: str) -> tuple[Regulator, Held | None, list[ClaimEntry]]:
+def read_status(user: str) -> tuple[Regulator, StoredData | None, list[ClaimEntry]]:
     """How the service stood when it last wrote itself down, what is held of a user, and what is said to them.
 
     Raises:
         StoreError: the store cannot be used.
     """
-    known = settings.load()
+    known = settings.load_settings()
 
-    async def read(store: Store) -> tuple[Regulator, Held | None, list[ClaimEntry]]:
+    async def read_store(store: Store) -> tuple[Regulator, StoredData | None, list[ClaimEntry]]:
         regulator = Regulator(
             known.controls, interval=known.metacog_turn_interval, size=known.metacog_snapshot_history_size
         )
-        await Metacognition(store, regulator=regulator).engine.restore()
-        said = await read_register(store, user, switched(known.claims), str(places.find_home()))
+        await Metacognition(store, regulator=regulator).engine.restore_state()
+        said = await read_register(store, user, switch_claims(known.claims), str(places.find_home()))
         return regulator, await read_held(store, user, known), said
 
-    return with_store(read)
+    return with_store(read_store)
 
 
-async def read_held(store: Store, user: str, settings: Settings) -> Held | None:
+async def read_held(store: Store, user: str, settings: Settings) -> StoredData | None:
     """What is stored of a user; None where nothing is."""
     user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return None
     counts = await store.sessions.count_rows(Place(user_id=user_id, session_id=0, user=user, session=""))
     last = await store.nights.last_night(user_id, END)
-    return Held(
+    return StoredData(
         sessions=counts["sessions"],
         messages=counts["messages"],
         long_term=counts["long_term"],
@@ -301,6 +301,6 @@ async def read_held(store: Store, user: str, settings: Settings) -> Held | None:
         signals=counts["signals"],
         last_night=last[1] if last else None,
         night_due=await is_due(store, user, settings.zone_of(user)),
-        understanding=settings.understanding if understands(settings.model) else "off",
+        understanding=settings.understanding if model_understands(settings.model) else "off",
         understanding_tokens=await store.read(unread.tokens_spent, user_id, store.now()),
     )

@@ -22,7 +22,7 @@ _OBEYED = re.compile(rf"(?!\x1b\[(?:[\d;]*m|\?25[hl]|\d*A|2K)){_OBEYED_IN_A_PIPE
 """But for colours, and for what draws a line anew."""
 
 
-class Said(logging.Handler):
+class SentenceHandler(logging.Handler):
     """What is said beside a command's work, in one sentence on standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -30,7 +30,7 @@ class Said(logging.Handler):
         print(f"insula: {record.getMessage()}", file=sys.stderr)
 
 
-class Harmless:
+class HarmlessStream:
     """A stream that shows what a terminal would obey, and obeys no word of a file, a name or a model.
 
     Of its own styles, which a terminal alone is sent, it lets those through that rich makes.
@@ -48,7 +48,7 @@ class Harmless:
 
     def write(self, text: str) -> int:
         """Write a text, with a picture or a number in place of each such character."""
-        self._stream.write(self._obeyed.sub(_picture, text))
+        self._stream.write(self._obeyed.sub(_control_picture, text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -57,12 +57,12 @@ class Harmless:
             self.write(line)
 
 
-def _picture(found: re.Match[str]) -> str:
+def _control_picture(found: re.Match[str]) -> str:
     code = ord(found[0])
     return chr(_PICTURES + code) if code < ord(" ") else f"‹U+{code:04X}›"
 
 
-def prepare(json: bool) -> None:
+def prepare_streams(json: bool) -> None:
     """See to it that nothing that is said ends in an error, because an encoding has no character for it.
 
     What the settings leave aside is said, too.
@@ -73,15 +73,15 @@ def prepare(json: bool) -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed: what is said is said to nobody
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 to the end
-    logging.getLogger("insula.settings").addHandler(Said())
-    codecs.register_error(_LIKE, _like)
-    codecs.register_error(_ESCAPED, _escaped)
+    logging.getLogger("insula.settings").addHandler(SentenceHandler())
+    codecs.register_error(_LIKE, _replace_similar)
+    codecs.register_error(_ESCAPED, _escape_json)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=_LIKE)
             if not json:  # where all of them are escaped anyway
-                setattr(sys, name, Harmless(cast("TextIOWrapper", stream)))
+                setattr(sys, name, HarmlessStream(cast("TextIOWrapper", stream)))
     out = sys.stdout
     if json and isinstance(out, TextIOWrapper):
         whole = codecs.lookup(out.encoding).name.startswith("utf")
@@ -89,22 +89,22 @@ def prepare(json: bool) -> None:
         out.reconfigure(encoding=None if whole else "ascii", errors=_ESCAPED)
 
 
-def _like(error: UnicodeError) -> tuple[str | bytes, int]:
+def _replace_similar(error: UnicodeError) -> tuple[str | bytes, int]:
     """What looks alike; a byte of a file's name that was no text is itself again."""
-    char, after = _lacking(error)
+    char, after = _unencodable_character(error)
     if "\udc80" <= char <= "\udcff":
         return bytes([ord(char) - 0xDC00]), after
     return _ALIKE.get(char, "?"), after
 
 
-def _escaped(error: UnicodeError) -> tuple[str | bytes, int]:
+def _escape_json(error: UnicodeError) -> tuple[str | bytes, int]:
     """The escape of a character in a JSON string, the only place where there is one that is not ASCII."""
-    char, after = _lacking(error)
+    char, after = _unencodable_character(error)
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)), after
 
 
-def _lacking(error: UnicodeError) -> tuple[str, int]:
+def _unencodable_character(error: UnicodeError) -> tuple[str, int]:
     """The character that the encoding lacks, and where the text goes on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -20,7 +20,7 @@ MOST = 64
 TEXT, USER = "text", "user"
 
 
-class Stuck(NamedTuple):
+class StuckSession(NamedTuple):
     """A session of an agent that came to the top of the ladder."""
 
     session: str
@@ -29,10 +29,10 @@ class Stuck(NamedTuple):
     reason: str
 
 
-async def take(store: Store, user: str, home: Path) -> int:
+async def record_stuck(store: Store, user: str, home: Path) -> int:
     """Write down what is not on the ledger yet; returns how much that was."""
     taken = 0
-    for one in found(home):
+    for one in find_stuck(home):
         with on_behalf_of(user):
             place = await store.resolve_place(user, one.session)
             known = await store.sessions.read_ledger(place, kinds=[IMPASSE], limit=1)
@@ -42,26 +42,26 @@ async def take(store: Store, user: str, home: Path) -> int:
     return taken
 
 
-def found(home: Path) -> Iterator[Stuck]:
+def find_stuck(home: Path) -> Iterator[StuckSession]:
     """The sessions whose loudest text was given, and that had been asked something."""
-    for name in _latest(home / SESSIONS):
+    for name in _latest_folders(home / SESSIONS):
         words = ""
-        for record in _records(home / SESSIONS / name):
+        for record in _read_records(home / SESSIONS / name):
             if record.get("e") == USER and isinstance(said := record.get("words"), str) and said.strip():
                 words = said
             if record.get("e") == TEXT and record.get("rung") == FLAG and not record.get("withheld") and words:
-                yield Stuck(f"{PREFIX}{name}", words, str(record.get("text", "")))
+                yield StuckSession(f"{PREFIX}{name}", words, str(record.get("text", "")))
                 break
 
 
-def _records(folder: Path) -> list[dict[str, Any]]:
+def _read_records(folder: Path) -> list[dict[str, Any]]:
     try:
         return trace.read_trace(str(folder))[0]
     except OSError:
         return []
 
 
-def _latest(folder: Path) -> list[str]:
+def _latest_folders(folder: Path) -> list[str]:
     try:
         with os.scandir(folder) as entries:
             known = sorted(((entry.stat().st_mtime, entry.name) for entry in entries if entry.is_dir()), reverse=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from insula import settings
-from insula.cli.lines import print_json, print_table, warn
+from insula.cli.lines import print_json, print_table, print_warning
 from insula.cli.options import Json
 from insula.memory.privacy import audit
 from insula.memory.storage.store import check_names
@@ -29,15 +29,15 @@ def new(
 ) -> None:
     """Make a token. It is shown this once; only its digest is kept."""
     check_names(user, "any")
-    text, kept = tokens.added(tokens.read(_path()), user, name, time.time(), days, operator=operator)
-    tokens.write(_path(), kept)
+    text, kept = tokens.add_token(tokens.read_tokens(_token_path()), user, name, time.time(), days, operator=operator)
+    tokens.write_tokens(_token_path(), kept)
     made = kept[-1]
-    _note("token new", made.name, user)
+    _audit_note("token new", made.name, user)
     if json:
-        return print_json({"token": text, **_record(made)})
+        return print_json({"token": text, **_token_record(made)})
     print(text)
-    return warn(
-        f"The token {made.name!r} of {user!r} is good until {_until(made, made.made)}. It is shown this once; "
+    return print_warning(
+        f"The token {made.name!r} of {user!r} is good until {_describe_end(made, made.made)}. It is shown this once; "
         "a server that runs takes it at once, and from now on nobody comes in without one."
         + (" It shows how the nights of all users go, too." if operator else "")
     )
@@ -46,42 +46,42 @@ def new(
 @app.command("list")
 def list_tokens(json: Json = False) -> None:
     """The tokens that there are: names, users and dates."""
-    known, now = tokens.read(_path()), time.time()
+    known, now = tokens.read_tokens(_token_path()), time.time()
     if json:
-        return print_json([_record(one) for one in known])
+        return print_json([_token_record(one) for one in known])
     if not known:
-        gone = _path().exists()
+        gone = _token_path().exists()
         return print(tokens.NONE_LEFT if gone else "There is no token; make one with: insula token new NAME")
-    rows = ((one.name, one.user, day_of(one.made), _until(one, now), "operator" * one.operator) for one in known)
+    rows = ((one.name, one.user, day_of(one.made), _describe_end(one, now), "operator" * one.operator) for one in known)
     return print_table(("name", "user", "made", "good until", ""), rows)
 
 
 @app.command()
 def revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="As `insula token list` shows it.")]) -> None:
     """Take a token out of force at once, also of streams that are open."""
-    left = tokens.without(tokens.read(_path()), name)
-    tokens.write(_path(), left)
-    _note("token revoke", name)
+    left = tokens.remove_token(tokens.read_tokens(_token_path()), name)
+    tokens.write_tokens(_token_path(), left)
+    _audit_note("token revoke", name)
     print(f"The token {name!r} opens nothing any more.")
-    if not any(one.holds(time.time()) for one in left):
-        print(f"{tokens.NONE_LEFT} To serve this machine without tokens, remove {str(_path())!r}.")
+    if not any(one.is_valid(time.time()) for one in left):
+        print(f"{tokens.NONE_LEFT} To serve this machine without tokens, remove {str(_token_path())!r}.")
 
 
-def _path() -> Path:
+def _token_path() -> Path:
     settings.check_home(settings.home())
     return settings.home() / tokens.FILE
 
 
-def _note(did: str, name: str, user: str = "") -> None:
+def _audit_note(did: str, name: str, user: str = "") -> None:
     audit.log_access(settings.home(), who="", by="terminal", did=did, of=user, what=name)
 
 
-def _record(one: tokens.Token) -> dict[str, object]:
+def _token_record(one: tokens.Token) -> dict[str, object]:
     record: dict[str, object] = {"name": one.name, "user": one.user, "made": one.made, "expires": one.expires}
     return record | ({"operator": True} if one.operator else {})
 
 
-def _until(one: tokens.Token, now: float) -> str:
+def _describe_end(one: tokens.Token, now: float) -> str:
     if one.expires is None:
         return "it is revoked"
-    return day_of(one.expires) if one.holds(now) else f"{day_of(one.expires)} (over)"
+    return day_of(one.expires) if one.is_valid(now) else f"{day_of(one.expires)} (over)"

@@ -8,11 +8,11 @@ import typer
 
 from insula import settings
 from insula.cli.common import house_of, soul_of, with_store
-from insula.cli.lines import confirm, print_json, warn
+from insula.cli.lines import confirm_action, print_json, print_warning
 from insula.cli.options import Json, Yes
 from insula.errors import InputError
 from insula.memory.privacy import audit, custody
-from insula.operations.words import counted
+from insula.operations.words import count_noun
 from insula.server import tokens
 
 app = typer.Typer(no_args_is_help=True)
@@ -37,7 +37,7 @@ def export(
     if target.exists():
         raise InputError(f"{str(target)!r} is there already; name another file, or move it away.")
     size = with_store(lambda store: custody.export_user(store, name, soul_of(name), target))
-    _note("export", name)
+    _audit_note("export", name)
     print(f"All that is known of {name!r} is in {str(target)!r} ({size:,} bytes); whoever has the file can read it.")
 
 
@@ -46,15 +46,15 @@ def import_user(name: Name, file: Archive) -> None:
     """Take an archive in, under a name of which nothing is kept yet."""
     taken = custody.open_archive(file)
     rows = with_store(lambda store: custody.import_archive(store, name, house_of(name), taken))
-    _note("import", name)
-    print(f"What was known of {taken.user!r} is here as {name!r} ({counted(rows, 'row')}).")
+    _audit_note("import", name)
+    print(f"What was known of {taken.user!r} is here as {name!r} ({count_noun(rows, 'row')}).")
 
 
 @app.command()
 def backup(name: Name) -> None:
     """Put a copy of all that is known of a user aside."""
     copy = with_store(lambda store: custody.backup_user(store, name, house_of(name)))
-    _note("backup", name)
+    _audit_note("backup", name)
     print(f"A copy is in {str(copy)!r}.")
 
 
@@ -65,11 +65,11 @@ def restore(
     yes: Yes = False,
 ) -> int:
     """Bring a copy back, instead of what is known now."""
-    if not confirm(f"Put back what was known of {name!r}, instead of what is known now?", yes, "restored"):
+    if not confirm_action(f"Put back what was known of {name!r}, instead of what is known now?", yes, "restored"):
         return 1
     rows = with_store(lambda store: custody.restore_backup(store, name, house_of(name), file))
-    _note("restore", name)
-    print(f"What was known of {name!r} is back ({counted(rows, 'row')}).")
+    _audit_note("restore", name)
+    print(f"What was known of {name!r} is back ({count_noun(rows, 'row')}).")
     return 0
 
 
@@ -77,17 +77,17 @@ def restore(
 def erase(name: Name, yes: Yes = False) -> int:
     """Erase a user for good: no word is left in the memory, its index, its free pages, its backups or the log."""
     question = f"Erase all that is known of {name!r}, with its backups and the log? It cannot be undone."
-    if not confirm(question, yes, "erased"):
+    if not confirm_action(question, yes, "erased"):
         return 1
     path = settings.home() / tokens.FILE
     revoked = tokens.revoke_user(path, name)  # first: who is killed halfway has let nobody in
-    warn(with_store(lambda store: custody.erase_user(store, name, house_of(name))))
-    _note("erase", "")
+    print_warning(with_store(lambda store: custody.erase_user(store, name, house_of(name))))
+    _audit_note("erase", "")
     print(f"Nothing is kept of {name!r} any more. What the hooks of coding agents observed: insula purge.")
-    if revoked and not any(one.holds(time.time()) for one in tokens.read(path)):
+    if revoked and not any(one.is_valid(time.time()) for one in tokens.read_tokens(path)):
         print(tokens.NONE_LEFT)
     return 0
 
 
-def _note(did: str, user: str) -> None:
+def _audit_note(did: str, user: str) -> None:
     audit.log_access(settings.home(), who="", by="terminal", did=f"user {did}", of=user)

@@ -14,7 +14,7 @@ import typer
 
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
-from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, understands
+from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, model_understands
 from insula.cli.lines import print_json
 from insula.cli.options import ReadingModel
 from insula.errors import SettingsError
@@ -25,7 +25,7 @@ from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.metacognition.backlog import catch_up
 from insula.night.phases import PHASES, understanding_phases
-from insula.operations.words import counted
+from insula.operations.words import count_noun
 from insula.settings import Settings
 
 if TYPE_CHECKING:
@@ -58,19 +58,19 @@ def worker(  # noqa: PLR0913, PLR0917 an option for each limit
         tenant_per_minute=tenant_per_minute,
         cap=Sum(night_calls, night_tokens, night_cost),
     )
-    settings = settings_module.load()
+    settings = settings_module.load_settings()
     log_to(settings_module.home() / LOG_FILE, logging.INFO)
-    return asyncio.run(_worked(settings, model, name, limits))
+    return asyncio.run(_run_worker(settings, model, name, limits))
 
 
-async def _worked(settings: Settings, model: str | None, name: str | None, limits: "Limits") -> int:
+async def _run_worker(settings: Settings, model: str | None, name: str | None, limits: "Limits") -> int:
     from insula.night.durable import run_worker
 
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):  # Windows
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with _house(settings, model, name, limits) as house, run_worker(house):
+    async with _open_house(settings, model, name, limits) as house, run_worker(house):
         print(f"insula · worker {house.executor} on {house.store.path} · Ctrl-C stops it", flush=True)
         await stopped.wait()
     return 0
@@ -78,19 +78,19 @@ async def _worked(settings: Settings, model: str | None, name: str | None, limit
 
 def run_all(*, model: str | None, json: bool) -> int:
     """Put the nights of all on the queue, work on them beside others, and say how they went; returns the exit code."""
-    settings = settings_module.load()
+    settings = settings_module.load_settings()
     log_to(settings_module.home() / LOG_FILE)
-    return asyncio.run(_all(settings, model, json))
+    return asyncio.run(_run_all(settings, model, json))
 
 
-async def _all(settings: Settings, model: str | None, json: bool) -> int:
+async def _run_all(settings: Settings, model: str | None, json: bool) -> int:
     from insula.night.durable import Limits, run_worker
 
     began = time.monotonic()
-    async with _house(settings, model, None, Limits()) as house, run_worker(house) as worker:
+    async with _open_house(settings, model, None, Limits()) as house, run_worker(house) as worker:
         before = await worker.read_progress()
         called = await worker.enqueue_due()
-        now = await _over(worker, quiet=json)
+        now = await _wait_until_over(worker, quiet=json)
         spent = await house.store.run(spending.sum_spending, worker.current_date())
     failed = now.failed - before.failed
     found = {
@@ -103,11 +103,11 @@ async def _all(settings: Settings, model: str | None, json: bool) -> int:
     if json:
         print_json(found)
     else:
-        print(f"{counted(called, 'night')}: {found['done']} done, {failed} failed, {found['seconds']} s")
+        print(f"{count_noun(called, 'night')}: {found['done']} done, {failed} failed, {found['seconds']} s")
     return int(failed > 0)
 
 
-async def _over(worker: "Worker", quiet: bool) -> "DateProgress":
+async def _wait_until_over(worker: "Worker", quiet: bool) -> "DateProgress":
     """How all stands once nothing waits any more."""
     while (now := await worker.read_progress()).waiting or now.running:
         if not quiet and sys.stderr.isatty():
@@ -119,7 +119,7 @@ async def _over(worker: "Worker", quiet: bool) -> "DateProgress":
 
 
 @asynccontextmanager
-async def _house(
+async def _open_house(
     settings: Settings, model: str | None, name: str | None, limits: "Limits"
 ) -> AsyncGenerator["WorkerConfig"]:
     """What a worker needs, by the settings.
@@ -134,13 +134,19 @@ async def _house(
         raise SettingsError(
             "Nights on many machines need a memory on PostgreSQL; set INSULA_STORE=postgresql://USER:PASSWORD@HOST/NAME"
         )
-    who = identity_module.load(settings.identity or home / identity_module.FILE, required=bool(settings.identity))
+    who = identity_module.load_identity(
+        settings.identity or home / identity_module.FILE, required=bool(settings.identity)
+    )
     embed = embedding.resolve_embedding(embedding.embedding_by_name(settings.embed))
     chosen = model or settings.model
     zones = [settings.time_zone or "UTC", *(user.time_zone for user in settings.users.values() if user.time_zone)]
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(await Store.open(url))
-        llm = await stack.enter_async_context(resolve_model(chosen, settings.weights)) if understands(chosen) else None
+        llm = (
+            await stack.enter_async_context(resolve_model(chosen, settings.weights))
+            if model_understands(chosen)
+            else None
+        )
         house = WorkerConfig(
             store=store,
             url=url,

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from insula.cli.common import is_memory, with_store
-from insula.cli.lines import print_json, tell
+from insula.cli.lines import print_console, print_json
 from insula.cli.options import All, User
 from insula.coding.hosts import switch
 from insula.coding.hosts.places import find_home
@@ -37,7 +37,7 @@ from insula.coding.step.wording import SIGN
 from insula.guidance import MINIMUM
 from insula.memory.storage.rows import StoredSignal
 from insula.memory.storage.store import Store
-from insula.metacognition.effects import effects
+from insula.metacognition.effects import sentence_effects
 from insula.types import TURN
 
 app = typer.Typer()
@@ -66,7 +66,7 @@ def show(
     if json:
         print_json(asdict(found) | {"tokens": found.cost, "senses": of_senses()})
     else:
-        tell(lambda console: print_worth(found, console, everything=everything))
+        print_console(lambda console: print_worth(found, console, everything=everything))
 
 
 def of_senses() -> dict[str, str]:
@@ -80,13 +80,13 @@ def of_talk(user: str) -> list[EffectRow]:
     if not is_memory():
         return []
 
-    async def read(store: Store) -> list[StoredSignal]:
+    async def read_turns(store: Store) -> list[StoredSignal]:
         user_id = await store.nights.find_user_id(user)
         return await store.nights.list_signals(user_id, [TURN], 0.0) if user_id is not None else []
 
-    turns = with_store(read)
+    turns = with_store(read_turns)
     days = count_days((turn.at for turn in turns), time.time())
-    return [make_row(name, SHARE, found, days) for name, found in effects(turns).items()]
+    return [make_row(name, SHARE, found, days) for name, found in sentence_effects(turns).items()]
 
 
 @app.command()
@@ -105,7 +105,7 @@ def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula wo
 
 def print_worth(found: HookWorth, console: Console, *, everything: bool = False) -> None:
     """What matters at the terminal, or all of it."""
-    for line in summary(found):
+    for line in summarize_worth(found):
         console.print(Text(line), soft_wrap=True)
     if not everything:
         console.print(Text("Each note with its ID, the comparison, the rules and the senses: insula worth --all"))
@@ -121,7 +121,7 @@ def print_worth(found: HookWorth, console: Console, *, everything: bool = False)
     _print_senses(console)
 
 
-def summary(found: HookWorth) -> Iterator[str]:
+def summarize_worth(found: HookWorth) -> Iterator[str]:
     """What matters most, in four sentences at most."""
     told = found.told_troubles
     notes = sum(one.texts for one in told)
@@ -141,27 +141,27 @@ def summary(found: HookWorth) -> Iterator[str]:
     if heeded or compared:
         yield f"{heeded} {compared}".strip()
     if known := [row for row in found.effects if not row.missing]:
-        yield f"Do they help? {'; '.join(map(_known, known))}."
+        yield f"Do they help? {'; '.join(map(_describe_known, known))}."
     if open_ := [row for row in found.effects if row.missing]:
-        yield _unknown(open_)
+        yield _describe_unknown(open_)
 
 
-def _known(row: EffectRow) -> str:
+def _describe_known(row: EffectRow) -> str:
     """What is known of one kind of text, with its interval."""
     difference, interval = format_effect(row)
     return f"{row.what}: {row.verdict} ({difference}; with 95 % certainty {interval})"
 
 
-def _unknown(rows: list[EffectRow]) -> str:
+def _describe_unknown(rows: list[EffectRow]) -> str:
     """Of which kinds nothing can be said yet, how many sessions there are of the about so many that it takes, and what
     could not have been seen by now."""
     seen = [row for row in rows if row.told or row.withheld]
-    counted = "; ".join(f"{row.what}: {row.told} with, {row.withheld} without{_least(row)}" for row in seen)
+    counted = "; ".join(f"{row.what}: {row.told} with, {row.withheld} without{_describe_least(row)}" for row in seen)
     so_far = f" So far, {counted}." if counted else ""
     return f"Too few sessions to tell whether they help: it takes about {MINIMUM} with and {MINIMUM} without.{so_far}"
 
 
-def _least(row: EffectRow) -> str:
+def _describe_least(row: EffectRow) -> str:
     least = format_least(row)
     return f" (an effect under {least} would not show yet)" if least else ""
 
@@ -186,7 +186,7 @@ def _make_table(*columns: str, wide: str) -> Table:
 def _print_troubles(troubles: list[NotedTrouble], console: Console) -> None:
     console.print("\n[bold]What it said[/]")
     table = _make_table("ID", "When", "Session", "Note", "Stopped growing", "What followed", wide="Note")
-    names = shorten({one.session for one in troubles})
+    names = shorten_names({one.session for one in troubles})
     for one in troubles:
         said = show_safely(one.text.removeprefix(SIGN), 120)
         table.add_row(
@@ -194,15 +194,15 @@ def _print_troubles(troubles: list[NotedTrouble], console: Console) -> None:
             format_time(one.at),
             names[one.session],
             Text(f"left out: {said}" if one.withheld else said, style="dim" if one.withheld else ""),
-            _heeded(one),
-            _followed(one),
+            _describe_heeded(one),
+            _describe_followed(one),
         )
     console.print(table)
     console.print(Text("insula worth wrong ID    a false alarm: its kind is not said again in that project"))
     console.print(Text("insula worth helped ID   it helped: a false alarm is taken back"))
 
 
-def shorten(names: Collection[str]) -> dict[str, str]:
+def shorten_names(names: Collection[str]) -> dict[str, str]:
     """Names of sessions, cut as short as they can be told apart."""
     shown = {name: show_safely(name, 60) for name in names}
     heads = {name: text if len(text) <= WHOLE else text[:HEAD] for name, text in shown.items()}
@@ -210,13 +210,13 @@ def shorten(names: Collection[str]) -> dict[str, str]:
     return next((cut for cut in (heads, ends) if len({*cut.values()}) == len(cut)), shown)
 
 
-def _heeded(one: NotedTrouble) -> str:
+def _describe_heeded(one: NotedTrouble) -> str:
     if one.wrong or one.helped:
         return "false alarm" if one.wrong else "it helped"
     return {True: "yes", False: "no", None: "–"}[one.heeded]
 
 
-def _followed(one: NotedTrouble) -> str:
+def _describe_followed(one: NotedTrouble) -> str:
     if one.turns is None:
         return "not over yet" if one.rung else "–"
     return f"over after {format_count(one.turns, 'turn')}, {one.minutes:.0f} min, {format_tokens(one.tokens)} tokens"

@@ -23,8 +23,8 @@ from insula.coding.hosts import hook, places
 from insula.coding.hosts.dialects import load_dialect
 from insula.coding.hosts.files import make_private_folder
 from insula.coding.hosts.payload import get_text
-from insula.integrations.extras import needed
-from insula.integrations.guest import TALKS, USER, Guest, Told, talking
+from insula.integrations.extras import import_extra
+from insula.integrations.guest import TALKS, USER, Guest, GuestInjection, talking
 from insula.metacognition import Blocking, Metacognition
 
 if TYPE_CHECKING:
@@ -70,41 +70,48 @@ def hooks(
         SettingsError: the folder cannot be made.
         ImportError: the SDK is not installed.
     """
-    matcher = _matcher()
-    sensing = _callback(str(make_private_folder(home or places.find_home())), frozenset(exempt))
-    parts = [(sensing, EVENTS), *([(Turns(Guest(mind, user=user)).tell, TURN_EVENTS)] if mind is not None else ())]
+    matcher = _import_matcher()
+    sensing = _make_callback(str(make_private_folder(home or places.find_home())), frozenset(exempt))
+    parts = [
+        (sensing, EVENTS),
+        *([(SdkTurns(Guest(mind, user=user)).answer_event, TURN_EVENTS)] if mind is not None else ()),
+    ]
     heard = dict.fromkeys(event for _, events in parts for event in events)
     found = {event: [callback for callback, events in parts if event in events] for event in heard}
     return {event: [matcher(hooks=each, timeout=2 * hook.PATIENCE)] for event, each in found.items()}
 
 
-class Turns:
+class SdkTurns:
     """The turns of the SDK's sessions: begun by what the user says, finished by the agent's last words."""
 
     def __init__(self, guest: Guest) -> None:
         self._guest = guest
-        self._told: OrderedDict[str, Told] = OrderedDict()
+        self._told: OrderedDict[str, GuestInjection] = OrderedDict()
 
-    async def tell(self, payload: Mapping[str, Any], tool_use_id: str | None, context: object) -> dict[str, Any]:
+    async def answer_event(
+        self, payload: Mapping[str, Any], tool_use_id: str | None, context: object
+    ) -> dict[str, Any]:
         """Answers one event, in time or not at all."""
         from anyio import move_on_after
 
         try:
             with move_on_after(hook.PATIENCE):
-                return await self._answered(dict(payload))
+                return await self._finish_answered(dict(payload))
         except Exception as error:
             hook.count_failure(str(places.find_home()), HOST, error)
         return {}
 
-    async def _answered(self, payload: dict[str, Any]) -> dict[str, Any]:
+    async def _finish_answered(self, payload: dict[str, Any]) -> dict[str, Any]:
         session, name = get_text(payload, "session_id"), get_text(payload, "hook_event_name")
-        before = self._told.get(session, Told())
+        before = self._told.get(session, GuestInjection())
         if name == "PreCompact":  # what stood in the conversation may be gone from it
             self._told[session] = before._replace(system="")
         elif name == "Stop":
-            await self._guest.awaited(self._guest.answer(before, get_text(payload, "last_assistant_message")))
+            await self._guest.run_awaited(self._guest.after_model(before, get_text(payload, "last_assistant_message")))
         elif said := get_text(payload, "prompt").strip():
-            told = self._told[session] = await self._guest.awaited(self._guest.heard(said, session=session or None))
+            told = self._told[session] = await self._guest.run_awaited(
+                self._guest.before_message(said, session=session or None)
+            )
             self._told.move_to_end(session)
             if len(self._told) > TALKS:
                 self._told.popitem(last=False)
@@ -114,33 +121,35 @@ class Turns:
         return {}
 
 
-def _matcher() -> "Callable[..., HookMatcher]":
-    return cast("Callable[..., HookMatcher]", needed("claude_agent_sdk", NAME, RANGE).HookMatcher)
+def _import_matcher() -> "Callable[..., HookMatcher]":
+    return cast("Callable[..., HookMatcher]", import_extra("claude_agent_sdk", NAME, RANGE).HookMatcher)
 
 
-def _callback(home: str, exempt: Collection[str]) -> Callback:
+def _make_callback(home: str, exempt: Collection[str]) -> Callback:
     from anyio import CapacityLimiter, move_on_after, to_thread
     from anyio.lowlevel import RunVar
 
     limiters: RunVar[CapacityLimiter | None] = RunVar("insula", None)  # a limiter belongs to an event loop
     running: set[object] = set()
 
-    async def tell(payload: Mapping[str, Any], tool_use_id: str | None, context: object) -> dict[str, Any]:
+    async def answer_event(payload: Mapping[str, Any], tool_use_id: str | None, context: object) -> dict[str, Any]:
         """Answers one event; whatever goes wrong, the agent goes on as without it (law 4)."""
         try:
             limiter = limiters.get() or CapacityLimiter(THREADS)
             limiters.set(limiter)
             with move_on_after(hook.PATIENCE):
-                work = partial(_answer, home, payload, running, exempt)
+                work = partial(_answer_payload, home, payload, running, exempt)
                 return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter)
         except Exception as error:  # such as no thread to be had
             hook.count_failure(home, HOST, error)
         return {}
 
-    return tell
+    return answer_event
 
 
-def _answer(home: str, payload: Mapping[str, Any], running: set[object], exempt: Collection[str]) -> dict[str, Any]:
+def _answer_payload(
+    home: str, payload: Mapping[str, Any], running: set[object], exempt: Collection[str]
+) -> dict[str, Any]:
     if len(running) >= MOST_RUNNING:
         return {}
     call, began = object(), time.monotonic()

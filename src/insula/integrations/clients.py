@@ -14,7 +14,7 @@ from typing import Any, TypeVar, Unpack
 
 from insula.content import read_field
 from insula.errors import InputError
-from insula.integrations.guest import Guest, Options, Told, Watch, joined, talking
+from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, append_text, talking
 from insula.integrations.mappings import with_told
 from insula.metacognition import Blocking, Metacognition
 
@@ -25,7 +25,7 @@ Client = TypeVar("Client")
 SYSTEM = frozenset(("system", "developer"))
 
 
-def wrap(client: Client, mind: Metacognition | Blocking, **options: Unpack[Options]) -> Client:
+def wrap(client: Client, mind: Metacognition | Blocking, **options: Unpack[GuestOptions]) -> Client:
     """The client, with memory, confidence and the senses in each call.
 
     Args:
@@ -44,7 +44,7 @@ def wrap(client: Client, mind: Metacognition | Blocking, **options: Unpack[Optio
         raise InputError(f"{kind} is no client of OpenAI's or Anthropic's; give OpenAI(), Anthropic() or an async one.")
     if getattr(create, "__module__", "") == __name__:
         raise InputError("This client is wrapped already; for another user: with talking(user, session) around a call.")
-    _around(resource, guest, put)
+    _wrap_create(resource, guest, put)
     return client
 
 
@@ -56,27 +56,31 @@ def _takes_messages(create: object) -> bool:
     return "messages" in asked or any(one.kind is one.VAR_KEYWORD for one in asked.values())
 
 
-def _around(resource: Any, guest: Guest, put: Any) -> None:
+def _wrap_create(resource: Any, guest: Guest, put: Any) -> None:
     create = resource.create
 
-    def blocking(*given: Any, **asked: Any) -> Any:
-        told = guest.wait(guest.ask(asked.get("messages", ()), model=str(asked.get("model", ""))))
-        asked, watch = put(asked, told), Watch()
+    def create_blocking(*given: Any, **asked: Any) -> Any:
+        told = guest.run_waiting(guest.before_model(asked.get("messages", ()), model=str(asked.get("model", ""))))
+        asked, watch = put(asked, told), ModelWatch()
         response = create(*given, **asked)
         if asked.get("stream"):
-            return _around_stream(response, partial(_listening, guest, told, watch))
-        return _hedged(response, guest.wait(guest.answer(told, response, watch.usage(response))))
+            return _around_stream(response, partial(_listen_stream, guest, told, watch))
+        return _replace_text(
+            response, guest.run_waiting(guest.after_model(told, response, watch.measure_usage(response)))
+        )
 
-    async def awaited(*given: Any, **asked: Any) -> Any:
-        told = await guest.awaited(guest.ask(asked.get("messages", ()), model=str(asked.get("model", ""))))
-        asked, watch = put(asked, told), Watch()
+    async def create_awaited(*given: Any, **asked: Any) -> Any:
+        told = await guest.run_awaited(guest.before_model(asked.get("messages", ()), model=str(asked.get("model", ""))))
+        asked, watch = put(asked, told), ModelWatch()
         response = await create(*given, **asked)
         if asked.get("stream"):
-            return _around_stream(response, partial(_alistening, guest, told, watch))
-        return _hedged(response, await guest.awaited(guest.answer(told, response, watch.usage(response))))
+            return _around_stream(response, partial(_listen_async_stream, guest, told, watch))
+        return _replace_text(
+            response, await guest.run_awaited(guest.after_model(told, response, watch.measure_usage(response)))
+        )
 
     is_async = iscoroutinefunction(create) or type(resource).__name__.startswith("Async")
-    resource.create = awaited if is_async else blocking
+    resource.create = create_awaited if is_async else create_blocking
 
 
 def _around_stream(stream: Any, listen: Callable[[Any], Any]) -> Any:
@@ -86,25 +90,27 @@ def _around_stream(stream: Any, listen: Callable[[Any], Any]) -> Any:
     return stream
 
 
-def _listening(guest: Guest, told: Told, watch: Watch, read: Iterator[Any]) -> Iterator[Any]:
+def _listen_stream(guest: Guest, told: GuestInjection, watch: ModelWatch, read: Iterator[Any]) -> Iterator[Any]:
     heard: list[Any] = []
     for piece in read:
-        watch.hear()
+        watch.note_piece()
         heard.append(piece)
         yield piece
-    guest.wait(guest.answer(told, _whole(heard), watch.usage(*heard)))
+    guest.run_waiting(guest.after_model(told, _join_stream(heard), watch.measure_usage(*heard)))
 
 
-async def _alistening(guest: Guest, told: Told, watch: Watch, read: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _listen_async_stream(
+    guest: Guest, told: GuestInjection, watch: ModelWatch, read: AsyncIterator[Any]
+) -> AsyncIterator[Any]:
     heard: list[Any] = []
     async for piece in read:
-        watch.hear()
+        watch.note_piece()
         heard.append(piece)
         yield piece
-    await guest.awaited(guest.answer(told, _whole(heard), watch.usage(*heard)))
+    await guest.run_awaited(guest.after_model(told, _join_stream(heard), watch.measure_usage(*heard)))
 
 
-def _whole(pieces: list[Any]) -> Any:
+def _join_stream(pieces: list[Any]) -> Any:
     """The message that the pieces of a stream make together; None where a tool is called."""
     deltas = [read_field(choice, "delta") for piece in pieces for choice in read_field(piece, "choices") or ()]
     deltas += [read_field(piece, "delta") for piece in pieces if read_field(piece, "type") == "content_block_delta"]
@@ -112,26 +118,26 @@ def _whole(pieces: list[Any]) -> Any:
     return None if called else "".join(read_field(one, "content") or read_field(one, "text") or "" for one in deltas)
 
 
-def to_openai(asked: dict[str, Any], told: Told) -> dict[str, Any]:
+def to_openai(asked: dict[str, Any], told: GuestInjection) -> dict[str, Any]:
     """The arguments of a chat completion with what belongs into them."""
     messages = with_told(asked.get("messages", ()), told)
     if told.system:
         if messages and read_field(messages[0], "role") in SYSTEM:
-            messages[0] = {**messages[0], "content": joined(read_field(messages[0], "content"), told.system)}
+            messages[0] = {**messages[0], "content": append_text(read_field(messages[0], "content"), told.system)}
         else:
             messages.insert(0, {"role": "system", "content": told.system})
     return {**asked, "messages": messages}
 
 
-def _to_anthropic(asked: dict[str, Any], told: Told) -> dict[str, Any]:
+def _to_anthropic(asked: dict[str, Any], told: GuestInjection) -> dict[str, Any]:
     changed = {**asked, "messages": with_told(asked.get("messages", ()), told)}
     own = asked.get("system")
     if told.system:
-        changed["system"] = joined(own, told.system) if isinstance(own, str | list) else told.system
+        changed["system"] = append_text(own, told.system) if isinstance(own, str | list) else told.system
     return changed
 
 
-def _hedged(response: Any, text: str | None) -> Any:
+def _replace_text(response: Any, text: str | None) -> Any:
     """The response with another text in it."""
     if text is None:
         return response

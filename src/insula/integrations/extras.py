@@ -6,7 +6,7 @@ from typing import Any
 INSTALL = "pip install {range!r}"
 
 
-def needed(module: str, name: str, supported: str) -> Any:
+def import_extra(module: str, name: str, supported: str) -> Any:
     """A module of the package that an integration is for.
 
     Args:

@@ -52,7 +52,7 @@ def talking(user: str, session: str) -> "Generator[None]":
 
 
 @dataclass(slots=True)
-class Talk:
+class GuestSession:
     """A session as the integration knows it: what the senses felt, and the turns that are open."""
 
     state: State | None = None
@@ -60,7 +60,7 @@ class Talk:
     turns: "dict[tuple[int, str], Turn]" = of_class(default_factory=dict[tuple[int, str], "Turn"])
 
 
-class Told(NamedTuple):
+class GuestInjection(NamedTuple):
     """What to put before the model in one call."""
 
     turn: "Turn | None" = None
@@ -74,18 +74,18 @@ class Told(NamedTuple):
     """Where the host wishes to stop at an impasse: what to say instead of calling the model."""
 
 
-class Watch:
+class ModelWatch:
     """How long a model takes for an answer, without anything of ours; to be made just before it is called."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
         self._first: float | None = None
 
-    def hear(self) -> None:
+    def note_piece(self) -> None:
         """A piece of the answer came; the first one counts."""
         self._first = self._first or time.perf_counter() - self._began
 
-    def usage(self, *responses: object) -> Usage:
+    def measure_usage(self, *responses: object) -> Usage:
         """What the answer cost, to be asked when it is there; nothing where its library does not say how many tokens.
 
         Args:
@@ -125,7 +125,7 @@ def _has_thought(usage: object) -> bool:
     return any(_read_number(read_field(usage, name), "reasoning_tokens", "reasoning") for name in names)
 
 
-class Options(TypedDict, total=False):
+class GuestOptions(TypedDict, total=False):
     """What an integration may be given beside its mind; see `Guest`."""
 
     user: str
@@ -161,21 +161,21 @@ class Guest:
         self.mind = mind.mind if isinstance(mind, Blocking) else mind
         self._who = user, session
         self._exempt, self._stop = frozenset(exempt), stop
-        self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
+        self._talks: OrderedDict[tuple[str, str], GuestSession] = OrderedDict()
 
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+    def run_waiting(self, work: Coroutine[Any, Any, T]) -> T:
         """What a coroutine of ours returns, for a hook without `await`."""
         if self.blocking is None:
-            self.blocking = Blocking.around(self.mind)
-        return self.blocking.run(work)
+            self.blocking = Blocking.wrap_open(self.mind)
+        return self.blocking.run_waiting(work)
 
-    async def awaited(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_awaited(self, work: Coroutine[Any, Any, T]) -> T:
         """The same for a hook with `await`, on whatever loop it runs."""
-        return await (self.blocking.awaited(work) if self.blocking else work)
+        return await (self.blocking.run_awaited(work) if self.blocking else work)
 
-    async def ask(
+    async def before_model(
         self, messages: Sequence[object], user: str | None = None, session: str | None = None, model: str = ""
-    ) -> Told:
+    ) -> GuestInjection:
         """What to put before the model; the same however often a step is tried again.
 
         Args:
@@ -185,12 +185,12 @@ class Guest:
             model: the name of the model.
         """
         try:
-            return await self._ask(messages, self._place(user, session), model)
+            return await self._before_model(messages, self._resolve_place(user, session), model)
         except Exception:
-            self._failed("ask")
-            return Told()
+            self._count_failure("ask")
+            return GuestInjection()
 
-    async def heard(self, message: str, user: str | None = None, session: str | None = None) -> Told:
+    async def before_message(self, message: str, user: str | None = None, session: str | None = None) -> GuestInjection:
         """The same where the framework hands over what the user says alone: each message begins a turn of its own.
 
         Args:
@@ -199,17 +199,17 @@ class Guest:
             session: the conversation, likewise.
         """
         try:
-            who = self._place(user, session)
-            talk = self._talk(who)
+            who = self._resolve_place(user, session)
+            talk = self._find_session(who)
             while talk.turns:
-                await talk.turns.popitem()[1].leave()
+                await talk.turns.popitem()[1].leave_turn()
             turn = talk.turns[0, message] = await self.mind.begin(*who, message)
-            return Told(turn, turn.instructions_stable, turn.instructions_now)
+            return GuestInjection(turn, turn.instructions_stable, turn.instructions_now)
         except Exception:
-            self._failed("ask")
-            return Told()
+            self._count_failure("ask")
+            return GuestInjection()
 
-    async def answer(self, told: Told, response: object, usage: Usage | None = None) -> str | None:
+    async def after_model(self, told: GuestInjection, response: object, usage: Usage | None = None) -> str | None:
         """The text for the user where it should be another than the response's; None where that stands.
 
         A response that asks for tools is no answer yet, and nothing is written into data.
@@ -217,7 +217,7 @@ class Guest:
         Args:
             told: what was put before the model.
             response: what came back.
-            usage: what it cost, as a `Watch` has it.
+            usage: what it cost, as a `ModelWatch` has it.
         """
         try:
             given = content.read_content(response)
@@ -226,33 +226,33 @@ class Guest:
             result = await self.mind.finish(told.turn, response, usage=usage)
             return result.response if result.hedged else None
         except Exception:
-            self._failed("answer")
+            self._count_failure("answer")
             return None
 
-    def _place(self, user: str | None, session: str | None) -> tuple[str, str]:
+    def _resolve_place(self, user: str | None, session: str | None) -> tuple[str, str]:
         known = _talking.get() or self._who
         return str(user or known[0]), str(session or known[1])  # an id of a thread may be a UUID
 
-    async def _ask(self, messages: Sequence[object], who: tuple[str, str], model: str) -> Told:
-        talk = self._talk(who)
-        note = self._felt(talk, messages)
-        turn = await self._turn(talk, who, messages, model)
+    async def _before_model(self, messages: Sequence[object], who: tuple[str, str], model: str) -> GuestInjection:
+        talk = self._find_session(who)
+        note = self._feel_step(talk, messages)
+        turn = await self._begin_turn(talk, who, messages, model)
         notes = {key: one.text for key, one in talk.notes.items()}
         stop = note.text if note and note.impasse and self._stop else ""
         if turn is None:
-            return Told(notes=notes, stop=stop)
+            return GuestInjection(notes=notes, stop=stop)
         if note and note.impasse:
             turn.stuck(note.text)
-        return Told(turn, turn.instructions_stable, turn.instructions_now, notes, stop)
+        return GuestInjection(turn, turn.instructions_stable, turn.instructions_now, notes, stop)
 
-    def _talk(self, who: tuple[str, str]) -> Talk:
-        talk = self._talks.setdefault(who, Talk())
+    def _find_session(self, who: tuple[str, str]) -> GuestSession:
+        talk = self._talks.setdefault(who, GuestSession())
         self._talks.move_to_end(who)
         while len(self._talks) > TALKS:
             self._talks.popitem(last=False)
         return talk
 
-    def _felt(self, talk: Talk, messages: Sequence[object]) -> Note | None:
+    def _feel_step(self, talk: GuestSession, messages: Sequence[object]) -> Note | None:
         """What there is to say of the last step; said again where the step is tried again."""
         before = talk.state
         talk.state, note = feel_messages(messages, before, exempt=self._exempt)
@@ -263,7 +263,9 @@ class Guest:
             talk.notes.popitem(last=False)
         return talk.notes.get(last)
 
-    async def _turn(self, talk: Talk, who: tuple[str, str], messages: Sequence[object], model: str) -> "Turn | None":
+    async def _begin_turn(
+        self, talk: GuestSession, who: tuple[str, str], messages: Sequence[object], model: str
+    ) -> "Turn | None":
         """The turn of the user's last message, begun where it is new; those before it are left."""
         heard = [words for words in list_user_words(messages) if not words.startswith(SIGN)]
         if not heard:
@@ -273,16 +275,16 @@ class Guest:
             for cut in [one for one, turn in talk.turns.items() if one[1] == key[1] and not turn.over]:
                 return talk.turns[cut]  # the history was shortened within the run
             for old in [one for one in talk.turns if one[0] < key[0]]:
-                await talk.turns.pop(old).leave()
+                await talk.turns.pop(old).leave_turn()
             talk.turns[key] = await self.mind.begin(*who, heard[-1], model=model)
         return talk.turns[key]
 
-    def _failed(self, where: str) -> None:
+    def _count_failure(self, where: str) -> None:
         self.mind.engine.telemetry.failures.labels(where).inc()
         log.exception("Insula failed on %s; the agent goes on without it.", where)
 
 
-def put_behind(messages: Sequence[Any], told: Told, put: "Callable[[Any, str, str], Any]") -> list[Any]:
+def put_behind(messages: Sequence[Any], told: GuestInjection, put: "Callable[[Any, str, str], Any]") -> list[Any]:
     """The messages with what belongs behind the user's last one, and with the notes behind the results of tools.
 
     Args:
@@ -301,7 +303,7 @@ def put_behind(messages: Sequence[Any], told: Told, put: "Callable[[Any, str, st
     return changed
 
 
-def joined(content: Any, text: str) -> Any:
+def append_text(content: Any, text: str) -> Any:
     """The content of a message, text or parts, with a text behind it."""
     return f"{content}\n\n{text}" if isinstance(content, str) else [*(content or ()), {"type": "text", "text": text}]
 

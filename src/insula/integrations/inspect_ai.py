@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from insula.errors import BudgetExceeded, ModelUnavailable
-from insula.integrations.extras import needed
+from insula.integrations.extras import import_extra
 from insula.llm.budget import Account, Budget
 from insula.llm.callback import CallbackAnswer, CallbackRequest, callback_model
 from insula.llm.model import Model
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from insula_solve import Solution
 
 NAME, RANGE = "Inspect", "inspect-ai>=0.3.285"
-_model: Any = needed("inspect_ai.model", NAME, RANGE)
-_solver: Any = needed("inspect_ai.solver", NAME, RANGE)
-_util: Any = needed("inspect_ai.util", NAME, RANGE)
+_model: Any = import_extra("inspect_ai.model", NAME, RANGE)
+_solver: Any = import_extra("inspect_ai.solver", NAME, RANGE)
+_util: Any = import_extra("inspect_ai.util", NAME, RANGE)
 
 METADATA = "insula"
 TRUNCATED = frozenset({"max_tokens", "model_length"})
@@ -32,10 +32,10 @@ REFUSED = "content_filter"
 MakesSolver = Callable[..., Any]
 
 
-def _registered(name: str) -> MakesSolver:
+def _register_solver(name: str) -> MakesSolver:
     """The method as a solver that Inspect knows as `insula/name`."""
 
-    def made(tokens: int | None = None, seed: int = 0) -> Any:
+    def make_solver(tokens: int | None = None, seed: int = 0) -> Any:
         """Solve each sample.
 
         Args:
@@ -43,40 +43,40 @@ def _registered(name: str) -> MakesSolver:
             seed: of the first epoch; the others count on.
         """
 
-        async def solve(state: Any, generate: object) -> Any:
+        async def solve_sample(state: Any, generate: object) -> Any:
             from insula_solve import Models, find_method  # a package of its own
 
             ended: list[Exception] = []
             own = _model.get_model()
             models = Models(
-                generator=_bridge(own, ended),
-                monitor=_bridge(_model.get_model(role="monitor", default=own), ended),
-                verifier=_bridge(_model.get_model(role="verifier", default=own), ended),
+                generator=_bridge_model(own, ended),
+                monitor=_bridge_model(_model.get_model(role="monitor", default=own), ended),
+                verifier=_bridge_model(_model.get_model(role="verifier", default=own), ended),
             )
             account = Account(budget=Budget(tokens=tokens))
             solution = await find_method(name)(state.input_text, models, account, seed=seed + state.epoch - 1)
-            state.metadata[METADATA] = told(solution)
-            state.output = _model.ModelOutput.from_content(str(state.model), written(solution))
+            state.metadata[METADATA] = solution_metadata(solution)
+            state.output = _model.ModelOutput.from_content(str(state.model), render_solution(solution))
             if ended:
                 raise ended[0]  # a limit or a failed model: Inspect scores what there is, or tries the sample again
             state.messages.append(state.output.message)
             return state
 
-        return solve
+        return solve_sample
 
-    made.__name__ = made.__qualname__ = name
-    return _solver.solver(name=name)(made)
+    make_solver.__name__ = make_solver.__qualname__ = name
+    return _solver.solver(name=name)(make_solver)
 
 
-def _bridge(model: Any, ended: list[Exception]) -> Model:
+def _bridge_model(model: Any, ended: list[Exception]) -> Model:
     """Inspect's model as one of ours. What Inspect raises is kept, and ends the method at once.
 
     A model that fails here has failed after all of Inspect's own tries, so that nothing is to be gained by another.
     """
 
-    async def ask(asked: CallbackRequest) -> CallbackAnswer:
+    async def ask_inspect(asked: CallbackRequest) -> CallbackAnswer:
         try:
-            output = await model.generate(_messages(asked), config=_config(asked))
+            output = await model.generate(_make_messages(asked), config=_make_config(asked))
         except _util.LimitExceededError as error:
             ended.append(error)
             raise BudgetExceeded(f"{error}; give Inspect a higher limit.") from error
@@ -85,18 +85,18 @@ def _bridge(model: Any, ended: list[Exception]) -> Model:
             raise ModelUnavailable(
                 f"The model {str(model)!r} failed under Inspect ({type(error).__name__})."
             ) from error
-        return _answered(output)
+        return _read_output(output)
 
-    return callback_model(str(model), ask)
+    return callback_model(str(model), ask_inspect)
 
 
-def _messages(asked: CallbackRequest) -> list[Any]:
+def _make_messages(asked: CallbackRequest) -> list[Any]:
     kinds = {"user": _model.ChatMessageUser, "assistant": _model.ChatMessageAssistant}
     said = [kinds[role](content=text) for role, text in asked.messages]
     return [_model.ChatMessageSystem(content=asked.instructions), *said] if asked.instructions else said
 
 
-def _config(asked: CallbackRequest) -> Any:
+def _make_config(asked: CallbackRequest) -> Any:
     return _model.GenerateConfig(
         max_tokens=asked.max_tokens,
         temperature=asked.temperature,
@@ -105,7 +105,7 @@ def _config(asked: CallbackRequest) -> Any:
     )
 
 
-def _answered(output: Any) -> CallbackAnswer:
+def _read_output(output: Any) -> CallbackAnswer:
     choice = output.choices[0] if output.choices else None
     logprobs = choice.logprobs if choice else None
     usage = output.usage
@@ -115,19 +115,19 @@ def _answered(output: Any) -> CallbackAnswer:
         output_tokens=usage.output_tokens if usage else 0,
         truncated=choice is not None and choice.stop_reason in TRUNCATED,
         refused=choice is not None and choice.stop_reason == REFUSED,
-        thinking=_thinking(choice.message.content) if choice else "",
+        thinking=_read_thinking(choice.message.content) if choice else "",
         logprobs=[(one.token, one.logprob) for one in logprobs.content] if logprobs else None,
     )
 
 
-def _thinking(content: Any) -> str:
+def _read_thinking(content: Any) -> str:
     """What Inspect took out of the text: a reasoning field, but also `<think>` tags, which `mgv` asks for."""
     parts = [] if isinstance(content, str) else [part for part in content if part.type == "reasoning"]
     said = [(part.summary or "") if part.redacted else part.reasoning for part in parts]
     return "\n\n".join(one for one in said if one)
 
 
-def written(solution: "Solution") -> str:
+def render_solution(solution: "Solution") -> str:
     """The reply that Inspect scores: the reasoning that was chosen, and the answer in the last line."""
     if solution.answer is None:
         return f"There is no answer: {solution.stopped}."
@@ -138,7 +138,7 @@ def written(solution: "Solution") -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def told(solution: "Solution") -> dict[str, Any]:
+def solution_metadata(solution: "Solution") -> dict[str, Any]:
     """What of a solution stands in the metadata."""
     spent = solution.spent
     return {
@@ -157,10 +157,10 @@ def told(solution: "Solution") -> dict[str, Any]:
     }
 
 
-insula = _registered("insula")
-mgv = _registered("mgv")
-direct = _registered("direct")
-self_consistency = _registered("self_consistency")
-adaptive_self_consistency = _registered("adaptive_self_consistency")
-self_refine = _registered("self_refine")
-self_verification = _registered("self_verification")
+insula = _register_solver("insula")
+mgv = _register_solver("mgv")
+direct = _register_solver("direct")
+self_consistency = _register_solver("self_consistency")
+adaptive_self_consistency = _register_solver("adaptive_self_consistency")
+self_refine = _register_solver("self_refine")
+self_verification = _register_solver("self_verification")

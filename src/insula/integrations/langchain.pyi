@@ -4,9 +4,9 @@ from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware
 
-from insula.integrations.guest import Guest, Options
+from insula.integrations.guest import Guest, GuestOptions
 from insula.metacognition import Blocking, Metacognition
 
 class InsulaMiddleware(AgentMiddleware[Any, Any, Any]):
     guest: Guest
-    def __init__(self, mind: Metacognition | Blocking, **options: Unpack[Options]) -> None: ...
+    def __init__(self, mind: Metacognition | Blocking, **options: Unpack[GuestOptions]) -> None: ...

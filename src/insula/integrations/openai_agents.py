@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Unpack
 
 from insula.content import list_items, read_field
-from insula.integrations.extras import needed
-from insula.integrations.guest import Guest, Options, Told, Watch, talking
+from insula.integrations.extras import import_extra
+from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, talking
 from insula.integrations.mappings import with_told
 from insula.metacognition import Blocking, Metacognition
 
@@ -24,10 +24,10 @@ NAME, RANGE = "the OpenAI Agents SDK", "openai-agents>=0.20,<1"
 if TYPE_CHECKING:
     Base = object
 else:
-    Base = needed("agents", NAME, RANGE).Model
+    Base = import_extra("agents", NAME, RANGE).Model
 
 
-def wrapped(model: Any, mind: Metacognition | Blocking, **options: Unpack[Options]) -> "InsulaModel":
+def wrapped(model: Any, mind: Metacognition | Blocking, **options: Unpack[GuestOptions]) -> "InsulaModel":
     """A model, or the name of one of OpenAI's, with Insula around it.
 
     Args:
@@ -35,7 +35,7 @@ def wrapped(model: Any, mind: Metacognition | Blocking, **options: Unpack[Option
         mind: from `Metacognition.sync`, or from `Metacognition.open` where the agent is only ever awaited.
         options: `user`, `session`, `exempt` and `stop`, as for `Guest`.
     """
-    own = needed("agents", NAME, RANGE).MultiProvider().get_model(model) if isinstance(model, str) else model
+    own = import_extra("agents", NAME, RANGE).MultiProvider().get_model(model) if isinstance(model, str) else model
     return InsulaModel(own, Guest(mind, **options))
 
 
@@ -47,12 +47,12 @@ class InsulaModel(Base):
 
     async def get_response(self, system_instructions: str | None, input: Any, *rest: Any, **more: Any) -> Any:  # noqa: A002
         """A model call of `Runner.run` and `Runner.run_sync`."""
-        told, given = await self._asked(input, more)
-        system, watch = _system(system_instructions, told), Watch()
+        told, given = await self._ask_guest(input, more)
+        system, watch = _join_system(system_instructions, told), ModelWatch()
         response = await self.model.get_response(system, given, *rest, **more)
-        answer = self.guest.answer(told, _answer(response.output), watch.usage(response))
-        if (text := await self.guest.awaited(answer)) is not None:
-            _hedge(response.output, text)
+        answer = self.guest.after_model(told, _find_answer(response.output), watch.measure_usage(response))
+        if (text := await self.guest.run_awaited(answer)) is not None:
+            _replace_output(response.output, text)
         return response
 
     async def stream_response(
@@ -63,14 +63,14 @@ class InsulaModel(Base):
         **more: Any,
     ) -> AsyncIterator[Any]:
         """A model call of `Runner.run_streamed`; what has been shown already is assessed, and stays."""
-        told, given = await self._asked(input, more)
-        system, watch = _system(system_instructions, told), Watch()
+        told, given = await self._ask_guest(input, more)
+        system, watch = _join_system(system_instructions, told), ModelWatch()
         async for event in self.model.stream_response(system, given, *rest, **more):
             if str(read_field(event, "type")).endswith(".delta"):
-                watch.hear()
+                watch.note_piece()
             if read_field(event, "type") == "response.completed":
-                usage = watch.usage(event.response)
-                await self.guest.awaited(self.guest.answer(told, _answer(event.response.output), usage))
+                usage = watch.measure_usage(event.response)
+                await self.guest.run_awaited(self.guest.after_model(told, _find_answer(event.response.output), usage))
             yield event
 
     async def close(self) -> None:
@@ -81,11 +81,11 @@ class InsulaModel(Base):
         """What the model within advises."""
         return self.model.get_retry_advice(request)
 
-    async def _asked(self, given: Any, more: dict[str, Any]) -> tuple[Told, Any]:
+    async def _ask_guest(self, given: Any, more: dict[str, Any]) -> tuple[GuestInjection, Any]:
         messages = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
         session = more.get("conversation_id")
         name = str(read_field(self.model, "model") or "")
-        told = await self.guest.awaited(self.guest.ask(messages, session=session, model=name))
+        told = await self.guest.run_awaited(self.guest.before_model(messages, session=session, model=name))
         if told.stop:
             raise Impasse(told.stop)
         return told, with_told(messages, told)
@@ -95,11 +95,11 @@ class Impasse(RuntimeError):
     """The agent was to stop where nothing helps, and it has come to that; the message is what its model was told."""
 
 
-def _system(own: str | None, told: Told) -> str | None:
+def _join_system(own: str | None, told: GuestInjection) -> str | None:
     return "\n\n".join(filter(None, (own, told.system))) or own
 
 
-def _answer(output: list[Any]) -> list[Any]:
+def _find_answer(output: list[Any]) -> list[Any]:
     """What was said and called: the parts of the response's messages."""
     found: list[Any] = []
     for item in output:
@@ -107,7 +107,7 @@ def _answer(output: list[Any]) -> list[Any]:
     return found
 
 
-def _hedge(output: list[Any], text: str) -> None:
+def _replace_output(output: list[Any], text: str) -> None:
     parts = [
         part
         for item in output

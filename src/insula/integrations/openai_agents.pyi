@@ -5,12 +5,12 @@ from typing import Any, Unpack
 
 from agents import Model
 
-from insula.integrations.guest import Guest, Options, talking
+from insula.integrations.guest import Guest, GuestOptions, talking
 from insula.metacognition import Blocking, Metacognition
 
 __all__ = ["InsulaModel", "talking", "wrapped"]
 
-def wrapped(model: str | Model, mind: Metacognition | Blocking, **options: Unpack[Options]) -> InsulaModel: ...
+def wrapped(model: str | Model, mind: Metacognition | Blocking, **options: Unpack[GuestOptions]) -> InsulaModel: ...
 
 class InsulaModel(Model):
     model: Model

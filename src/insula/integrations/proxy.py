@@ -19,8 +19,8 @@ from starlette.routing import Route
 
 from insula.content import list_items, read_field
 from insula.integrations.clients import to_openai
-from insula.integrations.guest import Guest, Told, Watch
-from insula.server.door.gate import Gate
+from insula.integrations.guest import Guest, GuestInjection, ModelWatch
+from insula.server.door.gate import HostGate
 from insula.server.service import LOOPBACK
 
 log = logging.getLogger(__name__)
@@ -49,71 +49,73 @@ def create_proxy(guest: Guest, to: str, client: httpx2.AsyncClient, hosts: tuple
         hosts: names by which the proxy may be called.
     """
 
-    async def passed(request: Request) -> Response:
-        body, told = await request.body(), Told()
+    async def pass_request(request: Request) -> Response:
+        body, told = await request.body(), GuestInjection()
         if request.method == "POST" and request.url.path.endswith(CHAT):
-            body, told = await _told(guest, request, body)
+            body, told = await _inject_request(guest, request, body)
         headers = [(name, value) for name, value in request.headers.items() if not _is_apart(name)]
         path = request.url.path.removeprefix("/v1")
         url = f"{to.rstrip('/')}{path}{f'?{request.url.query}' if request.url.query else ''}"
         sent = client.build_request(
             request.method, url, headers=[*headers, ("accept-encoding", "identity")], content=body
         )
-        watch = Watch()
+        watch = ModelWatch()
         try:
             answer = await client.send(sent, stream=True)
         except httpx2.HTTPError as error:
             why = f"The provider at {to!r} cannot be reached ({type(error).__name__}); see to it, or give another --to."
             return JSONResponse({"error": {"message": why, "type": "insula_proxy"}}, 502)
-        return await _answered(guest, told, answer, watch)
+        return await _answer_request(guest, told, answer, watch)
 
-    routes = [Route("/{path:path}", passed, methods=METHODS)]
-    return Starlette(routes=routes, middleware=[Middleware(Gate, hosts=hosts)])
+    routes = [Route("/{path:path}", pass_request, methods=METHODS)]
+    return Starlette(routes=routes, middleware=[Middleware(HostGate, hosts=hosts)])
 
 
-async def _told(guest: Guest, request: Request, body: bytes) -> tuple[bytes, Told]:
+async def _inject_request(guest: Guest, request: Request, body: bytes) -> tuple[bytes, GuestInjection]:
     """The request with what belongs into it; one that cannot be read goes on as it is."""
     try:
         asked: Any = json.loads(body)
     except ValueError:
-        return body, Told()
+        return body, GuestInjection()
     messages = list_items(read_field(asked, "messages"))
     if not messages:
-        return body, Told()
+        return body, GuestInjection()
     begun = json.dumps(next((one for one in messages if read_field(one, "role") == "user"), ""))
     session = request.headers.get(f"{OURS}session") or sha256(begun.encode()).hexdigest()[:16]
     user = request.headers.get(f"{OURS}user") or read_field(asked, "user")
-    told = await guest.ask(
+    told = await guest.before_model(
         messages, user if isinstance(user, str) else None, session, str(read_field(asked, "model") or "")
     )
     return json.dumps(to_openai(asked, told), ensure_ascii=False).encode(), told
 
 
-async def _answered(guest: Guest, told: Told, answer: httpx2.Response, watch: Watch) -> Response:
-    headers = _headers(answer.headers) | _added(told)
+async def _answer_request(guest: Guest, told: GuestInjection, answer: httpx2.Response, watch: ModelWatch) -> Response:
+    headers = _forward_headers(answer.headers) | _injection_headers(told)
     if "text/event-stream" in answer.headers.get("content-type", ""):
-        return StreamingResponse(_streamed(guest, told, answer, watch), answer.status_code, headers)
+        return StreamingResponse(_stream_answer(guest, told, answer, watch), answer.status_code, headers)
     body = b"".join([part async for part in answer.aiter_raw()])
     await answer.aclose()
     if answer.is_success:
-        await _assess(guest, told, body, watch)
-    return Response(body, answer.status_code, headers | _assessed(told))
+        await _assess_body(guest, told, body, watch)
+    return Response(body, answer.status_code, headers | _assessment_headers(told))
 
 
-async def _streamed(guest: Guest, told: Told, answer: httpx2.Response, watch: Watch) -> AsyncIterator[bytes]:
+async def _stream_answer(
+    guest: Guest, told: GuestInjection, answer: httpx2.Response, watch: ModelWatch
+) -> AsyncIterator[bytes]:
     read = bytearray()
     try:
         async for part in answer.aiter_raw():
-            watch.hear()
+            watch.note_piece()
             if len(read) < READ_BYTES:
                 read += part
             yield part
     finally:
         await answer.aclose()
-    await _assess(guest, told, _whole(bytes(read)), watch)
+    await _assess_body(guest, told, _join_stream(bytes(read)), watch)
 
 
-def _whole(stream: bytes) -> bytes:
+def _join_stream(stream: bytes) -> bytes:
     """The message that the pieces of a stream make together."""
     said, called, usage = "", False, None
     for line in stream.decode("utf-8", "replace").splitlines():
@@ -135,23 +137,23 @@ def _whole(stream: bytes) -> bytes:
     return json.dumps(message).encode()
 
 
-async def _assess(guest: Guest, told: Told, body: bytes, watch: Watch) -> None:
+async def _assess_body(guest: Guest, told: GuestInjection, body: bytes, watch: ModelWatch) -> None:
     try:
         answer = json.loads(body)
     except ValueError:
         return
-    await guest.answer(told, answer, watch.usage(answer))
+    await guest.after_model(told, answer, watch.measure_usage(answer))
 
 
 def _is_apart(name: str) -> bool:
     return name.lower() in HOP or name.lower().startswith(OURS)
 
 
-def _headers(headers: httpx2.Headers) -> dict[str, str]:
+def _forward_headers(headers: httpx2.Headers) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() not in HOP}
 
 
-def _added(told: Told) -> dict[str, str]:
+def _injection_headers(told: GuestInjection) -> dict[str, str]:
     """What was put into the request."""
     if told.turn is None:
         return {}
@@ -161,7 +163,7 @@ def _added(told: Told) -> dict[str, str]:
     return {f"{OURS}confidence": f"{sure.level} {sure.score:.2f}", f"{OURS}added": f"{put} characters", **notes}
 
 
-def _assessed(told: Told) -> dict[str, str]:
+def _assessment_headers(told: GuestInjection) -> dict[str, str]:
     result = told.turn.result if told.turn else None
     if result is None or result.assessment is None:
         return {}

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from insula.integrations.extras import needed
-from insula.integrations.guest import Guest, Options, Told, Watch, joined, put_behind
+from insula.integrations.extras import import_extra
+from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, append_text, put_behind
 from insula.metacognition import Blocking, Metacognition
 
 RANGE = "pydantic-ai-slim>=2.60,<3"
@@ -23,8 +23,8 @@ RUNS = 256
 if TYPE_CHECKING:
     Base = object
 else:
-    Base = needed("pydantic_ai.capabilities", "Pydantic AI", RANGE).AbstractCapability
-_messages: Any = needed("pydantic_ai.messages", "Pydantic AI", RANGE)
+    Base = import_extra("pydantic_ai.capabilities", "Pydantic AI", RANGE).AbstractCapability
+_messages: Any = import_extra("pydantic_ai.messages", "Pydantic AI", RANGE)
 
 
 class Insula(Base):
@@ -35,62 +35,62 @@ class Insula(Base):
         options: `user`, `session`, `exempt` and `stop`, as for `Guest`.
     """
 
-    def __init__(self, mind: Metacognition | Blocking, **options: Unpack[Options]) -> None:
+    def __init__(self, mind: Metacognition | Blocking, **options: Unpack[GuestOptions]) -> None:
         self.guest = Guest(mind, **options)
-        self._runs: OrderedDict[str, Told] = OrderedDict()
+        self._runs: OrderedDict[str, GuestInjection] = OrderedDict()
 
     async def wrap_model_request(
         self, ctx: Any, *, request_context: Any, handler: Callable[[Any], Awaitable[Any]]
     ) -> Any:
         """Around a model request of `run`, `run_sync` and `run_stream`."""
         model = str(getattr(request_context.model, "model_name", ""))
-        asking = self.guest.ask(request_context.messages, session=ctx.conversation_id, model=model)
-        told = self._runs[str(ctx.run_id)] = await self.guest.awaited(asking)
+        asking = self.guest.before_model(request_context.messages, session=ctx.conversation_id, model=model)
+        told = self._runs[str(ctx.run_id)] = await self.guest.run_awaited(asking)
         while len(self._runs) > RUNS:
             self._runs.popitem(last=False)
         if told.stop:
             return _messages.ModelResponse(parts=[_messages.TextPart(told.stop)])
-        asked, watch = replace(request_context, messages=_with(request_context.messages, told)), Watch()
+        asked, watch = replace(request_context, messages=_inject_messages(request_context.messages, told)), ModelWatch()
         response = await handler(asked)
-        text = await self.guest.awaited(self.guest.answer(told, response, watch.usage(response)))
-        return response if text is None else _hedged(response, text)
+        text = await self.guest.run_awaited(self.guest.after_model(told, response, watch.measure_usage(response)))
+        return response if text is None else _replace_response(response, text)
 
     async def after_run(self, ctx: Any, *, result: Any) -> Any:
         """When the run is over: what came as structured output is assessed here."""
-        told = self._runs.pop(str(ctx.run_id), Told())
-        await self.guest.awaited(self.guest.answer(told, result.output))
+        told = self._runs.pop(str(ctx.run_id), GuestInjection())
+        await self.guest.run_awaited(self.guest.after_model(told, result.output))
         return result
 
 
-def _with(messages: list[Any], told: Told) -> list[Any]:
+def _inject_messages(messages: list[Any], told: GuestInjection) -> list[Any]:
     """The messages with what belongs into them; those that the framework keeps stay as they are."""
-    changed = put_behind(messages, told, _put)
+    changed = put_behind(messages, told, _append_to_message)
     if told.system and changed:
         changed[0] = replace(changed[0], parts=[_messages.SystemPromptPart(told.system), *changed[0].parts])
     return changed
 
 
-def _put(message: Any, text: str, call: str) -> Any:
+def _append_to_message(message: Any, text: str, call: str) -> Any:
     parts = list(message.parts)
     for place in range(len(parts) - 1, -1, -1):
         part = parts[place]
         if call and getattr(part, "tool_call_id", "") == call:
-            parts[place] = replace(part, content=f"{_shown(part)}\n\n{text}")
+            parts[place] = replace(part, content=f"{_result_text(part)}\n\n{text}")
             break
         if not call and part.part_kind == "user-prompt":
-            both = joined(part.content, text) if isinstance(part.content, str) else [*part.content, text]
+            both = append_text(part.content, text) if isinstance(part.content, str) else [*part.content, text]
             parts[place] = replace(part, content=both)
             break
     return replace(message, parts=parts)
 
 
-def _shown(part: Any) -> str:
+def _result_text(part: Any) -> str:
     """A result as the model reads it."""
     if part.part_kind == "retry-prompt":
         return part.content if isinstance(part.content, str) else part.model_response()
     return part.model_response_str()
 
 
-def _hedged(response: Any, text: str) -> Any:
+def _replace_response(response: Any, text: str) -> Any:
     others = [part for part in response.parts if part.part_kind != "text"]
     return replace(response, parts=[*others, _messages.TextPart(text)])

@@ -3,9 +3,9 @@ from typing import Any, Unpack
 
 from pydantic_ai.capabilities import AbstractCapability
 
-from insula.integrations.guest import Guest, Options
+from insula.integrations.guest import Guest, GuestOptions
 from insula.metacognition import Blocking, Metacognition
 
 class Insula(AbstractCapability[Any]):
     guest: Guest
-    def __init__(self, mind: Metacognition | Blocking, **options: Unpack[Options]) -> None: ...
+    def __init__(self, mind: Metacognition | Blocking, **options: Unpack[GuestOptions]) -> None: ...

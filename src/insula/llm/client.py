@@ -14,7 +14,7 @@ from insula.llm.budget import Account, Grant
 from insula.llm.failures import quote_provider, translate_errors
 from insula.llm.structured import parse_object
 from insula.llm.wire import Prompt
-from insula.telemetry import call
+from insula.telemetry import open_call_span
 from insula.text.analysis import clean_text
 from insula.types import Usage
 
@@ -151,14 +151,14 @@ class _Call:
         """Sends it within what the account allows, and charges what it used, also when it fails or is cancelled."""
         bound = wire.bound_of(self.messages, self.schema)
         grant = self.account.reserve_call(self.purpose, self.max_tokens, bound)
-        with call(self.model.model_name, provider=self.model.system, purpose=self.purpose) as span:
-            span.set(max_tokens=grant.output_tokens)
+        with open_call_span(self.model.model_name, provider=self.model.system, purpose=self.purpose) as span:
+            span.add_attributes(max_tokens=grant.output_tokens)
             if "temperature" in self.settings:
-                span.set(temperature=self.settings["temperature"])
+                span.add_attributes(temperature=self.settings["temperature"])
             reply = await self._send_adapted(grant, bound)
             used, reason = reply.usage, reply.response.finish_reason
-            span.set(input_tokens=used.input_tokens, output_tokens=used.output_tokens)
-            span.set(finish_reasons=(reason,) if reason else None)
+            span.add_attributes(input_tokens=used.input_tokens, output_tokens=used.output_tokens)
+            span.add_attributes(finish_reasons=(reason,) if reason else None)
         return reply
 
     async def _send_adapted(self, grant: Grant, bound: int) -> _ModelReply:

@@ -71,7 +71,7 @@ class FakeServer(Loopback):
         """All the text of a request, as it went over the wire."""
         return "\n\n".join(str(message["content"]) for message in self.requests[number]["messages"])
 
-    def keep_request(self, body: Json, key: str) -> Behaviour:
+    def keep(self, body: Json, key: str) -> Behaviour:
         """Keeps a request; what is to be done with it."""
         self.requests.append(body)
         self.keys.append(key)
@@ -83,7 +83,7 @@ class _ServerHandler(LoopbackHandler):
     def do_POST(self) -> None:  # noqa: N802 the name is the base class's
         fake = cast(FakeServer, self.owner)
         body = self.receive_json()
-        behaviour = fake.keep_request(body, self.headers.get("Authorization", ""))
+        behaviour = fake.keep(body, self.headers.get("Authorization", ""))
         self.close_connection = True
         if behaviour == "slow":
             fake.wait_closed(SLOW_SECONDS)

@@ -82,15 +82,15 @@ class ScriptedModel(FunctionModel):
             yield stream
 
     async def _respond_scripted(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        text = await self._next_reply(messages, info)
+        text = await self._next(messages, info)
         return ModelResponse(parts=[TextPart(text)], provider_details=self._make_details(text, info.model_settings))
 
     async def _stream_scripted(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
-        self._last_text = await self._next_reply(messages, info)
+        self._last_text = await self._next(messages, info)
         for token in split_tokens(self._last_text) or [""]:
             yield token
 
-    async def _next_reply(self, messages: list[ModelMessage], info: AgentInfo) -> str:
+    async def _next(self, messages: list[ModelMessage], info: AgentInfo) -> str:
         request = _make_request(messages, info)
         self.requests.append(request)
         await asyncio.sleep(self._delay)

@@ -11,7 +11,7 @@ async with await Metacognition.open("insula.db") as metacognition:
 from insula.metacognition.engine import Assess, Estimate, Subscriber
 from insula.metacognition.facade import Metacognition, warm_up
 from insula.metacognition.outcome import TurnResult
-from insula.metacognition.reading import RECENT_RESPONSES, brought
+from insula.metacognition.reading import RECENT_RESPONSES, record_recalled
 from insula.metacognition.sync import Blocking
 from insula.metacognition.turn import Turn
 from insula.session.regulator import Regulator
@@ -26,6 +26,6 @@ __all__ = [
     "Subscriber",
     "Turn",
     "TurnResult",
-    "brought",
+    "record_recalled",
     "warm_up",
 ]

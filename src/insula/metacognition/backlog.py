@@ -50,7 +50,7 @@ async def make_vectors(store: Store, user_id: int, embed: Embed, rest: float = 0
     """
 
     async def make_batch(rows: Sequence[Unembedded]) -> int:
-        return await store.memories.write_vectors(user_id, await asyncio.to_thread(_embed, rows, embed))
+        return await store.memories.write_vectors(user_id, await asyncio.to_thread(_embed_rows, rows, embed))
 
     like = await asyncio.to_thread(embed_normalised, embed, FIRST_PERSON)
     await store.run(embeddings.clear_vectors, user_id, len(pack_vector(like)))
@@ -61,7 +61,7 @@ async def make_statements(store: Store, user_id: int, embed: Embed | None, rest:
     """Make the statements of a user's memories that are still to come; the same as `make_vectors` else."""
 
     async def make_batch(rows: Sequence[Unstated]) -> int:
-        made = await asyncio.to_thread(lambda: [(row, _state(row, embed)) for row in rows])
+        made = await asyncio.to_thread(lambda: [(row, _make_statements(row, embed)) for row in rows])
         return await store.run(facts.fill_all_statements, user_id, made)
 
     return await _in_batches(lambda: store.run(facts.list_unstated, user_id, BATCH), make_batch, rest)
@@ -102,12 +102,12 @@ class Backlog:
         self._store = store
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def begin(self, place: Place, embed: Embed | None) -> None:
+    def begin_backlog(self, place: Place, embed: Embed | None) -> None:
         """Begin in the background, unless that was done."""
         if place.user not in self._tasks:
             self._tasks[place.user] = asyncio.create_task(_catch_up(self._store, place.user_id, embed, REST))
 
-    def again(self, user: str) -> None:
+    def reopen_user(self, user: str) -> None:
         """Let the next turn of a user begin anew."""
         if (task := self._tasks.get(user)) and task.done():
             del self._tasks[user]
@@ -117,7 +117,7 @@ class Backlog:
         """What was begun."""
         return tuple(self._tasks.values())
 
-    async def end(self) -> None:
+    async def stop_tasks(self) -> None:
         """Stop what is under way."""
         for task in self.tasks:
             task.cancel()
@@ -139,14 +139,14 @@ def embedded_rows(texts: Mapping[Unembedded, Sequence[str]], known: Mapping[str,
     ]
 
 
-def _embed(rows: Iterable[Unembedded], embed: Embed) -> list[Embedded]:
+def _embed_rows(rows: Iterable[Unembedded], embed: Embed) -> list[Embedded]:
     """The vectors of memories, read all at once."""
     texts = texts_to_embed(rows)
     new = list(dict.fromkeys(text for several in texts.values() for text in several if text))
     return embedded_rows(texts, dict(zip(new, embedded_all(embed, new), strict=True)))
 
 
-def _state(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
+def _make_statements(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
     content = row.content
     if row.provenance == "user":  # not what they handed over
         content = users_words(content, row.provenance, (), hands_of(embed)).text

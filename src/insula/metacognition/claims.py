@@ -10,7 +10,7 @@ from insula.types import JUDGED, TURN
 from insula.value import is_list
 
 
-class Made(NamedTuple):
+class ClaimCount(NamedTuple):
     """How often a claim was made."""
 
     made: int
@@ -26,7 +26,7 @@ OF_TURNS = tuple(name for name, claim in REGISTER.items() if claim.counted and c
 """The claims that a turn makes by itself; all others are made to who asks."""
 
 
-def count_claims(noticed: Sequence[StoredSignal]) -> Mapping[str, Made]:
+def count_claims(noticed: Sequence[StoredSignal]) -> Mapping[str, ClaimCount]:
     """How often each claim of a turn was made, of the turns whose record says so; empty where none does.
 
     Args:
@@ -38,4 +38,4 @@ def count_claims(noticed: Sequence[StoredSignal]) -> Mapping[str, Made]:
     turns = [(one, found) for one in noticed if one.kind == TURN and is_list(found := one.data.get("claims"))]
     made = Counter(name for _, found in turns for name in found)
     wrong = Counter(name for one, found in turns if (one.session_id, one.turn) in wrong_turns for name in found)
-    return {name: Made(made[name], len(turns), wrong[name]) for name in OF_TURNS} if turns else {}
+    return {name: ClaimCount(made[name], len(turns), wrong[name]) for name in OF_TURNS} if turns else {}

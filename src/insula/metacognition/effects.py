@@ -13,21 +13,21 @@ Case = tuple[str, bool]
 """The arm, and whether what nobody wants has happened."""
 
 
-def effects(turns: Sequence[StoredSignal]) -> dict[str, Worth]:
+def sentence_effects(turns: Sequence[StoredSignal]) -> dict[str, Worth]:
     """By kind of sentence, how much less often a response falls short where it was told; of a session, one case each.
 
     Args:
         turns: the records of turns, oldest first.
     """
     readers: Mapping[str, Callable[[Mapping[str, Any]], Case | None]] = {
-        "lessons": _learned("lessons", turns),
-        "insights": _learned("insights", turns),
-        "next-turn sentences": _mended,
+        "lessons": _guidance_reader("lessons", turns),
+        "insights": _guidance_reader("insights", turns),
+        "next-turn sentences": _read_feedback,
     }
-    return {name: _compared(_cases(turns, read)) for name, read in readers.items()}
+    return {name: _compare_arms(_read_cases(turns, read)) for name, read in readers.items()}
 
 
-def _cases(turns: Sequence[StoredSignal], read: "Callable[[Mapping[str, Any]], Case | None]") -> Iterator[Case]:
+def _read_cases(turns: Sequence[StoredSignal], read: "Callable[[Mapping[str, Any]], Case | None]") -> Iterator[Case]:
     seen = set[int]()
     for turn in turns:
         case = read(turn.data) if turn.session_id not in seen else None
@@ -36,7 +36,7 @@ def _cases(turns: Sequence[StoredSignal], read: "Callable[[Mapping[str, Any]], C
             yield case
 
 
-def _compared(cases: Iterator[Case]) -> Worth:
+def _compare_arms(cases: Iterator[Case]) -> Worth:
     counts = {(arm, bad): 0 for arm in (SHOWN, WITHHELD) for bad in (True, False)}
     for case in cases:
         counts[case] += 1
@@ -44,19 +44,19 @@ def _compared(cases: Iterator[Case]) -> Worth:
     return compare_outcomes(make_rate(counts[SHOWN, True], told), make_rate(counts[WITHHELD, True], held))
 
 
-def _learned(name: str, turns: Sequence[StoredSignal]) -> "Callable[[Mapping[str, Any]], Case | None]":
+def _guidance_reader(name: str, turns: Sequence[StoredSignal]) -> "Callable[[Mapping[str, Any]], Case | None]":
     """Whether the response fell short, by the arm of what the turn was told; what no lot withholds is left out."""
-    by_lot = {one.get("id") for turn in turns for one in _told(turn.data, name) if one.get("arm") == WITHHELD}
+    by_lot = {one.get("id") for turn in turns for one in _told_guidance(turn.data, name) if one.get("arm") == WITHHELD}
 
-    def read(data: Mapping[str, Any]) -> Case | None:
-        arms = {str(one.get("arm")) for one in _told(data, name) if one.get("id") in by_lot}
+    def read_case(data: Mapping[str, Any]) -> Case | None:
+        arms = {str(one.get("arm")) for one in _told_guidance(data, name) if one.get("id") in by_lot}
         short = _fell_short(data)
         return (arms.pop(), short) if len(arms) == 1 and arms <= {SHOWN, WITHHELD} and short is not None else None
 
-    return read
+    return read_case
 
 
-def _told(data: Mapping[str, Any], name: str) -> "list[dict[str, Any]]":
+def _told_guidance(data: Mapping[str, Any], name: str) -> "list[dict[str, Any]]":
     found = data.get(name)
     return [one for one in found if is_object(one)] if is_list(found) else []
 
@@ -67,7 +67,7 @@ def _fell_short(data: Mapping[str, Any]) -> bool | None:
     return score < PASS_THRESHOLD if is_number(score) else None
 
 
-def _mended(data: Mapping[str, Any]) -> Case | None:
+def _read_feedback(data: Mapping[str, Any]) -> Case | None:
     """Whether what fell short the turn before still does."""
     mend = data.get("mend")
     arm = mend.get("arm") if is_object(mend) else None

@@ -73,7 +73,7 @@ _JUDGED = 5
 _REMEMBERED_USERS = 10_000
 
 
-class Learned(NamedTuple):
+class LearnedGuidance(NamedTuple):
     """What nights have learned of a user, as a turn needs it."""
 
     version: Version
@@ -84,7 +84,7 @@ class Learned(NamedTuple):
     calibration: Calibration
 
 
-class Options(TypedDict, total=False):
+class EngineOptions(TypedDict, total=False):
     """What `Metacognition` is made with beside its store; see there."""
 
     identity: Identity | None
@@ -142,7 +142,7 @@ class Engine:
         self.backlog = Backlog(store)
         self.telemetry = telemetry or Telemetry()
         self.holdout = holdout
-        self.claims = register.switched(claims)
+        self.claims = register.switch_claims(claims)
         self.soul = soul
         self.offers: OrderedDict[tuple[str, str], forgetting.ErasureOffer] = OrderedDict()
         """Of each session, what a yes erases, if it comes next."""
@@ -157,7 +157,7 @@ class Engine:
         self._subscribers: list[Subscriber] = []
         self._judged: OrderedDict[tuple[str, str], impasse.JudgedTurn | None] = OrderedDict()
         self._voices: OrderedDict[int, Voices] = OrderedDict()
-        self._learned: OrderedDict[int, Learned] = OrderedDict()
+        self._learned: OrderedDict[int, LearnedGuidance] = OrderedDict()
 
     @property
     def controls(self) -> Controls:
@@ -176,16 +176,16 @@ class Engine:
         is_settled = any(one.force == "standing" for one in said)
         before = () if is_settled else self._for_now.get(session, ())
         asked = tuple(one for one in said if one.for_now)
-        _kept(self._for_now, session, (*before, *asked)[-ASKED_FOR_NOW:])
+        _cache_value(self._for_now, session, (*before, *asked)[-ASKED_FOR_NOW:])
         return (*before, *said)
 
-    async def restore(self) -> None:
+    async def restore_state(self) -> None:
         """Go on from the snapshots and intervals of before a restart; done once, at the first turn if not sooner."""
         if not self._restored:
             state = await self.store.run(vitals.read_state, self.service)
             if not self._restored:  # a turn beside this one may have been faster
                 self._restored = True
-                self.regulator.restore(state)
+                self.regulator.restore_state(state)
                 self._written = self.regulator.turns
 
     async def write_down(self, snapshot: Snapshot | None = None) -> None:
@@ -194,55 +194,55 @@ class Engine:
             return
         self._written = self.regulator.turns
         taken = None if snapshot is None else snapshot.model_dump(mode="json")
-        await self.store.run(vitals.write_state, self.service, self.regulator.state(), taken, self.store.now())
+        await self.store.run(vitals.write_state, self.service, self.regulator.dump_state(), taken, self.store.now())
 
-    async def resume(self, place: Place) -> Beginning:
+    async def resume_session(self, place: Place) -> Beginning:
         """Read how a session stands as a turn begins; what others asserted is remembered for it."""
-        await self.restore()
+        await self.restore_state()
         key = place.user, place.session
         if self.store.is_shared:
-            self._forget(key)
-        is_new, is_unknown = key not in self._judged, self.store.is_shared or not self.regulator.knows(key)
+            self._forget_session(key)
+        is_new, is_unknown = key not in self._judged, self.store.is_shared or not self.regulator.knows_session(key)
         capacity = self.controls.stm_capacity if is_unknown else 0
         stands = await self.store.read(read_beginning, place, _JUDGED if is_new else 0, capacity)
         if stands.has_left_behind:
             await self.store.run(statements.promote_elsewhere, place, self.store.now())
         if is_new:
             judged = (impasse.from_record(turn.data) for turn in stands.turns)
-            _kept(self._judged, key, next((one for one in judged if one is not None), None))
+            _cache_value(self._judged, key, next((one for one in judged if one is not None), None))
         if is_unknown:
-            self.regulator.resume(key, stands.saliences)
+            self.regulator.resume_session(key, stands.saliences)
         return stands
 
-    def _forget(self, session: tuple[str, str]) -> None:
+    def _forget_session(self, session: tuple[str, str]) -> None:
         """Let go of what another server may know better by now."""
         self._judged.pop(session, None)
         if abs((now := self.store.now()) - self._forgot) > STALE_SECONDS:
             self._voices.clear()
             self._forgot = now
 
-    def judged(self, key: tuple[str, str]) -> impasse.JudgedTurn | None:
+    def last_judged(self, key: tuple[str, str]) -> impasse.JudgedTurn | None:
         """What is kept of the last turn of a session that was answered."""
         return self._judged.get(key)
 
-    def judge(self, key: tuple[str, str], current: impasse.JudgedTurn) -> str | None:
+    def record_judged(self, key: tuple[str, str], current: impasse.JudgedTurn) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
         reason = impasse.find_impasse(self._judged.get(key), current)
-        _kept(self._judged, key, current)
+        _cache_value(self._judged, key, current)
         return reason
 
-    async def voices(self, place: Place) -> Voices:
+    async def read_voices(self, place: Place) -> Voices:
         """Who talks in a user's memory and in which languages, read once and kept in step."""
         if (known := self._voices.get(place.user_id)) is None:
             known = await self.store.read(statements.read_voices, place.user_id)
-        return _kept(self._voices, place.user_id, known)
+        return _cache_value(self._voices, place.user_id, known)
 
-    def saw(self, place: Place, language: str, speaker: str) -> None:
+    def note_voice(self, place: Place, language: str, speaker: str) -> None:
         """Note that somebody wrote in a language."""
         if (known := self._voices.get(place.user_id)) is not None:
-            _kept(self._voices, place.user_id, Voices(known.languages | {language}, known.speakers | {speaker}))
+            _cache_value(self._voices, place.user_id, Voices(known.languages | {language}, known.speakers | {speaker}))
 
-    async def learned(self, place: Place, version: Version | None = None) -> Learned:
+    async def read_learned(self, place: Place, version: Version | None = None) -> LearnedGuidance:
         """What nights have learned of a user; read anew after a night, or after a person's word on it.
 
         Args:
@@ -257,17 +257,17 @@ class Engine:
             latest = await self.store.guidance.list_revisions(place.user_id, SOUL, 1)
             own = await self.store.guidance.list_revisions(place.user_id, OWN, 1)
             standing = wishes.active_preferences(kept)
-            known = Learned(
+            known = LearnedGuidance(
                 version,
                 guidance.find_lessons(kept, self.store.now()),
                 standing,
                 guidance.find_insights(await self.store.nights.list_insights(place.user_id, INSIGHTS), FORMS),
-                await asyncio.to_thread(self._guidelines, latest[0].content if latest else "", kept, standing),
+                await asyncio.to_thread(self._read_guidelines, latest[0].content if latest else "", kept, standing),
                 apply_own(self.calibration, own[0].content) if own else self.calibration,
             )
-        return _kept(self._learned, place.user_id, known)
+        return _cache_value(self._learned, place.user_id, known)
 
-    def _guidelines(
+    def _read_guidelines(
         self, text: str, kept: Sequence[StoredGuidance], standing: Sequence[wishes.ActivePreference]
     ) -> Guidelines:
         parts = {one.part for one in standing if not one.trigger}
@@ -276,9 +276,9 @@ class Engine:
     def choose_guidelines(self, session: tuple[str, str], known: Guidelines, message: Collection[Vector]) -> str:
         """What of SOUL.md a message is told."""
         applying = known.choose_applying(message, self._applied.get(session, ()))
-        return known.render_applying(_kept(self._applied, session, applying))
+        return known.render_applying(_cache_value(self._applied, session, applying))
 
-    def notice(self, signals: Sequence[Signal]) -> None:
+    def publish_signals(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
         for signal in signals:
             self.telemetry.signals.labels(signal.kind).inc()
@@ -300,7 +300,7 @@ def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def _kept(cache: OrderedDict[K, V], key: K, value: V) -> V:
+def _cache_value(cache: OrderedDict[K, V], key: K, value: V) -> V:
     cache[key] = value
     cache.move_to_end(key)
     if len(cache) > _REMEMBERED_USERS:

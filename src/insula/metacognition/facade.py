@@ -32,10 +32,10 @@ from insula.metacognition.arguments import (
     check_options,
     check_path,
 )
-from insula.metacognition.engine import Engine, Options, Subscriber
-from insula.metacognition.observing import ADDED, Message, amend_fact, read_line, read_messages, remember
+from insula.metacognition.engine import Engine, EngineOptions, Subscriber
+from insula.metacognition.observing import ADDED, Message, amend_fact, read_line, read_messages, remember_lines
 from insula.metacognition.outcome import TurnResult
-from insula.metacognition.reading import analysed, memorable
+from insula.metacognition.reading import analyse_memorable, analyse_redacted
 from insula.metacognition.turn import Turn
 from insula.operations import memories
 from insula.operations.memories import PAGE, Deleted, MemoryPage
@@ -49,7 +49,7 @@ from insula.types import IMPASSE, Assessment, Controls, Identity, ImpasseRecord,
 if TYPE_CHECKING:
     from insula.llm.budget import Account
     from insula.llm.model import Model
-    from insula.metacognition.importing import Progress
+    from insula.metacognition.importing import ImportProgress
     from insula.metacognition.searching import SearchResult
     from insula.metacognition.sync import Blocking
     from insula.night.cycle import SleepReport
@@ -82,7 +82,7 @@ async def note_stuck(store: Store, user: str, session: str, problem: str, reason
     The problem is written down as what the user said, which a lesson can cite; it asserts nothing.
     """
     content = redact(clean_text(problem))
-    analysis = memorable(content, analysed(content))
+    analysis = analyse_memorable(content, analyse_redacted(content))
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
     at = datetime.fromtimestamp(store.now(), UTC)
     data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved_shortfall(content).to_record()}}
@@ -116,7 +116,7 @@ class Metacognition:
         InputError: the calibration names a feature, or `claims` a claim, that there is not.
     """
 
-    def __init__(self, store: Store, **options: Unpack[Options]) -> None:
+    def __init__(self, store: Store, **options: Unpack[EngineOptions]) -> None:
         check_open(store)
         self.engine = Engine(store, **options)
 
@@ -146,7 +146,7 @@ class Metacognition:
         path: str | Path,
         *,
         clock: Callable[[], float] = time.time,
-        **options: Unpack[Options],
+        **options: Unpack[EngineOptions],
     ) -> Self:
         """Open the store at `path` (":memory:" for one that is forgotten) and hold it.
 
@@ -170,7 +170,7 @@ class Metacognition:
     async def close(self) -> None:
         """Write down how the service stands, and let go of the store."""
         try:
-            await self.engine.backlog.end()
+            await self.engine.backlog.stop_tasks()
             await self.engine.write_down()
         except InsulaError as error:
             log.warning("What the service knew of itself was not written down: %s", error)
@@ -184,7 +184,9 @@ class Metacognition:
         await self.close()
 
     @staticmethod
-    def sync(path: str | Path, *, clock: Callable[[], float] = time.time, **options: Unpack[Options]) -> "Blocking":
+    def sync(
+        path: str | Path, *, clock: Callable[[], float] = time.time, **options: Unpack[EngineOptions]
+    ) -> "Blocking":
         """The same for code without `await`: `with Metacognition.sync("insula.db") as metacognition: …`.
 
         Args:
@@ -229,7 +231,7 @@ class Metacognition:
 
         A turn that is never finished leaves the message in memory and nothing else; the next one works.
         """
-        return await self.turn(user, session, message, model=model, metadata=metadata).open()
+        return await self.turn(user, session, message, model=model, metadata=metadata).open_turn()
 
     async def finish(
         self,
@@ -253,13 +255,13 @@ class Metacognition:
         Raises:
             InputError: the text is no turn.
         """
-        opened = turn if isinstance(turn, Turn) else await Turn.resume(self.engine, turn)
+        opened = turn if isinstance(turn, Turn) else await Turn.resume_turn(self.engine, turn)
         if opened.over and opened.result:
             return opened.result
         result = opened.finish(response, assessment=assessment, usage=usage, logprobs=logprobs)
         if opened.result is None:
             return replace(result, troubles=tuple(opened.troubles))
-        await opened.leave()
+        await opened.leave_turn()
         return replace(result, signals=opened.signals, advisories=opened.advisories, troubles=tuple(opened.troubles))
 
     async def solve(
@@ -305,7 +307,7 @@ class Metacognition:
         knowledge = Knowledge(repertoire=read_repertoire(folders.home()), records=StoredRecords(self.store))
         solution = await find_method(method)(problem, models, account, knowledge=knowledge, limits=limits)
         if user is not None and (stuck := await note_impasse(self.store, user, session, solution)):
-            self.engine.notice([stuck])
+            self.engine.publish_signals([stuck])
         return solution
 
     async def sleep(
@@ -376,9 +378,9 @@ class Metacognition:
         """
         check_names(user, session)
         lines = [line for line in read_messages(messages, session) if plain_text(line.text).strip()]
-        return tuple(await remember(self.engine, user, session, lines, dump_metadata(metadata)))
+        return tuple(await remember_lines(self.engine, user, session, lines, dump_metadata(metadata)))
 
-    async def import_messages(self, user: str, file: str | Path) -> "AsyncGenerator[Progress]":
+    async def import_messages(self, user: str, file: str | Path) -> "AsyncGenerator[ImportProgress]":
         """Remember what a user said to another program; says how far it is after every few messages.
 
         Takes ChatGPT's and Claude's exports, what mem0's `get_all` returns, and JSON Lines of messages. The file is
@@ -434,7 +436,7 @@ class Metacognition:
         check_types(speaker=speaker, listener=listener)
         line = read_line(text, provenance, speaker=speaker, listener=listener, at=at)
         check_names(user, session)
-        (number,) = await remember(self.engine, user, session, [line], dump_metadata(metadata))
+        (number,) = await remember_lines(self.engine, user, session, [line], dump_metadata(metadata))
         return number
 
     async def search(self, user: str, query: str, *, limit: int = 10, **filters: Unpack[Filters]) -> "SearchResult":
@@ -508,7 +510,7 @@ class Metacognition:
         check_number(memory=memory)
         with on_behalf_of(user):
             gone = await memories.delete_memory(self.engine.store, user, memory, self.engine.soul(user))
-        self.engine.backlog.again(user)
+        self.engine.backlog.reopen_user(user)
         return gone
 
     async def history(self, user: str, memory: int) -> tuple[Change, ...]:
@@ -557,5 +559,5 @@ class Metacognition:
                 gone = await memories.forget_memories(self.engine.store, user, wanted, soul)
             else:
                 gone = await memories.forget_user(self.engine.store, user, soul)
-        self.engine.backlog.again(user)
+        self.engine.backlog.reopen_user(user)
         return gone

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from insula.memory.storage.store import check_names
 from insula.metacognition.engine import Engine
-from insula.metacognition.observing import read_messages, remember
-from insula.operations.exports import Conversation
+from insula.metacognition.observing import read_messages, remember_lines
+from insula.operations.exports import ExportedConversation
 
 AT_ONCE = 50
 """Messages that are written together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class ImportProgress:
     """How far an import is.
 
     Attributes:
@@ -28,8 +28,8 @@ class Progress:
 
 
 async def import_conversations(
-    engine: Engine, user: str, conversations: Sequence[Conversation]
-) -> AsyncGenerator[Progress]:
+    engine: Engine, user: str, conversations: Sequence[ExportedConversation]
+) -> AsyncGenerator[ImportProgress]:
     """Remember what the user said in conversations of another program, or the facts that it kept as if they were added
     by hand; the assistant's words are only read along.
 
@@ -46,6 +46,6 @@ async def import_conversations(
         lines = [one._replace(is_fact=each.are_facts) for one in read_messages(each.messages, each.session)]
         for start in range(0, len(lines), AT_ONCE):
             some = lines[start : start + AT_ONCE]
-            added += len(await remember(engine, user, each.session, some, read_along=True))
+            added += len(await remember_lines(engine, user, each.session, some, read_along=True))
             done += sum(line.provenance == "user" for line in some)
-            yield Progress(done=done, total=total, added=added)
+            yield ImportProgress(done=done, total=total, added=added)

@@ -27,7 +27,7 @@ from insula.memory.storage.vectors import embed_normalised
 from insula.metacognition.arguments import check_message
 from insula.metacognition.backlog import catch_up, embedded_statements, fact_units
 from insula.metacognition.engine import Engine
-from insula.metacognition.reading import analysed, memorable, memory_text
+from insula.metacognition.reading import analyse_memorable, analyse_redacted, memory_text
 from insula.operations.facts import Fact, get_fact
 from insula.operations.memories import change_memory
 from insula.redaction import redact
@@ -48,7 +48,7 @@ Message = str | Mapping[str, object]
 """A text of the user's, or a message with `role` and `content`, and if wished `name`, `at` and `id`."""
 
 
-class Line(NamedTuple):
+class ObservedLine(NamedTuple):
     """A line that somebody said."""
 
     text: object
@@ -63,7 +63,7 @@ class Line(NamedTuple):
 
 def read_line(
     text: object, provenance: str, *, speaker: str = "", listener: str = "", at: object = None, source: object = None
-) -> Line:
+) -> ObservedLine:
     """A line that somebody said, checked.
 
     Args:
@@ -87,10 +87,10 @@ def read_line(
         raise InputError(f"The speaker {named.text!r} or the listener {heard.text!r} cannot be used; give a name.")
     known = None if source is None else sha256(json.dumps(source, default=str).encode()).hexdigest()[:32]
     moment = None if at is None else read_moment(at)
-    return Line(text, named.text, heard.text, cast(Provenance, provenance), moment, known)
+    return ObservedLine(text, named.text, heard.text, cast(Provenance, provenance), moment, known)
 
 
-def read_messages(given: Message | Sequence[Message], session: str) -> list[Line]:
+def read_messages(given: Message | Sequence[Message], session: str) -> list[ObservedLine]:
     """The lines of some messages.
 
     Raises:
@@ -101,7 +101,7 @@ def read_messages(given: Message | Sequence[Message], session: str) -> list[Line
     return [_read_message(one, session) for one in ([given] if isinstance(given, str | Mapping) else given)]
 
 
-def _read_message(given: object, session: str) -> Line:
+def _read_message(given: object, session: str) -> ObservedLine:
     if isinstance(given, str):
         return read_line(given, "user")
     if not is_object(given) or "content" not in given:
@@ -118,8 +118,14 @@ def _read_message(given: object, session: str) -> Line:
     )
 
 
-async def remember(
-    engine: Engine, user: str, session: str, lines: Sequence[Line], metadata: str = "", *, read_along: bool = False
+async def remember_lines(
+    engine: Engine,
+    user: str,
+    session: str,
+    lines: Sequence[ObservedLine],
+    metadata: str = "",
+    *,
+    read_along: bool = False,
 ) -> list[int]:
     """Write lines down, all or none of them; returns the ids of their memories, less what was taken in before.
 
@@ -147,20 +153,20 @@ async def remember(
                 )
                 before[:] = [*before, said][-CONTEXT_LINES:]
                 continue
-            item = await _item(engine, place, line, before)
+            item = await _make_item(engine, place, line, before)
             items.append((item._replace(metadata=metadata, source_id=line.source_id), line.at or engine.store.now()))
         numbers, kept = await engine.store.sessions.add_lines(place, items, engine.controls)
         threshold = engine.controls.consolidation_threshold
-        engine.regulator.consolidated((user, session), len(numbers), kept.ages, kept.saliences, threshold)
+        engine.regulator.note_consolidation((user, session), len(numbers), kept.ages, kept.saliences, threshold)
         for item, _ in items:
-            engine.saw(place, item.language, item.speaker)
+            engine.note_voice(place, item.language, item.speaker)
         return numbers
 
 
-async def _item(engine: Engine, place: Place, line: Line, before: list[TurnLine]) -> NewItem:
+async def _make_item(engine: Engine, place: Place, line: ObservedLine, before: list[TurnLine]) -> NewItem:
     """A line as it is remembered; what was said `before` it is read where that is empty, and kept in step."""
     content = redact(clean_text(plain_text(line.text)))
-    analysis = memorable(content, analysed(content))
+    analysis = analyse_memorable(content, analyse_redacted(content))
     encoding = encode_claims(analysis, line.speaker, line.listener)
     found = await engine.store.memories.recall_memories(
         place, build_cue(analysis, line.speaker, line.listener), 1, lines=0 if before else CONTEXT_LINES
@@ -178,7 +184,7 @@ async def _item(engine: Engine, place: Place, line: Line, before: list[TurnLine]
     if own:
         words = await asyncio.to_thread(users_words, content, line.provenance, said, hands_of(engine.embed))
         if words.text != content:
-            read = memorable(words.text, analysed(words.text, analysis.language))
+            read = analyse_memorable(words.text, analyse_redacted(words.text, analysis.language))
     units = await asyncio.to_thread(fact_units, read, context, engine.embed) if own else ()
     making = (read, teller, line.listener, context, [one.text for one in units] if own else None, engine.embed)
     stated = await asyncio.to_thread(embedded_statements, *making) if told else ()
@@ -200,7 +206,7 @@ async def amend_fact(engine: Engine, user: str, number: int, do: Do, text: str =
         changed = await change_memory(engine.store, user, number, do, text)
     if do in ("correct", "undo"):
         await catch_up(engine.store, user, engine.embed)
-    engine.backlog.again(user)
+    engine.backlog.reopen_user(user)
     return changed
 
 
@@ -214,7 +220,7 @@ async def add_fact(engine: Engine, user: str, text: str) -> Fact:
         raise InputError("There is nothing to remember; write a sentence, as in: My sister Ana lives in Lisbon.")
     check_names(user, ADDED)
     line = read_line(text.strip(), "user")._replace(is_fact=True)
-    (number,) = await remember(engine, user, ADDED, [line])
-    engine.backlog.again(user)
+    (number,) = await remember_lines(engine, user, ADDED, [line])
+    engine.backlog.reopen_user(user)
     with on_behalf_of(user):
         return await get_fact(engine.store, user, number)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from insula.claims import REGISTER, Claimed, say
+from insula.claims import REGISTER, Claimed, say_claim
 from insula.memory.item import REMEMBERED_CHARS
-from insula.metacognition.reading import RECENT_RESPONSES, brought
+from insula.metacognition.reading import RECENT_RESPONSES, record_recalled
 from insula.redaction import redact
 from insula.session.saved import Advisory
 from insula.text.analysis import LANGUAGES, detect_language
@@ -73,7 +73,7 @@ class TurnResult:
     """What failed in Insula itself, where `Metacognition.finish` finished the turn."""
 
 
-class Note(NamedTuple):
+class LedgerNote(NamedTuple):
     """What a turn has to say on the ledger."""
 
     kind: SignalKind
@@ -182,15 +182,15 @@ def ledger_notes(
     usage: Usage,
     doubt: Claimed | None,
     left: mending.Shortfall | None,
-) -> Iterator[Note]:
+) -> Iterator[LedgerNote]:
     """What the ledger holds of an assessed response: the record of the turn, and that it scored low where it did."""
-    record = _record(turn, judged, usage, doubt is not None)
+    record = _turn_record(turn, judged, usage, doubt is not None)
     record["claims"] = sorted(turn.words.claims.union(*(said.claims for said in (*told.said, *filter(None, [doubt])))))
     record["verdict"] = told.kind
     if turn.mend is not None:
         record["mend"] = mending.record_feedback(turn.mend, mending.is_mended(turn.mend.shortfall, response, judged))
-    record["quoted"] = _quoted(turn, judged, told, left)
-    yield Note(TURN, "the turn is over", record)
+    record["quoted"] = _quoted_record(turn, judged, told, left)
+    yield LedgerNote(TURN, "the turn is over", record)
     if judged.score < HEDGE_THRESHOLD:
         why = ", ".join(judged.flags) or "several parts fell short"
         data: PoorRecord = {
@@ -198,10 +198,12 @@ def ledger_notes(
             "flags": list(judged.flags),
             "unanswered": [redact(text) for text in judged.unanswered],
         }
-        yield Note(CONFIDENCE_LOW, say("why.noticed", "noticed.low", score=judged.score, flags=why).text, data)
+        yield LedgerNote(
+            CONFIDENCE_LOW, say_claim("why.noticed", "noticed.low", score=judged.score, flags=why).text, data
+        )
 
 
-def _record(turn: "Turn", judged: Assessment, usage: Usage, hedged: bool) -> TurnRecord:
+def _turn_record(turn: "Turn", judged: Assessment, usage: Usage, hedged: bool) -> TurnRecord:
     record: TurnRecord = {
         "confidence": {"level": turn.confidence.level, "score": round(turn.confidence.score, 4)},
         "unadjusted": round(turn.confidence.unadjusted, 4),
@@ -213,7 +215,7 @@ def _record(turn: "Turn", judged: Assessment, usage: Usage, hedged: bool) -> Tur
         },
         "hedged": hedged,
         "topic": sorted(topic_of(turn))[:TOPIC_TERMS],
-        "recalled": brought(turn.recalled, turn.shown),
+        "recalled": record_recalled(turn.recalled, turn.shown),
         "controls": {**asdict(turn.controls), "skipped": list(turn.skipped)},
         "usage": {"input": usage.input_tokens, "output": usage.output_tokens},
         "seconds": round(usage.seconds, 4),
@@ -225,7 +227,9 @@ def _record(turn: "Turn", judged: Assessment, usage: Usage, hedged: bool) -> Tur
     return record
 
 
-def _quoted(turn: "Turn", judged: Assessment, told: Verdict, left: mending.Shortfall | None) -> dict[str, object]:
+def _quoted_record(
+    turn: "Turn", judged: Assessment, told: Verdict, left: mending.Shortfall | None
+) -> dict[str, object]:
     """What the record of a turn quotes of messages and memories, reasons too; erased with any of them."""
     faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
     return {

@@ -27,7 +27,7 @@ FIRST_PERSON = "I"
 """In any language: the encoder puts all into one space."""
 
 
-def remembered(content: str) -> str:
+def drop_secret_sentences(content: str) -> str:
     """What of a redacted text is remembered: not the sentences that a secret was taken out of."""
     text = content[:REMEMBERED_CHARS]
     if not is_redacted(text):
@@ -42,8 +42,8 @@ def memory_text(before: str, content: str) -> str:
         before: what was said just before it in the session.
         content: what was said.
     """
-    own = remembered(content)[:MEANT_CHARS].strip()
-    return f"{remembered(before)[-BEFORE_CHARS:]} {own}".strip() if own else ""
+    own = drop_secret_sentences(content)[:MEANT_CHARS].strip()
+    return f"{drop_secret_sentences(before)[-BEFORE_CHARS:]} {own}".strip() if own else ""
 
 
 def question_text(asked: Analysis, speakers: Iterable[str]) -> str:
@@ -54,11 +54,11 @@ def question_text(asked: Analysis, speakers: Iterable[str]) -> str:
         speakers: who talks in what is remembered.
     """
     names = {short_name(one) for one in speakers} - {USER, ASSISTANT}
-    text = " ".join(_put(one, names) for one in asked.sentences) if names else asked.text
+    text = " ".join(_put_names(one, names) for one in asked.sentences) if names else asked.text
     return text[:MEANT_CHARS].strip()
 
 
-def _put(sentence: Sentence, names: Set[str]) -> str:
+def _put_names(sentence: Sentence, names: Set[str]) -> str:
     text = sentence.text
     for word in reversed(sentence.words):
         if word.text.lower() in names:
@@ -66,25 +66,25 @@ def _put(sentence: Sentence, names: Set[str]) -> str:
     return text
 
 
-def analysed(content: str, default: str = "en") -> Analysis:
+def analyse_redacted(content: str, default: str = "en") -> Analysis:
     """The analysis of a redacted text: of its beginning, and without the markers of what was taken out."""
     return analyse_text(without_markers(content[:REMEMBERED_CHARS]), default=default)
 
 
-def memorable(content: str, analysis: Analysis) -> Analysis:
+def analyse_memorable(content: str, analysis: Analysis) -> Analysis:
     """The analysis of what of a redacted text is remembered: not the sentences that a secret was taken out of.
 
     "My key is" with a hole answers nothing; recalled, it would make the agent sure that it knows the key.
 
     Args:
         content: the text.
-        analysis: `analysed` of it, which is returned as it is where nothing was taken out.
+        analysis: `analyse_redacted` of it, which is returned as it is where nothing was taken out.
     """
-    text = remembered(content)
+    text = drop_secret_sentences(content)
     return analysis if text == content[:REMEMBERED_CHARS] else analyse_text(text, default=analysis.language)
 
 
-def chosen(recalled: Sequence[Recalled], room: int) -> tuple[Recalled, ...]:
+def choose_recalled(recalled: Sequence[Recalled], room: int) -> tuple[Recalled, ...]:
     """What a turn keeps of what came up, best first: before all else what may stand before the model.
 
     A question that is asked again and again brings up itself and its answers, and would drive out the facts.
@@ -94,7 +94,7 @@ def chosen(recalled: Sequence[Recalled], room: int) -> tuple[Recalled, ...]:
     return tuple(one for one in recalled if one.memory.id in kept)
 
 
-def brought(recalled: Sequence[Recalled], shown: frozenset[int]) -> list[dict[str, object]]:
+def record_recalled(recalled: Sequence[Recalled], shown: frozenset[int]) -> list[dict[str, object]]:
     """What recall brought, as a record holds it."""
     return [{"id": one.memory.id, "score": round(one.score, 4), "shown": one.memory.id in shown} for one in recalled]
 

@@ -16,7 +16,7 @@ from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Recollection
 from insula.metacognition.engine import Engine
-from insula.metacognition.reading import analysed, question_text
+from insula.metacognition.reading import analyse_redacted, question_text
 from insula.operations.facts import FactPage, describe_facts, facts_of
 from insula.operations.memories import PAGE
 from insula.redaction import redact
@@ -80,7 +80,7 @@ async def search_memories(engine: Engine, user: str, query: str, wanted: Filter,
     if user_id is None or not text:
         return NOTHING
     place = Place(user_id=user_id, session_id=0, user=user, session="")
-    found, sure, by_words = await _retrieve(engine, place, text)
+    found, sure, by_words = await _retrieve_hits(engine, place, text)
     ranked = {
         one.memory.id: SearchHit(memory=one.memory, score=one.score, bearing=one.bearing) for one in found.recalled
     }
@@ -101,17 +101,17 @@ async def search_memories(engine: Engine, user: str, query: str, wanted: Filter,
     return SearchResult(level=level, score=score, hits=tuple(good[:limit]), nearest=near)
 
 
-async def _retrieve(engine: Engine, place: Place, text: str) -> tuple[Recollection, Confidence, Sequence[int]]:
+async def _retrieve_hits(engine: Engine, place: Place, text: str) -> tuple[Recollection, Confidence, Sequence[int]]:
     """What memory brings for a text, how sure that makes, and the ids of what shares words with it, best first."""
-    languages, speakers = await engine.voices(place)
+    languages, speakers = await engine.read_voices(place)
     default = next(iter(languages), "en") if len(languages) == 1 else "en"
-    analysis = analysed(text, next(iter(engine.identity.languages), default))
+    analysis = analyse_redacted(text, next(iter(engine.identity.languages), default))
     asked = build_cue(analysis, USER, ASSISTANT, languages - {analysis.language})
     whole, pieces = question_text(analysis, speakers), split_units(analysis)
-    encoded = await _encode(engine, [whole, *pieces])
+    encoded = await _encode_texts(engine, [whole, *pieces])
     sought = most_personal(pieces, [personal_chance(one, encoded.get(one)) for one in pieces])
     questions = [one for piece in sought for one in extract_question(piece, analysis.language, USER, ASSISTANT)]
-    encoded |= await _encode(engine, [one.text for one in questions])
+    encoded |= await _encode_texts(engine, [one.text for one in questions])
     vectors = {text: one.vector for text, one in encoded.items()}
     found = await engine.store.memories.recall_memories(
         place,
@@ -120,12 +120,12 @@ async def _retrieve(engine: Engine, place: Place, text: str) -> tuple[Recollecti
         vectors=[vectors[one] for one in (whole, *sought) if one in vectors],
         asked=[one._replace(vector=vectors.get(one.text)) for one in questions],
     )
-    learned = await engine.learned(place)
+    learned = await engine.read_learned(place)
     sure = engine.estimate(asked, found, context=frozenset(), identity=engine.identity, calibration=learned.calibration)
     return found, sure, await engine.store.memories.search_index(place, asked, BY_WORDS)
 
 
-async def _encode(engine: Engine, texts: Sequence[str]) -> dict[str, Encoded]:
+async def _encode_texts(engine: Engine, texts: Sequence[str]) -> dict[str, Encoded]:
     """The encodings of some texts; none where there is no embedding."""
     new = [text for text in dict.fromkeys(texts) if text]
     if engine.embed is None or not new:

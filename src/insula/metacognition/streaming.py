@@ -5,16 +5,16 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from insula.errors import InputError
 
 
-def streamed(
+def pass_pieces(
     finish: Callable[[object], object], pieces: AsyncIterable[str] | Iterable[str]
 ) -> AsyncIterator[str] | Iterator[str]:
     """The pieces as they come; `finish` is called with all of them behind the last, and not where there is no last."""
     if not isinstance(pieces, AsyncIterable | Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"{str(pieces)[:40]!r} is no stream; give the pieces of text as a model makes them.")
-    return _awaited(finish, pieces) if isinstance(pieces, AsyncIterable) else _iterated(finish, pieces)
+    return _pass_async(finish, pieces) if isinstance(pieces, AsyncIterable) else _pass_iterable(finish, pieces)
 
 
-def _iterated(finish: Callable[[object], object], pieces: Iterable[str]) -> Iterator[str]:
+def _pass_iterable(finish: Callable[[object], object], pieces: Iterable[str]) -> Iterator[str]:
     heard: list[str] = []
     for piece in filter(_is_text, pieces):
         heard.append(piece)
@@ -22,7 +22,7 @@ def _iterated(finish: Callable[[object], object], pieces: Iterable[str]) -> Iter
     finish("".join(heard))
 
 
-async def _awaited(finish: Callable[[object], object], pieces: AsyncIterable[str]) -> AsyncIterator[str]:
+async def _pass_async(finish: Callable[[object], object], pieces: AsyncIterable[str]) -> AsyncIterator[str]:
     heard: list[str] = []
     async for piece in pieces:
         if _is_text(piece):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Suspended:
+class SuspendedTurn:
     """What a turn is finished by, beside what is read anew: the analysis of the message, and the turns before.
 
     Each field but the version is the turn's attribute of that name.
@@ -55,24 +55,24 @@ class Suspended:
 
 
 @cache
-def _form() -> TypeAdapter[Suspended]:
-    return TypeAdapter(Suspended)
+def _type_adapter() -> TypeAdapter[SuspendedTurn]:
+    return TypeAdapter(SuspendedTurn)
 
 
-def suspend(turn: "Turn") -> str:
+def suspend_turn(turn: "Turn") -> str:
     """An open turn as JSON."""
-    values: dict[str, Any] = {one.name: getattr(turn, one.name) for one in fields(Suspended) if one.name != "v"}
-    return _form().dump_json(Suspended(**values)).decode()
+    values: dict[str, Any] = {one.name: getattr(turn, one.name) for one in fields(SuspendedTurn) if one.name != "v"}
+    return _type_adapter().dump_json(SuspendedTurn(**values)).decode()
 
 
-def read_suspended(kept: str) -> Suspended:
+def read_suspended(kept: str) -> SuspendedTurn:
     """The turn that was suspended.
 
     Raises:
         InputError: the text is none, or of another version.
     """
     try:
-        return _form().validate_json(kept)
+        return _type_adapter().validate_json(kept)
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"])) or "all of it"
         raise InputError(f"The text is no turn ({where}); give what `Turn.to_json` returned.") from error

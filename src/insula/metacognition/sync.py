@@ -18,14 +18,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _blocking(
+def _make_blocking(
     method: Callable[Concatenate[Metacognition, P], Coroutine[Any, Any, T]],
 ) -> "Callable[Concatenate[Blocking, P], T]":
     """A method of `Metacognition` that waits for what it returns."""
 
     @wraps(method)
     def blocking(self: "Blocking", /, *args: P.args, **options: P.kwargs) -> T:
-        return self.run(method(self.mind, *args, **options))
+        return self.run_waiting(method(self.mind, *args, **options))
 
     return blocking
 
@@ -52,13 +52,13 @@ class Blocking:
         self._thread = threading.Thread(target=self._loop.run_forever, name="insula", daemon=True)
         self._thread.start()
         try:
-            self.mind = self.run(opened())
+            self.mind = self.run_waiting(opened())
         except BaseException:
-            self._end()
+            self._end_thread()
             raise
 
     @classmethod
-    def around(cls, mind: Metacognition) -> Self:
+    def wrap_open(cls, mind: Metacognition) -> Self:
         """The same for one that is open already."""
 
         async def opened() -> Metacognition:
@@ -66,12 +66,12 @@ class Blocking:
 
         return cls(opened)
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
+    def run_waiting(self, work: Coroutine[Any, Any, T]) -> T:
         """What a coroutine returns, waited for."""
         self._check_open(work)
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    async def awaited(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_awaited(self, work: Coroutine[Any, Any, T]) -> T:
         """What a coroutine returns, awaited from any other loop."""
         self._check_open(work)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
@@ -85,23 +85,23 @@ class Blocking:
         try:
             yield turn
         finally:
-            self.run(turn.leave())
+            self.run_waiting(turn.leave_turn())
 
-    begin = _blocking(Metacognition.begin)
-    finish = _blocking(Metacognition.finish)
-    sleep = _blocking(Metacognition.sleep)
-    understand = _blocking(Metacognition.understand)
-    solve = _blocking(Metacognition.solve)
-    add = _blocking(Metacognition.add)
-    observe = _blocking(Metacognition.observe)
-    search = _blocking(Metacognition.search)
-    list = _blocking(Metacognition.list)
-    get = _blocking(Metacognition.get)
-    update = _blocking(Metacognition.update)
-    delete = _blocking(Metacognition.delete)
-    history = _blocking(Metacognition.history)
-    export = _blocking(Metacognition.export)
-    forget = _blocking(Metacognition.forget)
+    begin = _make_blocking(Metacognition.begin)
+    finish = _make_blocking(Metacognition.finish)
+    sleep = _make_blocking(Metacognition.sleep)
+    understand = _make_blocking(Metacognition.understand)
+    solve = _make_blocking(Metacognition.solve)
+    add = _make_blocking(Metacognition.add)
+    observe = _make_blocking(Metacognition.observe)
+    search = _make_blocking(Metacognition.search)
+    list = _make_blocking(Metacognition.list)
+    get = _make_blocking(Metacognition.get)
+    update = _make_blocking(Metacognition.update)
+    delete = _make_blocking(Metacognition.delete)
+    history = _make_blocking(Metacognition.history)
+    export = _make_blocking(Metacognition.export)
+    forget = _make_blocking(Metacognition.forget)
 
     def subscribe(self, subscriber: Callable[[Signal], object]) -> Callable[[], None]:
         """As `Metacognition.subscribe`; the subscriber is called in the thread of the loop."""
@@ -111,9 +111,9 @@ class Blocking:
         """Let go of the store, and end the thread."""
         if not self._loop.is_closed():
             try:
-                self.run(self.mind.close())
+                self.run_waiting(self.mind.close())
             finally:
-                self._end()
+                self._end_thread()
 
     def __enter__(self) -> Self:
         return self
@@ -126,7 +126,7 @@ class Blocking:
             work.close()
             raise StoreError(CLOSED)
 
-    def _end(self) -> None:
+    def _end_thread(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

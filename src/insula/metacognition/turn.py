@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self, overload
 
 from insula import telemetry
-from insula.claims import quote, say
+from insula.claims import quote_claim, say_claim
 from insula.content import Content, plain_text, read_content
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
@@ -42,31 +42,31 @@ from insula.memory.wishes import OwnWish, is_all, texts_of, wishes_of
 from insula.metacognition import outcome
 from insula.metacognition.arguments import check_options
 from insula.metacognition.backlog import embedded_rows, texts_to_embed
-from insula.metacognition.engine import Engine, Learned
+from insula.metacognition.engine import Engine, LearnedGuidance
 from insula.metacognition.outcome import TOPIC_TERMS, TurnResult
 from insula.metacognition.reading import (
-    analysed,
-    chosen,
+    analyse_memorable,
+    analyse_redacted,
+    choose_recalled,
     is_used,
-    memorable,
     memory_text,
     named_talkers,
     question_text,
     terms_of,
 )
-from insula.metacognition.streaming import streamed
-from insula.metacognition.suspended import Suspended, read_suspended, suspend
+from insula.metacognition.streaming import pass_pieces
+from insula.metacognition.suspended import SuspendedTurn, read_suspended, suspend_turn
 from insula.night import curation
 from insula.redaction import may_answer, redact, take_answer, take_out
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import DEGRADED, STM_HIGH, Reason
 from insula.session.control import Regulation
 from insula.session.latency import observe_turn
-from insula.session.regulator import Ended
-from insula.session.saved import Advisory, Lever, Saved, advisories
+from insula.session.regulator import EndedTurn
+from insula.session.saved import Advisory, Lever, Saved, make_advisories
 from insula.session.snapshot import Snapshot
 from insula.session.stages import TurnStage
-from insula.telemetry import evaluated, span
+from insula.telemetry import open_span, record_evaluation
 from insula.text.analysis import UNKNOWN, Analysis, analyse_text, clean_text
 from insula.text.payload import is_payload
 from insula.text.questions import Ask, find_asks
@@ -168,7 +168,7 @@ class Turn:
         with self.kept_from_host("message"):
             self.message = clean_text(plain_text(message))
         self.analysis: Analysis | None = None
-        self.confidence = Confidence(level="low", score=0.0, reasons=(say("why.sure", "reason.unread").text,))
+        self.confidence = Confidence(level="low", score=0.0, reasons=(say_claim("why.sure", "reason.unread").text,))
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[guidance.UsedGuidance, ...] = ()
         self.mend: Feedback | None = None
@@ -189,14 +189,14 @@ class Turn:
         self.adaptations: tuple[Adaptation, ...] = ()
         self.conditions: tuple[Reason, ...] = ()
         self._regulation = Regulation(controls=engine.controls)
-        self._begun, self._trace, self._usage = 0.0, span(telemetry.TURN), Usage()
+        self._begun, self._trace, self._usage = 0.0, open_span(telemetry.TURN), Usage()
         self._place: Place | None = None
         self._content, self._stuck, self._secrets = "", "", dict[str, str]()
         self._own: UsersWords | None = None  # what of the message the user said themselves, and did not hand over
         self._wished: tuple[OwnWish, ...] = ()
         self._limits: tuple[Recalled, ...] = ()
         self._gate = MemoryGate(None)
-        self._learned: Learned | None = None
+        self._learned: LearnedGuidance | None = None
         self._vectors: dict[str, Vector] = {}
         self._encoded: dict[str, Encoded] = {}
         self._unembeddable = self._is_resumed = False
@@ -261,7 +261,7 @@ class Turn:
     @property
     def advisories(self) -> tuple[Advisory, ...]:
         """What this turn went without, because its model is slow or working memory full."""
-        return advisories(self.saved, self.conditions)
+        return make_advisories(self.saved, self.conditions)
 
     def note_saved(self, lever: Lever, saved: Saved) -> None:
         """Count what this turn goes without; a host says so of the history and the calls that it leaves out."""
@@ -271,41 +271,41 @@ class Turn:
     async def __aenter__(self) -> Self:
         with self.kept_from_host("trace"):
             self._trace.__enter__()
-        return await self.open()
+        return await self.open_turn()
 
-    async def open(self) -> Self:
-        """Recall, and write the message down, outside of a block; `leave` is its end."""
+    async def open_turn(self) -> Self:
+        """Recall, and write the message down, outside of a block; `leave_turn` is its end."""
         self._begun = time.perf_counter()
         await self.before_model()
-        await _uncut(self._keep_message())
+        await _await_uncut(self._keep_message())
         return self
 
     async def _keep_message(self) -> None:
-        with self.kept_from_host("write"), span(telemetry.WRITE), on_behalf_of(self.user):
-            await self._write()
+        with self.kept_from_host("write"), open_span(telemetry.WRITE), on_behalf_of(self.user):
+            await self._write_message()
 
     async def before_model(self) -> None:
         """Recall, and compose what the model is told."""
-        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced, on_behalf_of(self.user):
-            await self._recall()
-            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
+        with self.kept_from_host("recall"), open_span(telemetry.RECALL) as traced, on_behalf_of(self.user):
+            await self._recall_memories()
+            traced.add_attributes(limit=self.controls.max_context_items, recalled=len(self.recalled))
 
-    async def _recall(self) -> None:
+    async def _recall_memories(self) -> None:
         engine = self.engine
         place = self._place = await engine.store.resolve_place(self.user, self.session)
         await self._take_secrets(place)
         await self._take_offer()
-        stands = await engine.resume(place)
+        stands = await engine.resume_session(place)
         with self.kept_from_host("regulate"):
-            self._regulate()
-        spoken, speakers = await engine.voices(place)
+            self._apply_controls()
+        spoken, speakers = await engine.read_voices(place)
         likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
-        self.analysis = analysed(self._content, next(iter(self.identity.languages), likely))
+        self.analysis = analyse_redacted(self._content, next(iter(self.identity.languages), likely))
         asked = build_cue(self.analysis, USER, ASSISTANT, spoken - {self.analysis.language})
         whole = question_text(self.analysis, speakers)
-        await self._read(announcing_words(self._content, ()))
+        await self._embed_texts(announcing_words(self._content, ()))
         pieces = split_units(self._read_own(()))
-        await self._read([whole, *pieces])
+        await self._embed_texts([whole, *pieces])
         named = named_talkers(self.analysis, speakers)
         chances = {one: personal_chance(one, self._encoded.get(one)) for one in {whole, *pieces}}
         personal = [chances[one] for one in pieces]
@@ -314,7 +314,7 @@ class Turn:
         questions = [
             one for piece in sought for one in extract_question(piece, self.analysis.language, USER, ASSISTANT)
         ]
-        await self._read(one.text for one in questions)
+        await self._embed_texts(one.text for one in questions)
         questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
         near = [self._vectors[one] for one in (whole, *sought) if one in self._vectors]
         limit, usual = self.controls.max_context_items, engine.controls.max_context_items
@@ -331,25 +331,30 @@ class Turn:
         answering = {line.memory.id for line in found.recalled if line.odds is not None and line.odds >= ANSWERS}
         limiting = () if self._gate.is_certain else limits.choose_limits(found.limits)
         self._limits = tuple(line for line in limiting if line.memory.id not in answering)
-        more, found = chosen(found.recalled, usual), found._replace(recalled=chosen(found.recalled, limit))
+        more, found = (
+            choose_recalled(found.recalled, usual),
+            found._replace(recalled=choose_recalled(found.recalled, limit)),
+        )
         self.recalled, self.history = self._with_limits(found.recalled), found.said
         self.memories = found.statistics.memories
         left = (self._before.shortfall if self._before else None) or mending.unsolved_of(stands.impasse)
         self.mend = mending.draw_feedback(left, self.analysis.language, place.session_id, engine.holdout, engine.claims)
         with self.kept_from_host("lessons"):
-            self._learned = await engine.learned(place, stands.version)
+            self._learned = await engine.read_learned(place, stands.version)
         with self.kept_from_host("wishes"):
-            await self._read(announcing_words(self._content, self.history))
+            await self._embed_texts(announcing_words(self._content, self.history))
             own = self._read_own(self.history)
             if self._own and self._own.text:
-                await self._read(texts_of(own))
+                await self._embed_texts(texts_of(own))
                 self._wished = wishes_of(self._own, own, self._vectors, self.history)
         forget = find_request({one: self._vectors[one] for one in pieces if one in self._vectors})
         if self.forgetting is None and forget and not any(wish.lifts for wish in self._wished):
             with self.kept_from_host("forget"):
                 self.forgetting = await self._offer_erasure(forget, found.recalled)
         learned = self._draw_lessons(place, self.analysis)
-        self._prepare(self.analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
+        self._prepare_instructions(
+            self.analysis, asked, found, learned, self._with_limits(more) if limit < usual else ()
+        )
         self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
 
     async def _take_secrets(self, place: Place, number: float = inf) -> None:
@@ -364,7 +369,7 @@ class Turn:
         assert self.analysis is not None  # noqa: S101 it was read above
         self._own = users_words(self._content, USER, before, self._hands_over)
         same = self._own.text == self._content
-        return self.analysis if same else analysed(self._own.text, self.analysis.language)
+        return self.analysis if same else analyse_redacted(self._own.text, self.analysis.language)
 
     def _hands_over(self, words: str) -> float | None:
         return predict_chance("handed", words, self._vectors.get(words))
@@ -379,7 +384,7 @@ class Turn:
         with self.kept_from_host("forget"):
             await curation.erase_memories(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
             self.forgetting = forgetting.ForgetOutcome(offer.language, erased=len(offer.lines))
-            self.engine.backlog.again(self.user)
+            self.engine.backlog.reopen_user(self.user)
 
     async def _offer_erasure(self, asked: ForgetRequest, recalled: Sequence[Recalled]) -> forgetting.ForgetOutcome:
         """What a request to forget means, which a yes erases."""
@@ -417,7 +422,7 @@ class Turn:
         """Whether the vector of the response is made after the turn, which nobody waits for."""
         return "embedding" in self.skipped and self.engine.embed is not None
 
-    async def _read(self, texts: Iterable[str]) -> None:
+    async def _embed_texts(self, texts: Iterable[str]) -> None:
         """Make the vectors of some texts at once, each of them once in a turn."""
         new = [text for text in dict.fromkeys(texts) if text and text not in self._vectors]
         if (embed := self._embed) is None or not new:
@@ -426,7 +431,7 @@ class Turn:
         if not (new := [text for text in new if text not in known]):
             return
         self._unembeddable = True
-        with self.kept_from_host("embed"), span(telemetry.EMBEDDING, texts=len(new)):
+        with self.kept_from_host("embed"), open_span(telemetry.EMBEDDING, texts=len(new)):
             self._keep_encoded(await asyncio.to_thread(encode_all, embed, new))
             self._unembeddable = False
 
@@ -434,10 +439,10 @@ class Turn:
         self._encoded.update(made)
         self._vectors.update((text, one.vector) for text, one in made.items())
 
-    def _regulate(self) -> None:
+    def _apply_controls(self) -> None:
         """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
         engine = self.engine
-        begun = engine.regulator.begin((self.user, self.session), self.model, engine.store.now())
+        begun = engine.regulator.begin_turn((self.user, self.session), self.model, engine.store.now())
         self._regulation, self.adaptations = begun.regulation, begun.adaptations
         self.conditions = begun.conditions.reasons
 
@@ -453,15 +458,15 @@ class Turn:
             return guidance.bring_up_lessons(known.advice, asked.terms, place.session_id, holdout)
         return ()
 
-    async def _write(self) -> None:
+    async def _write_message(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
         if self.analysis is None or self._place is None:
             return
-        whole, own = memorable(self._content, self.analysis), self._own.text if self._own else ""
-        kept = whole if own == self._content else memorable(own, analysed(own, whole.language))
+        whole, own = analyse_memorable(self._content, self.analysis), self._own.text if self._own else ""
+        kept = whole if own == self._content else analyse_memorable(own, analyse_redacted(own, whole.language))
         before = [Utterance(said.content, said.provenance == "user") for said in self.history]
         units = find_fact_candidates(kept, before)
-        await self._read(one.meant for one in units)
+        await self._embed_texts(one.meant for one in units)
         forget = self.forgetting or forgetting.ForgetOutcome(
             whole.language
         )  # a request would bring back what it wants gone
@@ -484,12 +489,12 @@ class Turn:
         texts = tuple(dict.fromkeys(one.text for one in stated))
         self._unembedded = (Unembedded(memory, item.content[:REMEMBERED_CHARS], said_before, texts),)
         self._await_yes([memory] if only_asks else [])
-        self.engine.saw(self._place, self.analysis.language, USER)
+        self.engine.note_voice(self._place, self.analysis.language, USER)
         if self._wished:
             ledger = await self.engine.store.sessions.write_preferences(self._place, self.number, self._wished)
             self.heard, self.ended = ledger.stood, ledger.ended
 
-    def _prepare(
+    def _prepare_instructions(
         self,
         message: Analysis,
         asked: Cue,
@@ -517,7 +522,7 @@ class Turn:
         )
         own_guidance = [identity.guidance[topic] for topic in confidence.touched_topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
-        preferences = [quote("wish", wish.text) for wish in far]
+        preferences = [quote_claim("wish", wish.text) for wish in far]
         told = [*preferences, *guidance.told_lessons(learned), *guidance.told_insights(self.insights)]
         untold = self._gate.is_certain
         self.personal = untold or self._lets_in(self.recalled)
@@ -528,7 +533,7 @@ class Turn:
             untold=untold,
             doubtful=self.confidence.level == "low" and not self._gate.talkers,
             language=asked.language,
-            guidelines=self._guidelines(),
+            guidelines=self._choose_guidelines(),
             guidance=own_guidance,
             lessons=told,
             mend=self.mend.said if self.mend else None,
@@ -536,16 +541,18 @@ class Turn:
             wishes=[wish.text for wish in near],
             claims=engine.claims,
         )
-        self.words = composed(self._lines(self.recalled, self.controls.max_context_items))
+        self.words = composed(self._choose_lines(self.recalled, self.controls.max_context_items))
         if more:
-            unshown = composed(self._lines(more, self.engine.controls.max_context_items)).shown - self.words.shown
+            unshown = (
+                composed(self._choose_lines(more, self.engine.controls.max_context_items)).shown - self.words.shown
+            )
             self.note_saved("max_context_items", Saved(memories=len(unshown) or None))
         if not self.words.shown > {one.memory.id for one in self._limits}:
             self.confidence = confidence.lower_untold(self.confidence, calibration)
-        evaluated("confidence", self.confidence.score, self.confidence.level)
+        record_evaluation("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(guidance.UsedGuidance(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
-    def _guidelines(self) -> str:
+    def _choose_guidelines(self) -> str:
         """What of SOUL.md may apply to the message, by the meaning of it and of its pieces."""
         if self._learned is None:
             return ""
@@ -556,7 +563,7 @@ class Turn:
         """Whether lines of what was recalled may stand before the model."""
         return self._gate.lets_in(best_odds(recalled), largest_overlap(recalled))
 
-    def _lines(self, recalled: Sequence[Recalled], most: int) -> Sequence[Recalled]:
+    def _choose_lines(self, recalled: Sequence[Recalled], most: int) -> Sequence[Recalled]:
         """The lines of what was recalled that may stand before the model; at most so many that likely answer."""
         if not self._lets_in(recalled):
             without_vectors = self._gate.personal is None
@@ -574,22 +581,24 @@ class Turn:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         try:
-            await self.leave()
+            await self.leave_turn()
         finally:  # whoever cancels a turn gets its trace, too
             with self.kept_from_host("trace"):
                 hedged = self.result is not None and self.result.hedged
-                self._trace.set(number=self.number, level=self.confidence.level, hedged=hedged, promoted=self.promoted)
+                self._trace.add_attributes(
+                    number=self.number, level=self.confidence.level, hedged=hedged, promoted=self.promoted
+                )
                 self._trace.__exit__(kind, error, where)
 
-    async def leave(self) -> None:
+    async def leave_turn(self) -> None:
         """Write down what became of the turn; once, however often it is asked for."""
         if self.over:
             return
         self.over = True
-        with self.kept_from_host("exit"), span(telemetry.FINISH), on_behalf_of(self.user):
+        with self.kept_from_host("exit"), open_span(telemetry.FINISH), on_behalf_of(self.user):
             await self._after_model()
         with self.kept_from_host("snapshot"):
-            await self._account()
+            await self._record_session()
         self.engine.telemetry.added.observe(self.added)
         self.engine.telemetry.turns.labels(self.confidence.level).inc()
 
@@ -626,23 +635,25 @@ class Turn:
             return result
         self.result = result
         with self.kept_from_host("finish"):
-            self.result = self._finish(text, assessment, logprobs, structured=given.structured or _is_data(text))
+            self.result = self._finish_response(
+                text, assessment, logprobs, structured=given.structured or _is_data(text)
+            )
         return self.result
 
-    def _finish(
+    def _finish_response(
         self, response: str, assessment: Assessment | None, logprobs: Logprobs | None, *, structured: bool
     ) -> TurnResult:
         engine = self.engine
-        with span(telemetry.ASSESSMENT) as traced:
-            judged = assessment or self._assess(response)
+        with open_span(telemetry.ASSESSMENT) as traced:
+            judged = assessment or self._assess_response(response)
             judged = weigh_likelihood(outcome.of_data(judged) if structured else judged, self.analysis, logprobs)
-            traced.set(score=judged.score, flags=judged.flags)
-        evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
+            traced.add_attributes(score=judged.score, flags=judged.flags)
+        record_evaluation("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         for flag in judged.flags:
             engine.telemetry.flags.labels(flag).inc()
         hedged = HedgedResponse(response, None)
         if is_silent := "empty" in judged.flags and not response.strip():
-            hedged = HedgedResponse(say("silent", "", self.language).text, None)
+            hedged = HedgedResponse(say_claim("silent", "", self.language).text, None)
         elif not structured:
             spoken = outcome.response_language(self, response)
             hedged = hedge_response(response, judged, self.identity, spoken, engine.claims)
@@ -659,7 +670,7 @@ class Turn:
             response=hedged.text,
             assessment=judged,
             hedged=hedged.said is not None,
-            signals=tuple(self._signal(*note) for note in notes),
+            signals=tuple(self._make_signal(*note) for note in notes),
             verdict=told,
             sources=(told.source,) if told.source else (),
             saved=tuple(learned),
@@ -667,7 +678,7 @@ class Turn:
             is_silent=is_silent,
         )
 
-    def _assess(self, response: str) -> Assessment:
+    def _assess_response(self, response: str) -> Assessment:
         """The judgement of the self-monitor with what memory held, or of what replaces it (K10)."""
         engine, recent = self.engine, outcome.recent_responses(self)
         if engine.assess is not monitor.assess:
@@ -696,12 +707,12 @@ class Turn:
         Args:
             pieces: of text, as a model makes them; to be iterated over as what is returned.
         """
-        return streamed(self.finish, pieces)
+        return pass_pieces(self.finish, pieces)
 
     @property
     def _before(self) -> impasse.JudgedTurn | None:
         """What is kept of the turn before, where it was answered."""
-        return self.engine.judged((self.user, self.session))
+        return self.engine.last_judged((self.user, self.session))
 
     def stuck(self, reason: str) -> None:
         """Say that the agent is stuck at what was asked, whatever it will answer (K5).
@@ -714,18 +725,18 @@ class Turn:
         check_types(reason=reason)
         self._stuck = redact(clean_text(reason))[:REASON_CHARS]
 
-    def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
+    def _impasse_signals(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
         if self._stuck:
             data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved_shortfall(self._content).to_record()}}
-            yield self._signal(IMPASSE, self._stuck, data)
+            yield self._make_signal(IMPASSE, self._stuck, data)
         if judged is None:
             return
         topic, left = outcome.topic_of(self), outcome.shortfall_of(self, judged, self._before)
-        if stuck := self.engine.judge((self.user, self.session), impasse.summarize_turn(judged, topic, left)):
-            yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
+        if stuck := self.engine.record_judged((self.user, self.session), impasse.summarize_turn(judged, topic, left)):
+            yield self._make_signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
 
-    def _signal(self, kind: SignalKind, reason: str, data: SignalRecord) -> Signal:
+    def _make_signal(self, kind: SignalKind, reason: str, data: SignalRecord) -> Signal:
         at = datetime.fromtimestamp(self.engine.store.now(), UTC)
         return Signal(
             kind=kind, user=self.user, session=self.session, turn=self.number, reason=reason, at=at, data=data
@@ -735,7 +746,7 @@ class Turn:
         """The vectors of what was written of the message, which later turns need; read at once with the response's."""
         texts = texts_to_embed(self._unembedded if self.engine.embed else ())
         said = "" if self._puts_off or self.result is None else memory_text(self._content, response)
-        await self._read([said, *chain.from_iterable(texts.values())])
+        await self._embed_texts([said, *chain.from_iterable(texts.values())])
         whole = all(one in self._vectors for one in chain.from_iterable(texts.values()) if one)
         return embedded_rows(texts, self._vectors) if whole else []
 
@@ -746,41 +757,41 @@ class Turn:
         content = take_out(redact(self.result.response), self._secrets) if self.result and has_words else ""
         made = await self._embed_message(content)
         if self.result is None:
-            self.signals = (self._signal(TURN, "no response", {"hedged": False}), *self._impasse(None))
+            self.signals = (self._make_signal(TURN, "no response", {"hedged": False}), *self._impasse_signals(None))
             response, used = None, []
         else:
-            self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)
-            self.signals += tuple(self._impasse(self.result.assessment))
-            response, used = self._remember(self.result, content) if has_words else (None, [])
+            self.signals = self.result.signals or (self._make_signal(TURN, "the response was not assessed", {}),)
+            self.signals += tuple(self._impasse_signals(self.result.assessment))
+            response, used = self._remember_response(self.result, content) if has_words else (None, [])
             self.note_saved("skipped_stages", Saved(vectors=int(self._puts_off) or None))
-        self.signals += tuple(map(self._adapted, self.adaptations))
+        self.signals += tuple(map(self._adaptation_signal, self.adaptations))
         engine = self.engine
         kept = await engine.store.sessions.finish_turn(
             self._place, self.number, response, self.signals, used, self.controls, made
         )
         if kept is None:
             self.signals = ()
-            engine.backlog.again(self.user)
+            engine.backlog.reopen_user(self.user)
             self.troubles.append(TWICE.format(number=self.number, session=self.session))
             return
         self.promoted = len(kept.ages)
         stored, threshold = 1 if response is None else 2, self.controls.consolidation_threshold
         session = self.user, self.session
-        waiting = engine.regulator.consolidated(session, stored, kept.ages, kept.saliences, threshold)
+        waiting = engine.regulator.note_consolidation(session, stored, kept.ages, kept.saliences, threshold)
         self.note_saved("consolidation_threshold", Saved(promotions=waiting or None))
-        engine.notice(self.signals)
+        engine.publish_signals(self.signals)
         if engine.embed is not None and (self._unembeddable or self._puts_off or self._is_resumed):
-            engine.backlog.again(self.user)
+            engine.backlog.reopen_user(self.user)
         if engine.embed is None or not self._unembeddable:
-            engine.backlog.begin(self._place, engine.embed)
+            engine.backlog.begin_backlog(self._place, engine.embed)
 
-    async def _account(self) -> None:
+    async def _record_session(self) -> None:
         """Let the session know how the turn went, and write its snapshot down where one is due (S1, S8)."""
         engine = self.engine
         seconds = time.perf_counter() - self._begun
-        self._count(seconds)
+        self._count_turn(seconds)
         at = engine.store.now()
-        turn = Ended(
+        turn = EndedTurn(
             at=at,
             ms=1000 * seconds,
             answered=self.result is not None,
@@ -788,34 +799,34 @@ class Turn:
             observation=observe_turn(self._usage, at),
             advisories=self.advisories,
         )
-        self.snapshot = engine.regulator.end((self.user, self.session), self.model, turn)
+        self.snapshot = engine.regulator.end_turn((self.user, self.session), self.model, turn)
         if self.snapshot is not None:
             engine.telemetry.snapshots.inc()
             await engine.write_down(self.snapshot)
 
-    def _count(self, seconds: float) -> None:
+    def _count_turn(self, seconds: float) -> None:
         count = self.engine.telemetry
-        count.took(self.model, seconds)
+        count.note_turn(self.model, seconds)
         if self._usage.seconds:
-            self.engine.regulator.stages.note("model", self._usage.seconds)
+            self.engine.regulator.stages.note_stage("model", self._usage.seconds)
         count.advisories.inc(len(self.advisories))
         count.degraded.inc(self.conditions.count(DEGRADED))
         count.stm_high.inc(self.conditions.count(STM_HIGH))
         if self.controls.max_context_items < self.engine.controls.max_context_items:
             count.adaptive_retrieval.inc()
 
-    def _adapted(self, one: Adaptation) -> Signal:
+    def _adaptation_signal(self, one: Adaptation) -> Signal:
         held = one.model_dump(mode="json", include={"before", "after"})
         data = AdaptationRecord(lever=one.lever, reason=one.reason, before=held["before"], after=held["after"])
         if one.lever in self.saved:
             data["saved"] = self.saved[one.lever].model_dump()
-        return self._signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
+        return self._make_signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
 
-    def _remember(self, result: TurnResult, content: str) -> tuple[NewItem, list[int]]:
+    def _remember_response(self, result: TurnResult, content: str) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
         asked = self.analysis or analyse_text("")
-        analysis = analysed(content, asked.language)
-        kept = memorable(content, analysis)
+        analysis = analyse_redacted(content, asked.language)
+        kept = analyse_memorable(content, analysis)
         item = new_item(kept, encode_claims(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
         vector = None if self._puts_off else self._vectors.get(memory_text(self._content, content))
         item = item._replace(content=content, vector=vector, metadata=self.metadata)
@@ -830,10 +841,10 @@ class Turn:
 
         It holds what stood before the model, memories among it: keep it where you keep the conversation.
         """
-        return suspend(self)
+        return suspend_turn(self)
 
     @classmethod
-    async def resume(cls, engine: Engine, kept: str) -> Self:
+    async def resume_turn(cls, engine: Engine, kept: str) -> Self:
         """The turn that `to_json` wrote, open again; memories that were erased meanwhile are gone from it.
 
         Raises:
@@ -844,10 +855,10 @@ class Turn:
         turn._begun, turn._is_resumed = time.perf_counter(), True
         turn.metadata, turn.told, turn.is_guest = was.metadata, was.told, was.is_guest
         with turn.kept_from_host("resume"), on_behalf_of(turn.user):
-            await turn._restore(was)
+            await turn._restore_from(was)
         return turn
 
-    async def _restore(self, was: Suspended) -> None:
+    async def _restore_from(self, was: SuspendedTurn) -> None:
         self.words, self.confidence, self.personal = was.words, was.confidence, was.personal
         self.lessons, self.insights, self.mend = was.lessons, was.insights, was.mend
         self.history, self.adaptations = was.history, was.adaptations
@@ -855,8 +866,8 @@ class Turn:
         self.conditions, self.saved = was.conditions, dict(was.saved)
         place = await self.engine.store.resolve_place(self.user, self.session)
         await self._take_secrets(place, was.number)
-        self.analysis = analysed(self._content, next(iter(self.identity.languages), "en"))
-        await self.engine.resume(place)
+        self.analysis = analyse_redacted(self._content, next(iter(self.identity.languages), "en"))
+        await self.engine.resume_session(place)
         ids = [one.memory.id for one in was.recalled]
         held = await self.engine.store.run(statements.find_present, place, was.number, self._content, ids)
         if held is None:
@@ -865,7 +876,7 @@ class Turn:
         self._place, self.number, self.is_read = place, was.number, was.is_read
         self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
         if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
-            self.confidence = replace(was.confidence, reasons=(say("why.sure", "reason.erased").text,))
+            self.confidence = replace(was.confidence, reasons=(say_claim("why.sure", "reason.erased").text,))
 
     @contextmanager
     def kept_from_host(self, where: str) -> Generator[None]:
@@ -885,10 +896,10 @@ class Turn:
             seconds, self._is_timed = time.perf_counter() - started, is_within
             self.added += 0.0 if is_within else seconds
             if (stage := STAGE_OF.get(where)) is not None:
-                self.engine.regulator.stages.note(stage, seconds)
+                self.engine.regulator.stages.note_stage(stage, seconds)
 
 
-async def _uncut(work: Coroutine[Any, Any, None]) -> None:
+async def _await_uncut(work: Coroutine[Any, Any, None]) -> None:
     """Await work to its end, also where the waiter is cancelled: then whether it was done is known, and not before."""
     task = asyncio.create_task(work)
     try:

@@ -24,7 +24,7 @@ from insula.memory.storage.rows import StoredSession, StoredSignal, TranscriptLi
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed
-from insula.telemetry import NIGHT, PHASE, span
+from insula.telemetry import NIGHT, PHASE, open_span
 from insula.types import Calibration, Identity, Usage
 
 if TYPE_CHECKING:
@@ -315,11 +315,11 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
             done=preconditions.done,
             known={"sessions": preconditions.sessions},
         )
-        with on_behalf_of(user), span(NIGHT) as traced:
+        with on_behalf_of(user), open_span(NIGHT) as traced:
             report = SleepReport(
                 user=user, date=night.date, phases=await _run_phases(night, phases, preconditions.last, on_phase)
             )
-            traced.set(state="failed" if report.failed else "done")
+            traced.add_attributes(state="failed" if report.failed else "done")
         await _settle_grant(night, report, given, _spent_since(before, account))
         return report
 
@@ -426,9 +426,9 @@ async def _end_result(seen: int) -> Result:
 
 
 async def _run_phase(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
-    with span(PHASE, phase=name) as traced:
+    with open_span(PHASE, phase=name) as traced:
         report = await _run_bounded(night, name, phase)
-        traced.set(state=report.state)
+        traced.add_attributes(state=report.state)
     return report
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, cast
 
-from insula.claims import quote
+from insula.claims import quote_claim
 from insula.memory.storage import views
 from insula.memory.storage.store import Store
 from insula.night.cycle import END, Json, MeasuredEffect, PhaseName, PhaseReport, State
@@ -69,7 +69,7 @@ def describe_phase(phase: PhaseReport) -> PhaseAccount:
 def _claim_lines(name: str, report: Json, key: str) -> list[str]:
     """What a phase says, each line a claim of the register."""
     lines = report.get(key)
-    return [quote(f"night.{name}", str(line)).text for line in lines] if is_list(lines) else []
+    return [quote_claim(f"night.{name}", str(line)).text for line in lines] if is_list(lines) else []
 
 
 def _read_effects(report: Json) -> tuple[MeasuredEffect, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from insula.session.adaptation import Adaptation, Cause, Effect, Stage
+from insula.session.adaptation import Adaptation, AdaptationEffect, Cause, Stage
 from insula.session.saved import Lever
 
 LEVERS: Mapping[Lever, str] = {
@@ -30,7 +30,7 @@ LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adapted:
+class AdaptationWords:
     """A change that Insula made to itself, in words."""
 
     at: float
@@ -43,10 +43,10 @@ class Adapted:
     """Whether it only moved the next snapshot."""
 
 
-def describe_adaptations(adaptations: Sequence[Adaptation]) -> list[Adapted]:
+def describe_adaptations(adaptations: Sequence[Adaptation]) -> list[AdaptationWords]:
     """What was changed, the latest first."""
     return [
-        Adapted(
+        AdaptationWords(
             at=one.at,
             what=LEVERS.get(one.lever, one.lever),
             change=f"{_describe_value(one.before)} → {_describe_value(one.after)}",
@@ -65,7 +65,7 @@ def _describe_value(value: float | Sequence[Stage]) -> str:
     return ", ".join(STAGES.get(stage, stage) for stage in value) or "none"
 
 
-def _describe_effect(effect: Effect | None) -> str:
+def _describe_effect(effect: AdaptationEffect | None) -> str:
     """The difference that the next snapshot showed; it is no cause, and is not called one."""
     if effect is None:
         return "not known before the next snapshot"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from insula import foreign
 from insula.errors import InputError
 from insula.memory.storage.filters import read_moment
-from insula.operations.words import counted
+from insula.operations.words import count_noun
 from insula.value import is_list, is_object
 
 MOST_BYTES = 500_000_000
@@ -28,7 +28,7 @@ ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 Json = Mapping[str, Any]
 
 
-class Conversation(NamedTuple):
+class ExportedConversation(NamedTuple):
     """What was said in one conversation, by the user and the assistant, oldest first."""
 
     session: str
@@ -38,11 +38,11 @@ class Conversation(NamedTuple):
     """Whether each is a fact that the other program kept, and no words of the user's."""
 
 
-class Export(NamedTuple):
+class ExportFile(NamedTuple):
     """What a file holds."""
 
     program: str
-    conversations: tuple[Conversation, ...]
+    conversations: tuple[ExportedConversation, ...]
 
     @property
     def own(self) -> int:
@@ -53,11 +53,11 @@ class Export(NamedTuple):
     def found(self) -> str:
         """What is in it, in words."""
         if any(one.are_facts for one in self.conversations):
-            return counted(self.own, "fact")
-        return f"{counted(self.own, 'message')} of yours in {counted(len(self.conversations), 'conversation')}"
+            return count_noun(self.own, "fact")
+        return f"{count_noun(self.own, 'message')} of yours in {count_noun(len(self.conversations), 'conversation')}"
 
 
-def read_export(path: Path) -> Export:
+def read_export(path: Path) -> ExportFile:
     """The conversations of a file, which is read to its end first: nothing is taken from a damaged one.
 
     Raises:
@@ -66,7 +66,7 @@ def read_export(path: Path) -> Export:
     name = repr(str(path))
     try:
         texts = _read_texts(foreign.read(str(path), MOST_BYTES, path.parent), name)
-        values = [value for text in texts for value in _parse(text)]
+        values = [value for text in texts for value in _parse_entries(text)]
     except OSError as error:
         raise InputError(f"{name} cannot be read ({foreign.why(error)}); {REMEDY}.") from error
     except (ValueError, RecursionError, zipfile.BadZipFile) as error:
@@ -76,7 +76,7 @@ def read_export(path: Path) -> Export:
             found = [one for one in convert(values, path.stem) if one.messages]
             if not found:
                 break
-            return Export(program, tuple(found))
+            return ExportFile(program, tuple(found))
     if not values or any(is_one(value) for value in values for is_one, _ in _PROGRAMS.values()):
         raise InputError(f"{name} holds no message; {REMEDY}.")
     fields = ", ".join(list(values[0])[:6]) if is_object(values[0]) else type(values[0]).__name__
@@ -103,7 +103,7 @@ def _is_conversations(name: str) -> bool:
     return last.startswith(FILE) and last.endswith(".json")
 
 
-def _parse(text: str) -> list[Any]:
+def _parse_entries(text: str) -> list[Any]:
     """The entries of a text: of a list of JSON, of mem0's `results`, or of JSON Lines."""
     try:
         whole: Any = json.loads(text)
@@ -124,14 +124,14 @@ def _is_chatgpt(value: Any) -> bool:
     return is_object(value) and is_object(value.get("mapping"))
 
 
-def _convert_chatgpt(values: Sequence[Json], _: str) -> Iterator[Conversation]:
+def _convert_chatgpt(values: Sequence[Json], _: str) -> Iterator[ExportedConversation]:
     for value in values:
         number = value.get("conversation_id") or value.get("id") or value.get("create_time")
-        messages = (_convert_node(node) for node in _walk(value["mapping"], value.get("current_node")))
-        yield Conversation(f"chatgpt {number}", tuple(filter(None, messages)))
+        messages = (_convert_node(node) for node in _walk_nodes(value["mapping"], value.get("current_node")))
+        yield ExportedConversation(f"chatgpt {number}", tuple(filter(None, messages)))
 
 
-def _walk(mapping: Json, last: object) -> list[Json]:
+def _walk_nodes(mapping: Json, last: object) -> list[Json]:
     """The nodes of the conversation as it was left, oldest first: other branches were given up."""
     nodes: list[Json] = []
     seen = set[str]()
@@ -157,7 +157,7 @@ def _convert_node(node: Json) -> dict[str, object] | None:
     author, content = message.get("author"), message.get("content")
     parts = content.get("parts") if is_object(content) else None
     text = "\n".join(part for part in parts if isinstance(part, str)) if is_list(parts) else ""
-    return _message(
+    return _make_message(
         author.get("role") if is_object(author) else "", text, message.get("id"), message.get("create_time")
     )
 
@@ -169,11 +169,13 @@ def _is_claude(value: Any) -> bool:
     return is_object(value) and is_list(value.get("chat_messages"))
 
 
-def _convert_claude(values: Sequence[Json], _: str) -> Iterator[Conversation]:
+def _convert_claude(values: Sequence[Json], _: str) -> Iterator[ExportedConversation]:
     for value in values:
         said = (one for one in value["chat_messages"] if is_object(one))
-        messages = (_message(one.get("sender"), _text_of(one), one.get("uuid"), one.get("created_at")) for one in said)
-        yield Conversation(f"claude {value.get('uuid')}", tuple(filter(None, messages)))
+        messages = (
+            _make_message(one.get("sender"), _text_of(one), one.get("uuid"), one.get("created_at")) for one in said
+        )
+        yield ExportedConversation(f"claude {value.get('uuid')}", tuple(filter(None, messages)))
 
 
 def _text_of(one: Json) -> str:
@@ -189,27 +191,27 @@ def _is_mem0(value: Any) -> bool:
     return is_object(value) and isinstance(value.get("memory"), str)
 
 
-def _convert_mem0(values: Sequence[Json], _: str) -> Iterator[Conversation]:
-    messages = (_message("user", one["memory"], one.get("id"), one.get("created_at")) for one in values)
-    yield Conversation(MEM0, tuple(filter(None, messages)), are_facts=True)
+def _convert_mem0(values: Sequence[Json], _: str) -> Iterator[ExportedConversation]:
+    messages = (_make_message("user", one["memory"], one.get("id"), one.get("created_at")) for one in values)
+    yield ExportedConversation(MEM0, tuple(filter(None, messages)), are_facts=True)
 
 
 def _is_message(value: Any) -> bool:
     return is_object(value) and isinstance(value.get("content"), str) and value.get("role", "user") in ROLES
 
 
-def _convert_messages(values: Sequence[Json], stem: str) -> Iterator[Conversation]:
+def _convert_messages(values: Sequence[Json], stem: str) -> Iterator[ExportedConversation]:
     sessions: dict[str, list[dict[str, object]]] = {}
     for number, one in enumerate(values, 1):
         session = str(one.get("session") or stem)[:80]
-        made = _message(one.get("role", "user"), one["content"], one.get("id", number), one.get("at"))
+        made = _make_message(one.get("role", "user"), one["content"], one.get("id", number), one.get("at"))
         if made:
             sessions.setdefault(session, []).append(made)
     for session, messages in sessions.items():
-        yield Conversation(session, tuple(messages))
+        yield ExportedConversation(session, tuple(messages))
 
 
-def _message(role: object, text: str, number: object, at: object) -> dict[str, object] | None:
+def _make_message(role: object, text: str, number: object, at: object) -> dict[str, object] | None:
     """A message of the user's or the assistant's; None of anybody else, and of one without words."""
     who = ROLES.get(str(role))
     if who is None or not text.strip():
@@ -230,7 +232,9 @@ def _is_moment(text: str) -> bool:
     return True
 
 
-_PROGRAMS: Mapping[str, tuple[Callable[[Any], bool], Callable[[Sequence[Json], str], Iterable[Conversation]]]] = {
+_PROGRAMS: Mapping[
+    str, tuple[Callable[[Any], bool], Callable[[Sequence[Json], str], Iterable[ExportedConversation]]]
+] = {
     "ChatGPT": (_is_chatgpt, _convert_chatgpt),
     "Claude": (_is_claude, _convert_claude),
     "mem0": (_is_mem0, _convert_mem0),

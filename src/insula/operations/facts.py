@@ -38,7 +38,7 @@ class Fact:
     def text(self) -> str:
         """The fact, in the user's words."""
         line, content = self.memory.line, self.memory.content
-        return content if not line or _letters(line) == _letters(content) else line
+        return content if not line or _visible_letters(line) == _visible_letters(content) else line
 
     @property
     def said(self) -> str:
@@ -105,17 +105,17 @@ async def list_people(store: Store, user: str) -> tuple[Person, ...]:
     if user_id is None:
         return ()
     found = await store.read(stated.list_subjects, user_id, PEOPLE)
-    people = {path: Person(id=path, name=_name(path, [text]), facts=count) for path, count, text in found}
+    people = {path: Person(id=path, name=_subject_name(path, [text]), facts=count) for path, count, text in found}
     pairs = await store.read(stated.named_kin, user_id)
     beside = Counter(one for pair in pairs for one in pair[:2])
     for kin, name, both in pairs:
         known = [people[one].facts for one in (kin, name) if one in people]
         if beside[kin] == beside[name] == 1 and len(known) == 2 and both == min(known):
-            _join(people, kin, name)
+            _join_people(people, kin, name)
     return tuple(sorted(people.values(), key=lambda one: (one.id != USER, -one.facts)))
 
 
-def _join(people: dict[str, Person], kin: str, name: str) -> None:
+def _join_people(people: dict[str, Person], kin: str, name: str) -> None:
     """Let a sister and the one name that stands beside her be one person, by the one of the two that all facts have."""
     first, second = people[kin], people[name]
     more, less = (first, second) if first.facts >= second.facts else (second, first)
@@ -149,29 +149,32 @@ async def describe_facts(store: Store, user: str, found: Sequence[Memory]) -> tu
         await store.read(stated.read_superseded, user_id, ids),
     )
     return tuple(
-        Fact(memory=one, whose=_names(known.get(one.id, ()), one.content), over=ended.get(one.id)) for one in found
+        Fact(memory=one, whose=_subject_names(known.get(one.id, ()), one.content), over=ended.get(one.id))
+        for one in found
     )
 
 
-def _letters(text: str) -> str:
+def _visible_letters(text: str) -> str:
     """What is left of a text without what cannot be seen, or is laid out otherwise in a prompt."""
     return "".join(filter(str.isalnum, text))
 
 
-def _names(made: Iterable[Statement], content: str) -> tuple[str, ...]:
+def _subject_names(made: Iterable[Statement], content: str) -> tuple[str, ...]:
     """Whom statements are about, each once: of a sister who has a name "your sister Ana"."""
     names: dict[str, None] = {}
     for one in made:
         kin = sorted(path for path in one.subjects if "/" in path)
         named = sorted(one.subjects - {NOBODY, *kin})
         if len(kin) == len(named) == 1 and named[0] != USER:
-            names[f"{_name(kin[0], ())} {_name(named[0], [content])}"] = None
+            names[f"{_subject_name(kin[0], ())} {_subject_name(named[0], [content])}"] = None
         else:
-            names |= dict.fromkeys(_name(path, [content]) for path in (*named, *kin) if not path.startswith(SOMEBODY))
+            names |= dict.fromkeys(
+                _subject_name(path, [content]) for path in (*named, *kin) if not path.startswith(SOMEBODY)
+            )
     return tuple(one for one in names if not any(other.endswith(f" {one}") for other in names))
 
 
-def _name(path: str, texts: Sequence[str]) -> str:
+def _subject_name(path: str, texts: Sequence[str]) -> str:
     """What somebody is called: `user/boss/dog` is your boss's dog, and a name is written as the user wrote it."""
     first, *rest = path.split("/")
     if first != USER:

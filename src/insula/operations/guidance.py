@@ -16,7 +16,7 @@ from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.memory.wishes import preference_words as words_of
 from insula.night import curation
-from insula.operations.words import counted, times
+from insula.operations.words import count_noun, count_times
 from insula.text.surface import surface_forms
 from insula.turn.guidance import ActiveLesson, find_lessons
 from insula.worth import Worth
@@ -42,7 +42,7 @@ STATES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guidance:
+class GuidanceItem:
     """A preference, a lesson or a rule."""
 
     id: str
@@ -72,7 +72,7 @@ class Guidance:
     piece: GuidancePiece | None = None
     """As the memory holds it; None for a rule."""
 
-    def holds(self, text: str) -> bool:
+    def holds_words(self, text: str) -> bool:
         """Whether all of some words stand in it, or in what it was learned from."""
         whole = " ".join((self.id, self.text, self.about, *(one.content for one in self.sources))).casefold()
         return all(word in whole for word in text.casefold().split())
@@ -83,7 +83,7 @@ def kind_of(kept: StoredGuidance) -> Kind:
     return "preference" if is_wish(kept) else "lesson"
 
 
-async def list_guidance(store: Store, user: str) -> list[Guidance]:
+async def list_guidance(store: Store, user: str) -> list[GuidanceItem]:
     """The preferences and lessons of a user, what is used no more among them: preferences first, what is used first."""
     pieces = await curation.list_pieces(store, user)
     user_id = await store.nights.find_user_id(user)
@@ -92,7 +92,7 @@ async def list_guidance(store: Store, user: str) -> list[Guidance]:
     return describe_pieces(pieces, {one.id: one for one in quoted}, store.now())
 
 
-def describe_pieces(pieces: Sequence[GuidancePiece], cited: Mapping[int, Cited], now: float) -> list[Guidance]:
+def describe_pieces(pieces: Sequence[GuidancePiece], cited: Mapping[int, Cited], now: float) -> list[GuidanceItem]:
     """Pieces of guidance with all that is known of them.
 
     Args:
@@ -101,11 +101,13 @@ def describe_pieces(pieces: Sequence[GuidancePiece], cited: Mapping[int, Cited],
         now: seconds since the epoch.
     """
     told = {advice.id: advice for advice in find_lessons([one.kept for one in pieces if not one.retired], now)}
-    found = [_describe(one, told.get(one.kept.id), cited, now) for one in pieces]
+    found = [_describe_piece(one, told.get(one.kept.id), cited, now) for one in pieces]
     return sorted(found, key=lambda one: (list(KINDS).index(one.kind), STANDINGS.index(one.standing)))
 
 
-def _describe(piece: GuidancePiece, advice: ActiveLesson | None, cited: Mapping[int, Cited], now: float) -> Guidance:
+def _describe_piece(
+    piece: GuidancePiece, advice: ActiveLesson | None, cited: Mapping[int, Cited], now: float
+) -> GuidanceItem:
     kept = piece.kept
     sources = tuple(cited[each] for each in kept.citations[-SOURCES:] if each in cited)
     if kept.section:
@@ -121,7 +123,7 @@ def _describe(piece: GuidancePiece, advice: ActiveLesson | None, cited: Mapping[
     return replace(made, state=why, standing="gone", waits="", actions=undo, wording="")
 
 
-def _actions(mode: str, *, waits: bool) -> tuple[str, ...]:
+def _allowed_actions(mode: str, *, waits: bool) -> tuple[str, ...]:
     accept = ("accept",) if waits and not mode else ()
     return (*accept, *{MUTED: ("unmute", "forget"), PINNED: ("unpin", "mute", "forget")}.get(mode, _USUAL))
 
@@ -129,7 +131,7 @@ def _actions(mode: str, *, waits: bool) -> tuple[str, ...]:
 _USUAL = ("mute", "forget", "pin")
 
 
-def _when(kept: StoredGuidance, sources: Sequence[Cited]) -> str:
+def _describe_trigger(kept: StoredGuidance, sources: Sequence[Cited]) -> str:
     """When it is used, in the words of the person; a trigger is kept as stems, which are no words."""
     if not kept.trigger:
         return "Always."
@@ -137,27 +139,27 @@ def _when(kept: StoredGuidance, sources: Sequence[Cited]) -> str:
     return f"When you mention {', '.join(named)}." if named else "When its topic comes up."
 
 
-def _describe_wish(wish: StoredGuidance, sources: Sequence[Cited]) -> Guidance:
+def _describe_wish(wish: StoredGuidance, sources: Sequence[Cited]) -> GuidanceItem:
     """What a user wants of every answer, in their own words."""
     used = is_told(wish) and wish.mode != MUTED
-    return Guidance(
+    return GuidanceItem(
         id=wish.name,
         kind="preference",
         text=words_of(wish),
         wording=words_of(wish),
         standing="used" if used else "muted" if wish.mode == MUTED else "waits",
         state=STATES.get(wish.mode, wish.mode) if wish.mode else "used" if used else "said once",
-        about=_when(wish, sources),
+        about=_describe_trigger(wish, sources),
         why="You said so.",
         measured=OWN,
         waits="" if used or wish.mode else "Used after you say it again, or now if you accept it.",
-        actions=_actions(wish.mode, waits=not used),
+        actions=_allowed_actions(wish.mode, waits=not used),
     )
 
 
-def _describe_line(line: StoredGuidance) -> Guidance:
+def _describe_line(line: StoredGuidance) -> GuidanceItem:
     """A line of SOUL.md that a night wrote; the document is told as a whole, so no line of it is compared."""
-    return Guidance(
+    return GuidanceItem(
         id=line.name,
         kind="lesson",
         text=line.advice,
@@ -165,36 +167,36 @@ def _describe_line(line: StoredGuidance) -> Guidance:
         standing="muted" if line.mode == MUTED else "used",
         state=STATES.get(line.mode, "used"),
         about=f"Always, from SOUL.md: {line.section}.",
-        why=f"A night wrote it, from {counted(len(line.citations), 'message')}.",
+        why=f"A night wrote it, from {count_noun(len(line.citations), 'message')}.",
         measured="SOUL.md is used as a whole",
-        actions=_actions(line.mode, waits=False),
+        actions=_allowed_actions(line.mode, waits=False),
     )
 
 
 def _describe_lesson(
     lesson: StoredGuidance, advice: ActiveLesson | None, sources: Sequence[Cited], now: float
-) -> Guidance:
+) -> GuidanceItem:
     held = [Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence]
     life = assess_guidance(held, now, mode=lesson.mode)
     own = advice is not None and advice.own and not lesson.mode
-    return Guidance(
+    return GuidanceItem(
         id=lesson.name,
         kind="lesson",
         text=lesson.advice,
         wording=lesson.advice,
         standing="used" if advice is not None else "muted" if lesson.mode == MUTED else "waits",
         state="used" if own else STATES.get(life.state, life.state),
-        about=_when(lesson, sources),
+        about=_describe_trigger(lesson, sources),
         why=_describe_counts(life),
         verdict="not measured" if own else life.verdict,
         measured=OWN if own else _describe_effect(life),
         effect=life.effect,
         waits="" if own else _why_it_waits(life, "conversation", life.tally.detections),
-        actions=_actions(lesson.mode, waits=advice is None),
+        actions=_allowed_actions(lesson.mode, waits=advice is None),
     )
 
 
-def describe_rules(found: Iterable[ProjectRule]) -> list[Guidance]:
+def describe_rules(found: Iterable[ProjectRule]) -> list[GuidanceItem]:
     """The rules that coding agents are told: those with evidence, of a person, or on which a person decided."""
     return [_describe_rule(one) for one in found if _is_shown(one)]
 
@@ -203,11 +205,11 @@ def _is_shown(rule: ProjectRule) -> bool:
     return bool(rule.life.tally.records or rule.source or rule.wish or rule.life.state != PROPOSED)
 
 
-def _describe_rule(rule: ProjectRule) -> Guidance:
+def _describe_rule(rule: ProjectRule) -> GuidanceItem:
     life = rule.life
     waits = rule.wish is not None and not life.is_told and life.state != MUTED
     accept = ("accept",) if waits else ()
-    return Guidance(
+    return GuidanceItem(
         id=rule.id,
         kind="rule",
         text=rule.advice,
@@ -227,8 +229,12 @@ def _describe_counts(life: Life) -> str:
     tally = life.tally
     if not tally.records:
         return "No session has shown anything yet."
-    needed = f"Missed in {counted(tally.detections, 'session')} without it" if tally.detections else ""
-    told = f"followed {times(tally.suppressions)} and ignored {times(tally.breaches)}" if tally.shown_count else ""
+    needed = f"Missed in {count_noun(tally.detections, 'session')} without it" if tally.detections else ""
+    told = (
+        f"followed {count_times(tally.suppressions)} and ignored {count_times(tally.breaches)}"
+        if tally.shown_count
+        else ""
+    )
     said = "; ".join(filter(None, (needed, told))) or "Not needed so far"
     return f"{said[0].upper()}{said[1:]}."
 

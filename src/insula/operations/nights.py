@@ -14,7 +14,7 @@ UNDER_WAY = 300.0
 """Seconds since its last phase after which a night that has not ended was stopped."""
 
 
-class Undo(NamedTuple):
+class UndoAction(NamedTuple):
     """What takes a change back: a decision on a piece of guidance, or on a memory."""
 
     of: Literal["guidance", "memory"]
@@ -27,19 +27,19 @@ class Undo(NamedTuple):
         return f"insula {self.of} {self.do} {self.id}"
 
 
-class Change(NamedTuple):
+class NightChange(NamedTuple):
     """Something that a night changed."""
 
     text: str
-    undo: Undo | None = None
+    undo: UndoAction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class NightChanges:
     """A night, by what it changed."""
 
     night: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[NightChange, ...] = ()
     failed: tuple[str, ...] = ()
     """Why steps of it failed."""
     skipped: str = ""
@@ -50,7 +50,7 @@ class Changes:
     """Whether somebody is at it now, here or on another machine."""
 
 
-def list_nights(reports: Iterable[StoredPhaseReport], now: float = math.inf) -> list[Changes]:
+def list_nights(reports: Iterable[StoredPhaseReport], now: float = math.inf) -> list[NightChanges]:
     """The nights of the journal, the latest first.
 
     Args:
@@ -62,20 +62,20 @@ def list_nights(reports: Iterable[StoredPhaseReport], now: float = math.inf) -> 
         found.setdefault(one.night, []).append(one)
     latest = next(reversed(found), "")
     return [
-        Changes(
+        NightChanges(
             night=night,
-            changes=_list((describe_journalled(one.phase, one.report), one.report) for one in done),
+            changes=_list_steps((describe_journalled(one.phase, one.report), one.report) for one in done),
             **(_describe_progress(done, now) if night == latest else {}),
         )
         for night, done in reversed(found.items())
     ]
 
 
-def describe_report(report: SleepReport) -> Changes:
+def describe_report(report: SleepReport) -> NightChanges:
     """The night that was just run."""
-    return Changes(
+    return NightChanges(
         night=report.date,
-        changes=_list((describe_phase(one), one.found) for one in report.phases if one.state != "failed"),
+        changes=_list_steps((describe_phase(one), one.found) for one in report.phases if one.state != "failed"),
         failed=tuple(f"{describe_phase(one).title}: {one.why}" for one in report.failed),
         skipped=report.skipped,
     )
@@ -89,37 +89,39 @@ def _describe_progress(done: Sequence[StoredPhaseReport], now: float) -> dict[st
     return {"progress": said, "goes_on": goes_on}
 
 
-def _list(steps: Iterable[tuple[PhaseAccount, Mapping[str, Any]]]) -> tuple[Change, ...]:
+def _list_steps(steps: Iterable[tuple[PhaseAccount, Mapping[str, Any]]]) -> tuple[NightChange, ...]:
     """What steps changed, in the order of a night; what two of them say of one piece of guidance stands once."""
     known = list(steps)
     reports = {one.name: report for one, report in known}
-    changes, seen = list[Change](), set[Undo | None]()
+    changes, seen = list[NightChange](), set[UndoAction | None]()
     for one in order_phases(one for one, _ in known):
         if one.is_quiet or one.name == PhaseName.FILE:  # which only writes down what the others changed
             continue
         texts = one.found or ((one.said,) if one.said != DONE else ())
         undos = [*_list_undos(one.name, reports[one.name]), *[None] * len(texts)]
-        made = (Change(f"{text[:1].upper()}{text[1:]}", undo) for text, undo in zip(texts, undos, strict=False))
+        made = (NightChange(f"{text[:1].upper()}{text[1:]}", undo) for text, undo in zip(texts, undos, strict=False))
         changes += [change for change in made if change.undo is None or change.undo not in seen]
         seen.update(change.undo for change in changes)
-        changes += [Change(each.format_line()) for each in one.effects]
+        changes += [NightChange(each.format_line()) for each in one.effects]
     return tuple(changes)
 
 
-def _list_undos(name: str, found: Mapping[str, Any]) -> list[Undo | None]:
+def _list_undos(name: str, found: Mapping[str, Any]) -> list[UndoAction | None]:
     """What takes back each line of a step, in their order."""
     try:
         match name:
             case PhaseName.MISTAKES:
                 told = [name_of(one["key"], "") for one in found["lessons"] if one.get("told", True)]
-                return [Undo("guidance", "forget", each) for each in (*told, *(one["id"] for one in found["wishes"]))]
+                return [
+                    UndoAction("guidance", "forget", each) for each in (*told, *(one["id"] for one in found["wishes"]))
+                ]
             case PhaseName.SOUL:
                 return [
-                    Undo("guidance", "forget" if one["kind"] == "added" else "undo", one["id"])
+                    UndoAction("guidance", "forget" if one["kind"] == "added" else "undo", one["id"])
                     for one in found["changes"]
                 ]
             case PhaseName.CONSOLIDATION:
-                return [Undo("memory", "undo", str(one)) for one in found["forgotten"][:1]]
+                return [UndoAction("memory", "undo", str(one)) for one in found["forgotten"][:1]]
             case _:
                 return []
     except (KeyError, TypeError, AttributeError):

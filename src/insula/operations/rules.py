@@ -34,7 +34,7 @@ FIGURES = ("estimate", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ProjectRules:
     """The rules as they stand in a project.
 
     Attributes:
@@ -45,43 +45,43 @@ class Rules:
     home: str
     project: str = ""
 
-    def compile(self) -> list[ProjectRule]:
+    def compile_rules(self) -> list[ProjectRule]:
         """All rules as they stand, those without evidence among them."""
         return digest.compile_rules(self.home, self.project, time.time())
 
-    def list(self, everything: bool = False) -> "Sequence[ProjectRule]":
+    def list_rules(self, everything: bool = False) -> "Sequence[ProjectRule]":
         """The rules that there is anything to say of; or all."""
-        return [rule for rule in self.compile() if everything or self._is_worth_a_row(rule)]
+        return [rule for rule in self.compile_rules() if everything or self._is_worth_a_row(rule)]
 
-    def get(self, name: str) -> ProjectRule:
+    def get_rule(self, name: str) -> ProjectRule:
         """The rule of an id.
 
         Raises:
             InputError: there is none.
         """
-        self.check(name)
-        return next(rule for rule in self.compile() if rule.id == name)
+        self.check_rule(name)
+        return next(rule for rule in self.compile_rules() if rule.id == name)
 
-    def check(self, name: str) -> None:
+    def check_rule(self, name: str) -> None:
         """See that there is a rule.
 
         Raises:
             InputError: there is none; the sentence names those that there are.
         """
-        if not self.has(name):
-            raise InputError(f"There is no rule {name!r}; the rules are {', '.join(self._known())}.")
+        if not self.has_rule(name):
+            raise InputError(f"There is no rule {name!r}; the rules are {', '.join(self._known_ids())}.")
 
-    def has(self, name: str) -> bool:
+    def has_rule(self, name: str) -> bool:
         """Whether there is a rule of this id."""
-        return name in self._known()
+        return name in self._known_ids()
 
     def find_wish(self, name: str) -> Wish | None:
         """What the user asked for, where the rule is in their own words."""
-        return next((wish for wish in self._wishes() if wish.id == name), None)
+        return next((wish for wish in self._read_wishes() if wish.id == name), None)
 
     def list_unreviewed(self) -> "Sequence[ProjectRule]":
         """What the user said once, which is no rule before they say it again: the oldest first."""
-        waiting = [rule for rule in self.compile() if rule.wish is not None and rule.life.state == HEARD]
+        waiting = [rule for rule in self.compile_rules() if rule.wish is not None and rule.life.state == HEARD]
         return sorted(waiting, key=lambda rule: rule.wish.times[0].at if rule.wish else 0.0)
 
     def scope_of(self, rule: ProjectRule) -> str:
@@ -91,37 +91,39 @@ class Rules:
             return PROJECT if guidance.find_mode(here, self.project) == rule.life.state else EVERYWHERE
         return rule.scope if rule.life.tally.records or rule.wish else EVERYWHERE
 
-    def decide(self, name: str, do: str, *, here: bool = False) -> bool:
+    def decide_rule(self, name: str, do: str, *, here: bool = False) -> bool:
         """Accept, mute or pin a rule, or undo that; False where it is so already. What was asked for is one project's.
 
         Raises:
             InputError: there is no such rule, or it is nothing that the user asked for.
             StoreFull: the decision cannot be written.
         """
-        self.check(name)
+        self.check_rule(name)
         wish = self.find_wish(name)
         if do == "accept" and wish is None:
             raise InputError(f"{name!r} is nothing that you asked for in this project; to tell a rule always, pin it.")
-        scope = self._scope(here or wish is not None)
+        scope = self._decision_scope(here or wish is not None)
         mode = guidance.find_mode(evidence.read_decisions(self.home).get(name, []), scope)
         if (mode == _MEANS[do]) != do.startswith("un"):
             return False
-        self.write(GuidanceDecision(do=do, rule=name, scope=scope, at=time.time()))
+        self.write_decision(GuidanceDecision(do=do, rule=name, scope=scope, at=time.time()))
         return True
 
-    def forget(self, name: str, *, here: bool = False) -> None:
+    def forget_rule(self, name: str, *, here: bool = False) -> None:
         """Begin anew with a rule: what was seen of it no longer counts; the words of the user's own are erased.
 
         Raises:
             InputError: there is no such rule.
             StoreFull: it cannot be written.
         """
-        self.check(name)
+        self.check_rule(name)
         wish = self.find_wish(name)
-        self.write(
-            GuidanceDecision(do="forget", rule=name, scope=self._scope(here or wish is not None), at=time.time())
+        self.write_decision(
+            GuidanceDecision(
+                do="forget", rule=name, scope=self._decision_scope(here or wish is not None), at=time.time()
+            )
         )
-        with _writing(self.home):
+        with _guard_writing(self.home):
             if wish is not None:
                 corrections.erase_wish(self.home, self.project, wish)
             elif not here:
@@ -144,11 +146,11 @@ class Rules:
         last = max(markers, key=lambda path: path.stat().st_mtime, default=None)
         return (evidence.read_marker(str(last.parent)) if last else None) or Marker()
 
-    def holdout(self) -> float:
+    def read_holdout(self) -> float:
         """The share of sessions from which a rule is withheld."""
         return digest.read_holdout(self.home)
 
-    def describe(self, rule: ProjectRule) -> dict[str, Any]:
+    def describe_rule(self, rule: ProjectRule) -> dict[str, Any]:
         """Every figure of a rule, for a program."""
         tally, effect = rule.life.tally, effect_of(rule)
         return {
@@ -172,52 +174,52 @@ class Rules:
             "v": 1,
             "project": self.project,
             "holdout": {
-                "share": self.holdout(),
+                "share": self.read_holdout(),
                 "withheld_in_newest_session": list(self.newest_marker().withheld),
             },
-            "rules": [self.describe(rule) for rule in self.list(everything)],
+            "rules": [self.describe_rule(rule) for rule in self.list_rules(everything)],
             **history,
         }
 
-    def export(self) -> dict[str, Any]:
+    def export_rules(self) -> dict[str, Any]:
         """The rules and their counts, to be shared: no session, project, path or time, and none of the user's words."""
-        shared = [one for one in self.compile() if one.wish is None and (one.life.tally.records or one.source)]
+        shared = [one for one in self.compile_rules() if one.wish is None and (one.life.tally.records or one.source)]
         return {"v": 1, "kind": KIND, "rules": [export_rule(rule) for rule in shared]}
 
-    def import_one(self, entry: object, source: str) -> "Imported":
+    def import_one(self, entry: object, source: str) -> "ImportedRule":
         """Take over a rule of a file; it waits for evidence here.
 
         Raises:
             InputError: it cannot be taken over.
         """
         pattern, advice = _check_entry(entry)
-        there = next((one for one in self.compile() if (one.pattern, one.advice) == (pattern, advice)), None)
+        there = next((one for one in self.compile_rules() if (one.pattern, one.advice) == (pattern, advice)), None)
         if there is not None:
-            return Imported(there.id, advice, is_new=False)
+            return ImportedRule(there.id, advice, is_new=False)
         name = f"{pattern}-{fingerprint(advice, 6)}"
         word = GuidanceDecision(
             do="import", rule=name, scope=EVERYWHERE, at=time.time(), advice=advice, pattern=pattern
         )
-        self.write(word.replace(source=screen_text(source, 60).text))
-        return Imported(name, advice, is_new=True)
+        self.write_decision(word.replace(source=screen_text(source, 60).text))
+        return ImportedRule(name, advice, is_new=True)
 
-    def write(self, decision: GuidanceDecision) -> None:
+    def write_decision(self, decision: GuidanceDecision) -> None:
         """Write a decision down.
 
         Raises:
             StoreFull: it cannot be written.
         """
-        with _writing(self.home):
+        with _guard_writing(self.home):
             evidence.write_decision(self.home, decision)
 
-    def _scope(self, here: bool) -> str:
+    def _decision_scope(self, here: bool) -> str:
         return self.project if here else EVERYWHERE
 
-    def _known(self) -> "Sequence[str]":
+    def _known_ids(self) -> "Sequence[str]":
         imported = evidence.list_imported(evidence.read_decisions(self.home))
-        return [*BY_ID, *imported, *(wish.id for wish in self._wishes())]
+        return [*BY_ID, *imported, *(wish.id for wish in self._read_wishes())]
 
-    def _wishes(self) -> "Sequence[Wish]":
+    def _read_wishes(self) -> "Sequence[Wish]":
         return corrections.group_corrections(corrections.read_corrections(self.home, self.project))
 
     def _is_worth_a_row(self, rule: ProjectRule) -> bool:
@@ -229,7 +231,7 @@ class Rules:
         )
 
 
-class Imported(NamedTuple):
+class ImportedRule(NamedTuple):
     """A rule of a file, taken over or here already."""
 
     id: str
@@ -238,7 +240,7 @@ class Imported(NamedTuple):
 
 
 @contextmanager
-def _writing(home: str) -> Generator[None]:
+def _guard_writing(home: str) -> Generator[None]:
     """A block in which what cannot be written is said in a sentence."""
     try:
         yield
@@ -249,11 +251,11 @@ def _writing(home: str) -> Generator[None]:
 
 def find_everywhere(home: str) -> "Sequence[tuple[ProjectRule, str]]":
     """The rules for all projects, and what was asked for in each, with the project where it is one's alone."""
-    found = [(rule, "") for rule in Rules(home).compile()]
+    found = [(rule, "") for rule in ProjectRules(home).compile_rules()]
     return found + [
         (rule, project)
         for project in corrections.list_projects(home)
-        for rule in Rules(home, project).compile()
+        for rule in ProjectRules(home, project).compile_rules()
         if rule.wish is not None and rule.life.state != HEARD
     ]
 
@@ -268,11 +270,11 @@ def decide_everywhere(home: str, name: str, do: str) -> None:
     project = next((project for rule, project in find_everywhere(home) if rule.id == name), None)
     if project is None or do not in (*DO, "forget"):
         raise InputError("The form names no rule that is there, or nothing that can be done; go back and choose anew.")
-    known = Rules(home, project)
+    known = ProjectRules(home, project)
     if do == "forget":
-        known.forget(name, here=bool(project))
+        known.forget_rule(name, here=bool(project))
     else:
-        known.decide(name, do, here=bool(project))
+        known.decide_rule(name, do, here=bool(project))
 
 
 def is_decided(rule: ProjectRule) -> bool:
@@ -322,7 +324,7 @@ def read_entries(text: str, name: str) -> "Sequence[object]":
         raise InputError(
             f"{name!r} is no JSON ({error}); give a file that `insula guidance rules export` wrote."
         ) from error
-    entries = _fields(record).get("rules")
+    entries = _read_fields(record).get("rules")
     if not isinstance(entries, list):
         raise InputError(f'{name!r} holds no list of "rules"; give a file that `insula guidance rules export` wrote.')
     if len(cast("list[object]", entries)) > ENTRIES:
@@ -336,7 +338,7 @@ def _check_entry(entry: object) -> tuple[str, str]:
     Raises:
         InputError: it cannot be taken over.
     """
-    pattern, advice = _fields(entry).get("pattern"), _fields(entry).get("advice")
+    pattern, advice = _read_fields(entry).get("pattern"), _read_fields(entry).get("advice")
     if not isinstance(pattern, str) or not isinstance(advice, str) or not advice.strip():
         raise InputError('it has no "pattern" and "advice" that are texts; mend the file.')
     if pattern not in BY_ID:
@@ -350,5 +352,5 @@ def _check_entry(entry: object) -> tuple[str, str]:
     return pattern, safe.text
 
 
-def _fields(record: object) -> Mapping[str, object]:
+def _read_fields(record: object) -> Mapping[str, object]:
     return cast("dict[str, object]", record) if isinstance(record, dict) else {}

@@ -33,17 +33,17 @@ from insula.server.api import (
 from insula.server.door.attempts import Attempts
 from insula.server.door.bodies import Bodies
 from insula.server.door.crowd import Crowd
-from insula.server.door.gate import Gate
-from insula.server.door.headers import Armoured
+from insula.server.door.gate import HostGate
+from insula.server.door.headers import SecurityHeaders
 from insula.server.door.witness import Witness
-from insula.server.live import Live
+from insula.server.live import LiveLedger
 from insula.server.page import routes
-from insula.server.page.visitors import failure
-from insula.server.rests import resting
+from insula.server.page.visitors import failure_page
+from insula.server.rests import run_rests
 from insula.server.service import Service
-from insula.server.timer import running
-from insula.server.turns import Turns
-from insula.server.users import caller
+from insula.server.timer import run_timer
+from insula.server.turns import RunningTurns
+from insula.server.users import find_caller
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ Where the server has no tokens, a request names its user; where it has, each req
 user is. Every failure is `application/problem+json` (RFC 9457), and its `detail` says what to do."""
 
 
-class Files(StaticFiles):
+class CachedFiles(StaticFiles):
     """Files of ours, which a browser may keep and asks about each time."""
 
     async def get_response(self, path: str, scope: MutableMapping[str, Any]) -> Response:
@@ -86,23 +86,23 @@ def create_app(service: Service) -> FastAPI:
     Args:
         service: the agent; whoever opened its store closes it.
     """
-    live, turns, metacognition = Live(), Turns(), service.chat.metacognition
+    live, turns, metacognition = LiveLedger(), RunningTurns(), service.chat.metacognition
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         try:
-            await metacognition.engine.restore()
+            await metacognition.engine.restore_state()
         except StoreError as error:
             log.warning("The snapshots of before cannot be read: %s", error)
-        unsubscribe = metacognition.subscribe(live.notice)
+        unsubscribe = metacognition.subscribe(live.wake_listeners)
         store = metacognition.store
-        watch = asyncio.create_task(live.watch(store, service.keys.stamp))
+        watch = asyncio.create_task(live.watch_store(store, service.keys.file_stamp))
         try:
-            async with running(service), resting(service):
+            async with run_timer(service), run_rests(service):
                 yield
         finally:
-            live.close()
-            await turns.finish()
+            live.close_streams()
+            await turns.finish_all()
             unsubscribe()
             watch.cancel()
             with suppress(asyncio.CancelledError):
@@ -117,22 +117,22 @@ def create_app(service: Service) -> FastAPI:
         openapi_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses=problems.documented(400, 500, 503),
+        responses=problems.document_problems(400, 500, 503),
     )
     app.state.service, app.state.live, app.state.turns = service, live, turns
     app.state.attempts = Attempts()
-    problems.install(app, failure)
+    problems.install_handlers(app, failure_page)
 
-    @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])
-    async def described() -> dict[str, Any]:
+    @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(find_caller)])
+    async def describe_routes() -> dict[str, Any]:
         return app.openapi()
 
     for router in ROUTERS:
         app.include_router(router)
-    app.mount("/static", Files(directory=STATIC), name="static")
+    app.mount("/static", CachedFiles(directory=STATIC), name="static")
     app.add_middleware(Witness, service=service)
     app.add_middleware(Bodies)  # the last that is added is the outermost
-    app.add_middleware(Gate, hosts=service.hosts)
+    app.add_middleware(HostGate, hosts=service.hosts)
     app.add_middleware(Crowd)
-    app.add_middleware(Armoured)
+    app.add_middleware(SecurityHeaders)
     return app

@@ -26,7 +26,7 @@ BACK = 3
 
 
 @dataclass(slots=True, eq=False)
-class Room:
+class ListenerRoom:
     """Where the listeners of one user wait."""
 
     listeners: int = 0
@@ -36,7 +36,7 @@ class Room:
     """Looks at the ledger that are under way, by the place after which they look: listeners share them."""
 
 
-class Live:
+class LiveLedger:
     """Wakes the listeners of a user whose ledger has grown.
 
     Attributes:
@@ -46,17 +46,17 @@ class Live:
     def __init__(self, most: int = LISTENERS) -> None:
         self.closed = False
         self._most = most
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, ListenerRoom] = {}
         self._ends: deque[int] = deque(maxlen=BACK)
 
     @contextmanager
-    def listening(self, user: str) -> Generator[Room]:
+    def add_listener(self, user: str) -> Generator[ListenerRoom]:
         """Be a listener of a user within the block.
 
         Raises:
             HTTPException: 429, the user has too many.
         """
-        room = self._rooms.setdefault(user, Room())
+        room = self._rooms.setdefault(user, ListenerRoom())
         if room.listeners >= self._most:
             raise HTTPException(429, f"{self._most} streams of this user are open already; close one of them.")
         room.listeners += 1
@@ -67,17 +67,17 @@ class Live:
             if not room.listeners:
                 del self._rooms[user]
 
-    def notice(self, signal: Signal) -> None:
+    def wake_listeners(self, signal: Signal) -> None:
         """Wake the listeners of the user of a signal."""
-        self._wake(signal.user)
+        self._wake_user(signal.user)
 
-    def close(self) -> None:
+    def close_streams(self) -> None:
         """End all streams."""
         self.closed = True
         for user in list(self._rooms):
-            self._wake(user)
+            self._wake_user(user)
 
-    async def watch(self, store: Store, tokens: Callable[[], object] = lambda: None) -> None:
+    async def watch_store(self, store: Store, tokens: Callable[[], object] = lambda: None) -> None:
         """Look again and again, as long as anybody listens, for what other processes wrote, and for other tokens."""
         known = tokens()
         while True:
@@ -88,14 +88,14 @@ class Live:
                 self._ends.clear()
                 continue
             try:
-                users = await self._look(store)
+                users = await self._look_for_news(store)
             except StoreError as error:
                 log.warning("The ledger cannot be read: %s", error)
                 continue
             for user in users:
-                self._wake(user)
+                self._wake_user(user)
 
-    async def _look(self, store: Store) -> list[str]:
+    async def _look_for_news(self, store: Store) -> list[str]:
         """Who is to be woken: all where it is not known what they have seen."""
         if not self._ends:
             self._ends.append(await store.read(views.ledger_end))
@@ -104,7 +104,7 @@ class Live:
         self._ends.append(end)
         return users
 
-    def _wake(self, user: str) -> None:
+    def _wake_user(self, user: str) -> None:
         if room := self._rooms.get(user):
             room.grown.set()
             room.grown, room.reads = asyncio.Event(), {}

@@ -50,7 +50,7 @@ STATUSES: Mapping[type[errors.InsulaError], int] = {
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-class Fault(BaseModel):
+class RequestFault(BaseModel):
     """One thing that is wrong with a request."""
 
     where: str
@@ -75,11 +75,11 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    faults: list[Fault] | None = None
+    faults: list[RequestFault] | None = None
     """Of a request that does not fit: each thing that is wrong with it."""
 
     @classmethod
-    def of_status(cls, status: int, detail: str, faults: Sequence[Fault] = ()) -> "Problem":
+    def of_status(cls, status: int, detail: str, faults: Sequence[RequestFault] = ()) -> "Problem":
         """The problem that a status of HTTP says all about."""
         return cls(title=HTTPStatus(status).phrase, status=status, detail=detail, faults=list(faults) or None)
 
@@ -92,7 +92,7 @@ class Problem(BaseModel):
             type=f"urn:insula:{words.replace(' ', '-').lower()}",
             title=words.capitalize(),
             status=status_of(kind),
-            detail=f"{service.told(str(error))} {note}".strip(),
+            detail=f"{service.hide_machine(str(error))} {note}".strip(),
         )
 
     @classmethod
@@ -101,7 +101,7 @@ class Problem(BaseModel):
         kind = type(error).__name__
         return cls.of_status(500, f"Insula failed on this request ({kind}); the log says more. Try again.")
 
-    def answer(self, headers: Mapping[str, str] | None = None) -> Response:
+    def make_response(self, headers: Mapping[str, str] | None = None) -> Response:
         """The response that says it."""
         waits = {"Retry-After": str(RETRY_SECONDS)} if self.status in {429, 503} else {}
         return JSONResponse(
@@ -114,7 +114,7 @@ def status_of(kind: type[errors.InsulaError]) -> int:
     return next(STATUSES[each] for each in kind.__mro__ if each in STATUSES)
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def document_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route that may answer with problems of these statuses."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
@@ -124,7 +124,7 @@ ForPeople = Callable[[Exception, Service], Response | None]
 """Makes the page that says what went wrong; None where there is a better answer."""
 
 
-def install(app: FastAPI, for_people: ForPeople) -> None:
+def install_handlers(app: FastAPI, for_people: ForPeople) -> None:
     """Answer every error of the application with a problem, or with a page for a person, and describe what that is."""
     described = app.openapi
 
@@ -143,7 +143,7 @@ def install(app: FastAPI, for_people: ForPeople) -> None:
 async def _on_ours(request: Request, error: Exception) -> Response:
     ours, service = cast(errors.InsulaError, error), cast(Service, request.app.state.service)
     log.warning("%s", ours)
-    return Problem.of_error(ours, service).answer()
+    return Problem.of_error(ours, service).make_response()
 
 
 async def _on_http(for_people: ForPeople, request: Request, error: Exception) -> Response:
@@ -156,7 +156,7 @@ async def _on_http(for_people: ForPeople, request: Request, error: Exception) ->
     known = _FOR_PEOPLE if person else _REMEDIES
     detail = http.detail if ours else known.get(http.status_code, http.detail)
     shown = for_people(HTTPException(http.status_code, detail), request.app.state.service) if person else None
-    return shown or Problem.of_status(http.status_code, str(detail)).answer(http.headers)
+    return shown or Problem.of_status(http.status_code, str(detail)).make_response(http.headers)
 
 
 _FOR_PEOPLE: Mapping[int, str] = {
@@ -178,17 +178,17 @@ def _is_for_a_person(request: Request) -> bool:
 
 async def _on_invalid(_: Request, error: Exception) -> Response:
     found = cast("Sequence[Mapping[str, Any]]", cast(RequestValidationError, error).errors())
-    faults = [Fault(where=_where(one["loc"]), why=str(one["msg"])) for one in found[:LISTED]]
+    faults = [RequestFault(where=_describe_location(one["loc"]), why=str(one["msg"])) for one in found[:LISTED]]
     first = faults[0]
     detail = f"The request does not fit: {first.where}: {first.why}. Mend it; /openapi.json says what is expected."
-    return Problem.of_status(422, detail, faults).answer()
+    return Problem.of_status(422, detail, faults).make_response()
 
 
-def _where(location: Sequence[object]) -> str:
-    return shown(".".join(map(str, location)))
+def _describe_location(location: Sequence[object]) -> str:
+    return show_harmless(".".join(map(str, location)))
 
 
-def shown(text: str) -> str:
+def show_harmless(text: str) -> str:
     """A text from a request as an answer may repeat it: short, and without control characters."""
     text = clean_text(text).replace("\n", " ")
     return text if len(text) <= QUOTED else f"{text[:QUOTED]}…"

@@ -24,10 +24,10 @@ AGAIN_SECONDS, SPENT_SECONDS = 300.0, 3_600.0
 
 
 @asynccontextmanager
-async def resting(service: Service) -> AsyncGenerator[None]:
+async def run_rests(service: Service) -> AsyncGenerator[None]:
     """Lines are read between turns as long as the block lasts, where that is wanted and a model is there for it."""
     wanted = service.understanding == "idle" and service.understands
-    async with run_beside(Rests(service).run() if wanted else None):
+    async with run_beside(Rests(service).run_forever() if wanted else None):
         yield
 
 
@@ -39,29 +39,29 @@ class Rests:
         self._store = service.chat.metacognition.store
         self._again: dict[str, float] = {}
 
-    async def run(self) -> None:
+    async def run_forever(self) -> None:
         """Look who rests, again and again; no failure ends it."""
         while True:
             try:
-                await self.look()
+                await self.read_resting()
             except Exception:
-                self._failed()
+                self._count_failure()
                 log.exception("It could not be seen who rests; it is tried again.")
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def look(self) -> None:
+    async def read_resting(self) -> None:
         """Read the next lines of those who rest, a few at once, whoever has waited longest first."""
         now = self._store.now()
         self._again = {user: at for user, at in self._again.items() if now < at}
         found = await self._store.read(unread.list_resting, now, REST_SECONDS, MOST + len(self._again))
         users = iter([user for user in found if user not in self._again])
-        await asyncio.gather(*(self._work(users) for _ in range(AT_ONCE)))
+        await asyncio.gather(*(self._work_users(users) for _ in range(AT_ONCE)))
 
-    async def _work(self, users: Iterator[str]) -> None:
+    async def _work_users(self, users: Iterator[str]) -> None:
         for user in users:
-            await self._read(user)
+            await self._read_user(user)
 
-    async def _read(self, user: str) -> None:
+    async def _read_user(self, user: str) -> None:
         """Read the next lines of a user, within their own boundary."""
         chat, now = self._service.chat, self._store.now()
         try:
@@ -77,12 +77,12 @@ class Rests:
             self._again[user] = now + SPENT_SECONDS
         except InsulaError as error:
             self._again[user] = now + AGAIN_SECONDS
-            self._failed()
+            self._count_failure()
             log.warning("Lines could not be read: %s", type(error).__name__)
         except Exception:
             self._again[user] = now + AGAIN_SECONDS
-            self._failed()
+            self._count_failure()
             log.exception("Lines could not be read; it is tried again.")
 
-    def _failed(self) -> None:
+    def _count_failure(self) -> None:
         self._service.chat.metacognition.engine.telemetry.failures.labels("understanding").inc()

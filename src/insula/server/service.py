@@ -46,7 +46,7 @@ class Service:
     nightly: bool = False
     """Whether nights run by themselves, in quiet hours; else only when somebody asks for one."""
 
-    def told(self, sentence: str) -> str:
+    def hide_machine(self, sentence: str) -> str:
         """A sentence of ours as users may read it: where they have tokens, the machine is not theirs, and files are
         told without the folders that they lie in; the log has them.
         """

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from insula.server.door.bodies import HEAD_BYTES, HEAD_TOO_LARGE, LARGE_HEAD
-from insula.server.live import Live
+from insula.server.live import LiveLedger
 from insula.server.problems import Problem
 
 HEAD_SECONDS = 15.0
@@ -24,7 +24,7 @@ GRACEFUL_SECONDS = 15
 """How long a server that stops waits for requests under way, streams aside: they are ended at once."""
 
 
-class Patience(H11Protocol):
+class PatientProtocol(H11Protocol):
     """A connection that is closed where no request is told of in time: uvicorn waits for ever."""
 
     _deadline: asyncio.TimerHandle | None = None
@@ -35,26 +35,26 @@ class Patience(H11Protocol):
         if len(self.connections) > CONNECTIONS:
             transport.abort()
             return
-        self._wait()
+        self._begin_waiting()
 
     def data_received(self, data: bytes) -> None:
         """Take data in; once a request is there, its own limits hold."""
         before = self.cycle
         super().data_received(data)
         if self.cycle is not before:
-            self._stop()
+            self._stop_waiting()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
-        self._wait()
+        self._begin_waiting()
 
     def send_400_response(self, msg: str) -> None:
         """Say of what is no request why, as every other answer does."""
         failed, why = sys.exc_info()[1], f"{msg.removesuffix('.')}; send one as HTTP/1.1 has it (RFC 9112)."
         too_large = isinstance(failed, h11.RemoteProtocolError) and failed.error_status_hint == HEAD_TOO_LARGE
         problem = Problem.of_status(HEAD_TOO_LARGE, LARGE_HEAD) if too_large else Problem.of_status(400, why)
-        answer = problem.answer({"Connection": "close"})
+        answer = problem.make_response({"Connection": "close"})
         for event in (
             h11.Response(
                 status_code=problem.status,
@@ -69,36 +69,36 @@ class Patience(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
-        self._stop()
+        self._stop_waiting()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        self._stop()
+    def _begin_waiting(self) -> None:
+        self._stop_waiting()
         if not self.transport.is_closing():
-            self._deadline = self.loop.call_later(HEAD_SECONDS, self._late)
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self._close_late)
 
-    def _late(self) -> None:
+    def _close_late(self) -> None:
         under_way = cast(RequestResponseCycle | None, self.cycle)
         if under_way is None or under_way.response_complete:
             self.transport.abort()
 
-    def _stop(self) -> None:
+    def _stop_waiting(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
 
-class Server(uvicorn.Server):
+class StreamServer(uvicorn.Server):
     """A server whose streams end when it stops, which uvicorn would wait for."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop: streams first, then what is under way."""
         app = cast(FastAPI, self.config.app)
-        cast(Live, app.state.live).close()
+        cast(LiveLedger, app.state.live).close_streams()
         await super().shutdown(sockets)
 
 
-def server(app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> Server:
+def make_server(app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> StreamServer:
     """A server of the application, to be awaited with `serve()`.
 
     Args:
@@ -110,7 +110,7 @@ def server(app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> Server:
         app,
         host=host,
         port=port,
-        http=Patience,
+        http=PatientProtocol,
         ws="none",
         lifespan="on",
         proxy_headers=False,
@@ -121,4 +121,4 @@ def server(app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> Server:
         timeout_keep_alive=int(HEAD_SECONDS),  # else 5 s, at which clients give up theirs: a request may cross it
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
     )
-    return Server(config)
+    return StreamServer(config)

@@ -30,13 +30,13 @@ _DIGITS = 8
 
 
 @asynccontextmanager
-async def running(service: Service) -> AsyncGenerator[None]:
+async def run_timer(service: Service) -> AsyncGenerator[None]:
     """The timer runs as long as the block, where the service wants one; a night under way goes on at the next start."""
-    async with run_beside(Timer(service).run() if service.nightly else None):
+    async with run_beside(NightTimer(service).run_forever() if service.nightly else None):
         yield
 
 
-class Timer:
+class NightTimer:
     """Knows whom it has looked after tonight; whether a night is due stands in the store, and survives restarts."""
 
     def __init__(self, service: Service) -> None:
@@ -45,81 +45,81 @@ class Timer:
         self._settled: dict[str, date] = {}
         self._again: dict[str, float] = {}
 
-    async def run(self) -> None:
+    async def run_forever(self) -> None:
         """Look whose moment has come, again and again; no failure ends it."""
         while True:
             try:
-                await self.look()
+                await self.run_due_nights()
             except Exception:
-                self._failed("timer")
+                self._count_failure("timer")
                 log.exception("The night timer could not see who is there; it looks again.")
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def look(self) -> None:
+    async def run_due_nights(self) -> None:
         """Run the nights whose moment has come, a few at once, whoever has waited longest first."""
         now = self._store.now()
         waiting = [user for user in await self._store.nights.list_users() if self._is_time(user, now)]
-        users = iter(sorted(waiting, key=lambda user: moment(user, self._local(user, now).date())))
-        await asyncio.gather(*(self._work(users) for _ in range(AT_ONCE)))
+        users = iter(sorted(waiting, key=lambda user: night_delay(user, self._local_time(user, now).date())))
+        await asyncio.gather(*(self._work_users(users) for _ in range(AT_ONCE)))
 
-    async def _work(self, users: Iterator[str]) -> None:
+    async def _work_users(self, users: Iterator[str]) -> None:
         for user in users:
             if self._is_time(user, self._store.now()):  # the quiet hours may be over by now
-                await self._sleep(user)
+                await self._run_night(user)
 
-    async def _sleep(self, user: str) -> None:
+    async def _run_night(self, user: str) -> None:
         """The night of a user if one is due, within its own boundary."""
         try:
-            done = await self._slept(user)
+            done = await self._has_slept(user)
         except Exception:
             done = False
-            self._failed("night")
+            self._count_failure("night")
             log.exception("A night failed; it goes on in half an hour.")
         now = self._store.now()
         if done:
-            self._settled[user] = self._local(user, now).date()
+            self._settled[user] = self._local_time(user, now).date()
         else:
             self._again[user] = now + AGAIN_SECONDS
 
-    async def _slept(self, user: str) -> bool:
+    async def _has_slept(self, user: str) -> bool:
         """Whether nothing is left to do for a user tonight."""
         if not await is_due(self._store, user, self._service.zone_of(user)):
             return True
-        report = await night(self._service, user)
+        report = await run_user_night(self._service, user)
         for phase in report.failed:
-            self._failed("night")
+            self._count_failure("night")
             log.warning("The phase %s of the night of %s failed; it goes on in half an hour.", phase.name, report.date)
         if not (report.failed or report.skipped):
             log.info("The night of %s is over.", report.date)
         return not report.failed and (not report.skipped or report.gated)
 
     def _is_time(self, user: str, now: float) -> bool:
-        local = self._local(user, now)
+        local = self._local_time(user, now)
         if not BEGINS <= local.time() < ENDS or self._settled.get(user) == local.date():
             return False
         if 0 < self._again.get(user, now) - now <= AGAIN_SECONDS:
             return False
-        return _since(BEGINS, local) >= moment(user, local.date())
+        return _time_since(BEGINS, local) >= night_delay(user, local.date())
 
-    def _local(self, user: str, now: float) -> datetime:
+    def _local_time(self, user: str, now: float) -> datetime:
         return datetime.fromtimestamp(now, self._service.zone_of(user))
 
-    def _failed(self, where: str) -> None:
+    def _count_failure(self, where: str) -> None:
         self._service.chat.metacognition.engine.telemetry.failures.labels(where).inc()
 
 
-def moment(user: str, day: date) -> timedelta:
+def night_delay(user: str, day: date) -> timedelta:
     """How long after quiet hours begin a user's night begins: another lot for each night, so that nobody is always
     the last.
     """
     return SPREAD * (int(hash_text(f"{day} {user}", _DIGITS), 16) / 16**_DIGITS)
 
 
-def _since(begun: time, local: datetime) -> timedelta:
+def _time_since(begun: time, local: datetime) -> timedelta:
     return timedelta(hours=local.hour - begun.hour, minutes=local.minute - begun.minute, seconds=local.second)
 
 
-async def night(service: Service, user: str, *, force: bool = False) -> SleepReport:
+async def run_user_night(service: Service, user: str, *, force: bool = False) -> SleepReport:
     """Run the night of a user, or go on with one that was stopped.
 
     Args:
@@ -141,4 +141,4 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
         zone=service.zone_of(user),
         account=chat.account,
     )
-    return replace(report, phases=tuple(replace(one, why=service.told(one.why)) for one in report.phases))
+    return replace(report, phases=tuple(replace(one, why=service.hide_machine(one.why)) for one in report.phases))

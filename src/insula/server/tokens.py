@@ -52,7 +52,7 @@ class Token(BaseModel):
     operator: bool = False
     """Whether it shows how the nights of all users go: for who looks after the server."""
 
-    def holds(self, now: float) -> bool:
+    def is_valid(self, now: float) -> bool:
         """Whether it still opens anything."""
         return self.expires is None or now < self.expires
 
@@ -73,12 +73,12 @@ NONE_LEFT = "No token is left, so nobody comes in; make one with `insula token n
 _TOKENS = TypeAdapter(tuple[Token, ...])
 
 
-def digest(token: str) -> str:
+def digest_token(token: str) -> str:
     """What is kept of a token's text."""
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def read(path: Path) -> tuple[Token, ...]:
+def read_tokens(path: Path) -> tuple[Token, ...]:
     """The tokens in a file; none where there is no file.
 
     Raises:
@@ -112,7 +112,7 @@ def check_private(path: Path) -> None:
         )
 
 
-def write(path: Path, tokens: Sequence[Token]) -> None:
+def write_tokens(path: Path, tokens: Sequence[Token]) -> None:
     """Put tokens into a file, whole or not at all, for its owner's eyes alone.
 
     Raises:
@@ -128,7 +128,7 @@ def write(path: Path, tokens: Sequence[Token]) -> None:
         raise SettingsError(f"The tokens cannot be written to {str(path)!r} ({foreign.why(error)}).") from error
 
 
-def added(
+def add_token(
     known: Sequence[Token], user: str, name: str, now: float, days: float, *, operator: bool = False
 ) -> tuple[str, tuple[Token, ...]]:
     """A new token's text, which is told once, and all tokens with it.
@@ -144,7 +144,7 @@ def added(
     Raises:
         InputError: the name is taken, too long, or would not be seen as it is.
     """
-    taken = {one.name for one in known if one.holds(now)}
+    taken = {one.name for one in known if one.is_valid(now)}
     name = name or next(f"{user}-{number}" for number in range(1, len(known) + 2) if f"{user}-{number}" not in taken)
     if len(name) > NAME_CHARS + len(user) or not name.isprintable():
         raise InputError(f"A token's name has at most {NAME_CHARS} characters that can be seen; choose another.")
@@ -152,11 +152,11 @@ def added(
         raise InputError(f"There is a token {name!r} already; name this one otherwise, or revoke that one first.")
     text = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
     expires = now + days * DAY if days else None
-    token = Token(name=name, user=user, digest=digest(text), made=now, expires=expires, operator=operator)
+    token = Token(name=name, user=user, digest=digest_token(text), made=now, expires=expires, operator=operator)
     return text, (*(one for one in known if one.name != name), token)
 
 
-def without(known: Sequence[Token], name: str) -> tuple[Token, ...]:
+def remove_token(known: Sequence[Token], name: str) -> tuple[Token, ...]:
     """All tokens but one.
 
     Raises:
@@ -189,14 +189,14 @@ class Keys:
 
     def __bool__(self) -> bool:
         """Whether a request needs a token."""
-        return bool(self.given) or self.stamp() is not None
+        return bool(self.given) or self.file_stamp() is not None
 
     @property
     def are_gone(self) -> bool:
         """Whether requests need a token, and none is in force: the last one was revoked, erased, or is over."""
-        return bool(self) and not self.given and not any(one.holds(self.now()) for one in self._tokens())
+        return bool(self) and not self.given and not any(one.is_valid(self.now()) for one in self._read_tokens())
 
-    def stamp(self) -> tuple[int, ...] | None:
+    def file_stamp(self) -> tuple[int, ...] | None:
         """What tells the file as it is now from any other; None where there is none."""
         try:
             found = self.path.stat() if self.path else None
@@ -204,23 +204,23 @@ class Keys:
             return None
         return (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode) if found else None
 
-    def holder(self, token: str) -> Holder | None:
+    def find_holder(self, token: str) -> Holder | None:
         """Whose token it is; all are compared, each in constant time, so that the time taken tells nothing."""
-        wanted, found = digest(token), None
+        wanted, found = digest_token(token), None
         for user, known in self.given.items():
-            if compare_digest(digest(known), wanted):
+            if compare_digest(digest_token(known), wanted):
                 found = Holder(user, "")
-        for one in self._tokens():
-            if compare_digest(one.digest, wanted) and one.holds(self.now()):
+        for one in self._read_tokens():
+            if compare_digest(one.digest, wanted) and one.is_valid(self.now()):
                 found = Holder(one.user, one.name, one.operator)
         return found
 
-    def _tokens(self) -> tuple[Token, ...]:
-        stamp = self.stamp()
+    def _read_tokens(self) -> tuple[Token, ...]:
+        stamp = self.file_stamp()
         if stamp != self._stamp:
             self._stamp = stamp
             try:
-                self._kept = read(self.path) if self.path else ()
+                self._kept = read_tokens(self.path) if self.path else ()
             except SettingsError as error:
                 log.error("%s", error)
                 self._kept = ()
@@ -229,8 +229,8 @@ class Keys:
 
 def revoke_user(path: Path, user: str) -> int:
     """Take a user's tokens out of a file; returns how many there were."""
-    known = read(path)
+    known = read_tokens(path)
     left = without_user(known, user)
     if len(left) < len(known):
-        write(path, left)
+        write_tokens(path, left)
     return len(known) - len(left)

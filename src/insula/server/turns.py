@@ -17,43 +17,43 @@ WAITING = 100
 
 
 @dataclass(slots=True)
-class Queue:
+class TurnQueue:
     """The turns of one user that are under way, and those that wait."""
 
     room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
     turns: int = 0
 
 
-class Turns:
+class RunningTurns:
     """Work that outlives the request that began it."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._queues: dict[str, Queue] = {}
+        self._queues: dict[str, TurnQueue] = {}
 
-    def of(self, user: str) -> int:
+    def count_turns(self, user: str) -> int:
         """How many turns of a user are under way or wait."""
         return queue.turns if (queue := self._queues.get(user)) else 0
 
-    def queue(self, user: str, turn: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
+    def queue_turn(self, user: str, turn: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
         """Begin a turn of a user as soon as few enough of theirs are under way, in the order in which they came.
 
         A server that stops before it is begun cancels the task, like one that is under way.
         """
-        queue = self._queues.setdefault(user, Queue())
+        queue = self._queues.setdefault(user, TurnQueue())
         queue.turns += 1
-        task = self.start(_queued(queue, turn))
-        task.add_done_callback(lambda _: self._left(user, queue))
+        task = self.start_work(_run_queued(queue, turn))
+        task.add_done_callback(lambda _: self._drop_empty(user, queue))
         return task
 
-    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    def start_work(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Begin work that no cut connection ends; `await asyncio.shield(...)` waits for it."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._over)
+        task.add_done_callback(self._read_exception)
         return task
 
-    async def finish(self, seconds: float = GRACE_SECONDS) -> None:
+    async def finish_all(self, seconds: float = GRACE_SECONDS) -> None:
         """Wait for what is under way, then end what is left of it."""
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=seconds)
@@ -61,23 +61,23 @@ class Turns:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    def _left(self, user: str, queue: Queue) -> None:
+    def _drop_empty(self, user: str, queue: TurnQueue) -> None:
         queue.turns -= 1
         if not queue.turns:
             del self._queues[user]
 
-    def _over(self, task: asyncio.Task[Any]) -> None:
+    def _read_exception(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # it was told to whoever waits; where nobody does any more, it is no news
 
 
-async def _queued(queue: Queue, turn: Callable[[], Coroutine[Any, Any, T]]) -> T:
+async def _run_queued(queue: TurnQueue, turn: Callable[[], Coroutine[Any, Any, T]]) -> T:
     async with queue.room:
         return await turn()
 
 
-class Pieces:
+class ResponsePieces:
     """Pieces of a response on their way to a client: as many as came since the last, in one."""
 
     def __init__(self) -> None:
@@ -85,17 +85,17 @@ class Pieces:
         self._more = asyncio.Event()
         self._ended = False
 
-    def add(self, piece: str) -> None:
+    def add_piece(self, piece: str) -> None:
         """Take a piece in."""
         self._held.append(piece)
         self._more.set()
 
-    def end(self) -> None:
+    def end_pieces(self) -> None:
         """There are no more."""
         self._ended = True
         self._more.set()
 
-    async def read(self, heartbeat: float) -> AsyncGenerator[str]:
+    async def read_pieces(self, heartbeat: float) -> AsyncGenerator[str]:
         """What there is, when the reader can take it; "" where nothing came for `heartbeat` seconds."""
         while self._held or not self._ended:
             if not self._held:

@@ -40,22 +40,22 @@ def service_of(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-async def conflicts(request: Request) -> AsyncGenerator[None]:
+async def turn_into_conflicts(request: Request) -> AsyncGenerator[None]:
     """What a route depends on where only how things stand is in the way of a person's word: that is a conflict."""
     try:
         yield
     except InputError as error:
-        raise HTTPException(409, service_of(request).told(str(error))) from error
+        raise HTTPException(409, service_of(request).hide_machine(str(error))) from error
 
 
-async def refused(request: Request) -> None:
+async def refuse_token(request: Request) -> None:
     """Log a token that is nobody's, and let who sent it wait.
 
     Raises:
         HTTPException: 429, there were too many.
     """
     attempts = cast(Attempts, request.app.state.attempts)
-    seconds = attempts.failed(request.client.host if request.client else "")
+    seconds = attempts.note_failure(request.client.host if request.client else "")
     if seconds is None:
         raise HTTPException(
             429, "Too many tokens that nobody knows came from here; wait ten minutes.", {"Retry-After": str(LONG)}
@@ -63,15 +63,15 @@ async def refused(request: Request) -> None:
     await asyncio.sleep(seconds)
 
 
-async def presented(bearer: Bearer, cookie: Cookie) -> str | None:
+async def presented_token(bearer: Bearer, cookie: Cookie) -> str | None:
     """The token that a request carries."""
     return bearer.credentials if bearer else cookie
 
 
-Presented = Annotated[str | None, Depends(presented)]
+Presented = Annotated[str | None, Depends(presented_token)]
 
 
-async def caller(request: Request, token: Presented) -> str | None:
+async def find_caller(request: Request, token: Presented) -> str | None:
     """The user that a token stands for; None where no tokens are in force.
 
     Raises:
@@ -80,18 +80,18 @@ async def caller(request: Request, token: Presented) -> str | None:
     service = service_of(request)
     if not service.keys:
         return None
-    if token and (holder := service.keys.holder(token)) is not None:
+    if token and (holder := service.keys.find_holder(token)) is not None:
         request.state.holder = holder
         return holder.user
     if token:
-        await refused(request)
+        await refuse_token(request)
     what = "The token is not known here" if token else "The request has no token"
     remedy = "send a known one as “Authorization: Bearer …”, or sign in."
     told = NONE_LEFT if service.keys.are_gone else f"{what}; {remedy}"
     raise HTTPException(401, told, {"WWW-Authenticate": "Bearer"})
 
 
-Caller = Annotated[str | None, Depends(caller)]
+Caller = Annotated[str | None, Depends(find_caller)]
 
 
 def is_operator(request: Request) -> bool:
@@ -100,7 +100,7 @@ def is_operator(request: Request) -> bool:
     return holder.operator if holder is not None else not service_of(request).keys
 
 
-async def operator(request: Request, _: Caller) -> None:
+async def check_operator(request: Request, _: Caller) -> None:
     """What a route depends on that tells of all users together; it speaks for none of them.
 
     Raises:
@@ -114,7 +114,7 @@ async def operator(request: Request, _: Caller) -> None:
         )
 
 
-def settled(caller: str | None, named: str | None, session: str = "any") -> str:
+def settle_user(caller: str | None, named: str | None, session: str = "any") -> str:
     """The user of a request, from the token's word and the request's own.
 
     Raises:
@@ -135,7 +135,7 @@ def settled(caller: str | None, named: str | None, session: str = "any") -> str:
 
 async def current_user(request: Request, caller: Caller, user: Named = None) -> str:
     """The user of a request that has no body: the query names them, or their token does."""
-    request.state.user = settled(caller, user)
+    request.state.user = settle_user(caller, user)
     return request.state.user
 
 

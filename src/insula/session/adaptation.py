@@ -24,7 +24,7 @@ class Figures(Record):
     stm_utilization: float | None = None
 
 
-class Effect(Record):
+class AdaptationEffect(Record):
     """How the figures of the next snapshot differ from those at an adaptation; absent where either is unknown.
 
     A difference is not yet a cause (law 7): whoever shows it says "afterwards", not "because".
@@ -46,7 +46,7 @@ class Adaptation(Record):
     after: int | float | tuple[Stage, ...]
     found: Figures = Figures()
     """What it was made in view of: what was slow already is no effect of it."""
-    effect: Effect | None = None
+    effect: AdaptationEffect | None = None
     """Absent until the next snapshot is known."""
     saved: Saved | None = None
     """What turns went without since, until the lever was moved again; absent while that is nothing."""
@@ -63,21 +63,23 @@ class Adaptation(Record):
         return mine == theirs
 
 
-def settled(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[Adaptation, ...]:
+def settle_effects(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[Adaptation, ...]:
     """The adaptations, those without an effect given the one that the next snapshot shows.
 
     Args:
         adaptations: in the order in which they were made.
         after: the snapshot just taken; an adaptation made at its very moment waits for the next.
     """
-    now = figures(after)
+    now = snapshot_figures(after)
     return tuple(
-        one.model_copy(update={"effect": _effect(one.found, now)}) if one.effect is None and one.at < after.ts else one
+        one.model_copy(update={"effect": _measure_effect(one.found, now)})
+        if one.effect is None and one.at < after.ts
+        else one
         for one in adaptations
     )
 
 
-def figures(seen: Snapshot) -> Figures:
+def snapshot_figures(seen: Snapshot) -> Figures:
     """The figures of a snapshot that an effect is measured by."""
     performance = seen.performance
     return Figures(
@@ -87,13 +89,13 @@ def figures(seen: Snapshot) -> Figures:
     )
 
 
-def _effect(before: Figures, after: Figures) -> Effect:
-    return Effect(
-        latency_p95_ms=_change(before.latency_p95_ms, after.latency_p95_ms),
-        slowdown=_change(before.slowdown, after.slowdown),
-        stm_utilization=_change(before.stm_utilization, after.stm_utilization),
+def _measure_effect(before: Figures, after: Figures) -> AdaptationEffect:
+    return AdaptationEffect(
+        latency_p95_ms=_difference_of(before.latency_p95_ms, after.latency_p95_ms),
+        slowdown=_difference_of(before.slowdown, after.slowdown),
+        stm_utilization=_difference_of(before.stm_utilization, after.stm_utilization),
     )
 
 
-def _change(before: float | None, after: float | None) -> float | None:
+def _difference_of(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else round(after - before, 4)

@@ -16,7 +16,7 @@ STM_LEAVE = 0.70
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class ConditionBand:
     """Where a condition begins and ends; between the two it stays as it is."""
 
     enter: float
@@ -25,11 +25,11 @@ class Band:
     """A value below this ends it."""
 
 
-STM_BAND = Band(STM_ENTER, STM_LEAVE)
-DEGRADED_BAND = Band(2.0, 1.5)
+STM_BAND = ConditionBand(STM_ENTER, STM_LEAVE)
+DEGRADED_BAND = ConditionBand(2.0, 1.5)
 """In multiples of what is usual for the model: who waits twice as long notices (ours; how often chance reaches it is
 measured by `insula bench slowness`)."""
-SEVERE_BAND = Band(4.0, 3.0)
+SEVERE_BAND = ConditionBand(4.0, 3.0)
 """In multiples of what is usual for the model: so slow that stages are skipped (S11; the numbers are ours)."""
 
 
@@ -52,7 +52,7 @@ class Condition:
     since: float | None = None
     """When it last changed, in seconds since the epoch; None where it never has."""
 
-    def observed(self, at: float, value: float | None, band: Band) -> "Condition":
+    def observe_value(self, at: float, value: float | None, band: ConditionBand) -> "Condition":
         """The condition after a value was seen.
 
         Args:
@@ -65,9 +65,9 @@ class Condition:
             active = False
         elif value >= band.enter:
             active = True
-        return self if active == self.active or self._dwells(at) else Condition(active, at)
+        return self if active == self.active or self._is_dwelling(at) else Condition(active, at)
 
-    def _dwells(self, at: float) -> bool:
+    def _is_dwelling(self, at: float) -> bool:
         # A clock that was put back must not hold a condition until it has caught up.
         return self.since is not None and 0 <= at - self.since < DWELL_SECONDS
 
@@ -80,7 +80,7 @@ class Conditions:
     severe: Condition = Condition()
     stm_high: Condition = Condition()
 
-    def observed(self, at: float, slowdown: float | None, utilization: float | None) -> "Conditions":
+    def observe_turn(self, at: float, slowdown: float | None, utilization: float | None) -> "Conditions":
         """The conditions of the next turn.
 
         Args:
@@ -90,9 +90,9 @@ class Conditions:
         """
         return replace(
             self,
-            degraded=self.degraded.observed(at, slowdown, DEGRADED_BAND),
-            severe=self.severe.observed(at, slowdown, SEVERE_BAND),
-            stm_high=self.stm_high.observed(at, utilization, STM_BAND),
+            degraded=self.degraded.observe_value(at, slowdown, DEGRADED_BAND),
+            severe=self.severe.observe_value(at, slowdown, SEVERE_BAND),
+            stm_high=self.stm_high.observe_value(at, utilization, STM_BAND),
         )
 
     @property

@@ -29,7 +29,7 @@ SKIPPED: tuple[Stage, ...] = ("embedding", "assessor_model")
 """What a turn goes without under severe degradation (S11)."""
 
 
-class Speed(TypedDict):
+class SpeedControls(TypedDict):
     """The controls that depend on nothing but how slow the model is."""
 
     history_share: float
@@ -45,7 +45,7 @@ class Regulation:
     """Stages that this turn goes without."""
 
 
-def regulated(settings: Controls, conditions: Conditions) -> Regulation:
+def regulate_controls(settings: Controls, conditions: Conditions) -> Regulation:
     """What a turn may use under the present conditions: the settings themselves where there are none.
 
     Args:
@@ -55,14 +55,14 @@ def regulated(settings: Controls, conditions: Conditions) -> Regulation:
     number = len(conditions.active)
     controls = replace(
         settings,
-        max_context_items=_items(settings, number),
-        consolidation_threshold=_threshold(settings, number),
+        max_context_items=_limit_items(settings, number),
+        consolidation_threshold=_raise_threshold(settings, number),
         **_speed_controls(settings, conditions),
     )
-    return Regulation(controls=controls, skipped=_skipped(conditions))
+    return Regulation(controls=controls, skipped=_skipped_stages(conditions))
 
 
-def changes(
+def record_changes(
     settings: Controls, before: Conditions, after: Conditions, at: float, found: Figures | None = None
 ) -> tuple[Adaptation, ...]:
     """What goes on record when conditions change: each lever that moved, first for what ended, then for what began.
@@ -76,14 +76,14 @@ def changes(
     """
     kept = sum(one in after.active for one in before.active)
     begun: list[Reason] = [reason for reason, since in after.active if (reason, since) not in before.active]
-    made = [*_moved(settings, "stable", len(before.active), kept, at)]
+    made = [*_record_move(settings, "stable", len(before.active), kept, at)]
     for number, reason in enumerate(begun, kept):
-        made += _moved(settings, reason, number, number + 1, at)
+        made += _record_move(settings, reason, number, number + 1, at)
     moved = (one for one in (*made, *_speed_changes(settings, before, after, at)) if one.before != one.after)
     return tuple(one.model_copy(update={"found": found or Figures()}) for one in moved)
 
 
-def returned(settings: Controls, adaptations: Iterable[Adaptation], at: float) -> tuple[Adaptation, ...]:
+def record_return(settings: Controls, adaptations: Iterable[Adaptation], at: float) -> tuple[Adaptation, ...]:
     """What goes on record when a process starts: conditions begin anew, so a lever left moved is back where it was.
 
     Args:
@@ -106,13 +106,13 @@ def returned(settings: Controls, adaptations: Iterable[Adaptation], at: float) -
     )
 
 
-def _items(settings: Controls, conditions: int) -> int:
+def _limit_items(settings: Controls, conditions: int) -> int:
     """Memories for a number of conditions; a limit that is set below the floor is left alone."""
     lowered = math.floor(settings.max_context_items * RETRIEVAL_FACTOR**conditions)
     return min(settings.max_context_items, max(RETRIEVAL_FLOOR, lowered))
 
 
-def _threshold(settings: Controls, conditions: int) -> float:
+def _raise_threshold(settings: Controls, conditions: int) -> float:
     """Threshold for a number of conditions; one that is set above the cap is left alone."""
     if not conditions:
         return settings.consolidation_threshold
@@ -120,38 +120,40 @@ def _threshold(settings: Controls, conditions: int) -> float:
     return max(settings.consolidation_threshold, min(THRESHOLD_CAP, raised))
 
 
-def _degree(conditions: Conditions) -> int:
+def _slowness_degree(conditions: Conditions) -> int:
     """How slow the model is: 0 as usual, 1 degraded, 2 severely."""
     # Times that fall fast may end degradation while severity still dwells.
     return 1 + conditions.severe.active if conditions.degraded.active else 0
 
 
-def _skipped(conditions: Conditions) -> tuple[Stage, ...]:
-    return SKIPPED if _degree(conditions) > 1 else ()
+def _skipped_stages(conditions: Conditions) -> tuple[Stage, ...]:
+    return SKIPPED if _slowness_degree(conditions) > 1 else ()
 
 
-def _speed_controls(settings: Controls, conditions: Conditions) -> Speed:
+def _speed_controls(settings: Controls, conditions: Conditions) -> SpeedControls:
     """What a slow model is spared, and a full working memory is not: history to read, and a second answer."""
-    degree = _degree(conditions)
+    degree = _slowness_degree(conditions)
     return {
         "history_share": min(settings.history_share, HISTORY_SHARES[degree]),
         "retry": 0 if degree else settings.retry,
     }
 
 
-def _moved(settings: Controls, cause: Cause, old: int, new: int, at: float) -> Iterator[Adaptation]:
+def _record_move(settings: Controls, cause: Cause, old: int, new: int, at: float) -> Iterator[Adaptation]:
     """The two levers, each from a number of conditions to another, whether it moved or was at its limit already."""
-    items = _items(settings, old), _items(settings, new)
-    threshold = _threshold(settings, old), _threshold(settings, new)
+    items = _limit_items(settings, old), _limit_items(settings, new)
+    threshold = _raise_threshold(settings, old), _raise_threshold(settings, new)
     yield Adaptation(at=at, lever="max_context_items", reason=cause, before=items[0], after=items[1])
     yield Adaptation(at=at, lever="consolidation_threshold", reason=cause, before=threshold[0], after=threshold[1])
 
 
 def _speed_changes(settings: Controls, before: Conditions, after: Conditions, at: float) -> Iterator[Adaptation]:
     """The levers that only a slow model moves."""
-    cause = DEGRADED if _degree(after) > _degree(before) else "stable"
+    cause = DEGRADED if _slowness_degree(after) > _slowness_degree(before) else "stable"
     old, new = _speed_controls(settings, before), _speed_controls(settings, after)
     share, retry = (old["history_share"], new["history_share"]), (old["retry"], new["retry"])
     yield Adaptation(at=at, lever="history_share", reason=cause, before=share[0], after=share[1])
     yield Adaptation(at=at, lever="retry", reason=cause, before=retry[0], after=retry[1])
-    yield Adaptation(at=at, lever="skipped_stages", reason=cause, before=_skipped(before), after=_skipped(after))
+    yield Adaptation(
+        at=at, lever="skipped_stages", reason=cause, before=_skipped_stages(before), after=_skipped_stages(after)
+    )

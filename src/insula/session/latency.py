@@ -79,7 +79,7 @@ T = TypeVar("T", Latency, Slowness)
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class UsualTime:
     """What a model usually takes: so much in any case, and so much for each token."""
 
     fixed: float
@@ -87,7 +87,7 @@ class Usual:
     shortest: int
     longest: int
 
-    def seconds(self, tokens: int) -> float:
+    def seconds_for(self, tokens: int) -> float:
         """For so many tokens: of fewer than were seen as many as the fewest, of more at most in proportion."""
         known = self.fixed + self.per_token * min(max(tokens, self.shortest), self.longest)
         return known * max(1.0, tokens / self.longest if self.longest else 1.0)
@@ -101,18 +101,18 @@ class Pace:
     """The answers by which the usual is known, oldest first."""
     recent: tuple[Slowness, ...] = ()
 
-    def observed(self, new: Observation) -> "Pace":
+    def observe_answer(self, new: Observation) -> "Pace":
         """The pace after one more answer, which is compared with those before it."""
         before = self.usual.get(new.measure, ())
         normal, recent = fit_usual(before), self.recent
         if normal is not None:
-            times = max(FELT_SECONDS, new.seconds) / max(FELT_SECONDS, normal.seconds(new.tokens))
+            times = max(FELT_SECONDS, new.seconds) / max(FELT_SECONDS, normal.seconds_for(new.tokens))
             recent = (*recent, Slowness(new.at, times))[-KEPT:]
         is_soon = len(before) >= LEAST_USUAL and 0 <= new.at - before[-1].at < APART_SECONDS
         kept = before if is_soon else (*before, new)[-KEPT_USUAL:]
         return replace(self, usual={**self.usual, new.measure: kept}, recent=recent)
 
-    def slowdown(self, now: float) -> float | None:
+    def measure_slowdown(self, now: float) -> float | None:
         """How many times slower than usual the model is now: the median of the last answers.
 
         Args:
@@ -143,7 +143,7 @@ def observe_turn(usage: Usage, at: float) -> Observation | None:
     return None
 
 
-def fit_usual(observations: Sequence[Observation]) -> Usual | None:
+def fit_usual(observations: Sequence[Observation]) -> UsualTime | None:
     """What observations of one measure say is usual: the line of Theil (1950) and Sen (1968) through them.
 
     It stays where it is until a third of them are far off it, and never falls with the number of tokens.
@@ -163,7 +163,7 @@ def fit_usual(observations: Sequence[Observation]) -> Usual | None:
     if fixed < 0:
         fixed, slope = 0.0, float(np.median(seconds / np.maximum(1, tokens)))
     lengths, edge = sorted(answer.tokens for answer in observations), int(EDGE * len(observations))
-    return Usual(fixed, slope, lengths[edge], lengths[-1 - edge])
+    return UsualTime(fixed, slope, lengths[edge], lengths[-1 - edge])
 
 
 def write_pace(pace: Pace) -> dict[str, list[list[float]]]:
@@ -185,7 +185,7 @@ def read_pace(data: Mapping[str, object]) -> Pace:
     return Pace(known)
 
 
-def p95(values: Iterable[float]) -> float | None:
+def percentile_95(values: Iterable[float]) -> float | None:
     """The 95th percentile by nearest rank (the value at rank ⌈0.95·n⌉), in the unit of the values.
 
     Returns:
@@ -212,7 +212,7 @@ def recent_p95(latencies: Iterable[Latency], now: float, *, minimum: int = MINIM
     if not known or len(known) < minimum:
         return None
     frequent = len(known) - bisect_left(known, now - WINDOW_SECONDS, key=_AT)
-    return p95([turn.ms for turn in known[-max(frequent, minimum) :]])
+    return percentile_95([turn.ms for turn in known[-max(frequent, minimum) :]])
 
 
 def _select_recent(timed: Iterable[T], now: float) -> list[T]:

@@ -10,12 +10,19 @@ from typing import Any, NamedTuple, TypeVar
 
 from insula.session.adaptation import Adaptation, Figures
 from insula.session.conditions import DEGRADED_BAND, Conditions, Reason
-from insula.session.control import Regulation, changes, regulated, returned
+from insula.session.control import Regulation, record_changes, record_return, regulate_controls
 from insula.session.latency import KEPT, Latency, Observation, Pace, read_pace, recent_p95, write_pace
-from insula.session.ring import SIZE, Ring, restored
+from insula.session.ring import SIZE, Ring, restore_ring
 from insula.session.saved import Advisory, Lever, Saved
 from insula.session.schedule import INTERVAL, Schedule
-from insula.session.snapshot import Counts, Performance, Snapshot, occupied, take, utilization
+from insula.session.snapshot import (
+    Performance,
+    Snapshot,
+    SnapshotCounts,
+    count_occupied,
+    measure_utilization,
+    take_snapshot,
+)
 from insula.session.stages import StageTimes
 from insula.types import Controls
 from insula.value import is_object
@@ -30,7 +37,7 @@ MODELS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class EndedTurn:
     """What is known of a turn when it is over."""
 
     at: float
@@ -47,7 +54,7 @@ class Ended:
     """What it went without."""
 
 
-class Begun(NamedTuple):
+class TurnAllowance(NamedTuple):
     """What a turn may use, and what that changes."""
 
     regulation: Regulation
@@ -83,7 +90,7 @@ class _Tally:
     ages: list[float] = field(default_factory=list[float])
     saved: dict[tuple[Reason, Lever], Saved] = field(default_factory=dict[tuple[Reason, Lever], Saved])
 
-    def note(self, advisory: Advisory) -> None:
+    def note_advisory(self, advisory: Advisory) -> None:
         """Count what a turn went without."""
         key = advisory.reason, advisory.lever
         self.saved[key] = self.saved.get(key, Saved()) + advisory.saved
@@ -116,7 +123,7 @@ class Regulator:
         size: int = SIZE,
     ) -> None:
         self.settings = settings or Controls()
-        self.ring = Ring(size=size, schedule=Schedule.starting(interval))
+        self.ring = Ring(size=size, schedule=Schedule.start_schedule(interval))
         self.turns = 0
         self.stages = StageTimes()
         self._sessions: OrderedDict[Hashable, _Session] = OrderedDict()
@@ -124,30 +131,30 @@ class Regulator:
         self._tally = _Tally()
         self._restored = False
 
-    def knows(self, session: Hashable) -> bool:
+    def knows_session(self, session: Hashable) -> bool:
         """Whether the session has had a turn that is still in mind."""
         return session in self._sessions
 
-    def resume(self, session: Hashable, saliences: Sequence[float]) -> None:
+    def resume_session(self, session: Hashable, saliences: Sequence[float]) -> None:
         """Take in what the working memory of a session holds."""
-        self._session(session).occupied = occupied(saliences, self.settings.consolidation_threshold)
+        self._find_session(session).occupied = count_occupied(saliences, self.settings.consolidation_threshold)
 
-    def begin(self, session: Hashable, model: str, at: float) -> Begun:
+    def begin_turn(self, session: Hashable, model: str, at: float) -> TurnAllowance:
         """What a turn of a session may use now, with the changes since its turn before on record."""
         if self._restored:
             self._restored = False
-            self.ring = self.ring.noted(returned(self.settings, self.ring.adaptations, at))
-        here = self._session(session)
+            self.ring = self.ring.with_adaptations(record_return(self.settings, self.ring.adaptations, at))
+        here = self._find_session(session)
         before = here.conditions
-        here.conditions = self._conditions(here, model, at)
+        here.conditions = self._read_conditions(here, model, at)
         made: tuple[Adaptation, ...] = ()
         if here.conditions != before:
-            made = changes(self.settings, before, here.conditions, at, self._figures(here, model, at))
-            self.ring = self.ring.noted(made)
+            made = record_changes(self.settings, before, here.conditions, at, self._read_figures(here, model, at))
+            self.ring = self.ring.with_adaptations(made)
             here.moved |= {change.lever: change for change in made}
-        return Begun(regulated(self.settings, here.conditions), here.conditions, made)
+        return TurnAllowance(regulate_controls(self.settings, here.conditions), here.conditions, made)
 
-    def consolidated(
+    def note_consolidation(
         self, session: Hashable, stored: int, ages: Sequence[float], saliences: Sequence[float], threshold: float
     ) -> int:
         """Take in what became of working memory at the end of a turn.
@@ -164,26 +171,26 @@ class Regulator:
         """
         self._tally.stored += stored
         self._tally.ages.extend(ages)
-        self.resume(session, saliences)
-        here, usual = self._session(session), self.settings.consolidation_threshold
+        self.resume_session(session, saliences)
+        here, usual = self._find_session(session), self.settings.consolidation_threshold
         before, here.waiting = here.waiting, sum(usual <= one < threshold for one in saliences)
         return max(0, here.waiting - before)
 
-    def end(self, session: Hashable, model: str, turn: Ended) -> Snapshot | None:
+    def end_turn(self, session: Hashable, model: str, turn: EndedTurn) -> Snapshot | None:
         """Take in what became of a turn; returns the snapshot where one is due."""
         self.turns += 1
         self._note_pace(model, turn)
-        self._note_saved(self._session(session), turn.advisories)
+        self._note_saved(self._find_session(session), turn.advisories)
         if not self.ring.schedule.is_due(self.turns):
             return None
-        here = self._session(session)
-        now = self._conditions(here, model, turn.at)
-        snapshot = self._snapshot(here, now, model, turn)
-        self.ring = self.ring.taken(snapshot, now.reasons)
+        here = self._find_session(session)
+        now = self._read_conditions(here, model, turn.at)
+        snapshot = self._make_snapshot(here, now, model, turn)
+        self.ring = self.ring.with_snapshot(snapshot, now.reasons)
         self._tally = _Tally()
         return snapshot
 
-    def performance(self, model: str, at: float, degraded: bool | None = None) -> Performance:
+    def measure_performance(self, model: str, at: float, degraded: bool | None = None) -> Performance:
         """How fast a model's turns are now.
 
         Args:
@@ -192,44 +199,46 @@ class Regulator:
             degraded: as the session's condition says; by default whether a session that begins now would be.
         """
         known = self._models.get(model, _Model())
-        p95, slowdown = recent_p95(known.recent, at), known.pace.slowdown(at)
+        p95, slowdown = recent_p95(known.recent, at), known.pace.measure_slowdown(at)
         slow = slowdown is not None and slowdown >= DEGRADED_BAND.enter
         return Performance(latency_p95_ms=p95, slowdown=slowdown, degraded=slow if degraded is None else degraded)
 
-    def _figures(self, here: _Session, model: str, at: float) -> Figures:
+    def _read_figures(self, here: _Session, model: str, at: float) -> Figures:
         """The figures in view of which the conditions of a session change."""
-        now = self.performance(model, at)
-        return Figures(latency_p95_ms=now.latency_p95_ms, slowdown=now.slowdown, stm_utilization=self._used(here))
+        now = self.measure_performance(model, at)
+        return Figures(
+            latency_p95_ms=now.latency_p95_ms, slowdown=now.slowdown, stm_utilization=self._measure_utilization(here)
+        )
 
-    def state(self) -> dict[str, Any]:
+    def dump_state(self) -> dict[str, Any]:
         """What is to survive a restart, as plain JSON."""
         usual = {name: write_pace(model.pace) for name, model in self._models.items()}
         ring = self.ring.model_dump(mode="json")
-        return {"ring": ring, "turns": self.turns, "usual": usual, "stages": self.stages.state()}
+        return {"ring": ring, "turns": self.turns, "usual": usual, "stages": self.stages.dump_state()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore_state(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that was written; what cannot be read of it is left out."""
         if not is_object(ring := state.get("ring")):
             return
-        self.ring, self._restored = restored(ring, self.ring.size), True
+        self.ring, self._restored = restore_ring(ring, self.ring.size), True
         known, last = state.get("turns"), self.ring.last
         self.turns = max(self.turns, known if isinstance(known, int) else 0, last.turn_counter if last else 0)
-        self.stages.restore(state.get("stages"))
+        self.stages.restore_state(state.get("stages"))
         usual = state.get("usual")
         for name, values in usual.items() if is_object(usual) else ():
             if is_object(values):
-                self._model(str(name)).pace = read_pace(values)
+                self._find_model(str(name)).pace = read_pace(values)
 
-    def _conditions(self, here: _Session, model: str, at: float) -> Conditions:
+    def _read_conditions(self, here: _Session, model: str, at: float) -> Conditions:
         """How a session stands by the figures of now; its next turn is regulated by those of then."""
-        slowdown = self._models.get(model, _Model()).pace.slowdown(at)
-        return here.conditions.observed(at, slowdown, self._used(here))
+        slowdown = self._models.get(model, _Model()).pace.measure_slowdown(at)
+        return here.conditions.observe_turn(at, slowdown, self._measure_utilization(here))
 
-    def _used(self, here: _Session) -> float | None:
-        return utilization(here.occupied, self.settings.stm_capacity)
+    def _measure_utilization(self, here: _Session) -> float | None:
+        return measure_utilization(here.occupied, self.settings.stm_capacity)
 
-    def _snapshot(self, here: _Session, now: Conditions, model: str, turn: Ended) -> Snapshot:
-        counts = Counts(
+    def _make_snapshot(self, here: _Session, now: Conditions, model: str, turn: EndedTurn) -> Snapshot:
+        counts = SnapshotCounts(
             stored=self._tally.stored,
             promoted=len(self._tally.ages),
             promotion_ages=tuple(self._tally.ages),
@@ -238,31 +247,31 @@ class Regulator:
             last_user_turn_status="stored" if turn.stored else "skipped",
             advisories=self._tally.advisories,
         )
-        performance = self.performance(model, turn.at, now.degraded.active)
-        return take(counts, performance, at=turn.at, turn=self.turns)
+        performance = self.measure_performance(model, turn.at, now.degraded.active)
+        return take_snapshot(counts, performance, at=turn.at, turn=self.turns)
 
-    def _note_pace(self, model: str, turn: Ended) -> None:
+    def _note_pace(self, model: str, turn: EndedTurn) -> None:
         """A turn without a response says nothing of its model's pace: one that fails is not fast, and not slow."""
-        known = self._model(model)
+        known = self._find_model(model)
         if turn.answered:
             known.recent.append(Latency(turn.at, turn.ms))
-            known.pace = known.pace.observed(turn.observation) if turn.observation else known.pace
+            known.pace = known.pace.observe_answer(turn.observation) if turn.observation else known.pace
 
     def _note_saved(self, here: _Session, advisories: Sequence[Advisory]) -> None:
         for advisory in advisories:
-            self._tally.note(advisory)
+            self._tally.note_advisory(advisory)
             if (made := here.moved.get(advisory.lever)) is not None:
                 self.ring = self.ring.with_saved(made, advisory.saved)
                 here.moved[advisory.lever] = made.with_saved(advisory.saved)
 
-    def _session(self, key: Hashable) -> _Session:
-        return _held(self._sessions, key, _Session, SESSIONS)
+    def _find_session(self, key: Hashable) -> _Session:
+        return _get_or_create(self._sessions, key, _Session, SESSIONS)
 
-    def _model(self, name: str) -> _Model:
-        return _held(self._models, name, _Model, MODELS)
+    def _find_model(self, name: str) -> _Model:
+        return _get_or_create(self._models, name, _Model, MODELS)
 
 
-def _held(kept: OrderedDict[K, V], key: K, new: type[V], limit: int) -> V:
+def _get_or_create(kept: OrderedDict[K, V], key: K, new: type[V], limit: int) -> V:
     """The value under a key, new where there is none; of more than `limit` the one not used for longest goes."""
     found = kept.setdefault(key, new()) if key not in kept else kept[key]
     kept.move_to_end(key)

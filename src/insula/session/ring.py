@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, ValidationError
 
-from insula.session.adaptation import Adaptation, settled
+from insula.session.adaptation import Adaptation, settle_effects
 from insula.session.conditions import Reason
 from insula.session.record import Record
 from insula.session.saved import Lever, Saved
@@ -36,9 +36,11 @@ class Ring(Record):
         """The last snapshot; where counting goes on after a restart is its `turn_counter`."""
         return self.snapshots[-1] if self.snapshots else None
 
-    def noted(self, adaptations: Iterable[Adaptation]) -> "Ring":
+    def with_adaptations(self, adaptations: Iterable[Adaptation]) -> "Ring":
         """The ring with adaptations on record."""
-        return self.model_copy(update={"adaptations": _latest((*self.adaptations, *adaptations), self.size)})
+        return self.model_copy(
+            update={"adaptations": _latest_adaptations((*self.adaptations, *adaptations), self.size)}
+        )
 
     def with_saved(self, made: Adaptation, saved: Saved) -> "Ring":
         """The ring with more put down as saved by an adaptation; the same where that has left it."""
@@ -49,24 +51,24 @@ class Ring(Record):
                 return self.model_copy(update={"adaptations": (*others[0], found.with_saved(saved), *others[1])})
         return self
 
-    def taken(self, snapshot: Snapshot, reasons: Sequence[Reason]) -> "Ring":
+    def with_snapshot(self, snapshot: Snapshot, reasons: Sequence[Reason]) -> "Ring":
         """The ring after a snapshot: it is kept, effects are filled in, and the next one is scheduled.
 
         Args:
             snapshot: the one that was due.
             reasons: the conditions that hold.
         """
-        schedule = self.schedule.after(snapshot.turn_counter, reasons, snapshot.stm_utilization)
-        known = settled(self.adaptations, snapshot)
+        schedule = self.schedule.reschedule(snapshot.turn_counter, reasons, snapshot.stm_utilization)
+        known = settle_effects(self.adaptations, snapshot)
         update = {
             "schedule": schedule,
             "snapshots": (*self.snapshots, snapshot)[-self.size :],
             "adaptations": known,
         }
-        return self.model_copy(update=update).noted(self.schedule.change_to(schedule, snapshot, reasons))
+        return self.model_copy(update=update).with_adaptations(self.schedule.change_to(schedule, snapshot, reasons))
 
 
-def restored(data: Mapping[str, Any], size: int = SIZE) -> Ring:
+def restore_ring(data: Mapping[str, Any], size: int = SIZE) -> Ring:
     """The ring that was written as JSON; what cannot be read, or is of another version, is left out.
 
     The next snapshot is due an interval after the last one that could be read, where counting goes on.
@@ -75,17 +77,17 @@ def restored(data: Mapping[str, Any], size: int = SIZE) -> Ring:
         data: what `model_dump(mode="json")` gave, perhaps damaged since.
         size: the one in force now.
     """
-    schedule = next(iter(_readable(Schedule, [data.get("schedule")])), Schedule())
-    snapshots = _readable(Snapshot, data.get("snapshots"))[-size:]
+    schedule = next(iter(_read_records(Schedule, [data.get("schedule")])), Schedule())
+    snapshots = _read_records(Snapshot, data.get("snapshots"))[-size:]
     return Ring(
         size=size,
-        schedule=Schedule.starting(schedule.interval, snapshots[-1].turn_counter if snapshots else 0),
+        schedule=Schedule.start_schedule(schedule.interval, snapshots[-1].turn_counter if snapshots else 0),
         snapshots=snapshots,
-        adaptations=_latest(_readable(Adaptation, data.get("adaptations")), size),
+        adaptations=_latest_adaptations(_read_records(Adaptation, data.get("adaptations")), size),
     )
 
 
-def _latest(adaptations: Sequence[Adaptation], size: int) -> tuple[Adaptation, ...]:
+def _latest_adaptations(adaptations: Sequence[Adaptation], size: int) -> tuple[Adaptation, ...]:
     """The last changes of the interval and the last of the other levers: many of one drive out none of the other."""
     kept: list[Adaptation] = []
     room = {True: size, False: size}
@@ -97,7 +99,7 @@ def _latest(adaptations: Sequence[Adaptation], size: int) -> tuple[Adaptation, .
     return tuple(reversed(kept))
 
 
-def _readable(kind: type[R], values: object) -> tuple[R, ...]:
+def _read_records(kind: type[R], values: object) -> tuple[R, ...]:
     found: list[R] = []
     for value in values if is_list(values) else ():
         try:

@@ -69,7 +69,7 @@ class Advisory(Record):
     saved: Saved
 
 
-def advisories(saved: Mapping[Lever, Saved], reasons: Sequence[Reason]) -> tuple[Advisory, ...]:
+def make_advisories(saved: Mapping[Lever, Saved], reasons: Sequence[Reason]) -> tuple[Advisory, ...]:
     """What there is to say of what was saved; nothing where nothing was, or where no condition holds.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from insula.session.adaptation import Adaptation, figures
+from insula.session.adaptation import Adaptation, snapshot_figures
 from insula.session.conditions import STM_LEAVE, Reason
 from insula.session.record import Record
 from insula.session.snapshot import Snapshot
@@ -29,16 +29,16 @@ class Schedule(Record):
     due: Annotated[int, Field(ge=1)] = INTERVAL
 
     @classmethod
-    def starting(cls, interval: int = INTERVAL, turn: int = 0) -> "Schedule":
+    def start_schedule(cls, interval: int = INTERVAL, turn: int = 0) -> "Schedule":
         """The schedule from `turn` on; an interval out of bounds is taken to the nearest that is allowed."""
-        interval = _bounded(interval)
+        interval = _bound_interval(interval)
         return cls(interval=interval, due=turn + interval)
 
     def is_due(self, turn: int) -> bool:
         """Whether turn number `turn` ends with a snapshot; a due turn that was missed is made up for at the next."""
         return turn >= self.due
 
-    def after(self, turn: int, reasons: Sequence[Reason], utilization: float | None) -> "Schedule":
+    def reschedule(self, turn: int, reasons: Sequence[Reason], utilization: float | None) -> "Schedule":
         """The schedule after a snapshot: shorter under load, longer when stable, as it was in between.
 
         Args:
@@ -47,7 +47,7 @@ class Schedule(Record):
             utilization: of working memory, in [0, 1]; unknown is taken for calm (seed 003, its code).
         """
         calm = utilization is None or utilization < STM_LEAVE
-        return Schedule.starting(self.interval + (-1 if reasons else 1 if calm else 0), max(turn, self.due))
+        return Schedule.start_schedule(self.interval + (-1 if reasons else 1 if calm else 0), max(turn, self.due))
 
     def change_to(self, other: "Schedule", seen: Snapshot, reasons: Sequence[Reason]) -> tuple[Adaptation, ...]:
         """The record of a change of the interval; none where it stayed.
@@ -66,10 +66,10 @@ class Schedule(Record):
             reason=reason,
             before=self.interval,
             after=other.interval,
-            found=figures(seen),
+            found=snapshot_figures(seen),
         )
         return (made,)
 
 
-def _bounded(interval: int) -> int:
+def _bound_interval(interval: int) -> int:
     return min(LONGEST, max(SHORTEST, interval))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from insula.session.latency import p95
+from insula.session.latency import percentile_95
 from insula.session.record import Record
 from insula.session.saved import Advisory
 
@@ -57,7 +57,7 @@ class Snapshot(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class SnapshotCounts:
     """What the caller counted since the last snapshot; None for what it does not know."""
 
     stored: int | None = None
@@ -67,14 +67,14 @@ class Counts:
     promotion_ages: tuple[float, ...] = ()
     """Their ages at that moment, in seconds."""
     occupied: int | None = None
-    """Items that take up working memory now; see `occupied`."""
+    """Items that take up working memory now; see `count_occupied`."""
     capacity: int | None = None
     """Items that working memory holds."""
     last_user_turn_status: TurnStatus | None = None
     advisories: tuple[Advisory, ...] = ()
 
 
-def take(counts: Counts, performance: Performance, *, at: float, turn: int) -> Snapshot:
+def take_snapshot(counts: SnapshotCounts, performance: Performance, *, at: float, turn: int) -> Snapshot:
     """The snapshot of a moment, made of what is known.
 
     Args:
@@ -87,26 +87,26 @@ def take(counts: Counts, performance: Performance, *, at: float, turn: int) -> S
         ts=at,
         turn_counter=turn,
         performance=performance,
-        recent_consolidation_selectivity=selectivity(counts.promoted, counts.stored),
-        promotion_age_p95_seconds=p95(age for age in counts.promotion_ages if age >= 0),
-        stm_utilization=utilization(counts.occupied, counts.capacity),
+        recent_consolidation_selectivity=measure_selectivity(counts.promoted, counts.stored),
+        promotion_age_p95_seconds=percentile_95(age for age in counts.promotion_ages if age >= 0),
+        stm_utilization=measure_utilization(counts.occupied, counts.capacity),
         stm_capacity=counts.capacity or None,
         last_user_turn_status=counts.last_user_turn_status,
         advisories=counts.advisories or None,
     )
 
 
-def selectivity(promoted: int | None, stored: int | None) -> float | None:
+def measure_selectivity(promoted: int | None, stored: int | None) -> float | None:
     """Promotions per item stored; None where nothing was stored (seed 003)."""
     return promoted / stored if stored and promoted is not None else None
 
 
-def utilization(occupied: int | None, capacity: int | None) -> float | None:
+def measure_utilization(occupied: int | None, capacity: int | None) -> float | None:
     """How full working memory is of what matters, in [0, 1]; None where either is unknown."""
     return min(1.0, occupied / (FILLED * capacity)) if capacity and occupied is not None else None
 
 
-def occupied(saliences: Iterable[float], consolidation_threshold: float) -> int:
+def count_occupied(saliences: Iterable[float], consolidation_threshold: float) -> int:
     """How many items take up working memory: those that one more use would promote.
 
     Working memory always holds the last few things said, so that a count of all items is at its capacity from some turn

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Literal, NamedTuple, get_args
 
-from insula.session.latency import p95
+from insula.session.latency import percentile_95
 from insula.value import is_number, is_object
 
 TurnStage = Literal["recall", "embedding", "write", "model", "assessment", "finish"]
@@ -31,7 +31,7 @@ class StageTimes:
         self._ms: dict[TurnStage, deque[float]] = {}
         self._before: dict[TurnStage, StageTime] = {}
 
-    def note(self, stage: TurnStage, seconds: float) -> None:
+    def note_stage(self, stage: TurnStage, seconds: float) -> None:
         """Take in how long a stage took."""
         if stage not in self._ms:
             self._ms[stage] = deque(maxlen=KEPT)
@@ -39,15 +39,17 @@ class StageTimes:
 
     def summarize(self) -> dict[TurnStage, StageTime]:
         """The median and the 95th percentile of each stage that was timed, in the order of a turn."""
-        new = {stage: StageTime(round(median(ms), 2), round(p95(ms) or 0.0, 2)) for stage, ms in self._ms.items()}
+        new = {
+            stage: StageTime(round(median(ms), 2), round(percentile_95(ms) or 0.0, 2)) for stage, ms in self._ms.items()
+        }
         found = self._before | new
         return {stage: found[stage] for stage in STAGES if stage in found}
 
-    def state(self) -> dict[str, dict[str, float]]:
+    def dump_state(self) -> dict[str, dict[str, float]]:
         """What is to survive a restart, as plain JSON."""
         return {stage: found._asdict() for stage, found in self.summarize().items()}
 
-    def restore(self, state: object) -> None:
+    def restore_state(self, state: object) -> None:
         """Go on from a state that was written; what cannot be read of it is left out."""
         known: Mapping[str, object] = state if is_object(state) else {}
         for stage in STAGES:

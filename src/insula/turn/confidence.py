@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from insula.calibration import adjust_probability, load_shipped, log_odds, raw_probability
-from insula.claims import Claimed, say
+from insula.claims import Claimed, say_claim
 from insula.memory.relevance import holding_chance
 from insula.memory.retrieval.query import Cue, Statistics
 from insula.memory.retrieval.scoring import SubjectSides
@@ -200,7 +200,7 @@ def explain_confidence(
 
 def _claim_reason(key: str, **values: object) -> Claimed:
     """A reason, in the words of the register."""
-    return say("why.sure", f"reason.{key}", **values)
+    return say_claim("why.sure", f"reason.{key}", **values)
 
 
 def _quote_memory(one: Recalled) -> str:

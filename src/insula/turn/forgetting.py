@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from insula.claims import Claimed, say
+from insula.claims import Claimed, say_claim
 from insula.language.forget import Forget
 from insula.memory.privacy.echoes import words_of
 from insula.types import Memory, Recalled
@@ -59,10 +59,10 @@ class ForgetOutcome(NamedTuple):
 
     def _say_outcome(self, claim: str, *, done: str, declined: str, all_: str, offer: str, nothing: str) -> Claimed:
         if self.erased:
-            return say(claim, done, self.language, number=self.erased)
+            return say_claim(claim, done, self.language, number=self.erased)
         if self.offer:
-            return say(claim, offer, self.language, lines=_list_lines(self.offer))
-        return say(claim, declined if self.is_declined else all_ if self.is_all else nothing, self.language)
+            return say_claim(claim, offer, self.language, lines=_list_lines(self.offer))
+        return say_claim(claim, declined if self.is_declined else all_ if self.is_all else nothing, self.language)
 
 
 def is_assent(message: str) -> bool:

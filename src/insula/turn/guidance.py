@@ -7,7 +7,7 @@ withheld leaves its place empty. What a person wrote or pinned no lot withholds.
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from insula.claims import Claimed, quote, say
+from insula.claims import Claimed, quote_claim, say_claim
 from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD, Evidence, assess_guidance
 from insula.memory.storage.rows import StoredGuidance, Understood
 from insula.memory.wishes import is_wish
@@ -129,12 +129,12 @@ def _draw_arm(session: int, key: str, share: float) -> str:
 
 def told_lessons(used: Iterable[UsedGuidance]) -> list[Claimed]:
     """What the model is told of lessons."""
-    return [quote("lesson", one.text) for one in used if one.arm == SHOWN]
+    return [quote_claim("lesson", one.text) for one in used if one.arm == SHOWN]
 
 
 def told_insights(used: Iterable[UsedGuidance]) -> list[Claimed]:
     """What the model is told of insights."""
-    return [say("insight", text=one.text) for one in used if one.arm == SHOWN]
+    return [say_claim("insight", text=one.text) for one in used if one.arm == SHOWN]
 
 
 def record_arms(used: Iterable[UsedGuidance]) -> list[Arm]:

@@ -7,7 +7,7 @@ whole of it is doubtful. What merely could not be judged is left alone.
 import re
 from typing import NamedTuple
 
-from insula.claims import DEFAULT, Claimed, say
+from insula.claims import DEFAULT, Claimed, say_claim
 from insula.screening import screen_text
 from insula.text.analysis import LANGUAGES, UNKNOWN, detect_language
 from insula.text.grammar import UNSPACED
@@ -72,8 +72,8 @@ def _doubt_sentence(response: str, assessment: Assessment, identity: Identity, l
     if "declined" in assessment.flags and declines_answer(response, language):
         return None
     if "unsupported" in assessment.flags:
-        return say("doubt.untold", "", language)
-    return say("doubt", identity.voice, language)
+        return say_claim("doubt.untold", "", language)
+    return say_claim("doubt", identity.voice, language)
 
 
 def is_hedged(text: str, language: str) -> bool:
@@ -94,7 +94,7 @@ def _name_missing(claim: str, about: tuple[str, ...], language: str) -> Claimed 
     if any(one.reasons or not one.text for one in screened):
         return None
     mark = "“{}”" if language not in UNSPACED else "「{}」"
-    return say(claim, "", language, what=" ".join(mark.format(one.text) for one in screened))
+    return say_claim(claim, "", language, what=" ".join(mark.format(one.text) for one in screened))
 
 
 def _hedging_language(language: str, identity: Identity) -> str:

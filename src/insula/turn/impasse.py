@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from insula.claims import say
+from insula.claims import say_claim
 from insula.turn import mending
 from insula.turn.mending import Shortfall
 from insula.types import PASS_THRESHOLD, Assessment
@@ -43,7 +43,7 @@ def find_impasse(previous: JudgedTurn | None, current: JudgedTurn) -> str | None
         return None
     shared = ", ".join(sorted(previous.topic & current.topic)[:4])
     key = "noticed.stuck on" if shared else "noticed.stuck"
-    return say("why.noticed", key, topic=shared, first=previous.score, second=current.score).text
+    return say_claim("why.noticed", key, topic=shared, first=previous.score, second=current.score).text
 
 
 def same_topic(one: frozenset[str], other: frozenset[str]) -> bool:

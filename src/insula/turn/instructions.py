@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from insula.claims import DEFAULT, Claimed, quote, say, template
+from insula.claims import DEFAULT, Claimed, claim_template, quote_claim, say_claim
 from insula.text import relative_times
 from insula.text.relative_times import format_day
 from insula.types import Identity, Recalled
@@ -114,24 +114,28 @@ def compose_instructions(  # noqa: PLR0913 one prompt, with a keyword for each t
     limited = {number for number, _ in first}
     known = render_memories(recalled, language, claims) if "memory" in claims else []
     known = [*first, *((number, said) for number, said in known if number not in limited)]
-    not_told = [say("untold", "", language)] if untold and len(known) == len(first) else []
-    wished = [quote("wish", text) for text in (template("wish", "", language), *(f"- {wish}" for wish in wishes))]
+    not_told = [say_claim("untold", "", language)] if untold and len(known) == len(first) else []
+    wished = [
+        quote_claim("wish", text) for text in (claim_template("wish", "", language), *(f"- {wish}" for wish in wishes))
+    ]
 
     is_doubtful = doubtful and len(known) > len(first) and "memory.doubtful" in claims
-    title = template("memory.doubtful" if is_doubtful else "memory", "", language)
+    title = claim_template("memory.doubtful" if is_doubtful else "memory", "", language)
 
     def keep_allowed(said: Iterable[Claimed]) -> Section:
         return tuple(one for one in said if claims.issuperset(one.claims))
 
     background = (
         keep_allowed(describe_persona(identity)),
-        _title_section(template("guideline"), keep_allowed([quote("guideline", guidelines)] if guidelines else [])),
+        _title_section(
+            claim_template("guideline"), keep_allowed([quote_claim("guideline", guidelines)] if guidelines else [])
+        ),
     )
     beside = (
         _title_section(
-            template("identity", "topic"), keep_allowed(quote("identity", f"- {text}") for text in guidance)
+            claim_template("identity", "topic"), keep_allowed(quote_claim("identity", f"- {text}") for text in guidance)
         ),
-        _title_section(template("lesson"), keep_allowed(Claimed(f"- {one.text}", one.claims) for one in lessons)),
+        _title_section(claim_template("lesson"), keep_allowed(Claimed(f"- {one.text}", one.claims) for one in lessons)),
         _title_section(title, tuple(said for _, said in known), ("memory.doubtful",) if is_doubtful else ()),
     )
     behind = keep_allowed(
@@ -148,10 +152,10 @@ def _title_section(title: str, lines: Section, more: Sequence[str] = ()) -> Sect
 def describe_persona(identity: Identity) -> Section:
     """Who the agent is, in a sentence or two; nothing where nobody has said it."""
     who = ", ".join(filter(None, (identity.name.strip(), identity.about.strip().rstrip("."))))
-    own = [say("identity", "persona", who=who)] if who else []
-    voice = [say("identity", identity.voice)] if identity.voice != "plain" else []
+    own = [say_claim("identity", "persona", who=who)] if who else []
+    voice = [say_claim("identity", identity.voice)] if identity.voice != "plain" else []
     text = " ".join(said.text for said in (*own, *voice))
-    return (quote("identity", text),) if text else ()
+    return (quote_claim("identity", text),) if text else ()
 
 
 def render_memories(
@@ -183,19 +187,19 @@ def render_memory(one: Recalled, language: str = "en", claims: frozenset[str] = 
     if "memory.over" in claims and (one.until is not None or one.before):
         told.append("memory.over")
         dates = (
-            template("memory.over", "over").format(said=dates, until=format_day(one.until))
+            claim_template("memory.over", "over").format(said=dates, until=format_day(one.until))
             if one.until is not None
-            else template("memory.over", "until").format(said=dates, before=one.before.rstrip("."))
+            else claim_template("memory.over", "until").format(said=dates, before=one.before.rstrip("."))
         )
     line, own = one.told, speaker_key(one)
     meant = relative_times.find_date(line, one.memory.said_at.date(), language)
     if meant is not None and "memory.when" in claims:
         told.append("memory.when")
-        dates = template("memory.when").format(dates=dates, said=meant.said, when=meant.when)
+        dates = claim_template("memory.when").format(dates=dates, said=meant.said, when=meant.when)
     if own:
         told.append("memory.speaker")
-        line = template("memory.speaker", own).format(speaker=one.memory.speaker, line=line)
-    return Claimed(template("memory", "line").format(line=line, dates=dates), tuple(told))
+        line = claim_template("memory.speaker", own).format(speaker=one.memory.speaker, line=line)
+    return Claimed(claim_template("memory", "line").format(line=line, dates=dates), tuple(told))
 
 
 def may_show(one: Recalled) -> bool:

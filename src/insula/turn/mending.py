@@ -7,7 +7,7 @@ what the sentence is worth can be seen from the ledger alone (law 7).
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from insula.claims import DEFAULT, Claimed, say
+from insula.claims import DEFAULT, Claimed, say_claim
 from insula.guidance import SHOWN, WITHHELD
 from insula.redaction import redact
 from insula.screening import screen_text
@@ -123,7 +123,7 @@ def feedback_sentence(before: Shortfall, language: str, claims: frozenset[str] =
         return None
     if (claim := f"mend.{_SENTENCES[before.flag]}") not in claims:
         return None
-    said = say(claim, "", language, what=what.text)
+    said = say_claim(claim, "", language, what=what.text)
     return Claimed(said.text[:CHARS], said.claims)
 
 

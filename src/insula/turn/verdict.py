@@ -6,7 +6,7 @@ What memory had to do with an answer beyond that has a kind, for those who ask w
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-from insula.claims import DEFAULT, Claimed, say, template
+from insula.claims import DEFAULT, Claimed, claim_template, say_claim
 from insula.text.relative_times import format_day
 from insula.turn.source import AnswerSource
 from insula.types import Assessment, Confidence, Flag, Memory
@@ -86,19 +86,19 @@ def make_verdict(
 def describe_preferences(saved: Sequence[str], ended: Sequence[str]) -> list[Claimed]:
     """What a message wants of all answers to come, and what of that it took back, in the words in which it stands."""
     return [
-        *(say("saved", words=_shorten_line(words)) for words in saved),
-        *(say("ended", words=_shorten_line(words)) for words in ended),
+        *(say_claim("saved", words=_shorten_line(words)) for words in saved),
+        *(say_claim("ended", words=_shorten_line(words)) for words in ended),
     ]
 
 
 def is_saved(line: str) -> bool:
     """Whether a line under an answer says that something was saved."""
-    return line.startswith(template("saved").partition("{")[0])
+    return line.startswith(claim_template("saved").partition("{")[0])
 
 
 def explain_source(kind: Kind) -> Claimed:
     """What memory had to do with an answer, for who asks why."""
-    return say("why.memory", f"kind.{kind}")
+    return say_claim("why.memory", f"kind.{kind}")
 
 
 def _source_claim(source: AnswerSource) -> str:
@@ -107,7 +107,7 @@ def _source_claim(source: AnswerSource) -> str:
 
 def _quote_source(source: AnswerSource) -> Claimed:
     memory = source.memory.memory
-    return say(_source_claim(source), day=format_day(memory.said_at), line=_shorten_line(source.memory.told))
+    return say_claim(_source_claim(source), day=format_day(memory.said_at), line=_shorten_line(source.memory.told))
 
 
 _NO_ANSWER: frozenset[Flag] = frozenset({"empty", "declined", "echo"})

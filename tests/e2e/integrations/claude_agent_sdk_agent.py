@@ -29,9 +29,9 @@ CACHED = ', "cache_control": {"type": "ephemeral"}'
 class SlowModel(FakeModel):
     """Takes as long as a model does: calls that follow each other at once are of one turn."""
 
-    def reply(self, api: Any, body: Any) -> Any:
+    def reply_to(self, api: Any, body: Any) -> Any:
         time.sleep(0.4)
-        return super().reply(api, body)
+        return super().reply_to(api, body)
 
 
 class Agent:

@@ -14,7 +14,7 @@ from importlib import resources
 from itertools import pairwise
 
 from insula.errors import InputError
-from insula_solve.programs import evaluate
+from insula_solve.programs import evaluate_expression
 
 ANSWER_CHARS = 200
 """Characters of an answer; what is longer is no answer but a text."""
@@ -113,7 +113,7 @@ def resolve_formulas(text: str) -> str:
 def _compute_formula(formula: re.Match[str]) -> str:
     """What a power or a root comes to; as it was written where that is no fraction."""
     try:
-        return write_number(evaluate(re.sub(r"(?<=\d)\s*(?:[×·x]|(?=sqrt))", "*", formula[0])))
+        return write_number(evaluate_expression(re.sub(r"(?<=\d)\s*(?:[×·x]|(?=sqrt))", "*", formula[0])))
     except InputError:
         return formula[0]
 
@@ -162,7 +162,7 @@ def write_number(value: Fraction) -> str:
 
 
 @cache
-def units() -> Mapping[str, tuple[str, Fraction]]:
+def known_units() -> Mapping[str, tuple[str, Fraction]]:
     """Each unit with its measure, and what it is worth there."""
     measures = tomllib.loads(resources.files("insula_solve").joinpath("units.toml").read_text("utf-8"))
     return {unit: (name, Fraction(worth)) for name, known in measures.items() for unit, worth in known.items()}
@@ -172,14 +172,14 @@ def find_unit(text: str) -> str:
     """The unit behind the last number of a text; empty where there is none that is known."""
     found = list(re.finditer(r"\d", text))
     unit = _UNIT.match(text, found[-1].end()) if found else None
-    return unit[1] if unit and unit[1] in units() else ""
+    return unit[1] if unit and unit[1] in known_units() else ""
 
 
 def compare_units(unit: str, other: str) -> Fraction | None:
     """How many of the other unit one is; None where they measure different things. No unit is that of the other."""
     if unit == other or not unit or not other:
         return Fraction(1)
-    (measure, worth), (of, of_worth) = units()[unit], units()[other]
+    (measure, worth), (of, of_worth) = known_units()[unit], known_units()[other]
     return worth / of_worth if measure == of else None
 
 
@@ -194,38 +194,40 @@ def is_amount(text: str) -> bool:
 
 def find_expression(text: str) -> str:
     """An expression as it can be computed; empty where it is none. Of `x = 5` it is the value, of several each."""
-    parts = [_computable(part.rpartition("=")[2]) for part in _SOLUTIONS.split(strip_markup(text).strip(" .\n$`*"))]
-    return "; ".join(sorted(parts)) if all(map(_values, parts)) else ""
+    parts = [_insert_signs(part.rpartition("=")[2]) for part in _SOLUTIONS.split(strip_markup(text).strip(" .\n$`*"))]
+    return "; ".join(sorted(parts)) if all(map(_sample_values, parts)) else ""
 
 
 def have_same_values(expression: str, other: str) -> bool:
     """Whether two answers have the same values, in whatever order."""
-    values, others = (sorted(_values(_computable(part)) for part in text.split("; ")) for text in (expression, other))
+    values, others = (
+        sorted(_sample_values(_insert_signs(part)) for part in text.split("; ")) for text in (expression, other)
+    )
     return all(values) and values == others
 
 
-def satisfies(problem: str, answer: str) -> bool:
+def satisfies_equation(problem: str, answer: str) -> bool:
     """Whether an answer solves the one equation of a problem, or is the one expression in it in other words."""
     stated = [found[0].strip() for found in _STATED.finditer(strip_markup(problem))]
     if len(stated) != 1 or not answer:
         return False
-    sides = [_computable(side) for side in stated[0].split("=")]
+    sides = [_insert_signs(side) for side in stated[0].split("=")]
     if len(sides) == 1:
         return sides[0].replace(" ", "") != answer and have_same_values(sides[0], answer)
-    letters = _letters(stated[0])
+    letters = _find_letters(stated[0])
     return len(letters) == 1 and all(_is_solution(sides, letters[0], value) for value in answer.split("; "))
 
 
 def _is_solution(sides: Sequence[str], letter: str, value: str) -> bool:
     try:
-        at = {letter: evaluate(value)}
-        values = [evaluate(side, at) for side in sides]
+        at = {letter: evaluate_expression(value)}
+        values = [evaluate_expression(side, at) for side in sides]
     except InputError:
         return False
     return all(left == right for left, right in pairwise(values))
 
 
-def _computable(text: str) -> str:
+def _insert_signs(text: str) -> str:
     """A text with the signs that are left out between factors: `2x(a + b)` is `2*x*(a+b)`."""
     made, before = "", ""
     for piece in _TOKEN.findall(_WORD.sub("?", text.translate(str.maketrans(_SIGNS)))):
@@ -240,17 +242,17 @@ def _is_digits(piece: str) -> bool:
     return piece[:1].isdigit()
 
 
-def _letters(expression: str) -> list[str]:
+def _find_letters(expression: str) -> list[str]:
     return sorted(set(re.findall(r"(?<![A-Za-z])[a-zA-Z](?![A-Za-z])", expression.replace("sqrt", " "))))
 
 
-def _values(expression: str) -> tuple[Fraction, ...]:
+def _sample_values(expression: str) -> tuple[Fraction, ...]:
     """The values of an expression at a few points, and of how many letters; none where it is none."""
-    letters = _letters(expression)
+    letters = _find_letters(expression)
     found: list[Fraction] = []
     for point in POINTS:
         try:
-            found.append(evaluate(expression, {letter: point + 7 * at for at, letter in enumerate(letters)}))
+            found.append(evaluate_expression(expression, {letter: point + 7 * at for at, letter in enumerate(letters)}))
         except InputError:
             continue
     return (*found, Fraction(len(letters))) if found else ()

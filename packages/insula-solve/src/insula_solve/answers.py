@@ -86,7 +86,7 @@ _BRACKETED = re.compile(r"(?:\(|(?<![^\s*]))([A-H]|\d{1,2})\)|(?<=[\s*(])([A-H])
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ParsedAnswer:
     """What a reply answers."""
 
     value: str
@@ -148,7 +148,9 @@ def strip_thought(reply: str) -> str:
     return _THOUGHT.sub("", reply).strip()
 
 
-def find_answer(reply: str, *, truncated: bool = False, form: Form = "number", problem: str = "") -> Answer | None:
+def find_answer(
+    reply: str, *, truncated: bool = False, form: Form = "number", problem: str = ""
+) -> ParsedAnswer | None:
     """The answer of a reply: the last that it marks as such, else what it says in few words or has calculated.
 
     Args:
@@ -158,7 +160,7 @@ def find_answer(reply: str, *, truncated: bool = False, form: Form = "number", p
         problem: its words; the options of a choice, and what an answer in words does not repeat.
     """
     reply = strip_thought(reply)[-REPLY_CHARS:]
-    for raw in (*_last(_TAG, reply), _find_boxed(reply), *_last(_HASHES, reply), *_last(_SAID, reply)):
+    for raw in (*_find_last(_TAG, reply), _find_boxed(reply), *_find_last(_HASHES, reply), *_find_last(_SAID, reply)):
         if found := read_answer(raw, form, problem):
             return found
     if truncated or not reply:
@@ -182,7 +184,7 @@ def find_answer(reply: str, *, truncated: bool = False, form: Form = "number", p
     return replace(found, marked=False) if found else None
 
 
-def read_answer(text: str, form: Form = "number", problem: str = "") -> Answer | None:
+def read_answer(text: str, form: Form = "number", problem: str = "") -> ParsedAnswer | None:
     """What is written as an answer, in the form in which answers of its kind are compared."""
     raw = text.strip()
     match form:
@@ -190,19 +192,19 @@ def read_answer(text: str, form: Form = "number", problem: str = "") -> Answer |
             return _read_option(raw, problem)
         case "name":
             words = " ".join(strip_markup(raw).split()).strip(MARKS + ".")
-            return Answer(words, raw, form=form) if 0 < len(words) <= ANSWER_CHARS else None
+            return ParsedAnswer(words, raw, form=form) if 0 < len(words) <= ANSWER_CHARS else None
         case "expression":
             value = find_expression(raw)
-            return Answer(value, raw, form=form) if value else None
+            return ParsedAnswer(value, raw, form=form) if value else None
         case "open" if not is_amount(raw):
             return read_answer(raw, "name", problem)
         case _:
             value = normalise_answer(raw)
             unit = find_unit(strip_markup(raw)) if parse_number(value) is not None else ""
-            return Answer(value, raw, unit=unit) if value else None
+            return ParsedAnswer(value, raw, unit=unit) if value else None
 
 
-def _last(pattern: re.Pattern[str], reply: str) -> Iterator[str]:
+def _find_last(pattern: re.Pattern[str], reply: str) -> Iterator[str]:
     """What a reply marks in one way, the last first."""
     return reversed(pattern.findall(reply))
 
@@ -229,7 +231,7 @@ def _is_calculated(reply: str, problem: str) -> bool:
     return (is_amount(reply) and "\n" not in reply) or (asks_for_one and bool(_CALCULATION.search(strip_markup(reply))))
 
 
-def _find_number(reply: str, problem: str) -> Answer | None:
+def _find_number(reply: str, problem: str) -> ParsedAnswer | None:
     """The one number that a short reply says and its problem does not, else the last of a reply that calculates."""
     text = resolve_formulas(_FENCED.sub("\n", _BULLETS.sub("", reply)))
     found = [match for match in AMOUNT.finditer(text) if len(match["number"]) <= LONGEST]
@@ -245,10 +247,12 @@ def _find_number(reply: str, problem: str) -> Answer | None:
     if not found:
         return None
     raw, begin = found[-1][0].strip(), found[-1].end()
-    return Answer(write_number(read_amount(found[-1])), raw, unit=find_unit(raw + text[begin : begin + ANSWER_CHARS]))
+    return ParsedAnswer(
+        write_number(read_amount(found[-1])), raw, unit=find_unit(raw + text[begin : begin + ANSWER_CHARS])
+    )
 
 
-def _find_name(reply: str, problem: str) -> Answer | None:
+def _find_name(reply: str, problem: str) -> ParsedAnswer | None:
     """What a sentence says, and not what the question said: "Paris" of "The capital of France is Paris."."""
     if len(reply) > SHORT_CHARS or "\n" in reply or reply.rstrip().endswith(("?", "？")):
         return None
@@ -262,23 +266,23 @@ def _find_name(reply: str, problem: str) -> Answer | None:
     return read_answer(text, "name")
 
 
-def _find_choice(reply: str, problem: str) -> Answer | None:
+def _find_choice(reply: str, problem: str) -> ParsedAnswer | None:
     if not find_options(problem):  # yes or no: the first word, and what stands alone
         first = re.split(r"[\s,.;:!。，、！—–-]", BOLD.sub("", reply).lstrip("*_ "), maxsplit=1)[0]
-        return Answer(first, first, form="choice") if first and len(reply) <= SHORT_CHARS else None
+        return ParsedAnswer(first, first, form="choice") if first and len(reply) <= SHORT_CHARS else None
     first = _FIRST_LETTER.match(reply)
     text = first[0] if first else reply
     return _read_option(text, problem) if len(text) <= SHORT_CHARS else None
 
 
-def _read_option(text: str, problem: str) -> Answer | None:
+def _read_option(text: str, problem: str) -> ParsedAnswer | None:
     """The option that a text names by its letter or number, or by its words."""
     known = find_options(problem)
     if not known:
-        return Answer(text.strip(MARKS + "."), text, form="choice") if 0 < len(text) <= SHORT_CHARS else None
+        return ParsedAnswer(text.strip(MARKS + "."), text, form="choice") if 0 < len(text) <= SHORT_CHARS else None
     words = strip_markup(text)
     if (letter := _FIRST_LETTER.match(words)) and (name := letter[1].upper()) in known:
-        return Answer(name, text, form="choice")
+        return ParsedAnswer(name, text, form="choice")
     lettered = {found[1] for found in _BRACKETED.finditer(words) if found[1] in known}
     worded = {
         name
@@ -286,15 +290,15 @@ def _read_option(text: str, problem: str) -> Answer | None:
         if re.search(rf"(?<!\w){re.escape(option.casefold())}(?!\w)", words.casefold())
     }
     named = lettered or worded
-    return Answer(named.pop(), text, form="choice") if len(named) == 1 else None
+    return ParsedAnswer(named.pop(), text, form="choice") if len(named) == 1 else None
 
 
-def answer_with_number(value: Fraction) -> Answer:
+def answer_with_number(value: Fraction) -> ParsedAnswer:
     """A computed answer."""
-    return Answer(write_number(value), write_number(value))
+    return ParsedAnswer(write_number(value), write_number(value))
 
 
-def compute_program(program: str) -> Answer | None:
+def compute_program(program: str) -> ParsedAnswer | None:
     """What a program comes to; None where it is none that can be computed."""
     try:
         return answer_with_number(run_program(program))
@@ -302,7 +306,7 @@ def compute_program(program: str) -> Answer | None:
         return None
 
 
-def compute_program_in(reply: str) -> Answer | None:
+def compute_program_in(reply: str) -> ParsedAnswer | None:
     """What the program that is fenced in a reply comes to, whatever the reply says that it prints; None without one."""
     return compute_program(find_program(reply)) if "```" in reply else None
 
@@ -310,7 +314,7 @@ def compute_program_in(reply: str) -> Answer | None:
 # Whether answers are the same
 
 
-def is_same_answer(answer: Answer, other: Answer) -> bool:
+def is_same_answer(answer: ParsedAnswer, other: ParsedAnswer) -> bool:
     """Whether two answers are the same; a number without a unit is in that of the other."""
     scale = compare_units(answer.unit, other.unit)
     if answer.number is not None and other.number is not None:
@@ -333,5 +337,5 @@ def is_correct(answer: str | None, gold: str) -> bool:
         answer: as a solution gives it; None for none.
         gold: as a data set has it: a number, words, or a solution that ends in `#### 72`.
     """
-    wanted, given = read_answer(next(_last(_HASHES, gold), gold)), read_answer(answer or "")
+    wanted, given = read_answer(next(_find_last(_HASHES, gold), gold)), read_answer(answer or "")
     return wanted is not None and given is not None and is_same_answer(given, wanted)

@@ -22,11 +22,11 @@ from collections.abc import Mapping
 
 from insula_solve.amounts import normalise_answer
 from insula_solve.answers import compute_program, find_answer
-from insula_solve.method import Method, method
+from insula_solve.method import Method, make_method
 from insula_solve.programs import find_program
-from insula_solve.prompts import prompt
-from insula_solve.run import Run
-from insula_solve.solution import End, Verdict, group_attempts
+from insula_solve.prompts import make_prompt
+from insula_solve.run import SolveRun
+from insula_solve.solution import MethodEnd, MethodVerdict, group_attempts
 
 CHAINS = 5
 """Chains of self-consistency (GSM8K gains most up to 5: Wang et al. 2022, figure 2), and of Self-Verification."""
@@ -53,23 +53,23 @@ _QUESTION = re.compile(r"(?:^|(?<=[.?!]))[^.?!]*\?")
 # Chains and their votes
 
 
-def conclude_by_majority(run: Run) -> Verdict:
+def conclude_by_majority(run: SolveRun) -> MethodVerdict:
     """The answer of most attempts, the earliest of several; confidence is their share of all attempts."""
     votes = max(group_attempts(run.attempts), key=len, default=None)
     if votes is None:
-        return Verdict(answer=None)
+        return MethodVerdict(answer=None)
     agreement = len(votes) / len(run.attempts)
     confidences = {"agreement": agreement, **votes[0].confidences}
-    return Verdict(answer=votes[0].shown, confidence=agreement, confidences=confidences, chosen=votes[0].number)
+    return MethodVerdict(answer=votes[0].shown, confidence=agreement, confidences=confidences, chosen=votes[0].number)
 
 
-def conclude_by_only(run: Run) -> Verdict:
+def conclude_by_only(run: SolveRun) -> MethodVerdict:
     """The answer of the one attempt; confidence is its likelihood, where the model returns one."""
     attempt = next((attempt for attempt in run.attempts if attempt.value is not None), None)
     if attempt is None:
-        return Verdict(answer=None)
+        return MethodVerdict(answer=None)
     confidences = attempt.confidences
-    return Verdict(
+    return MethodVerdict(
         answer=attempt.shown,
         confidence=confidences.get("likelihood"),
         confidences=confidences,
@@ -77,23 +77,23 @@ def conclude_by_only(run: Run) -> Verdict:
     )
 
 
-@method(conclude_by_only)
-async def direct(run: Run) -> End:
+@make_method(conclude_by_only)
+async def direct(run: SolveRun) -> MethodEnd:
     """One greedy chain of thought (Wei et al. 2022)."""
-    await run.chain(0)
-    return End("done", "one chain was asked for")
+    await run.attempt_chain(0)
+    return MethodEnd("done", "one chain was asked for")
 
 
 def build_self_consistency(chains: int) -> Method:
     """Self-consistency with so many chains (Wang et al. 2022)."""
 
-    @method(conclude_by_majority)
-    async def self_consistency(run: Run) -> End:
+    @make_method(conclude_by_majority)
+    async def self_consistency(run: SolveRun) -> MethodEnd:
         """Some chains of thought, and the answer of most."""
         most = run.limits.attempts or chains
         for index in range(most):
-            await run.chain(index)
-        return End("done", f"{most} chains were asked for")
+            await run.attempt_chain(index)
+        return MethodEnd("done", f"{most} chains were asked for")
 
     return self_consistency
 
@@ -101,53 +101,55 @@ def build_self_consistency(chains: int) -> Method:
 self_consistency = build_self_consistency(CHAINS)
 
 
-@method(conclude_by_majority)
-async def adaptive_self_consistency(run: Run) -> End:
+@make_method(conclude_by_majority)
+async def adaptive_self_consistency(run: SolveRun) -> MethodEnd:
     """Two chains, then four, then eight: until three quarters agree (Aggarwal et al. 2023; its-hub 1.2)."""
     asked = 0
     most = run.limits.attempts or WAVES[-1]
     for wave in (*(wave for wave in WAVES if wave < most), most):
         for index in range(asked, wave):
-            await run.chain(index)
+            await run.attempt_chain(index)
         asked = wave
-        if (share := _share(run)) >= AGREED:
-            return End("agreed", f"{share:.0%} of {wave} chains agree")
-    return End("done", f"{asked} chains do not agree", stuck=True)
+        if (share := _majority_share(run)) >= AGREED:
+            return MethodEnd("agreed", f"{share:.0%} of {wave} chains agree")
+    return MethodEnd("done", f"{asked} chains do not agree", stuck=True)
 
 
-def _share(run: Run) -> float:
+def _majority_share(run: SolveRun) -> float:
     return conclude_by_majority(run).confidence or 0.0
 
 
 # Self-Refine
 
 
-def conclude_by_last(run: Run) -> Verdict:
+def conclude_by_last(run: SolveRun) -> MethodVerdict:
     """The last program that could be computed; the method has no confidence of its own."""
     answered = [attempt for attempt in run.attempts if attempt.value is not None]
     if not answered:
-        return Verdict(answer=None)
+        return MethodVerdict(answer=None)
     final = answered[-1]
-    return Verdict(answer=final.shown, confidences=final.confidences, chosen=final.number)
+    return MethodVerdict(answer=final.shown, confidences=final.confidences, chosen=final.number)
 
 
-def fenced(program: str) -> str:
+def fence_program(program: str) -> str:
     """A program as the prompt shows one."""
     return f"```python\n{program}\n```"
 
 
-@method(conclude_by_last)
-async def self_refine(run: Run) -> End:
+@make_method(conclude_by_last)
+async def self_refine(run: SolveRun) -> MethodEnd:
     """A program, criticised and rewritten until the critic is content."""
-    made = await run.ask("program", prompt("program", problem=run.problem), max_tokens=FIRST_TOKENS, temperature=0.0)
+    made = await run.ask_model(
+        "program", make_prompt("program", problem=run.problem), max_tokens=FIRST_TOKENS, temperature=0.0
+    )
     program = find_program(made.text) if made else ""
-    run.note("program", made, compute_program(program), reasoning=program)
-    history = [fenced(program)]
+    run.note_attempt("program", made, compute_program(program), reasoning=program)
+    history = [fence_program(program)]
     most = run.limits.attempts or PROGRAMS
     for index in range(1, most):
-        made = await run.ask(
+        made = await run.ask_model(
             "refine",
-            prompt("refine", problem=run.problem, history="\n\n".join(history)),
+            make_prompt("refine", problem=run.problem, history="\n\n".join(history)),
             max_tokens=REFINE_TOKENS,
             temperature=REFINE_TEMPERATURE if run.limits.temperature is None else run.limits.temperature,
             index=index,
@@ -155,19 +157,19 @@ async def self_refine(run: Run) -> End:
         if made is None:
             continue
         if CORRECT.search(made.text):
-            run.say("verify", f"The critic holds attempt {len(run.attempts)} to be correct.")
-            return End("accepted", "the critic found nothing wrong")
-        run.say("verify", f"The critic rewrote attempt {len(run.attempts)}.")
+            run.add_step("verify", f"The critic holds attempt {len(run.attempts)} to be correct.")
+            return MethodEnd("accepted", "the critic found nothing wrong")
+        run.add_step("verify", f"The critic rewrote attempt {len(run.attempts)}.")
         if program := find_program(made.text):
-            run.note("program", made, compute_program(program), reasoning=program)
+            run.note_attempt("program", made, compute_program(program), reasoning=program)
         history.append(made.text)
-    return End("done", f"{most} programs did not content the critic", stuck=True)
+    return MethodEnd("done", f"{most} programs did not content the critic", stuck=True)
 
 
 # Self-Verification
 
 
-def conclude_by_recoveries(run: Run) -> Verdict:
+def conclude_by_recoveries(run: SolveRun) -> MethodVerdict:
     """The answer with the greatest share of recoveries; where none was tried, that of most chains."""
     voted = conclude_by_majority(run)
     if not run.scores or voted.answer is None:
@@ -175,24 +177,26 @@ def conclude_by_recoveries(run: Run) -> Verdict:
     best = max(run.scores, key=lambda answer: run.scores[answer])
     first = next(attempt for attempt in run.attempts if attempt.value == best)
     confidences = {**voted.confidences, "recovered": run.scores[best]}
-    return Verdict(answer=best, confidence=run.scores[best], confidences=confidences, chosen=first.number)
+    return MethodVerdict(answer=best, confidence=run.scores[best], confidences=confidences, chosen=first.number)
 
 
 def build_self_verification(recoveries: int = RECOVERIES) -> Method:
     """The method with so many tries for each number."""
 
-    @method(conclude_by_recoveries)
-    async def self_verification(run: Run) -> End:
+    @make_method(conclude_by_recoveries)
+    async def self_verification(run: SolveRun) -> MethodEnd:
         """Chains, and where they differ the answer that explains the problem best."""
         told = run.limits.temperature
         for index in range(run.limits.attempts or CHAINS):
-            await run.chain(index, VERIFIED_TEMPERATURE if told is None else told)
+            await run.attempt_chain(index, VERIFIED_TEMPERATURE if told is None else told)
         candidates = list(dict.fromkeys(attempt.value for attempt in run.attempts if attempt.value is not None))
         if len(candidates) < 2:
-            return End("agreed", "all chains agree") if candidates else End("done", "no chain has an answer")
-        statements = [await _statement(run, candidate, at) for at, candidate in enumerate(candidates)]
-        await _compare(run, dict(zip(candidates, statements, strict=True)), recoveries)
-        return End("done", f"{len(candidates)} answers were compared by what can be recovered from them")
+            return (
+                MethodEnd("agreed", "all chains agree") if candidates else MethodEnd("done", "no chain has an answer")
+            )
+        statements = [await _make_statement(run, candidate, at) for at, candidate in enumerate(candidates)]
+        await _compare_statements(run, dict(zip(candidates, statements, strict=True)), recoveries)
+        return MethodEnd("done", f"{len(candidates)} answers were compared by what can be recovered from them")
 
     return self_verification
 
@@ -210,12 +214,12 @@ def mask_numbers(problem: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-async def _statement(run: Run, answer: str, index: int) -> str:
+async def _make_statement(run: SolveRun, answer: str, index: int) -> str:
     """An answer as a statement, in the model's words where it finds them."""
     asked = " ".join(_QUESTION.findall(run.problem)).strip() or run.problem
-    made = await run.ask(
+    made = await run.ask_model(
         "state",
-        prompt("state", question=asked, answer=answer),
+        make_prompt("state", question=asked, answer=answer),
         model=run.verifier,
         max_tokens=STATEMENT_TOKENS,
         temperature=0.0,
@@ -224,15 +228,15 @@ async def _statement(run: Run, answer: str, index: int) -> str:
     return made.text if made is not None else f"{asked} The answer is {answer}."
 
 
-async def _compare(run: Run, statements: Mapping[str, str], recoveries: int) -> None:
+async def _compare_statements(run: SolveRun, statements: Mapping[str, str], recoveries: int) -> None:
     """Tries to recover each masked number from each answer, in turns: a budget that ends treats all alike."""
     found, asked = Counter[str](), Counter[str]()
     for at, (condition, number) in enumerate(mask_numbers(run.problem)):
         for attempt in range(recoveries):
             for answer, statement in statements.items():
-                made = await run.ask(
+                made = await run.ask_model(
                     "recover",
-                    prompt("recover", masked=condition, statement=statement),
+                    make_prompt("recover", masked=condition, statement=statement),
                     model=run.verifier,
                     max_tokens=RECOVERY_TOKENS,
                     temperature=RECOVERY_TEMPERATURE,
@@ -243,4 +247,4 @@ async def _compare(run: Run, statements: Mapping[str, str], recoveries: int) -> 
                 found[answer] += value is not None and value.value == number
                 run.scores = {each: found[each] / asked[each] for each in statements if asked[each]}
     for answer, share in run.scores.items():
-        run.say("verify", f"From the answer {answer}, {share:.0%} of the conditions were found again.")
+        run.add_step("verify", f"From the answer {answer}, {share:.0%} of the conditions were found again.")

@@ -12,7 +12,7 @@ from itertools import islice
 
 from insula.errors import InputError
 from insula_solve.amounts import SCALES, strip_markup, write_number
-from insula_solve.programs import check_size, evaluate
+from insula_solve.programs import check_size, evaluate_expression
 
 REASONING_CHARS = 20_000
 """Characters of a reasoning that are looked through; ten times what a model writes in 800 tokens."""
@@ -46,7 +46,7 @@ _DATE = re.compile(r"\d/\d{1,2}/\d")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class EquationClaim:
     """One equation of a reasoning."""
 
     text: str
@@ -60,21 +60,21 @@ class Claim:
     def with_operands(self, changed: Mapping[Fraction, Fraction]) -> Fraction | None:
         """The value with some operands replaced; None if that cannot be computed."""
         try:
-            return _computed(self.left, lambda digits: changed.get(_number(digits), _number(digits)))
+            return _compute_side(self.left, lambda digits: changed.get(_parse_number(digits), _parse_number(digits)))
         except InputError:
             return None
 
 
-def find_claims(reasoning: str) -> tuple[Claim, ...]:
+def find_claims(reasoning: str) -> tuple[EquationClaim, ...]:
     """The equations in a reasoning that can be recomputed, in order."""
     if len(reasoning) > REASONING_CHARS:  # the line in which it is cut off may end within a number
         reasoning = reasoning[:REASONING_CHARS].rpartition("\n")[0]
-    text = _legible(reasoning)
-    made = (_claim(text, sign) for sign in _EQUAL.finditer(text))
+    text = _normalise_signs(reasoning)
+    made = (_read_claim(text, sign) for sign in _EQUAL.finditer(text))
     return tuple(islice((claim for claim in made if claim is not None), CLAIMS))
 
 
-def correct_answer(reasoning: Sequence[Claim], answer: Fraction) -> Fraction:
+def correct_answer(reasoning: Sequence[EquationClaim], answer: Fraction) -> Fraction:
     """The answer that the reasoning comes to when its wrong results are put right and carried forward."""
     changed: dict[Fraction, Fraction] = {}
     for claim in reasoning:
@@ -86,33 +86,35 @@ def correct_answer(reasoning: Sequence[Claim], answer: Fraction) -> Fraction:
 
 def compute_stated_value(problem: str) -> Fraction | None:
     """What the one expression in a problem comes to, where no number stands outside it: "What is 17 * 23?"."""
-    text = _legible(_PERCENT_OF.sub("% * ", problem))
+    text = _normalise_signs(_PERCENT_OF.sub("% * ", problem))
     sides = [found[0] for found in _SIDE.finditer(text) if _is_computed(found[0])]
     if len(sides) != 1 or _DIGITS.search(text.replace(sides[0], "", 1)):
         return None
     try:
-        return _computed(sides[0])
+        return _compute_side(sides[0])
     except InputError:
         return None
 
 
-def _legible(text: str) -> str:
+def _normalise_signs(text: str) -> str:
     return _TIMES.sub(r"\1*\2", strip_markup(text).translate(_SIGNS))
 
 
-def _claim(text: str, sign: re.Match[str]) -> Claim | None:
+def _read_claim(text: str, sign: re.Match[str]) -> EquationClaim | None:
     begin = max(0, sign.start() - SIDE_CHARS)
-    left = _before(text, begin, sign.start())
+    left = _left_side(text, begin, sign.start())
     right = _SIDE.match(text, sign.end() + (text[sign.end() : sign.end() + 1] == " "))
     if left is None or right is None or not _is_computed(left) or not (end := _ENDS.match(text, right.end())):
         return None
     first = _DIGITS.search(right[0])
     loosely = sign[0] == "≈"
     try:
-        computed = _computed(left)
+        computed = _compute_side(left)
         sides = (right[0], first[0] if first else right[0])  # "3 * 4 = 12 + 2 = 14" goes on from the number
-        stated = [_computed(side) for side in sides]
-        agreeing = [at for at, side in enumerate(sides) if _agree(left, computed, side, stated[at], loosely=loosely)]
+        stated = [_compute_side(side) for side in sides]
+        agreeing = [
+            at for at, side in enumerate(sides) if _sides_agree(left, computed, side, stated[at], loosely=loosely)
+        ]
     except InputError:
         return None
     is_cut_off = right.end() == len(text) and write_number(abs(computed)).startswith(
@@ -122,19 +124,19 @@ def _claim(text: str, sign: re.Match[str]) -> Claim | None:
         return None
     side = agreeing[0] if agreeing else 0
     equation = f"{left} {sign[0]} {sides[side]}"
-    return Claim(text=equation, left=left, computed=computed, stated=stated[side], holds=bool(agreeing))
+    return EquationClaim(text=equation, left=left, computed=computed, stated=stated[side], holds=bool(agreeing))
 
 
-def _before(text: str, begin: int, end: int) -> str | None:
+def _left_side(text: str, begin: int, end: int) -> str | None:
     """The side to the left of a sign, where it begins at a border; of several beginnings the first."""
     cut = text.rfind("\n", begin, end) + 1 or begin
-    for found in _sides(text, cut, end):
+    for found in _find_sides(text, cut, end):
         if found.end() == len(text[:end].rstrip(" ")):
             return found[0] if _BEGINS.search(text, max(0, found.start() - 8), found.start()) else None
     return None
 
 
-def _sides(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
+def _find_sides(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
     at = begin
     while (found := _SIDE.search(text, at, end)) is not None:
         yield found
@@ -147,27 +149,27 @@ def _is_computed(side: str) -> bool:
     return bool(re.search(r"[-+*/^]", signs)) and not ("%" in side and re.search(r"[-+]", signs))
 
 
-def _number(digits: str) -> Fraction:
+def _parse_number(digits: str) -> Fraction:
     value = Fraction(digits.strip("$€£ %").replace(",", ""))
     return check_size(value / 100 if digits.endswith("%") else value)
 
 
-def _computed(side: str, of: Callable[[str], Fraction] = _number) -> Fraction:
-    return evaluate(_DIGITS.sub(lambda found: f"({of(found[0])})", side))
+def _compute_side(side: str, of: Callable[[str], Fraction] = _parse_number) -> Fraction:
+    return evaluate_expression(_DIGITS.sub(lambda found: f"({of(found[0])})", side))
 
 
-def _moved(share: int) -> Callable[[str], Fraction]:
+def _moved_number(share: int) -> Callable[[str], Fraction]:
     """A number that is half of its last digit higher or lower, if it may have been rounded."""
 
-    def of(digits: str) -> Fraction:
+    def move_number(digits: str) -> Fraction:
         decimals = digits.strip("% ").partition(".")[2]
         few = len(decimals) < ROUNDED_DECIMALS or len(re.sub(r"\D", "", digits).strip("0")) < ROUNDED_DIGITS
-        return _number(digits) + (0 if few else share * _step(digits) / 2)
+        return _parse_number(digits) + (0 if few else share * _last_digit(digits) / 2)
 
-    return of
+    return move_number
 
 
-def _step(side: str) -> Fraction:
+def _last_digit(side: str) -> Fraction:
     """What the last digit of a number is worth; 0 of more than one."""
     if len(_DIGITS.findall(side)) != 1:
         return Fraction(0)
@@ -175,16 +177,16 @@ def _step(side: str) -> Fraction:
     return worth / 100 if "%" in side else worth
 
 
-def _agree(left: str, computed: Fraction, right: str, stated: Fraction, *, loosely: bool) -> bool:
+def _sides_agree(left: str, computed: Fraction, right: str, stated: Fraction, *, loosely: bool) -> bool:
     """Whether two sides say the same, by what is known of percent and rounding.
 
     "6 - 9 = 3" does: who writes so means the difference, and goes on with it.
     """
     factors = (1, 100, Fraction(1, 100)) if "%" in left + right else (1,)
-    if computed == -stated or any(_is_rounded(computed * of, stated, _step(right), loosely) for of in factors):
+    if computed == -stated or any(_is_rounded(computed * of, stated, _last_digit(right), loosely) for of in factors):
         return True
-    least, most = sorted(_computed(left, _moved(share)) for share in (-1, 1))
-    lowest, highest = sorted(_computed(right, _moved(share)) for share in (-1, 1))
+    least, most = sorted(_compute_side(left, _moved_number(share)) for share in (-1, 1))
+    lowest, highest = sorted(_compute_side(right, _moved_number(share)) for share in (-1, 1))
     return least <= highest and lowest <= most
 
 

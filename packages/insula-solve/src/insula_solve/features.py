@@ -29,7 +29,7 @@ _COUNTED = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Features:
+class ProblemFeatures:
     """A problem at first sight."""
 
     classes: tuple[str, ...]
@@ -51,18 +51,18 @@ class Features:
         return self.classes[0]
 
 
-def read_features(problem: str) -> Features:
+def read_features(problem: str) -> ProblemFeatures:
     """A problem at first sight."""
     text = f" {' '.join(problem.split()).casefold()} "
     numbers = len(_NUMBER.findall(text))
     sentences = max(1, len(_SENTENCE.findall(text)))
-    found = [name for name, words in read_classes().items() if any(_holds(text, word) for word in words)]
+    found = [name for name, words in read_classes().items() if any(_holds_word(text, word) for word in words)]
     if numbers >= MANY_NUMBERS:
         found.append(MANY_STEPS)
     if numbers < 2:
         found.insert(0, WORDS)
     hardening = len(HARDENING.intersection(found))
-    return Features(
+    return ProblemFeatures(
         classes=tuple(found) or (WORDS,),
         numbers=numbers,
         sentences=sentences,
@@ -73,7 +73,7 @@ def read_features(problem: str) -> Features:
     )
 
 
-def _holds(text: str, word: str) -> bool:
+def _holds_word(text: str, word: str) -> bool:
     """Whether a word, or the beginning of one, stands in a text; blanks and signs are taken as they are."""
     at = text.find(word)
     while at >= 0 and word[0].isalpha() and text[at - 1].isalpha():

@@ -48,7 +48,7 @@ class Strategy:
 def read_shipped() -> tuple[Strategy, ...]:
     """The repertoire of twenty strategies and the general one."""
     text = resources.files("insula_solve").joinpath(FILE).read_text("utf-8")
-    return _strategies(tomllib.loads(text), FILE)
+    return _read_strategies(tomllib.loads(text), FILE)
 
 
 def read_repertoire(home: Path) -> tuple[Strategy, ...]:
@@ -59,7 +59,7 @@ def read_repertoire(home: Path) -> tuple[Strategy, ...]:
     """
     path = home / FILE
     try:
-        own = _strategies(tomllib.loads(path.read_text("utf-8")), str(path))
+        own = _read_strategies(tomllib.loads(path.read_text("utf-8")), str(path))
     except FileNotFoundError:
         return read_shipped()
     except (OSError, ValueError) as error:
@@ -67,14 +67,14 @@ def read_repertoire(home: Path) -> tuple[Strategy, ...]:
     return tuple({each.name: each for each in (*read_shipped(), *own)}.values())
 
 
-def _strategies(values: Mapping[str, Any], source: str) -> tuple[Strategy, ...]:
+def _read_strategies(values: Mapping[str, Any], source: str) -> tuple[Strategy, ...]:
     entries = values.get("strategy", [])
     if not isinstance(entries, list) or len(cast(list[Any], entries)) > MOST:
         raise SettingsError(f"The strategies in {source!r} must be up to {MOST} entries [[strategy]].")
-    return tuple(_strategy(entry, source) for entry in cast(list[Any], entries))
+    return tuple(_read_strategy(entry, source) for entry in cast(list[Any], entries))
 
 
-def _strategy(entry: Any, source: str) -> Strategy:
+def _read_strategy(entry: Any, source: str) -> Strategy:
     limits = {"name": NAME_CHARS, "when": WHEN_CHARS, "how": HOW_CHARS}
     fields = cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
     for name, most in limits.items():
@@ -95,16 +95,16 @@ class Knowledge:
     repertoire: tuple[Strategy, ...] = field(default_factory=read_shipped)
     records: Records | None = None
 
-    async def tallies(self, model: str, kind: str) -> Mapping[str, StrategyTally]:
+    async def read_tallies(self, model: str, kind: str) -> Mapping[str, StrategyTally]:
         """How the strategies did; nothing where no records are kept."""
         return await self.records.read(model, kind) if self.records is not None else {}
 
-    async def learn(self, model: str, kind: str, strategy: str, success: bool) -> None:
+    async def learn_outcome(self, model: str, kind: str, strategy: str, success: bool) -> None:
         """Count an outcome, where records are kept and the strategy has a name."""
         if self.records is not None and strategy:
             await self.records.add(model, kind, strategy, success)
 
-    def named(self, words: str) -> Strategy | None:
+    def find_strategy(self, words: str) -> Strategy | None:
         """The strategy that some words name, also where a model wrote more around the name, or its number."""
         said = " ".join(words.casefold().split())
         listed = said.strip(".#) ")

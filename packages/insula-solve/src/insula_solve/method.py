@@ -11,8 +11,8 @@ from insula.text.analysis import clean_text
 from insula.types import Usage
 from insula_solve.answers import ONCE, form_of
 from insula_solve.knowledge import Knowledge
-from insula_solve.run import Limits, Models, OnStep, Run
-from insula_solve.solution import End, Solution, Verdict
+from insula_solve.run import Limits, Models, OnStep, SolveRun
+from insula_solve.solution import MethodEnd, MethodVerdict, Solution
 from insula_solve.verification import answer_once, conclude_once, fall_back
 
 log = logging.getLogger(__name__)
@@ -51,11 +51,11 @@ class Method(Protocol):
         ...
 
 
-Work = Callable[[Run], Awaitable[End]]
-Conclude = Callable[[Run], Verdict]
+Work = Callable[[SolveRun], Awaitable[MethodEnd]]
+Conclude = Callable[[SolveRun], MethodVerdict]
 
 
-def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work], Method]:
+def make_method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work], Method]:
     """Makes a method of a function that makes attempts and says why it ended.
 
     What cannot be voted on (code, prose, lists) is answered once, whatever the method.
@@ -65,9 +65,9 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
         abstain_below: confidence below which no answer is given.
     """
 
-    def made(work: Work) -> Method:
+    def wrap_work(work: Work) -> Method:
         @wraps(work)
-        async def solve(
+        async def solve_problem(
             problem: str,
             models: Models,
             account: Account | None = None,
@@ -80,16 +80,16 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
             account = account or Account()
             before = account.by_purpose
             text = clean_text(problem).strip()
-            run = Run(text, models, account, seed, knowledge or Knowledge(), on_step, limits or Limits())
+            run = SolveRun(text, models, account, seed, knowledge or Knowledge(), on_step, limits or Limits())
             run.form = form_of(text)
             if run.form not in ONCE and work.__name__ in NUMERIC:
                 run.form = "number"
-            end = await _finish(run, answer_once if run.form in ONCE else work)
+            end = await _run_work(run, answer_once if run.form in ONCE else work)
             fall_back(run)
             verdict = conclude_once(run) if run.form in ONCE else conclude(run)
             abstains = verdict.answer is not None and (verdict.confidence or 1.0) < abstain_below
             said = {"ending": end.ending, "answer": verdict.answer, "confidence": verdict.confidence}
-            run.say("stop", f"Stopped: {end.why}.", **said)
+            run.add_step("stop", f"Stopped: {end.why}.", **said)
             return Solution(
                 method=work.__name__,
                 problem=run.problem,
@@ -99,38 +99,38 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
                 attempts=tuple(run.attempts),
                 chosen=verdict.chosen,
                 trace=tuple(run.trace),
-                usage=_since(before, account.by_purpose),
+                usage=_usage_since(before, account.by_purpose),
                 end=end,
                 form=run.form,
                 abstained=abstains,
                 unparsed=run.unparsed,
             )
 
-        return solve
+        return solve_problem
 
-    return made
+    return wrap_work
 
 
-async def _finish(run: Run, work: Work) -> End:
+async def _run_work(run: SolveRun, work: Work) -> MethodEnd:
     """Does the work, and says why it ended."""
     if not run.problem:
-        return End("input", "the problem is empty")
+        return MethodEnd("input", "the problem is empty")
     if not any(map(str.isalnum, run.problem)):
-        return End("input", "the problem holds no word and no number")
+        return MethodEnd("input", "the problem holds no word and no number")
     if (length := len(run.problem)) > PROBLEM_CHARS:
-        return End("input", f"the problem has {length:,} characters and at most {PROBLEM_CHARS:,} are taken")
+        return MethodEnd("input", f"the problem has {length:,} characters and at most {PROBLEM_CHARS:,} are taken")
     try:
         return await work(run)
     except BudgetExceeded as error:
-        return End("budget", f"the budget is spent ({str(error).rstrip('.')})")
+        return MethodEnd("budget", f"the budget is spent ({str(error).rstrip('.')})")
     except InsulaError as error:
-        return End("refused" if isinstance(error, ModelRefused) else "failed", str(error).rstrip("."))
+        return MethodEnd("refused" if isinstance(error, ModelRefused) else "failed", str(error).rstrip("."))
     except Exception as error:  # the edge of law 4: one reply that we cannot read must not end a batch of hours
         log.exception("The method failed on a problem.")
-        return End("failed", f"Insula failed on it ({type(error).__name__}); the log says more")
+        return MethodEnd("failed", f"Insula failed on it ({type(error).__name__}); the log says more")
 
 
-def _since(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> dict[str, Usage]:
+def _usage_since(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> dict[str, Usage]:
     """What was spent in between, by stage."""
     return {
         stage: Usage(

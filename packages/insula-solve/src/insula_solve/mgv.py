@@ -18,13 +18,13 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from insula.llm.client import Generation
 from insula.memory.storage.rows import StrategyTally
-from insula_solve.answers import Answer, Form, find_answer
-from insula_solve.features import Features, read_features
+from insula_solve.answers import Form, ParsedAnswer, find_answer
+from insula_solve.features import ProblemFeatures, read_features
 from insula_solve.knowledge import Knowledge, Strategy, draw_strategy
-from insula_solve.method import method
+from insula_solve.method import make_method
 from insula_solve.prompts import ask_monitor, ask_solution
-from insula_solve.run import Run
-from insula_solve.solution import ACCEPTED, Attempt, End, Scores, Verdict
+from insula_solve.run import SolveRun
+from insula_solve.solution import ACCEPTED, Attempt, MethodEnd, MethodVerdict, Scores
 from insula_solve.verification import of_hundred, verify_attempt
 
 CYCLES = 3
@@ -50,39 +50,41 @@ class Plan(BaseModel):
     strategy: str = Field(max_length=80)
 
 
-def conclude_by_scores(run: Run) -> Verdict:
+def conclude_by_scores(run: SolveRun) -> MethodVerdict:
     """The attempt with the highest scores among those with an answer; its mean is the prompted confidence."""
     answered = [attempt for attempt in run.attempts if attempt.answer is not None]
     if not answered:
-        return Verdict(answer=None)
-    best = max(answered, key=lambda attempt: (_mean(attempt), -attempt.number))
+        return MethodVerdict(answer=None)
+    best = max(answered, key=lambda attempt: (_mean_score(attempt), -attempt.number))
     confidences = best.confidences
-    return Verdict(
+    return MethodVerdict(
         answer=best.shown, confidence=confidences.get("prompted"), confidences=confidences, chosen=best.number
     )
 
 
-@method(conclude_by_scores)
-async def mgv(run: Run) -> End:
+@make_method(conclude_by_scores)
+async def mgv(run: SolveRun) -> MethodEnd:
     """Plan, solve and judge in up to three cycles."""
     seen = read_features(run.problem)
     generator = run.models.generator.model_name
     previous: Attempt | None = None
     cycles = run.limits.attempts or CYCLES
     for cycle in range(cycles):
-        tallies = await run.knowledge.tallies(generator, seen.kind)
+        tallies = await run.knowledge.read_tallies(generator, seen.kind)
         metastrategy = metastrategy_of(previous.scores) if previous else "switch"
-        plan = await _monitor(run, tallies, previous, metastrategy, cycle)
-        draw = partial(draw_strategy, run.knowledge.repertoire, tallies, seen.classes, run.lot(cycle))
+        plan = await _make_plan(run, tallies, previous, metastrategy, cycle)
+        draw = partial(draw_strategy, run.knowledge.repertoire, tallies, seen.classes, run.draw_seed(cycle))
         strategy = select_strategy(run.knowledge, plan, previous, metastrategy, draw)
-        attempt = await _generate(run, plan or _blind(seen), strategy, previous, cycle)
+        attempt = await _generate_attempt(run, plan or _guess_plan(seen), strategy, previous, cycle)
         attempt = await verify_attempt(run, attempt, cycle) if attempt.answer is not None else attempt
         accepted = attempt.scores is not None and attempt.scores.mean >= ACCEPTED
-        await run.knowledge.learn(generator, seen.kind, strategy.name, accepted)
+        await run.knowledge.learn_outcome(generator, seen.kind, strategy.name, accepted)
         if accepted and attempt.answer is not None:
-            return End("accepted", f"the verifier accepted cycle {cycle + 1}, with {_mean(attempt):.2f} of {ACCEPTED}")
+            return MethodEnd(
+                "accepted", f"the verifier accepted cycle {cycle + 1}, with {_mean_score(attempt):.2f} of {ACCEPTED}"
+            )
         previous = attempt
-    return End("done", f"{cycles} cycles are over without a score of {ACCEPTED}", stuck=True)
+    return MethodEnd("done", f"{cycles} cycles are over without a score of {ACCEPTED}", stuck=True)
 
 
 def metastrategy_of(scores: Scores | None) -> Metastrategy:
@@ -106,7 +108,7 @@ def temperature_for(difficulty: float) -> float:
     return round(BASE_TEMPERATURE + MORE_TEMPERATURE * difficulty, 4)
 
 
-def read_solution(made: Generation, form: Form = "number", problem: str = "") -> tuple[str, Answer] | None:
+def read_solution(made: Generation, form: Form = "number", problem: str = "") -> tuple[str, ParsedAnswer] | None:
     """Reasoning and answer of a reply, whether or not its tags are there, closed, or in order."""
     tagged = _ANSWER_TAG.search(made.text)
     answer = find_answer(made.text, truncated=made.truncated, form=form, problem=problem)
@@ -125,34 +127,40 @@ def select_strategy(
     draw: Callable[..., Strategy],
 ) -> Strategy:
     """The strategy of a cycle: the one before to revise it, else the one that the Monitor chose, else one by lot."""
-    if previous is not None and metastrategy == "revise" and (same := knowledge.named(previous.strategy)):
+    if previous is not None and metastrategy == "revise" and (same := knowledge.find_strategy(previous.strategy)):
         return same
     tried = frozenset({previous.strategy}) if previous is not None else frozenset[str]()
-    named = knowledge.named(plan.strategy) if plan is not None else None
+    named = knowledge.find_strategy(plan.strategy) if plan is not None else None
     return named if named is not None and named.name not in tried else draw(without=tried)
 
 
-def _blind(seen: Features) -> Plan:
+def _guess_plan(seen: ProblemFeatures) -> Plan:
     """What stands in for a plan that could not be read: the difficulty at first sight."""
     return Plan(task_features=", ".join(seen.classes), difficulty=round(100 * seen.difficulty), strategy="")
 
 
-async def _monitor(
-    run: Run, tallies: Mapping[str, StrategyTally], previous: Attempt | None, metastrategy: Metastrategy, cycle: int
+async def _make_plan(
+    run: SolveRun,
+    tallies: Mapping[str, StrategyTally],
+    previous: Attempt | None,
+    metastrategy: Metastrategy,
+    cycle: int,
 ) -> Plan | None:
     prompt = ask_monitor(
         run.problem, run.knowledge, tallies, previous, "revise" if metastrategy == "revise" else "switch"
     )
-    plan = await run.fill("monitor", prompt, Plan, model=run.monitor, max_tokens=PLAN_TOKENS, index=cycle)
+    plan = await run.fill_form("monitor", prompt, Plan, model=run.monitor, max_tokens=PLAN_TOKENS, index=cycle)
     if plan is not None:
-        run.say("monitor", f"Difficulty {plan.difficulty / 100:.2f}: {plan.task_features}", chosen=plan.strategy)
+        run.add_step("monitor", f"Difficulty {plan.difficulty / 100:.2f}: {plan.task_features}", chosen=plan.strategy)
     return plan
 
 
-async def _generate(run: Run, plan: Plan, strategy: Strategy, previous: Attempt | None, cycle: int) -> Attempt:
+async def _generate_attempt(
+    run: SolveRun, plan: Plan, strategy: Strategy, previous: Attempt | None, cycle: int
+) -> Attempt:
     difficulty = plan.difficulty / 100
-    run.say("monitor", f'Strategy "{strategy.name}", which fits problems {strategy.when}.', strategy=strategy.name)
-    solved, made = await run.read(
+    run.add_step("monitor", f'Strategy "{strategy.name}", which fits problems {strategy.when}.', strategy=strategy.name)
+    solved, made = await run.ask_readable(
         "generate",
         ask_solution(run.problem, strategy, previous),
         lambda made: read_solution(made, run.form, run.problem),
@@ -162,7 +170,7 @@ async def _generate(run: Run, plan: Plan, strategy: Strategy, previous: Attempt 
         form="the number in <answer> tags",
     )
     reasoning, answer = solved or ("", None)
-    return run.note(
+    return run.note_attempt(
         "strategy",
         made,
         answer,
@@ -173,5 +181,5 @@ async def _generate(run: Run, plan: Plan, strategy: Strategy, previous: Attempt 
     )
 
 
-def _mean(attempt: Attempt) -> float:
+def _mean_score(attempt: Attempt) -> float:
     return attempt.scores.mean if attempt.scores else 0.0

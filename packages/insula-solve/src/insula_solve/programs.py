@@ -53,7 +53,7 @@ Scope = ChainMap[str, Value]
 # What text comes to
 
 
-def evaluate(expression: str, names: Mapping[str, Fraction] | None = None) -> Fraction:
+def evaluate_expression(expression: str, names: Mapping[str, Fraction] | None = None) -> Fraction:
     """Compute an expression as Python would write it, with `^` as power.
 
     Args:
@@ -63,10 +63,10 @@ def evaluate(expression: str, names: Mapping[str, Fraction] | None = None) -> Fr
     Raises:
         InputError: it is no such expression, or too large to be computed.
     """
-    body = _parse([expression.strip()])
+    body = _parse_lines([expression.strip()])
     if len(body) != 1 or not isinstance(statement := body[0], ast.Expr):
         raise InputError(f"{expression[:80]!r} is no expression that can be computed.")
-    return _as_number(_Machine(exact=True).evaluate(statement.value, Scope(dict(names or {}))))
+    return _as_number(_Machine(exact=True).evaluate_node(statement.value, Scope(dict(names or {}))))
 
 
 def run_program(program: str) -> Fraction:
@@ -79,10 +79,10 @@ def run_program(program: str) -> Fraction:
         InputError: it holds anything else, a name that was not assigned, or nothing to compute.
     """
     machine, scope = _Machine(), Scope({})
-    machine.perform(_read_program(program), scope)
+    machine.run_statements(_read_program(program), scope)
     functions = [value for value in scope.values() if isinstance(value, _Function)]
     if machine.shown is None and machine.assigned is None and len(functions) == 1:
-        machine.perform([ast.Return(ast.Call(ast.Constant(cast(Any, functions[0])), [], []))], scope)
+        machine.run_statements([ast.Return(ast.Call(ast.Constant(cast(Any, functions[0])), [], []))], scope)
     named = next((scope[name] for name in _ANSWERS if name in scope), machine.assigned)
     return _as_number(named if machine.shown is None else machine.shown)
 
@@ -98,7 +98,7 @@ def find_program(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Tests:
+class TestsOutcome:
     """What came of the tests of some code."""
 
     passed: int = 0
@@ -108,25 +108,25 @@ class Tests:
     """Those that cannot be computed here."""
 
 
-def check_tests(reply: str, problem: str) -> Tests:
+def check_tests(reply: str, problem: str) -> TestsOutcome:
     """Compute the tests of the code in a reply: the `assert` lines and `>>>` examples that it or the problem brings."""
     blocks = _FENCE.findall(reply)
     code = _ASSERT.sub("", _DOCTEST.sub("", "\n\n".join(blocks)))
     texts = "\n".join((problem, *blocks))
     tests = [line.strip() for line in _ASSERT.findall(texts)]
     tests += [f"assert {call} == {value}" for call, value in _DOCTEST.findall(texts)]
-    results = {test: _holds(f"{code}\n{test}") for test in dict.fromkeys(tests)}
-    return Tests(
+    results = {test: _assertions_hold(f"{code}\n{test}") for test in dict.fromkeys(tests)}
+    return TestsOutcome(
         passed=sum(result is True for result in results.values()),
         failed=tuple(test for test, result in results.items() if result is False),
         unknown=sum(result is None for result in results.values()),
     )
 
 
-def _holds(program: str) -> bool | None:
+def _assertions_hold(program: str) -> bool | None:
     """Whether the assertions of a program hold; None where they cannot be computed."""
     try:
-        _Machine().perform(_read_program(program), Scope({}))
+        _Machine().run_statements(_read_program(program), Scope({}))
     except _TestFailed:
         return False
     except InputError:
@@ -161,12 +161,12 @@ def _read_program(program: str) -> list[ast.stmt]:
     if len(lines) > PROGRAM_LINES:
         raise InputError(f"The program has {len(lines)} lines and at most {PROGRAM_LINES} are computed; shorten it.")
     try:
-        return _parse(dedent(program).splitlines())
+        return _parse_lines(dedent(program).splitlines())
     except InputError:
-        return _parse([line.strip() for line in lines if not _HEAD.fullmatch(line.strip())])
+        return _parse_lines([line.strip() for line in lines if not _HEAD.fullmatch(line.strip())])
 
 
-def _parse(lines: Sequence[str]) -> list[ast.stmt]:
+def _parse_lines(lines: Sequence[str]) -> list[ast.stmt]:
     if any(len(line) > EXPRESSION_CHARS for line in lines):
         raise InputError(f"A line has more than {EXPRESSION_CHARS} characters, and longer ones are not computed.")
     try:
@@ -229,63 +229,67 @@ class _Machine:
         self.assigned: Value = None
         self._exact, self._steps, self._calls = exact, STEPS, 0
 
-    def perform(self, body: Sequence[ast.stmt], scope: Scope) -> None:
+    def run_statements(self, body: Sequence[ast.stmt], scope: Scope) -> None:
         """Go through a program.
 
         Raises:
             InputError: something in it cannot be computed, or there are too many steps.
         """
         try:
-            self._perform(body, scope)
+            self._run_body(body, scope)
         except _Return as returned:
             self.shown = returned.args[0]
         except (*_FAULTS, _Break, _Continue) as error:
             raise InputError(f"The program cannot be computed ({type(error).__name__}).") from error
 
-    def evaluate(self, node: ast.expr, scope: Scope) -> Value:
+    def evaluate_node(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression.
 
         Raises:
             InputError: it cannot be computed.
         """
         try:
-            return self._value(node, scope)
+            return self._count_value(node, scope)
         except _FAULTS as error:
             raise InputError(f"The expression cannot be computed ({type(error).__name__}).") from error
 
-    def _perform(self, body: Sequence[ast.stmt], scope: Scope) -> None:
+    def _run_body(self, body: Sequence[ast.stmt], scope: Scope) -> None:
         for statement in body:
-            self._spend(None)
-            self._do(statement, scope)
+            self._spend_size(None)
+            self._run_statement(statement, scope)
 
-    def _do(self, statement: ast.stmt, scope: Scope) -> None:  # noqa: PLR0912 a case for each kind of statement
+    def _run_statement(self, statement: ast.stmt, scope: Scope) -> None:  # noqa: PLR0912 a case for each kind of statement
         match statement:
             case ast.Assign(targets=targets, value=right):
-                value = self._value(right, scope)
+                value = self._count_value(right, scope)
                 for target in targets:
-                    self._assign(target, value, scope)
+                    self._assign_target(target, value, scope)
             case ast.AnnAssign(target=target, value=ast.expr() as right):
-                self._assign(target, self._value(right, scope), scope)
+                self._assign_target(target, self._count_value(right, scope), scope)
             case ast.AugAssign(target=target, op=sign, value=right):
-                self._assign(target, self._combine(self._value(target, scope), sign, self._value(right, scope)), scope)
+                self._assign_target(
+                    target,
+                    self._combine_values(self._count_value(target, scope), sign, self._count_value(right, scope)),
+                    scope,
+                )
             case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[shown, *_])):
                 with suppress(InputError):
-                    value = self._value(shown, scope)
+                    value = self._count_value(shown, scope)
                     self.shown = value if isinstance(value, int | Fraction) else self.shown
             case ast.Expr(value=expression):
-                self._value(expression, scope)
+                self._count_value(expression, scope)
             case ast.If(test=test, body=body, orelse=others):
-                self._perform(body if self._value(test, scope) else others, scope)
+                self._run_body(body if self._count_value(test, scope) else others, scope)
             case ast.For(target=target, iter=items, body=body, orelse=[]):
-                self._loop(self._each(items, target, scope), body, scope)
+                self._run_loop(self._assign_each(items, target, scope), body, scope)
             case ast.While(test=test, body=body, orelse=[]):
-                self._loop(iter(lambda: bool(self._value(test, scope)), False), body, scope)
+                self._run_loop(iter(lambda: bool(self._count_value(test, scope)), False), body, scope)
             case ast.FunctionDef(name=name, args=ast.arguments(args=arguments, defaults=[]), body=body):
                 scope[name] = _Function(tuple(argument.arg for argument in arguments), body, scope)
             case ast.Return(value=value):
-                raise _Return(value and self._value(value, scope))
+                raise _Return(value and self._count_value(value, scope))
             case ast.Assert(test=test):
-                if not self._value(test, scope):
+                if not self._count_value(test, scope):
                     raise _TestFailed("A test does not hold.")
             case ast.Break():
                 raise _Break
@@ -296,43 +300,43 @@ class _Machine:
             case _:
                 raise InputError("A line is nothing that is computed here.")
 
-    def _assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+    def _assign_target(self, target: ast.expr, value: Value, scope: Scope) -> None:
         match target:
             case ast.Name(id=name):
                 scope[name] = value
                 if not self._calls and isinstance(value, int | Fraction):
                     self.assigned = value
             case ast.Tuple(elts=names):
-                for name, item in zip(names, self._elements(value), strict=True):
-                    self._assign(name, item, scope)
+                for name, item in zip(names, self._list_elements(value), strict=True):
+                    self._assign_target(name, item, scope)
             case ast.Subscript(value=holder, slice=key):
-                held = self._value(holder, scope)
-                held[self._value(key, scope)] = value
-                self._spend(held)
+                held = self._count_value(holder, scope)
+                held[self._count_value(key, scope)] = value
+                self._spend_size(held)
             case _:
                 raise InputError("Something else than a name is assigned to.")
 
-    def _loop(self, each: Iterator[Value], body: Sequence[ast.stmt], scope: Scope) -> None:
+    def _run_loop(self, each: Iterator[Value], body: Sequence[ast.stmt], scope: Scope) -> None:
         for _ in each:
             try:
-                self._perform(body, scope)
+                self._run_body(body, scope)
             except _Break:
                 return
             except _Continue:
                 continue
 
-    def _each(self, items: ast.expr, target: ast.expr, scope: Scope) -> Iterator[None]:
+    def _assign_each(self, items: ast.expr, target: ast.expr, scope: Scope) -> Iterator[None]:
         """Assign one element after the other."""
-        value = self._value(items, scope)
-        for item in value if isinstance(value, range) else self._elements(value):
-            self._spend(None)
-            self._assign(target, item, scope)
+        value = self._count_value(items, scope)
+        for item in value if isinstance(value, range) else self._list_elements(value):
+            self._spend_size(None)
+            self._assign_target(target, item, scope)
             yield
 
-    def _value(self, node: ast.expr, scope: Scope) -> Value:
-        return self._spend(self._compute(node, scope))
+    def _count_value(self, node: ast.expr, scope: Scope) -> Value:
+        return self._spend_size(self._compute_node(node, scope))
 
-    def _compute(self, node: ast.expr, scope: Scope) -> Value:  # noqa: PLR0912 a case for each kind of expression
+    def _compute_node(self, node: ast.expr, scope: Scope) -> Value:  # noqa: PLR0912 a case for each kind of expression
         match node:
             case ast.Constant(value=float() as number) if math.isfinite(number):
                 return Fraction(repr(number))
@@ -341,47 +345,51 @@ class _Machine:
             case ast.Name(id=name) if name in scope or name in _FUNCTIONS:
                 return scope[name] if name in scope else _FUNCTIONS[name]
             case ast.UnaryOp(op=sign, operand=operand):
-                return _SIGNS[type(sign)](self._value(operand, scope))
+                return _SIGNS[type(sign)](self._count_value(operand, scope))
             case ast.BinOp(left=left, op=sign, right=right):
-                return self._combine(self._value(left, scope), sign, self._value(right, scope))
+                return self._combine_values(self._count_value(left, scope), sign, self._count_value(right, scope))
             case ast.BoolOp(op=sign, values=[*others, last]):
-                values = (self._value(each, scope) for each in others)
+                values = (self._count_value(each, scope) for each in others)
                 found = [value for value in values if bool(value) is isinstance(sign, ast.Or)][:1]
-                return found[0] if found else self._value(last, scope)
+                return found[0] if found else self._count_value(last, scope)
             case ast.Compare(left=left, ops=signs, comparators=others):
-                sides = [self._weigh(self._value(each, scope)) for each in (left, *others)]
-                return all(_compare(sign, *pair) for sign, pair in zip(signs, pairwise(sides), strict=True))
+                sides = [self._weigh_value(self._count_value(each, scope)) for each in (left, *others)]
+                return all(_compare_values(sign, *pair) for sign, pair in zip(signs, pairwise(sides), strict=True))
             case ast.IfExp(test=test, body=yes, orelse=no):
-                return self._value(yes if self._value(test, scope) else no, scope)
+                return self._count_value(yes if self._count_value(test, scope) else no, scope)
             case ast.Call(func=function, args=arguments, keywords=[]):
-                return self._call(function, [self._value(argument, scope) for argument in arguments], scope)
+                return self._call_function(
+                    function, [self._count_value(argument, scope) for argument in arguments], scope
+                )
             case ast.Subscript(value=holder, slice=ast.Slice(lower=lower, upper=upper, step=step)):
-                limits = (each and self._value(each, scope) for each in (lower, upper, step))
-                return self._value(holder, scope)[slice(*limits)]
+                limits = (each and self._count_value(each, scope) for each in (lower, upper, step))
+                return self._count_value(holder, scope)[slice(*limits)]
             case ast.Subscript(value=holder, slice=key):
-                return self._value(holder, scope)[self._value(key, scope)]
+                return self._count_value(holder, scope)[self._count_value(key, scope)]
             case ast.List(elts=items):
-                return [self._value(item, scope) for item in items]
+                return [self._count_value(item, scope) for item in items]
             case ast.Tuple(elts=items):
-                return tuple(self._value(item, scope) for item in items)
+                return tuple(self._count_value(item, scope) for item in items)
             case ast.Dict(keys=keys, values=values):
-                made = (self._value(each, scope) for pair in zip(keys, values, strict=True) for each in pair if each)
+                made = (
+                    self._count_value(each, scope) for pair in zip(keys, values, strict=True) for each in pair if each
+                )
                 return dict(zip(made, made, strict=True))
             case ast.ListComp(elt=item, generators=[each]) | ast.GeneratorExp(elt=item, generators=[each]):
                 within = scope.new_child()
                 going = (
-                    all(self._value(test, within) for test in each.ifs)
-                    for _ in self._each(each.iter, each.target, within)
+                    all(self._count_value(test, within) for test in each.ifs)
+                    for _ in self._assign_each(each.iter, each.target, within)
                 )
-                return [self._value(item, within) for holds in going if holds]
+                return [self._count_value(item, within) for holds in going if holds]
             case _:
                 raise InputError("The expression holds what is not computed here, or a name that stands for nothing.")
 
-    def _combine(self, left: Value, sign: ast.operator, right: Value) -> Value:
+    def _combine_values(self, left: Value, sign: ast.operator, right: Value) -> Value:
         numbers = all(isinstance(side, int | Fraction) for side in (left, right))
         match sign:
             case ast.Pow() if numbers:
-                return _raise(left, right, exact=self._exact)
+                return _raise_power(left, right, exact=self._exact)
             case ast.Div() if numbers:
                 return Fraction(left) / right
             case _ if numbers:
@@ -393,57 +401,57 @@ class _Machine:
             case _:
                 raise InputError("What is combined does not go together.")
 
-    def _call(self, function: ast.expr, given: list[Value], scope: Scope) -> Value:
+    def _call_function(self, function: ast.expr, given: list[Value], scope: Scope) -> Value:
         match function:
             case ast.Attribute(value=ast.Name(id="math"), attr=name):
                 called, held = _FUNCTIONS[name], None
             case ast.Attribute(value=holder, attr=name):
-                held = self._value(holder, scope)
+                held = self._count_value(holder, scope)
                 called = _METHODS[type(held), name]
                 given = [held, *given]
             case _:
-                called, held = self._value(function, scope), None
+                called, held = self._count_value(function, scope), None
         if isinstance(called, _Function):
-            return self._enter(called, given)
-        if called is _root:
-            return _root(*given, exact=self._exact)
+            return self._enter_function(called, given)
+        if called is _square_root:
+            return _square_root(*given, exact=self._exact)
         goes_through = called in _OF_ELEMENTS and (len(given) == 1 or called is zip)
-        given = [self._elements(value) if goes_through else self._weigh(value) for value in given]
+        given = [self._list_elements(value) if goes_through else self._weigh_value(value) for value in given]
         if called is str.join:
-            given[1] = self._elements(given[1])
+            given[1] = self._list_elements(given[1])
         made = cast(Any, called)(*given)
-        self._spend(held)
+        self._spend_size(held)
         return list(made) if issubclass(type(made), _LAZY) else made
 
-    def _enter(self, function: _Function, given: Sequence[Value]) -> Value:
+    def _enter_function(self, function: _Function, given: Sequence[Value]) -> Value:
         """What a function of the program returns."""
         scope = function.scope.new_child(dict(zip(function.parameters, given, strict=True)))
         self._calls += 1
         if self._calls > CALLS:
             raise InputError("Functions call each other too deep to be computed here.")
         try:
-            self._perform(function.body, scope)
+            self._run_body(function.body, scope)
         except _Return as returned:
             return returned.args[0]
         finally:
             self._calls -= 1
         return None
 
-    def _elements(self, value: Value) -> list[Value]:
+    def _list_elements(self, value: Value) -> list[Value]:
         """The elements of a value."""
         if type(value) not in (*_HOLDERS, range) or len(value) > SIZE:
             raise InputError("What is gone through has no elements, or too many.")
-        return self._weigh(list(value))
+        return self._weigh_value(list(value))
 
-    def _weigh(self, value: Value) -> Value:
+    def _weigh_value(self, value: Value) -> Value:
         """Count all that stands within a value, before Python goes through it."""
         if type(value) in _HOLDERS and type(value) is not str:
             for item in (*value, *(value.values() if type(value) in (dict,) else ())):
-                self._spend(item)
-                self._weigh(item)
+                self._spend_size(item)
+                self._weigh_value(item)
         return value
 
-    def _spend(self, value: Value) -> Value:
+    def _spend_size(self, value: Value) -> Value:
         """Count what a value takes, and see that it is not too large."""
         size = len(value) if type(value) in _HOLDERS else 0
         self._steps -= 1 + size
@@ -454,15 +462,15 @@ class _Machine:
         return value
 
 
-def _compare(sign: ast.cmpop, left: Value, right: Value) -> bool:
+def _compare_values(sign: ast.cmpop, left: Value, right: Value) -> bool:
     if isinstance(sign, ast.In | ast.NotIn):
         return (left in right) is isinstance(sign, ast.In)
     return _SIGNS[type(sign)](left, right)
 
 
-def _raise(value: int | Fraction, exponent: int | Fraction, *, exact: bool) -> int | Fraction:
+def _raise_power(value: int | Fraction, exponent: int | Fraction, *, exact: bool) -> int | Fraction:
     if exponent == Fraction(1, 2):
-        return _root(value, exact=exact)
+        return _square_root(value, exact=exact)
     if exponent.denominator != 1 or abs(exponent) > EXPONENT or (value == 0 and exponent < 0):
         raise InputError(f"The expression raises to the power {exponent}; whole ones up to {EXPONENT} are computed.")
     bits = max(value.numerator.bit_length(), value.denominator.bit_length())
@@ -471,7 +479,7 @@ def _raise(value: int | Fraction, exponent: int | Fraction, *, exact: bool) -> i
     return value**exponent.numerator if exponent >= 0 else Fraction(value) ** exponent.numerator
 
 
-def _root(value: int | Fraction, *, exact: bool = False) -> Fraction:
+def _square_root(value: int | Fraction, *, exact: bool = False) -> Fraction:
     if value < 0:
         raise InputError("The expression takes the root of less than nothing.")
     root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
@@ -492,11 +500,11 @@ def _read_whole_number(value: int | Fraction | str) -> int:
     return int(_read_number(value))
 
 
-def _round(value: int | Fraction, digits: int | None = None) -> int | Fraction:
+def _round_number(value: int | Fraction, digits: int | None = None) -> int | Fraction:
     return round(value) if digits is None else Fraction(round(Fraction(value), max(-20, min(20, int(digits)))))
 
 
-def _write(value: Value) -> str:
+def _format_value(value: Value) -> str:
     if not isinstance(value, str | int | Fraction):
         raise InputError("Only numbers and texts are written out.")
     return repr(float(value)) if isinstance(value, Fraction) else str(value)
@@ -521,9 +529,9 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     **{function.__name__: function for function in (*_OF_ELEMENTS, abs, bool, len, range, math.floor, math.ceil)},
     "float": _read_number,
     "int": _read_whole_number,
-    "round": _round,
-    "sqrt": _root,
-    "str": _write,
+    "round": _round_number,
+    "sqrt": _square_root,
+    "str": _format_value,
 }
 _METHODS: Mapping[tuple[type, str], Callable[..., Value]] = {
     (kind, name): vars(kind)[name]

@@ -24,27 +24,27 @@ def fill_in(template: str, /, **values: object) -> str:
     return read_templates()[template].format(**values)
 
 
-def prompt(template: str, /, **values: object) -> Prompt:
+def make_prompt(template: str, /, **values: object) -> Prompt:
     """A text as the whole of what a model is told."""
     return Prompt(prompt=fill_in(template, **values))
 
 
 def ask_strategy(problem: str, strategy: Strategy) -> Prompt:
     """A chain by a strategy of the repertoire."""
-    return prompt("strategy", problem=problem, name=strategy.name, how=strategy.how)
+    return make_prompt("strategy", problem=problem, name=strategy.name, how=strategy.how)
 
 
 def ask_choice(problem: str, answers: Sequence[str], shortlist: Sequence[Strategy]) -> Prompt:
     """Which approach would decide between answers."""
     catalogue = "\n".join(f"{at}. {each.name}: fits problems {each.when}" for at, each in enumerate(shortlist, 1))
-    return prompt("choose", problem=problem, answers=" and ".join(answers), catalogue=catalogue)
+    return make_prompt("choose", problem=problem, answers=" and ".join(answers), catalogue=catalogue)
 
 
 def ask_monitor(
     problem: str, knowledge: Knowledge, tallies: Mapping[str, StrategyTally], previous: Attempt | None, advice: str
 ) -> Prompt:
     """Difficulty, features and a strategy, from what is known and from the previous cycle."""
-    catalogue = "\n".join(_describe(each, tallies.get(each.name)) for each in knowledge.repertoire)
+    catalogue = "\n".join(_describe_strategy(each, tallies.get(each.name)) for each in knowledge.repertoire)
     recorded = "; how often it led to an accepted solution of such a problem" if tallies else ""
     before = (
         "" if previous is None else fill_in("before", **_describe_cycle(previous), advice=advice and fill_in(advice))
@@ -58,10 +58,10 @@ def ask_monitor(
 def ask_solution(problem: str, strategy: Strategy, previous: Attempt | None) -> Prompt:
     """A solution by a strategy, from the second cycle on with the whole previous one."""
     before = "" if previous is None else fill_in("previous_cycle", **_describe_cycle(previous))
-    return prompt("execute", problem=problem, name=strategy.name, how=strategy.how, previous=before)
+    return make_prompt("execute", problem=problem, name=strategy.name, how=strategy.how, previous=before)
 
 
-def _describe(strategy: Strategy, tally: StrategyTally | None) -> str:
+def _describe_strategy(strategy: Strategy, tally: StrategyTally | None) -> str:
     record = f" ({tally.successes} of {sum(tally)})" if tally else ""
     return f"- {strategy.name}: problems {strategy.when}{record}"
 

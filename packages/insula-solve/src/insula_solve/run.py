@@ -18,10 +18,10 @@ from insula.llm.structured import parse_object
 from insula.llm.wire import bound_of, messages_of
 from insula.types import Usage
 from insula_solve.amounts import write_number
-from insula_solve.answers import ONCE, Answer, Form, find_answer, strip_thought
+from insula_solve.answers import ONCE, Form, ParsedAnswer, find_answer, strip_thought
 from insula_solve.claims import find_claims
 from insula_solve.knowledge import Knowledge
-from insula_solve.prompts import fill_in, prompt
+from insula_solve.prompts import fill_in, make_prompt
 from insula_solve.solution import Attempt, Kind, Step, StepKind, measure_likelihood
 
 CHAIN_TOKENS = 600
@@ -92,7 +92,7 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Run:
+class SolveRun:
     """One problem in the hands of one method."""
 
     problem: str
@@ -123,11 +123,11 @@ class Run:
         """Who judges."""
         return self.models.verifier or self.models.generator
 
-    def lot(self, index: int) -> int:
+    def draw_seed(self, index: int) -> int:
         """The seed of a lot: the same for the same run of a problem, another for another problem."""
         return crc32(f"{self.seed} {index} {self.problem}".encode(errors="replace"))
 
-    def say(self, kind: StepKind, text: str, **data: object) -> None:
+    def add_step(self, kind: StepKind, text: str, **data: object) -> None:
         """Add a line to the trace."""
         step = Step(kind=kind, text=text, data=data)
         self.trace.append(step)
@@ -136,7 +136,7 @@ class Run:
 
     # What is asked of the models
 
-    async def ask(
+    async def ask_model(
         self,
         stage: str,
         prompt: Prompt,
@@ -157,21 +157,21 @@ class Run:
         """
         asked = model or self.models.generator
         tokens = max(max_tokens, self.grown or 0)
-        made, is_cut_off = await self._send(stage, prompt, asked, tokens, temperature, index, schema)
+        made, is_cut_off = await self._send_prompt(stage, prompt, asked, tokens, temperature, index, schema)
         if not is_cut_off or self.grown is not None or tokens >= self.limits.most_tokens:
             return made
         self.grown = self.limits.most_tokens
-        self.say("lost", f"A reply was cut off at {tokens:,} tokens; it is asked for again, with {self.grown:,}.")
+        self.add_step("lost", f"A reply was cut off at {tokens:,} tokens; it is asked for again, with {self.grown:,}.")
         try:
-            again, is_cut_off = await self._send(stage, prompt, asked, self.grown, temperature, index, schema)
+            again, is_cut_off = await self._send_prompt(stage, prompt, asked, self.grown, temperature, index, schema)
         except ModelRefused as error:
-            self.say("lost", str(error))
+            self.add_step("lost", str(error))
             again, is_cut_off = None, True
         if is_cut_off:
             self.grown = 0
         return made if is_cut_off else again
 
-    async def read(
+    async def ask_readable(
         self,
         stage: str,
         prompt: Prompt,
@@ -191,7 +191,7 @@ class Run:
         again = prompt
         last: Generation | None = None
         for _ in range(2):
-            made = await self.ask(
+            made = await self.ask_model(
                 stage, again, model=model, max_tokens=max_tokens, temperature=temperature, index=index
             )
             if made is not None:
@@ -201,14 +201,14 @@ class Run:
                 said = ("user", prompt.prompt), ("assistant", made.text[:REPEATED_CHARS])
                 again = replace(prompt, history=(*prompt.history, *said), prompt=fill_in("again", form=form))
         self.unparsed += 1
-        self.say("lost", f"The reply for {stage} could not be read, twice.", stage=stage)
+        self.add_step("lost", f"The reply for {stage} could not be read, twice.", stage=stage)
         return None, last
 
-    async def fill(
+    async def fill_form(
         self, stage: str, prompt: Prompt, schema: type[B], *, model: Model, max_tokens: int, index: int = 0
     ) -> B | None:
         """A reply of a form, greedily; the client asks a second time itself. None, and counted, if neither is one."""
-        made = await self.ask(
+        made = await self.ask_model(
             stage, prompt, model=model, max_tokens=max_tokens, temperature=0.0, index=index, schema=schema
         )
         if made is not None:
@@ -217,7 +217,7 @@ class Run:
         self.unparsed += 1
         return None
 
-    async def _send(
+    async def _send_prompt(
         self,
         stage: str,
         prompt: Prompt,
@@ -249,11 +249,13 @@ class Run:
                 refused=refused,
             )
         except (ModelTimeout, ModelMalformed) as error:
-            self._lose(error)
+            self._count_lost(error)
             return None, isinstance(error, ModelCutOff)
         finally:
             for name in sorted(refused - before):
-                self.say("setting", f"The model {model.model_name!r} refuses {name!r}: it is left out from here on.")
+                self.add_step(
+                    "setting", f"The model {model.model_name!r} refuses {name!r}: it is left out from here on."
+                )
         made = cast("Generation", replace(made, value=None))
         if self.models.pool is not None and not (made.truncated and made.usage.output_tokens < max_tokens):
             self.models.pool.put(key, made)
@@ -274,30 +276,32 @@ class Run:
         self.account.charge_usage(grant, replace(found.usage, cost=0.0) if fits else Usage())
         return found if fits else None
 
-    def _lose(self, error: ModelError) -> None:
+    def _count_lost(self, error: ModelError) -> None:
         self.lost += isinstance(error, ModelTimeout)
-        self.say("lost", str(error))
+        self.add_step("lost", str(error))
         if self.lost > LOST:
             raise error
 
     # What was found
 
-    async def chain(self, index: int, temperature: float | None = None) -> Attempt | None:
+    async def attempt_chain(self, index: int, temperature: float | None = None) -> Attempt | None:
         """One plain chain of thought; every method that asks for number `index` gets the same."""
-        made = await self.ask(
+        made = await self.ask_model(
             "chain",
-            prompt("chain", problem=self.problem),
+            make_prompt("chain", problem=self.problem),
             max_tokens=self.limits.tokens or CHAIN_TOKENS,
-            temperature=self.warmth(index) if temperature is None else temperature,
+            temperature=self.choose_temperature(index) if temperature is None else temperature,
             index=index,
         )
-        return None if made is None else self.note("chain", made)
+        return None if made is None else self.note_attempt("chain", made)
 
-    async def plain(self, index: int = 0) -> Attempt | None:
+    async def attempt_plain(self, index: int = 0) -> Attempt | None:
         """The problem alone, as a person would ask it; what cannot be compared is the answer as it stands."""
         tokens = self.limits.tokens or CHAIN_TOKENS
         asked = Prompt(prompt=self.problem)
-        made = await self.ask("plain", asked, max_tokens=tokens, temperature=self.warmth(index), index=index)
+        made = await self.ask_model(
+            "plain", asked, max_tokens=tokens, temperature=self.choose_temperature(index), index=index
+        )
         if made is None or not (text := strip_thought(made.text)):
             return None
         answer = None
@@ -307,19 +311,19 @@ class Run:
             answer = as_it_stands(text, self.form)
         if answer is not None:
             self.form = answer.form
-        return self.note("plain", made, answer)
+        return self.note_attempt("plain", made, answer)
 
-    def warmth(self, index: int) -> float:
+    def choose_temperature(self, index: int) -> float:
         """The temperature of a reply: the first is greedy, the others are sampled."""
         if index == 0:
             return 0.0
         return CHAIN_TEMPERATURE if self.limits.temperature is None else self.limits.temperature
 
-    def note(
+    def note_attempt(
         self,
         kind: Kind,
         made: Generation | None,
-        answer: Answer | None = None,
+        answer: ParsedAnswer | None = None,
         *,
         reasoning: str = "",
         strategy: str = "",
@@ -357,25 +361,25 @@ class Run:
         shown = "no answer" if answer is None else " ".join(answer.shown.split())
         shown = shown if len(shown) <= SHOWN_CHARS else f"{shown[:SHOWN_CHARS]}…"
         how = f"{kind}, {strategy}" if strategy else kind
-        self.say(
+        self.add_step(
             "attempt",
             f"Attempt {attempt.number} ({how}): {shown.rstrip('.')}.",
             number=attempt.number,
             answer=attempt.shown,
         )
         if attempt.claims:
-            self.say("arithmetic", _describe_claims(attempt), number=attempt.number)
+            self.add_step("arithmetic", _describe_claims(attempt), number=attempt.number)
         return attempt
 
-    def change(self, attempt: Attempt) -> Attempt:
+    def change_attempt(self, attempt: Attempt) -> Attempt:
         """Put an attempt of which more is known in the place of what was known before."""
         self.attempts[attempt.number - 1] = attempt
         return attempt
 
 
-def as_it_stands(text: str, form: Form) -> Answer:
+def as_it_stands(text: str, form: Form) -> ParsedAnswer:
     """A reply that cannot be compared, as the answer; what fences code is code."""
-    return Answer(text, text, marked=False, form="code" if form == "code" or "```" in text else "text")
+    return ParsedAnswer(text, text, marked=False, form="code" if form == "code" or "```" in text else "text")
 
 
 def key_of(model: str, prompt: Prompt, *, max_tokens: int, temperature: float | None, seed: int) -> str:

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 
 from insula.redaction import redact
 from insula.types import Usage
-from insula_solve.answers import Answer, Form, is_correct, is_same_answer
-from insula_solve.claims import Claim
-from insula_solve.programs import Tests
+from insula_solve.answers import Form, ParsedAnswer, is_correct, is_same_answer
+from insula_solve.claims import EquationClaim
+from insula_solve.programs import TestsOutcome
 
 Kind = Literal["plain", "chain", "program", "strategy"]
 """How an attempt was asked for: the problem alone, the prompt of every baseline, a program, or by a strategy."""
@@ -71,7 +71,7 @@ def measure_likelihood(logprobs: Logprobs | None, answer: str = "") -> Likelihoo
     if not usable:
         return None
     values = [value for _, value in usable]
-    mine = _within(usable, answer)
+    mine = _answer_logprobs(usable, answer)
     return Likelihood(
         mean=sum(values) / len(values),
         lowest=min(values),
@@ -79,7 +79,7 @@ def measure_likelihood(logprobs: Logprobs | None, answer: str = "") -> Likelihoo
     )
 
 
-def _within(tokens: Logprobs, answer: str) -> list[float]:
+def _answer_logprobs(tokens: Logprobs, answer: str) -> list[float]:
     """The log-probabilities of the tokens in which the answer stands for the last time."""
     start = "".join(token for token, _ in tokens).rfind(answer) if answer else -1
     if start < 0:
@@ -101,7 +101,7 @@ class Attempt:
     """From 1."""
     kind: Kind
     reasoning: str
-    answer: Answer | None
+    answer: ParsedAnswer | None
     strategy: str = ""
     """Its name in the repertoire; empty for a plain chain."""
     difficulty: float | None = None
@@ -110,13 +110,13 @@ class Attempt:
     """What the Monitor saw in the task."""
     scores: Scores | None = None
     evaluation: str = ""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[EquationClaim, ...] = ()
     """The equations in it that could be recomputed."""
     repaired: bool = False
     """Whether its answer is that of its corrected arithmetic, not the one it states."""
     computed: bool = False
     """Whether its answer is what the program in it comes to, not the one that it says the program would print."""
-    tests: Tests | None = None
+    tests: TestsOutcome | None = None
     """Of its code, where that brings some."""
     doubts: tuple[str, ...] = ()
     """What speaks against it, of all that can be checked without a model."""
@@ -134,7 +134,7 @@ class Attempt:
         return self.answer.shown if self.answer else None
 
     @property
-    def wrong(self) -> tuple[Claim, ...]:
+    def wrong(self) -> tuple[EquationClaim, ...]:
         """The equations in it that do not hold."""
         return tuple(claim for claim in self.claims if not claim.holds)
 
@@ -169,7 +169,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class MethodVerdict:
     """What a method makes of its attempts."""
 
     answer: str | None
@@ -180,7 +180,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class MethodEnd:
     """Why a method ended."""
 
     ending: Ending
@@ -206,7 +206,7 @@ class Solution:
     trace: tuple[Step, ...]
     usage: Mapping[str, Usage]
     """Calls, tokens and seconds of each stage."""
-    end: End
+    end: MethodEnd
     form: Form = "number"
     """What kind of answer it is."""
     abstained: bool = False
@@ -256,7 +256,7 @@ class Solution:
             "confidences": dict(self.confidences),
             "spent": asdict(self.spent),
             "usage": {stage: asdict(usage) for stage, usage in self.usage.items()},
-            "attempts": [_attempt(attempt) for attempt in self.attempts],
+            "attempts": [_attempt_record(attempt) for attempt in self.attempts],
             "trace": [{"kind": step.kind, "text": step.text} for step in self.trace],
         }
 
@@ -267,7 +267,7 @@ _PLAIN = (
 )
 
 
-def _attempt(attempt: Attempt) -> dict[str, Any]:
+def _attempt_record(attempt: Attempt) -> dict[str, Any]:
     names = ("number", "kind", "strategy", "difficulty", "features", "reasoning", "evaluation")
     names += ("repaired", "computed", "truncated")
     return {
@@ -310,13 +310,13 @@ def pair_attempts(solution: Solution, gold: str | None = None) -> Iterator[Pair]
                 "prompt": redact(solution.problem),
                 "chosen": redact(chosen.reasoning),
                 "rejected": redact(rejected.reasoning),
-                "chosen_plan": _plan(chosen),
-                "rejected_plan": _plan(rejected),
+                "chosen_plan": _plan_pair(chosen),
+                "rejected_plan": _plan_pair(rejected),
                 "known_by": "gold" if gold is not None else solution.method,
             }
 
 
-def _plan(attempt: Attempt) -> Pair:
+def _plan_pair(attempt: Attempt) -> Pair:
     """What a Monitor would have had to foresee."""
     return {
         "kind": attempt.kind,

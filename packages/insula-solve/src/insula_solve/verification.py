@@ -9,15 +9,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from insula.telemetry import evaluated
+from insula.telemetry import record_evaluation
 from insula.turn.monitor import assess
 from insula_solve.amounts import AMOUNT
 from insula_solve.answers import ONCE
 from insula_solve.features import read_features
-from insula_solve.programs import Tests, check_tests, is_readable
-from insula_solve.prompts import prompt
-from insula_solve.run import Run, as_it_stands
-from insula_solve.solution import ACCEPTED, Attempt, End, Scores, Verdict
+from insula_solve.programs import TestsOutcome, check_tests, is_readable
+from insula_solve.prompts import make_prompt
+from insula_solve.run import SolveRun, as_it_stands
+from insula_solve.solution import ACCEPTED, Attempt, MethodEnd, MethodVerdict, Scores
 
 VERIFY_TOKENS = 300
 """Four numbers and two to three sentences come to 150 tokens."""
@@ -38,25 +38,25 @@ _EVALUATION = re.compile(r"evaluation[\s*_]*[:\-][\s*_\[]*(.+?)(?:</?\s*evaluate
 # What cannot be voted on
 
 
-async def answer_once(run: Run) -> End:
+async def answer_once(run: SolveRun) -> MethodEnd:
     """Answer what cannot be voted on once, plainly, and check it; code whose tests fail is written again."""
     most = min(run.limits.attempts or CODE_ATTEMPTS, CODE_ATTEMPTS)
     for index in range(most):
-        attempt = run.attempts[0] if index == 0 and run.attempts else await run.plain(index)
+        attempt = run.attempts[0] if index == 0 and run.attempts else await run.attempt_plain(index)
         if attempt is None:
-            return End("done", "no reply came", stuck=True)
+            return MethodEnd("done", "no reply came", stuck=True)
         attempt = check_attempt(run, attempt)
         if run.models.verifier is not None or (attempt.doubts and attempt.tests is None):
             await verify_attempt(run, attempt, index)
         if attempt.tests is None or not attempt.tests.failed:
             is_proven = attempt.tests is not None and attempt.tests.passed and not attempt.tests.unknown
             if is_proven:
-                return End("accepted", "the tests of its code hold")
-            return End("done", "what it wants cannot be voted on, and is answered once")
-    return End("done", f"the tests of its code do not hold after {most} attempts", stuck=True)
+                return MethodEnd("accepted", "the tests of its code hold")
+            return MethodEnd("done", "what it wants cannot be voted on, and is answered once")
+    return MethodEnd("done", f"the tests of its code do not hold after {most} attempts", stuck=True)
 
 
-def fall_back(run: Run) -> None:
+def fall_back(run: SolveRun) -> None:
     """Where no attempt has an answer of the kind that is wanted, the first reply is one as it stands.
 
     Not where the answer was to be computed, nor for a number where the reply holds none.
@@ -66,39 +66,39 @@ def fall_back(run: Run) -> None:
     says_one = said and (run.form != "number" or AMOUNT.search(said[0].reasoning))
     if says_one and not computes and all(attempt.answer is None for attempt in run.attempts):
         run.form = "text"
-        run.change(replace(said[0], answer=as_it_stands(said[0].reasoning, "text")))
+        run.change_attempt(replace(said[0], answer=as_it_stands(said[0].reasoning, "text")))
 
 
-def conclude_once(run: Run) -> Verdict:
+def conclude_once(run: SolveRun) -> MethodVerdict:
     """The attempt with the fewest failed tests: as sure as its tests, else as its verifier; else nobody knows."""
     answered = [attempt for attempt in run.attempts if attempt.answer is not None]
     if not answered:
-        return Verdict(answer=None)
+        return MethodVerdict(answer=None)
     best = min(answered, key=lambda attempt: len(attempt.tests.failed) if attempt.tests else 0)
     confidences = best.confidences
     if best.tests is not None and (asked := best.tests.passed + len(best.tests.failed)):
         confidences = {"tests": min(SURE, best.tests.passed / asked), **confidences}
     sure = confidences.get("tests", confidences.get("prompted"))
-    return Verdict(answer=best.shown, confidence=sure, confidences=confidences, chosen=best.number)
+    return MethodVerdict(answer=best.shown, confidence=sure, confidences=confidences, chosen=best.number)
 
 
-def check_attempt(run: Run, attempt: Attempt) -> Attempt:
+def check_attempt(run: SolveRun, attempt: Attempt) -> Attempt:
     """Look for what speaks against an attempt, without a model."""
     text = attempt.answer.raw if attempt.answer else ""
-    found = check_tests(text, run.problem) if run.form == "code" else Tests()
-    tests = found if found != Tests() else None
+    found = check_tests(text, run.problem) if run.form == "code" else TestsOutcome()
+    tests = found if found != TestsOutcome() else None
     doubts = tuple(_find_doubts(run.problem, text, attempt, tests))
     if tests is not None:
-        run.say(
+        run.add_step(
             "verify",
             f"Its tests: {tests.passed} hold, {len(tests.failed)} do not, {tests.unknown} are not computed here.",
         )
     for doubt in doubts:
-        run.say("verify", f"Attempt {attempt.number}: {doubt}")
-    return run.change(replace(attempt, tests=tests, doubts=doubts))
+        run.add_step("verify", f"Attempt {attempt.number}: {doubt}")
+    return run.change_attempt(replace(attempt, tests=tests, doubts=doubts))
 
 
-def _find_doubts(problem: str, text: str, attempt: Attempt, tests: Tests | None) -> Iterator[str]:
+def _find_doubts(problem: str, text: str, attempt: Attempt, tests: TestsOutcome | None) -> Iterator[str]:
     if attempt.truncated:
         yield "It was cut off."
     if not is_readable(text):
@@ -113,12 +113,12 @@ def _find_doubts(problem: str, text: str, attempt: Attempt, tests: Tests | None)
 # Scores
 
 
-async def verify_attempt(run: Run, attempt: Attempt, index: int) -> Attempt:
+async def verify_attempt(run: SolveRun, attempt: Attempt, index: int) -> Attempt:
     """An attempt with the four scores of the verifier, where they could be read."""
     answer = f"\n\nAnswer: {attempt.answer.raw if attempt.answer else 'none'}" if run.form not in ONCE else ""
-    read, _ = await run.read(
+    read, _ = await run.ask_readable(
         "verify",
-        prompt("verify", problem=run.problem, solution=attempt.reasoning + answer),
+        make_prompt("verify", problem=run.problem, solution=attempt.reasoning + answer),
         lambda made: read_scores(made.text),
         model=run.verifier,
         max_tokens=VERIFY_TOKENS,
@@ -130,9 +130,9 @@ async def verify_attempt(run: Run, attempt: Attempt, index: int) -> Attempt:
         return attempt
     scores, evaluation = read
     parts = ", ".join(f"{name.replace('_', '-')} {value:.2f}" for name, value in asdict(scores).items())
-    run.say("verify", f"Attempt {attempt.number} scores {scores.mean:.2f}: {parts}. {evaluation}".strip())
-    evaluated("verification", scores.mean, "pass" if scores.mean >= ACCEPTED else "fail")
-    return run.change(replace(attempt, scores=scores, evaluation=evaluation))
+    run.add_step("verify", f"Attempt {attempt.number} scores {scores.mean:.2f}: {parts}. {evaluation}".strip())
+    record_evaluation("verification", scores.mean, "pass" if scores.mean >= ACCEPTED else "fail")
+    return run.change_attempt(replace(attempt, scores=scores, evaluation=evaluation))
 
 
 def read_scores(text: str) -> tuple[Scores, str] | None:
@@ -141,11 +141,13 @@ def read_scores(text: str) -> tuple[Scores, str] | None:
     A number says its scale (`8/10`, `80%`, `(0-10): 8`), is a part of one (`0.8`), or has the scale of the others:
     where one of them is above 1, that is ten, and where one is above 10, a hundred. So `1.0` beside `8.5` is 0.1.
     """
-    found = [match for part in _PARTS if (match := _last(part, text))]
+    found = [match for part in _PARTS if (match := _last_written(part, text))]
     if len(found) < len(_PARTS):
         return None
-    common = _common([_number(number) for scale, number, percent, of in found if not (scale or percent or of)])
-    values = [_share(number, _top(scale or of, percent), common) for scale, number, percent, of in found]
+    common = _common_scale(
+        [_parse_number(number) for scale, number, percent, of in found if not (scale or percent or of)]
+    )
+    values = [_scale_share(number, _scale_top(scale or of, percent), common) for scale, number, percent, of in found]
     if any(value > 1 for value in values):
         return None
     coherence, plausibility, consistency, goal = values
@@ -166,32 +168,32 @@ def of_hundred(said: object) -> object:
     number, percent, of = match.groups()
     if any(character.isdigit() for character in said[: match.start()] + said[match.end() :]):
         return said  # two numbers say nothing
-    is_share = any(mark in number for mark in ".,") and _number(number) <= 1
-    return min(100, round(100 * _share(number, _top(of, percent), 1.0 if is_share else 100.0)))
+    is_share = any(mark in number for mark in ".,") and _parse_number(number) <= 1
+    return min(100, round(100 * _scale_share(number, _scale_top(of, percent), 1.0 if is_share else 100.0)))
 
 
-def _last(part: str, text: str) -> tuple[str, str, str, str] | None:
+def _last_written(part: str, text: str) -> tuple[str, str, str, str] | None:
     """What was last written of a part: the top of a stated range, the number, a sign of percent, and of how many."""
     found = re.findall(_SCORE.format(part=part), text, re.I)
     return found[-1] if found else None
 
 
-def _common(numbers: list[float]) -> float:
+def _common_scale(numbers: list[float]) -> float:
     """The scale of numbers that do not say theirs."""
     greatest = max(numbers, default=0.0)
     return 1.0 if greatest <= 1 else 10.0 if greatest <= 10 else 100.0
 
 
-def _top(of: str, percent: str) -> float:
+def _scale_top(of: str, percent: str) -> float:
     """The top of the scale that a number says; 0 where it says none."""
     return 100.0 if percent else float(of or 0)
 
 
-def _share(number: str, top: float, common: float) -> float:
+def _scale_share(number: str, top: float, common: float) -> float:
     """A number as a part of one, on its own scale or else on the common one; what is below 1 is one already."""
-    value = _number(number)
+    value = _parse_number(number)
     return value / (top or (1.0 if value < 1 else common))
 
 
-def _number(written: str) -> float:
+def _parse_number(written: str) -> float:
     return float(written.replace(",", "."))

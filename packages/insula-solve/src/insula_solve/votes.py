@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from insula.errors import InputError
-from insula_solve.answers import Answer
-from insula_solve.features import Features
+from insula_solve.answers import ParsedAnswer
+from insula_solve.features import ProblemFeatures
 from insula_solve.solution import Attempt, group_attempts
 
 LOGIT_CAP = 0.02
@@ -23,7 +23,7 @@ LOGIT_CAP = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class VotePolicy:
     """The figures that `insula` decides by. Hand-set from what is said at each, not fitted.
 
     Raises:
@@ -89,7 +89,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AnswerStanding:
     """How an answer stands."""
 
     answer: str
@@ -98,22 +98,24 @@ class Standing:
     attempts: tuple[Attempt, ...]
 
 
-def rank_answers(attempts: Iterable[Attempt], seen: Features, policy: Policy) -> tuple[Standing, ...]:
+def rank_answers(attempts: Iterable[Attempt], seen: ProblemFeatures, policy: VotePolicy) -> tuple[AnswerStanding, ...]:
     """The answers with their shares of the votes, the greatest first; they leave room for one that nobody gave."""
     groups = group_attempts(attempts)
-    odds = [math.exp(_support(group, seen, policy)) for group in groups]
+    odds = [math.exp(_weigh_support(group, seen, policy)) for group in groups]
     total = sum(odds) + policy.alternatives
-    made = (Standing(group[0].shown or "", of / total, tuple(group)) for group, of in zip(groups, odds, strict=True))
+    made = (
+        AnswerStanding(group[0].shown or "", of / total, tuple(group)) for group, of in zip(groups, odds, strict=True)
+    )
     return tuple(sorted(made, key=lambda standing: -standing.share))
 
 
-def is_settled(standing: Sequence[Standing], policy: Policy) -> bool:
+def is_settled(standing: Sequence[AnswerStanding], policy: VotePolicy) -> bool:
     """Whether the leading answer can be relied on: two attempts gave it, and it has enough of the votes."""
     return bool(standing) and standing[0].share >= policy.stop and len(standing[0].attempts) > 1
 
 
 def estimate_confidence(
-    standing: Sequence[Standing], attempts: Sequence[Attempt], seen: Features, policy: Policy
+    standing: Sequence[AnswerStanding], attempts: Sequence[Attempt], seen: ProblemFeatures, policy: VotePolicy
 ) -> float:
     """The chance in [0, 1] that the leading answer is right, where problems differ in how hard they are.
 
@@ -128,8 +130,8 @@ def estimate_confidence(
         math.log(policy.implausible) if is_implausible(each.attempts[0].answer, seen) else 0.0 for each in standing
     ]
     right, wrong = policy.chain * strength, (1 - policy.chain) * strength
-    made = sum(max(_worth(attempt, policy), 0.0) for attempt in attempts)
-    known = [sum(_worth(attempt, policy) for attempt in each.attempts) for each in standing]
+    made = sum(max(_attempt_worth(attempt, policy), 0.0) for attempt in attempts)
+    known = [sum(_attempt_worth(attempt, policy) for attempt in each.attempts) for each in standing]
     logs = [
         _log_beta(right + max(worth, 0.0), wrong + made - max(worth, 0.0))
         + worth * math.log(policy.alternatives)
@@ -141,12 +143,12 @@ def estimate_confidence(
     return weights[0] / (sum(weights[:-1]) + unseen * weights[-1])
 
 
-def raise_confidence(chance: float, policy: Policy) -> float:
+def raise_confidence(chance: float, policy: VotePolicy) -> float:
     """A confidence of `estimate_confidence` where the attempts are of several kinds."""
     return chance / (chance + (1 - chance) * math.exp(-policy.unlike))
 
 
-def estimate_chance(attempt: Attempt, policy: Policy) -> float:
+def estimate_chance(attempt: Attempt, policy: VotePolicy) -> float:
     """The chance that an attempt is right, by what is known of it alone."""
     if attempt.repaired:
         return policy.repaired
@@ -160,7 +162,7 @@ def estimate_chance(attempt: Attempt, policy: Policy) -> float:
     return 1 / (1 + math.exp(-(math.log(base / (1 - base)) + shift)))
 
 
-def is_sure(attempt: Attempt, seen: Features, policy: Policy) -> bool:
+def is_sure(attempt: Attempt, seen: ProblemFeatures, policy: VotePolicy) -> bool:
     """Whether a first attempt is enough: nothing speaks against it, and the model was sure or the problem is easy."""
     computes = attempt.kind == "chain" and not attempt.computed
     if attempt.answer is None or attempt.wrong or attempt.truncated or (computes and not attempt.claims):
@@ -173,7 +175,7 @@ def is_sure(attempt: Attempt, seen: Features, policy: Policy) -> bool:
     return sure or (seen.difficulty <= policy.easy and told.mean >= policy.typical_logprob)
 
 
-def is_implausible(answer: Answer | None, seen: Features) -> bool:
+def is_implausible(answer: ParsedAnswer | None, seen: ProblemFeatures) -> bool:
     """Whether an answer cannot be: words for a quantity, less than nothing, or half a thing where they are counted."""
     if answer is None or answer.form != "number" or not seen.is_quantity:
         return False
@@ -183,32 +185,32 @@ def is_implausible(answer: Answer | None, seen: Features) -> bool:
     return number < 0 or (seen.is_count and number.denominator != 1)
 
 
-def _support(group: Sequence[Attempt], seen: Features, policy: Policy) -> float:
+def _weigh_support(group: Sequence[Attempt], seen: ProblemFeatures, policy: VotePolicy) -> float:
     """The logarithm of what the attempts of one answer multiply its odds by, and what it is itself."""
     total = math.log(policy.implausible) if is_implausible(group[0].answer, seen) else 0.0
     counted: dict[str, int] = {}
     for attempt in group:
         repeats = counted.get(attempt.kind, 0)
         counted[attempt.kind] = repeats + 1
-        total += _evidence(estimate_chance(attempt, policy), policy) * (policy.repeated if repeats else 1.0)
+        total += _weigh_evidence(estimate_chance(attempt, policy), policy) * (policy.repeated if repeats else 1.0)
     return total
 
 
-def _evidence(p: float, policy: Policy) -> float:
+def _weigh_evidence(p: float, policy: VotePolicy) -> float:
     """The logarithm of what an attempt that is right with chance `p` multiplies the odds of its answer by."""
     p = max(LOGIT_CAP, min(1 - LOGIT_CAP, p))
     return math.log(p * policy.alternatives / (1 - p))
 
 
-def _worth(attempt: Attempt, policy: Policy) -> float:
+def _attempt_worth(attempt: Attempt, policy: VotePolicy) -> float:
     """An attempt in plain chains; below 0 where it speaks against its answer."""
-    return _evidence(estimate_chance(attempt, policy), policy) / _evidence(policy.chain, policy)
+    return _weigh_evidence(estimate_chance(attempt, policy), policy) / _weigh_evidence(policy.chain, policy)
 
 
 def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-def list_shares(standing: Sequence[Standing]) -> Mapping[str, float]:
+def list_shares(standing: Sequence[AnswerStanding]) -> Mapping[str, float]:
     """Answers with their shares of the votes, to two decimals, for the trace."""
     return {each.answer: round(each.share, 2) for each in standing}

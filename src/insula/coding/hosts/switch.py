@@ -11,7 +11,7 @@ from insula.coding.hosts import files
 from insula.coding.step.senses.register import list_switched_on
 from insula.coding.step.trace import hash_project
 from insula.errors import SettingsError
-from insula.settings import Settings, load
+from insula.settings import Settings, load_settings
 
 FILE = "hook.json"
 BACKUPS = "backups"
@@ -63,7 +63,7 @@ def refresh_holdout(home: Path) -> tuple[object, float]:
     Raises:
         SettingsError: the settings cannot be used, or the file cannot be written.
     """
-    before, holdout = read_switches(home), load().holdout
+    before, holdout = read_switches(home), load_settings().holdout
     known = (home / FILE).exists() and is_readable(home)
     _write_values(home, {**before, "holdout": holdout})
     return before["holdout"] if known else None, holdout

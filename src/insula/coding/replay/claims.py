@@ -10,7 +10,7 @@ from insula.claims import PER, REGISTER, SENSE, Claim
 from insula.coding.hosts import places, switch
 from insula.coding.replay.worth import HookWorth, measure_worth
 from insula.memory.storage.store import Store
-from insula.metacognition.claims import KINDS, Made, count_claims
+from insula.metacognition.claims import KINDS, ClaimCount, count_claims
 from insula.stats import wilson
 
 DAYS = 30.0
@@ -23,7 +23,7 @@ class ClaimEntry:
 
     claim: Claim
     on: bool
-    yours: Made | None
+    yours: ClaimCount | None
     """None where nothing is recorded of it: it is said to who asks alone."""
 
     @property
@@ -83,7 +83,7 @@ async def read_register(store: Store, user: str, claims: frozenset[str], home: s
     return list_entries(claims, count_claims(noticed), hooks)
 
 
-def list_entries(claims: frozenset[str], talk: Mapping[str, Made], hooks: HookWorth | None) -> list[ClaimEntry]:
+def list_entries(claims: frozenset[str], talk: Mapping[str, ClaimCount], hooks: HookWorth | None) -> list[ClaimEntry]:
     """The whole register, in its order.
 
     Args:
@@ -105,7 +105,7 @@ def _measure_hooks(home: str) -> HookWorth | None:
     return worth if worth and worth.calls else None
 
 
-def _count_sense(name: str, hooks: HookWorth) -> Made:
+def _count_sense(name: str, hooks: HookWorth) -> ClaimCount:
     told = [trouble for trouble in hooks.told_troubles if trouble.sense == name]
     wrong = sum(trouble.texts for trouble in told if trouble.wrong)
-    return Made(sum(trouble.texts for trouble in told), hooks.calls, wrong)
+    return ClaimCount(sum(trouble.texts for trouble in told), hooks.calls, wrong)

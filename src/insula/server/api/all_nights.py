@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict
 from insula.memory.storage import progress
 from insula.memory.storage.progress import Date, NightFailure
 from insula.memory.storage.spending import Sum
-from insula.server.problems import documented
-from insula.server.users import operator, service_of
+from insula.server.problems import document_problems
+from insula.server.users import check_operator, service_of
 
 router = APIRouter(prefix="/agent", tags=["night"])
 
@@ -38,7 +38,7 @@ _FAILURE: dict[str, Any] = {
 }
 
 
-class Amount(BaseModel):
+class ModelAmount(BaseModel):
     """Of what a model takes; null where nothing is capped."""
 
     calls: float | None
@@ -66,8 +66,8 @@ class DateOfAll(BaseModel):
     """Nights that ended in a minute: of late while some are under way, else from the first to the last."""
     began: datetime | None
     ended: datetime | None
-    spent: Amount
-    cap: Amount
+    spent: ModelAmount
+    cap: ModelAmount
 
 
 class FailedNight(BaseModel):
@@ -102,7 +102,7 @@ class AllNights(BaseModel):
     """The latest first."""
 
 
-@router.get("/sleep/all", responses=documented(401, 403, 503), dependencies=[Depends(operator)])
+@router.get("/sleep/all", responses=document_problems(401, 403, 503), dependencies=[Depends(check_operator)])
 async def all_nights(request: Request) -> AllNights:
     """How the nights of all users go: counts and amounts by date, what failed, and which workers live."""
     store = service_of(request).chat.metacognition.store
@@ -110,12 +110,12 @@ async def all_nights(request: Request) -> AllNights:
     return AllNights(
         waiting=found.waiting,
         workers=found.workers,
-        dates=[_date(one) for one in found.dates],
-        failures=[_failure(one) for one in found.failures],
+        dates=[_show_date(one) for one in found.dates],
+        failures=[_show_failure(one) for one in found.failures],
     )
 
 
-def _date(one: Date) -> DateOfAll:
+def _show_date(one: Date) -> DateOfAll:
     counts = {
         name: getattr(one, name) for name in ("begun", "done", "under_way", "stopped", "failed", "capped", "again")
     }
@@ -123,22 +123,22 @@ def _date(one: Date) -> DateOfAll:
         date=one.date,
         **counts,
         a_minute=round(one.a_minute, 2),
-        began=_moment(one.began),
-        ended=_moment(one.ended),
-        spent=_amount(one.spent),
-        cap=_amount(one.cap),
+        began=_to_datetime(one.began),
+        ended=_to_datetime(one.ended),
+        spent=_show_amount(one.spent),
+        cap=_show_amount(one.cap),
     )
 
 
-def _failure(one: NightFailure) -> FailedNight:
+def _show_failure(one: NightFailure) -> FailedNight:
     return FailedNight(
         user=one.user, night=one.night, why=one.why, tries=one.tries, at=datetime.fromtimestamp(one.at, UTC)
     )
 
 
-def _amount(one: Sum) -> Amount:
-    return Amount(calls=one.calls, tokens=one.tokens, cost=one.cost)
+def _show_amount(one: Sum) -> ModelAmount:
+    return ModelAmount(calls=one.calls, tokens=one.tokens, cost=one.cost)
 
 
-def _moment(at: float) -> datetime | None:
+def _to_datetime(at: float) -> datetime | None:
     return datetime.fromtimestamp(at, UTC) if at else None

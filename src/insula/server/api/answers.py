@@ -6,12 +6,12 @@ from fastapi import APIRouter, Body, HTTPException, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
-from insula.agent.requests import Part
+from insula.agent.requests import RequestPart
 from insula.calibration import load_shipped
 from insula.memory.storage.store import NAME_CHARS
 from insula.night import outcomes
 from insula.server.api.numbers import Id
-from insula.server.problems import documented
+from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of
 
 router = APIRouter(prefix="/agent/answers", tags=["answers"])
@@ -21,7 +21,7 @@ Number = Annotated[Id, Query(description="The turn within it.", examples=[1])]
 EXAMPLE: dict[str, Any] = {"parts": [{"source": "your message", "tokens": 5, "text": "Where do I live?"}], "tokens": 5}
 
 
-class Piece(BaseModel):
+class RequestPiece(BaseModel):
     """A part of a request."""
 
     source: str
@@ -30,16 +30,16 @@ class Piece(BaseModel):
     text: str
 
 
-class Told(BaseModel):
+class ExactRequest(BaseModel):
     """What the model was told, in the order in which it read it."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
 
-    parts: list[Piece]
+    parts: list[RequestPiece]
     tokens: int
 
 
-class Word(BaseModel):
+class AnswerJudgement(BaseModel):
     """A person's word on an answer."""
 
     model_config = ConfigDict(
@@ -51,7 +51,7 @@ class Word(BaseModel):
     right: bool
 
 
-class Heard(BaseModel):
+class JudgementOutcome(BaseModel):
     """What comes of it."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"said": outcomes.COUNTED}})
@@ -59,25 +59,27 @@ class Heard(BaseModel):
     said: str
 
 
-@router.get("/request", responses=documented(401, 403, 404, 422))
-async def exact(request: Request, user: CurrentUser, session: Session, turn: Number) -> Told:
+@router.get("/request", responses=document_problems(401, 403, 404, 422))
+async def get_request(request: Request, user: CurrentUser, session: Session, turn: Number) -> ExactRequest:
     """The exact request of a turn, part by part, as long as it is kept."""
-    if (found := await kept(request, user, session, turn)) is None:
+    if (found := await find_request(request, user, session, turn)) is None:
         raise HTTPException(404, "The request of this turn is not kept any more.")
-    pieces = [Piece(source=one.source, tokens=one.tokens, text=one.text) for one in found]
-    return Told(parts=pieces, tokens=sum(one.tokens for one in pieces))
+    pieces = [RequestPiece(source=one.source, tokens=one.tokens, text=one.text) for one in found]
+    return ExactRequest(parts=pieces, tokens=sum(one.tokens for one in pieces))
 
 
-async def kept(request: Request, user: str, session: str, turn: int) -> list[Part] | None:
+async def find_request(request: Request, user: str, session: str, turn: int) -> list[RequestPart] | None:
     """The parts of a request; None where they are not kept."""
     requests = service_of(request).chat.requests
-    return await run_in_threadpool(requests.of, user, session, turn) if requests else None
+    return await run_in_threadpool(requests.find_request, user, session, turn) if requests else None
 
 
-@router.post("/judge", responses=documented(401, 403, 422, 503))
-async def judge(request: Request, user: CurrentUser, word: Annotated[Word, Body()]) -> Heard:
+@router.post("/judge", responses=document_problems(401, 403, 422, 503))
+async def post_judgement(
+    request: Request, user: CurrentUser, word: Annotated[AnswerJudgement, Body()]
+) -> JudgementOutcome:
     """Say that an answer was right, or wrong: it counts for how sure to be with this user, at once."""
     metacognition = service_of(request).chat.metacognition
     base = metacognition.engine.calibration or load_shipped()
     said = await outcomes.judge_answer(metacognition.store, user, word.session, word.turn, word.right, base)
-    return Heard(said=said)
+    return JudgementOutcome(said=said)

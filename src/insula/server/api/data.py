@@ -14,9 +14,9 @@ from insula.memory.privacy.custody import UserFiles
 from insula.memory.storage.store import NAME_CHARS
 from insula.server import tokens
 from insula.server.door.gate import same_site
-from insula.server.problems import documented
+from insula.server.problems import document_problems
 from insula.server.service import Service
-from insula.server.turns import Turns
+from insula.server.turns import RunningTurns
 from insula.server.users import CurrentUser, service_of
 
 router = APIRouter(prefix="/agent/data", tags=["data"])
@@ -27,7 +27,7 @@ TALKS = "This user is being answered just now; wait for the answer, then erase."
 NOWHERE = "This server keeps its memory in no folder of its own, so there is nothing to write a copy to."
 
 
-class Meant(BaseModel):
+class ErasureConfirmation(BaseModel):
     """That an erasure is meant: the name of the user, written out."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"name": "ana"}})
@@ -35,7 +35,7 @@ class Meant(BaseModel):
     name: str = Field(max_length=NAME_CHARS)
 
 
-class Gone(BaseModel):
+class ErasedUser(BaseModel):
     """That nothing is kept any more."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"erased": True, "left": None}})
@@ -45,7 +45,7 @@ class Gone(BaseModel):
     """What is left to do, if anything."""
 
 
-class Kept(BaseModel):
+class KeptBackup(BaseModel):
     """That a copy is kept, and how many there are."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"copies": 1}})
@@ -59,12 +59,12 @@ class Kept(BaseModel):
     dependencies=[Depends(same_site)],
     responses={
         200: {"description": "An archive, as `insula user import` takes it.", "content": {ARCHIVE: {}}},
-        **documented(401, 403, 404, 422, 503, 507),
+        **document_problems(401, 403, 404, 422, 503, 507),
     },
 )
-async def export(request: Request, user: CurrentUser) -> Response:
+async def export_data(request: Request, user: CurrentUser) -> Response:
     """All that is known of a user, as one archive with a checksum."""
-    service, house = await _here(request, user)
+    service, house = await _find_house(request, user)
     target = house.home / f".export-{secrets.token_hex(8)}"
     await custody.export_user(service.chat.metacognition.store, user, house.soul, target)
     return FileResponse(
@@ -75,21 +75,21 @@ async def export(request: Request, user: CurrentUser) -> Response:
     )
 
 
-@router.post("/backup", responses=documented(401, 403, 404, 422, 503, 507))
-async def backup(request: Request, user: CurrentUser) -> Kept:
+@router.post("/backup", responses=document_problems(401, 403, 404, 422, 503, 507))
+async def back_up_data(request: Request, user: CurrentUser) -> KeptBackup:
     """Put a copy of all that is known of a user aside, on the machine of the server; the last ten are kept."""
-    service, house = await _here(request, user)
+    service, house = await _find_house(request, user)
     await custody.backup_user(service.chat.metacognition.store, user, house)
-    return Kept(copies=len(custody.list_backups(house)))
+    return KeptBackup(copies=len(custody.list_backups(house)))
 
 
-@router.post("/erase", responses=documented(401, 403, 404, 409, 422, 503, 507))
-async def erase(request: Request, user: CurrentUser, meant: Annotated[Meant, Body()]) -> Gone:
+@router.post("/erase", responses=document_problems(401, 403, 404, 409, 422, 503, 507))
+async def erase_data(request: Request, user: CurrentUser, meant: Annotated[ErasureConfirmation, Body()]) -> ErasedUser:
     """Erase a user for good, with the copies, the tokens and the log; the name in the body says that it is meant."""
-    return Gone(left=await erased(request, user, meant.name) or None)
+    return ErasedUser(left=await erase_named_user(request, user, meant.name) or None)
 
 
-async def erased(request: Request, user: str, name: str) -> str:
+async def erase_named_user(request: Request, user: str, name: str) -> str:
     """Erase a user whose name was written out; returns what is left to do.
 
     Raises:
@@ -97,17 +97,17 @@ async def erased(request: Request, user: str, name: str) -> str:
     """
     if name != user:
         raise HTTPException(422, "The name is not that of this user, so nothing was erased; write it as it is.")
-    service, house = await _here(request, user)
-    if cast(Turns, request.app.state.turns).of(user):
+    service, house = await _find_house(request, user)
+    if cast(RunningTurns, request.app.state.turns).count_turns(user):
         raise HTTPException(409, TALKS)
     await asyncio.to_thread(tokens.revoke_user, house.home / tokens.FILE, user)
     left = await custody.erase_user(service.chat.metacognition.store, user, house)
     request.state.user = ""  # what is written down of this names nobody
     request.state.holder = None
-    return service.told(left)
+    return service.hide_machine(left)
 
 
-async def _here(request: Request, user: str) -> tuple[Service, UserFiles]:
+async def _find_house(request: Request, user: str) -> tuple[Service, UserFiles]:
     service = service_of(request)
     if await service.chat.metacognition.store.nights.find_user_id(user) is None:
         raise HTTPException(404, "Nothing is known of this user.")

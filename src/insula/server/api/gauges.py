@@ -9,14 +9,14 @@ from pydantic import BaseModel, ConfigDict
 from insula.errors import StoreFull
 from insula.memory.storage import views
 from insula.metacognition import Metacognition
-from insula.server.problems import documented
-from insula.server.users import caller, service_of
+from insula.server.problems import document_problems
+from insula.server.users import find_caller, service_of
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
 from insula.session.stages import TurnStage
 
 router = APIRouter(tags=["service"])
-mine = [Depends(caller)]
+mine = [Depends(find_caller)]
 """What tells of the service asks for a token, too, once anybody has one; that the process is up, everybody may know."""
 
 
@@ -60,9 +60,12 @@ class Status(BaseModel):
 
 
 @router.get(
-    "/agent/chat/metacog/status", response_model_exclude_none=True, responses=documented(401, 422), dependencies=mine
+    "/agent/chat/metacog/status",
+    response_model_exclude_none=True,
+    responses=document_problems(401, 422),
+    dependencies=mine,
 )
-async def status(
+async def get_status(
     request: Request,
     history: Annotated[int | None, Query(ge=0, le=1_000, description="How many snapshots before to show.")] = None,
 ) -> Status:
@@ -77,7 +80,7 @@ async def status(
     return Status(**values)
 
 
-class Rhythm(BaseModel):
+class SnapshotRhythm(BaseModel):
     """When snapshots are taken."""
 
     interval: int
@@ -85,14 +88,14 @@ class Rhythm(BaseModel):
     next_due_turn: int
 
 
-class Times(BaseModel):
+class StageMilliseconds(BaseModel):
     """How long a stage of a turn takes, in milliseconds."""
 
     p50: float
     p95: float
 
 
-class Speed(BaseModel):
+class ServiceSpeed(BaseModel):
     """How fast turns are, and what was counted; a figure that does not exist yet is left out."""
 
     model_config = ConfigDict(
@@ -114,39 +117,41 @@ class Speed(BaseModel):
     slowdown: float | None = None
     """How many times longer than usual the model takes for such answers."""
     turns: int
-    stages: dict[TurnStage, Times]
+    stages: dict[TurnStage, StageMilliseconds]
     """Of the last turns, in the order of a turn; one that was not timed yet is left out."""
     counters: dict[str, float]
-    metacog: Rhythm
+    metacog: SnapshotRhythm
 
 
-@router.get("/agent/chat/performance", response_model_exclude_none=True, responses=documented(401), dependencies=mine)
-async def performance(request: Request) -> Speed:
+@router.get(
+    "/agent/chat/performance", response_model_exclude_none=True, responses=document_problems(401), dependencies=mine
+)
+async def get_performance(request: Request) -> ServiceSpeed:
     """How fast the service's model answers, and how often anything was done about it."""
     chat = service_of(request).chat
     metacognition, model = chat.metacognition, chat.model.model_name
     regulator = metacognition.engine.regulator
-    now = regulator.performance(model, metacognition.store.now())
+    now = regulator.measure_performance(model, metacognition.store.now())
     schedule = regulator.ring.schedule
-    return Speed(
+    return ServiceSpeed(
         latency_p95_ms=now.latency_p95_ms,
         degraded=now.degraded,
         slowdown=now.slowdown,
         turns=regulator.turns,
-        stages={stage: Times(**times._asdict()) for stage, times in regulator.stages.summarize().items()},
-        counters=_counters(metacognition),
-        metacog=Rhythm(interval=schedule.interval, next_due_turn=schedule.due),
+        stages={stage: StageMilliseconds(**times._asdict()) for stage, times in regulator.stages.summarize().items()},
+        counters=_read_counters(metacognition),
+        metacog=SnapshotRhythm(interval=schedule.interval, next_due_turn=schedule.due),
     )
 
 
-def _counters(metacognition: Metacognition) -> dict[str, float]:
+def _read_counters(metacognition: Metacognition) -> dict[str, float]:
     """The counters of S4, by the names that /metrics has for them."""
     known = metacognition.engine.telemetry
     counters = (known.snapshots, known.advisories, known.stm_high, known.degraded, known.adaptive_retrieval)
-    return dict(_read(counter) for counter in counters)
+    return dict(_read_counter(counter) for counter in counters)
 
 
-def _read(counter: Counter) -> tuple[str, float]:
+def _read_counter(counter: Counter) -> tuple[str, float]:
     total = next(one for family in counter.collect() for one in family.samples if one.name.endswith("_total"))
     return total.name, total.value
 
@@ -156,11 +161,11 @@ def _read(counter: Counter) -> tuple[str, float]:
     response_class=Response,
     responses={
         200: {"description": "Prometheus' text format.", "content": {"text/plain": {}}},
-        **documented(401),
+        **document_problems(401),
     },
     dependencies=mine,
 )
-async def metrics(request: Request) -> Response:
+async def get_metrics(request: Request) -> Response:
     """What was counted and timed, for Prometheus."""
     registry = service_of(request).chat.metacognition.engine.telemetry.registry
     return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
@@ -175,20 +180,20 @@ class Health(BaseModel):
 
 
 @router.get("/health")
-async def health() -> Health:
+async def get_health() -> Health:
     """Whether the process is up."""
     return Health()
 
 
-@router.get("/ready", responses=documented(401, 503), dependencies=mine)
-async def ready(request: Request) -> Health:
+@router.get("/ready", responses=document_problems(401, 503), dependencies=mine)
+async def get_readiness(request: Request) -> Health:
     """Whether a message would be answered and kept: the store can be written and grow, and the model has a name."""
     service = service_of(request)
     store = service.chat.metacognition.store
     try:
         await store.run(views.check_ready)
     except StoreFull as error:
-        raise HTTPException(503, service.told(str(error))) from error
+        raise HTTPException(503, service.hide_machine(str(error))) from error
     if not service.chat.model.model_name:
         raise HTTPException(503, "No model is known; start the server with --model.")
     return Health()

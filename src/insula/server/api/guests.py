@@ -16,9 +16,9 @@ from insula.errors import InputError
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition import TurnResult
 from insula.metacognition.suspended import read_suspended
-from insula.server.api.talk import EXAMPLE, Came, Estimate, Judgement, Noticed
-from insula.server.problems import documented
-from insula.server.users import Caller, service_of, settled
+from insula.server.api.talk import EXAMPLE, ConfidenceEstimate, MonitorJudgement, TurnSignal, TurnVerdict
+from insula.server.problems import document_problems
+from insula.server.users import Caller, service_of, settle_user
 from insula.session.saved import Advisory
 from insula.types import Usage
 
@@ -46,7 +46,7 @@ FINISHED: dict[str, Any] = {
 }
 
 
-class Begun(BaseModel):
+class BegunMessage(BaseModel):
     """What a user says to an agent that runs elsewhere."""
 
     model_config = ConfigDict(
@@ -63,7 +63,7 @@ class Begun(BaseModel):
     """What you say of the message, to find it by."""
 
 
-class Opened(BaseModel):
+class OpenedTurn(BaseModel):
     """What to put before the model, and what to give back with its answer."""
 
     model_config = ConfigDict(json_schema_extra={"example": OPENED})
@@ -76,11 +76,11 @@ class Opened(BaseModel):
     """For the system prompt: the same from turn to turn."""
     instructions_now: str
     """To be put behind the user's message, within it."""
-    confidence: Estimate
+    confidence: ConfidenceEstimate
     troubles: list[str]
 
 
-class Used(BaseModel):
+class TokenUse(BaseModel):
     """What the response cost."""
 
     model_config = ConfigDict(extra="forbid")
@@ -93,7 +93,7 @@ class Used(BaseModel):
     """Where the response was streamed, by a model that does not think unseen before."""
 
 
-class Answered(BaseModel):
+class TurnAnswer(BaseModel):
     """The answer to a turn that was begun."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"state": "…", "response": "In Lisbon."}})
@@ -101,10 +101,10 @@ class Answered(BaseModel):
     user: Name | None = None
     state: Kept
     response: Annotated[str, Field(max_length=MESSAGE_CHARS)]
-    usage: Used = Used()
+    usage: TokenUse = TokenUse()
 
 
-class Finished(BaseModel):
+class FinishedTurn(BaseModel):
     """What became of the answer."""
 
     model_config = ConfigDict(json_schema_extra={"example": FINISHED})
@@ -112,20 +112,20 @@ class Finished(BaseModel):
     response: str
     """The text for the user: hedged where it should be, else as it was given."""
     hedged: bool
-    assessment: Judgement | None
-    verdict: Came | None
+    assessment: MonitorJudgement | None
+    verdict: TurnVerdict | None
     sources: list[str]
     """The remembered lines that the answer surely says; mostly none."""
     saved: list[str]
     """What of the message was learned, in the user's words."""
-    signals: list[Noticed]
+    signals: list[TurnSignal]
     advisories: list[Advisory]
     """What the turn went without because its model is slow or working memory full; mostly empty."""
     troubles: list[str]
     """A turn that was finished before is said here, and nothing is written a second time."""
 
 
-class Acted(BaseModel):
+class ReportedAction(BaseModel):
     """A tool call of an agent that runs elsewhere."""
 
     model_config = ConfigDict(
@@ -145,7 +145,7 @@ class Acted(BaseModel):
     at: Annotated[float, Field(ge=0, le=10**11)] = 0.0
 
 
-class Note(BaseModel):
+class SenseNote(BaseModel):
     """One thing to tell the model."""
 
     text: str
@@ -154,41 +154,41 @@ class Note(BaseModel):
     impasse: bool
 
 
-class Felt(BaseModel):
+class FeltAction(BaseModel):
     """What the senses feel after the call."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"state": "{…}", "note": None}})
 
     state: str
-    note: Note | None
+    note: SenseNote | None
 
 
-@router.post("/turns", responses=documented(401, 403, 413, 422, 503))
-async def begin(request: Request, said: Annotated[Begun, Body()], caller: Caller) -> Opened:
+@router.post("/turns", responses=document_problems(401, 403, 413, 422, 503))
+async def begin_turn(request: Request, said: Annotated[BegunMessage, Body()], caller: Caller) -> OpenedTurn:
     """Begin a turn: what memory holds for the message, and how sure it is. The message is kept."""
-    service, user = service_of(request), settled(caller, said.user, said.session)
+    service, user = service_of(request), settle_user(caller, said.user, said.session)
     turn = service.chat.metacognition.turn(user, said.session, said.message, model=said.model, metadata=said.metadata)
     turn.leave_out_identity()
-    await turn.open()
+    await turn.open_turn()
     sure = turn.confidence
-    return Opened(
+    return OpenedTurn(
         turn=turn.number,
         state=turn.to_json(),
         instructions_stable=turn.instructions_stable,
         instructions_now=turn.instructions_now,
-        confidence=Estimate(level=sure.level, score=sure.score, reasons=list(sure.reasons)),
-        troubles=[service.told(one) for one in turn.troubles],
+        confidence=ConfidenceEstimate(level=sure.level, score=sure.score, reasons=list(sure.reasons)),
+        troubles=[service.hide_machine(one) for one in turn.troubles],
     )
 
 
-@router.post("/turns/finish", responses=documented(401, 403, 413, 422, 503))
-async def finish(request: Request, answered: Annotated[Answered, Body()], caller: Caller) -> Finished:
+@router.post("/turns/finish", responses=document_problems(401, 403, 413, 422, 503))
+async def finish_turn(request: Request, answered: Annotated[TurnAnswer, Body()], caller: Caller) -> FinishedTurn:
     """Finish a turn: the answer is assessed, hedged where it should be, and kept."""
     service = service_of(request)
     try:
         whose = read_suspended(answered.state).user
-        settled(caller, whose)
-        settled(whose, answered.user)
+        settle_user(caller, whose)
+        settle_user(whose, answered.user)
         spent = answered.usage
         usage = Usage(
             input_tokens=spent.input,
@@ -199,11 +199,11 @@ async def finish(request: Request, answered: Annotated[Answered, Body()], caller
         result = await service.chat.metacognition.finish(answered.state, answered.response, usage=usage)
     except InputError as error:
         raise HTTPException(422, str(error)) from error
-    return _finished(result, [service.told(one) for one in result.troubles])
+    return _show_finished(result, [service.hide_machine(one) for one in result.troubles])
 
 
-@router.post("/actions", responses=documented(401, 413, 422))
-async def feel(acted: Annotated[Acted, Body()], caller: Caller) -> Felt:
+@router.post("/actions", responses=document_problems(401, 413, 422))
+async def feel_action(acted: Annotated[ReportedAction, Body()], caller: Caller) -> FeltAction:
     """Feel an action: now and then there is a sentence for the model. Nothing of it is kept."""
     del caller
     try:
@@ -214,20 +214,20 @@ async def feel(acted: Annotated[Acted, Body()], caller: Caller) -> Felt:
         state, note = senses.feel(before, done)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise HTTPException(422, "The state is none of ours; give back what the answer before gave.") from error
-    told = Note.model_validate(note._asdict()) if note else None
-    return Felt(state=json.dumps(senses.dump(state)), note=told)
+    told = SenseNote.model_validate(note._asdict()) if note else None
+    return FeltAction(state=json.dumps(senses.dump(state)), note=told)
 
 
-def _finished(result: TurnResult, troubles: list[str]) -> Finished:
+def _show_finished(result: TurnResult, troubles: list[str]) -> FinishedTurn:
     judged, told = result.assessment, result.verdict
-    return Finished(
+    return FinishedTurn(
         response=result.response,
         hedged=result.hedged,
-        assessment=Judgement.model_validate(judged, from_attributes=True) if judged else None,
-        verdict=Came(kind=told.kind, text=told.text, tone=told.tone) if told else None,
+        assessment=MonitorJudgement.model_validate(judged, from_attributes=True) if judged else None,
+        verdict=TurnVerdict(kind=told.kind, text=told.text, tone=told.tone) if told else None,
         sources=[memory.content for memory in result.sources],
         saved=list(result.saved),
-        signals=[Noticed(kind=signal.kind, reason=signal.reason) for signal in result.signals],
+        signals=[TurnSignal(kind=signal.kind, reason=signal.reason) for signal in result.signals],
         advisories=list(result.advisories),
         troubles=troubles,
     )

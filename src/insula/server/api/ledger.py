@@ -15,8 +15,8 @@ from insula.memory.storage.rows import LedgerEntry
 from insula.memory.storage.store import Store
 from insula.server.api.numbers import Id
 from insula.server.door.gate import same_site
-from insula.server.live import Live, Room
-from insula.server.problems import documented
+from insula.server.live import ListenerRoom, LiveLedger
+from insula.server.problems import document_problems
 from insula.server.tokens import Keys
 from insula.server.users import CurrentUser, Presented, service_of
 
@@ -35,15 +35,15 @@ class Listener(NamedTuple):
 
     user: str
     store: Store
-    live: Live
-    room: Room
+    live: LiveLedger
+    room: ListenerRoom
     after: int
     """The last place on the ledger that the client has seen."""
     may_listen: Callable[[], bool]
     """Whether the token that opened it is still in force."""
 
 
-class Told(NamedTuple):
+class LedgerEvents(NamedTuple):
     """What a look at the ledger brought."""
 
     events: bytes
@@ -53,10 +53,10 @@ class Told(NamedTuple):
     """Whether there may be more behind it."""
 
 
-NOTHING = Told(b"", 0, False)
+NOTHING = LedgerEvents(b"", 0, False)
 
 
-async def listener(
+async def open_listener(
     request: Request,
     user: CurrentUser,
     token: Presented,
@@ -64,15 +64,15 @@ async def listener(
     last_event_id: Annotated[Id | None, Header(description="What a browser sends when it comes back.")] = None,
 ) -> AsyncGenerator[Listener]:
     """A listener, from where it was, from where it says, or from now on."""
-    store, live = service_of(request).chat.metacognition.store, cast(Live, request.app.state.live)
+    store, live = service_of(request).chat.metacognition.store, cast(LiveLedger, request.app.state.live)
     known = last_event_id if last_event_id is not None else after
-    with live.listening(user) as room:
+    with live.add_listener(user) as room:
         seen = await store.read(views.last_entry, user) if known is None else known
         yield Listener(user, store, live, room, seen, lambda: _is_still(user, token, service_of(request).keys))
 
 
 def _is_still(user: str, token: str | None, keys: Keys) -> bool:
-    holder = keys.holder(token) if token else None
+    holder = keys.find_holder(token) if token else None
     return holder.user == user if holder else not keys
 
 
@@ -85,18 +85,18 @@ def _is_still(user: str, token: str | None, keys: Keys) -> bool:
             "description": "Each signal as an event whose `id` is its place on the ledger; comments while none come.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
-        **documented(401, 403, 422, 429, 503),
+        **document_problems(401, 403, 422, 429, 503),
     },
 )
-async def signals(listener: Annotated[Listener, Depends(listener)]) -> EventSourceResponse:
+async def stream_signals(listener: Annotated[Listener, Depends(open_listener)]) -> EventSourceResponse:
     """A user's signals as they are written to the ledger; nothing is lost or told twice across a cut.
 
     The first event has an id and no data: a client that is cut off before anything happened goes on from there.
     """
-    return EventSourceResponse(_stream(listener), headers={"X-Accel-Buffering": "no"})
+    return EventSourceResponse(_stream_events(listener), headers={"X-Accel-Buffering": "no"})
 
 
-async def _stream(listener: Listener) -> AsyncGenerator[bytes]:
+async def _stream_events(listener: Listener) -> AsyncGenerator[bytes]:
     """The events of one stream, as bytes: a stream of values costs FastAPI a timer and two tasks for each of them."""
     after = listener.after
     yield format_sse_event(id=str(after))
@@ -104,7 +104,7 @@ async def _stream(listener: Listener) -> AsyncGenerator[bytes]:
         grown, patience, idle = listener.room.grown, HEARTBEAT_SECONDS, KEEPALIVE_COMMENT
         told = NOTHING
         try:
-            told = await _read(listener, after)
+            told = await _share_look(listener, after)
         except StoreError:
             patience, idle = AGAIN_SECONDS, b""  # it may come back, and so may what was written meanwhile
         if told.events:
@@ -120,21 +120,21 @@ async def _stream(listener: Listener) -> AsyncGenerator[bytes]:
                 yield idle
 
 
-async def _read(listener: Listener, after: int) -> Told:
+async def _share_look(listener: Listener, after: int) -> LedgerEvents:
     """The ledger beyond a place; those who ask for the same at the same time share one look at it."""
     reads = listener.room.reads
     if (reading := reads.get(after)) is None:
-        reading = reads[after] = asyncio.create_task(_told(listener.store, listener.user, after))
+        reading = reads[after] = asyncio.create_task(_read_events(listener.store, listener.user, after))
         reading.add_done_callback(lambda _: reads.pop(after, None))  # else streams that come and go fill the memory
     return await asyncio.shield(reading)
 
 
-async def _told(store: Store, user: str, after: int) -> Told:
+async def _read_events(store: Store, user: str, after: int) -> LedgerEvents:
     entries = await store.read(views.list_entries, user, after, BATCH)
-    events = (format_sse_event(id=str(one.id), data_str=json.dumps(shown(one))) for one in entries)
-    return Told(b"".join(events), entries[-1].id if entries else after, len(entries) == BATCH)
+    events = (format_sse_event(id=str(one.id), data_str=json.dumps(show_signal(one))) for one in entries)
+    return LedgerEvents(b"".join(events), entries[-1].id if entries else after, len(entries) == BATCH)
 
 
-def shown(entry: LedgerEntry) -> dict[str, Any]:
+def show_signal(entry: LedgerEntry) -> dict[str, Any]:
     """A signal as JSON shows it."""
     return {**entry._asdict(), "at": datetime.fromtimestamp(entry.at, UTC).isoformat()}

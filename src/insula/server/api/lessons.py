@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from insula.memory.storage.ledger import Do, GuidancePiece
 from insula.night import curation
-from insula.server.problems import documented
-from insula.server.users import CurrentUser, conflicts, service_of
+from insula.server.problems import document_problems
+from insula.server.users import CurrentUser, service_of, turn_into_conflicts
 
 WORDS = 1_000
 """Characters of new words that are read; a lesson has fewer, and that is said."""
@@ -32,11 +32,11 @@ SOURCE: dict[str, Any] = {
 REASONS: dict[str, Any] = EXAMPLE | {"told": None, "sources": [SOURCE], "history": [PAST]}
 
 
-router = APIRouter(prefix="/agent/lessons", tags=["rules"], dependencies=[Depends(conflicts)])
+router = APIRouter(prefix="/agent/lessons", tags=["rules"], dependencies=[Depends(turn_into_conflicts)])
 Name = Annotated[str, Path(min_length=1, max_length=40, description="The id of a lesson, or its beginning.")]
 
 
-class Lesson(BaseModel):
+class LearnedLesson(BaseModel):
     """A lesson or a preference."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
@@ -51,15 +51,15 @@ class Lesson(BaseModel):
     created_at: datetime
 
 
-class Lessons(BaseModel):
+class LearnedLessons(BaseModel):
     """All of them, what was retired included."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"lessons": [EXAMPLE]}})
 
-    lessons: list[Lesson]
+    lessons: list[LearnedLesson]
 
 
-class Said(BaseModel):
+class SourceLine(BaseModel):
     """A message that it was learned from."""
 
     memory: int
@@ -68,7 +68,7 @@ class Said(BaseModel):
     at: datetime
 
 
-class Event(BaseModel):
+class LessonEvent(BaseModel):
     """What became of it once."""
 
     at: datetime
@@ -77,18 +77,18 @@ class Event(BaseModel):
     why: str
 
 
-class Reasons(Lesson):
+class LessonReasons(LearnedLesson):
     """A lesson with its reasons."""
 
     model_config = ConfigDict(json_schema_extra={"example": REASONS})
 
     told: datetime | None
     """When it was last told."""
-    sources: list[Said]
-    history: list[Event]
+    sources: list[SourceLine]
+    history: list[LessonEvent]
 
 
-class Decision(BaseModel):
+class LessonDecision(BaseModel):
     """What is to be done with it."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"do": "mute"}})
@@ -98,36 +98,38 @@ class Decision(BaseModel):
     """The new words, to edit it."""
 
 
-_FINDS = documented(401, 403, 409, 422, 503)
+_FINDS = document_problems(401, 403, 409, 422, 503)
 
 
 @router.get("", responses=_FINDS)
-async def lessons(request: Request, user: CurrentUser) -> Lessons:
+async def list_lessons(request: Request, user: CurrentUser) -> LearnedLessons:
     """All that was learned of the user, and how each stands."""
     store = service_of(request).chat.metacognition.store
-    return Lessons(
+    return LearnedLessons(
         lessons=[
-            Lesson(**_common(one, curation.describe_state(one, store.now())))
+            LearnedLesson(**_common_fields(one, curation.describe_state(one, store.now())))
             for one in await curation.list_pieces(store, user)
         ]
     )
 
 
 @router.get("/{name}", responses=_FINDS)
-async def lesson(request: Request, user: CurrentUser, name: Name) -> Reasons:
+async def get_lesson(request: Request, user: CurrentUser, name: Name) -> LessonReasons:
     """One of them, with the messages that it was learned from and what became of it."""
-    return await _reasons(request, user, name)
+    return await _read_reasons(request, user, name)
 
 
 @router.post("/{name}", responses=_FINDS)
-async def decide(request: Request, user: CurrentUser, name: Name, word: Annotated[Decision, Body()]) -> Reasons:
+async def decide_lesson(
+    request: Request, user: CurrentUser, name: Name, word: Annotated[LessonDecision, Body()]
+) -> LessonReasons:
     """Accept, mute, unmute, pin, unpin, edit, forget it, or undo the last decision on it."""
     service = service_of(request)
     await curation.decide_piece(service.chat.metacognition.store, user, service.soul_of(user), name, word.do, word.text)
-    return await _reasons(request, user, name)
+    return await _read_reasons(request, user, name)
 
 
-class Erased(BaseModel):
+class ErasedLesson(BaseModel):
     """That a lesson is gone for good."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"erased": "w3f1c0a9b2e", "left": None}})
@@ -138,26 +140,30 @@ class Erased(BaseModel):
 
 
 @router.delete("/{name}", responses=_FINDS)
-async def erase(request: Request, user: CurrentUser, name: Name) -> Erased:
+async def erase_lesson(request: Request, user: CurrentUser, name: Name) -> ErasedLesson:
     """Erase it for good; the messages that it was learned from stay, and are erased as memories are."""
     service = service_of(request)
     left = await curation.erase_piece(service.chat.metacognition.store, user, name, service.soul_of(user))
-    return Erased(erased=name, left=service.told(left) or None)
+    return ErasedLesson(erased=name, left=service.hide_machine(left) or None)
 
 
-async def _reasons(request: Request, user: str, name: str) -> Reasons:
+async def _read_reasons(request: Request, user: str, name: str) -> LessonReasons:
     found = await curation.explain_piece(service_of(request).chat.metacognition.store, user, name)
-    return Reasons(
-        **_common(found.piece, found.state),
-        told=_at(found.told) if found.told else None,
+    return LessonReasons(
+        **_common_fields(found.piece, found.state),
+        told=_to_datetime(found.told) if found.told else None,
         sources=[
-            Said(memory=one.memory, session=one.session, content=one.content, at=_at(one.at)) for one in found.origins
+            SourceLine(memory=one.memory, session=one.session, content=one.content, at=_to_datetime(one.at))
+            for one in found.origins
         ],
-        history=[Event(at=_at(one.at), by=one.author, why=str(one.evidence.get("why", ""))) for one in found.past],
+        history=[
+            LessonEvent(at=_to_datetime(one.at), by=one.author, why=str(one.evidence.get("why", "")))
+            for one in found.past
+        ],
     )
 
 
-def _common(piece: GuidancePiece, state: str) -> dict[str, Any]:
+def _common_fields(piece: GuidancePiece, state: str) -> dict[str, Any]:
     one = piece.kept
     return {
         "id": one.name,
@@ -166,9 +172,9 @@ def _common(piece: GuidancePiece, state: str) -> dict[str, Any]:
         "trigger": list(one.trigger),
         "section": one.section,
         "author": one.author,
-        "created_at": _at(one.created_at),
+        "created_at": _to_datetime(one.created_at),
     }
 
 
-def _at(at: float) -> datetime:
+def _to_datetime(at: float) -> datetime:
     return datetime.fromtimestamp(at, UTC)

@@ -18,7 +18,7 @@ from insula.metacognition.observing import ADDED, amend_fact
 from insula.metacognition.searching import SearchHit
 from insula.operations.memories import delete_memory, forget_memories
 from insula.server.api.numbers import PAGE, Before, Id, Limit
-from insula.server.problems import documented
+from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of
 from insula.types import Bearing, Level, Memory, MemoryKind
 
@@ -54,7 +54,7 @@ HISTORY: dict[str, Any] = EXAMPLE | {
 Number = Annotated[Id, Path(description="The id of a memory.", examples=[1])]
 
 
-class Remembered(BaseModel):
+class RememberedItem(BaseModel):
     """A memory, with where it is from and how it stands."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
@@ -79,17 +79,17 @@ class Remembered(BaseModel):
     """What the host said of it."""
 
 
-class Memories(BaseModel):
+class MemoriesPage(BaseModel):
     """A page of them, newest first."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"memories": [EXAMPLE], "next": None}})
 
-    memories: list[Remembered]
+    memories: list[RememberedItem]
     next: int | None
     """What to give as `before` for the next page; null on the last."""
 
 
-class Change(BaseModel):
+class MemoryChange(BaseModel):
     """What became of a memory."""
 
     author: str
@@ -97,15 +97,15 @@ class Change(BaseModel):
     at: datetime
 
 
-class Told(Remembered):
+class RememberedDetail(RememberedItem):
     """A memory with its history."""
 
     model_config = ConfigDict(json_schema_extra={"example": HISTORY})
 
-    history: list[Change]
+    history: list[MemoryChange]
 
 
-class Erased(BaseModel):
+class ErasedMemory(BaseModel):
     """That a memory is gone for good."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"erased": 1, "left": None, "others": []}})
@@ -127,7 +127,7 @@ class Amendment(BaseModel):
     """The new words, to correct it."""
 
 
-class Line(BaseModel):
+class AddedMessage(BaseModel):
     """A message that was said elsewhere."""
 
     model_config = ConfigDict(extra="forbid")
@@ -150,13 +150,13 @@ class Addition(BaseModel):
         json_schema_extra={"example": {"messages": [{"role": "user", "content": "I live in Lisbon.", "id": "m-1"}]}},
     )
 
-    messages: Annotated[list[Line], Field(min_length=1, max_length=MESSAGES)]
+    messages: Annotated[list[AddedMessage], Field(min_length=1, max_length=MESSAGES)]
     session: Name = ADDED
     metadata: dict[str, str | int | float | bool] | None = None
     """What you say of them, to find them by."""
 
 
-class Added(BaseModel):
+class AddedMemories(BaseModel):
     """The ids of the new memories; of what was added before there is none."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"ids": [1]}})
@@ -164,7 +164,7 @@ class Added(BaseModel):
     ids: list[int]
 
 
-class Wanted(BaseModel):
+class MemoryFilter(BaseModel):
     """Which memories are wanted; what is left out wants any."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"session": "monday"}})
@@ -177,7 +177,7 @@ class Wanted(BaseModel):
     """Each name with just this value."""
 
 
-class Question(Wanted):
+class MemoryQuery(MemoryFilter):
     """What is looked for."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"query": "Where do I live?", "limit": 5}})
@@ -187,16 +187,16 @@ class Question(Wanted):
     limit: Annotated[int, Field(ge=1, le=200)] = 10
 
 
-class Hit(BaseModel):
+class MemoryHit(BaseModel):
     """A memory that a search brought."""
 
-    memory: Remembered
+    memory: RememberedItem
     score: float
     bearing: Bearing
     """It `answers`, did once (`history`), `bears` on it, or is an `other` matter."""
 
 
-class Found(BaseModel):
+class FoundMemories(BaseModel):
     """What a search brought, and how sure it is that memory holds what was asked."""
 
     model_config = ConfigDict(
@@ -214,12 +214,12 @@ class Found(BaseModel):
     level: Level
     score: float
     answered: bool
-    hits: list[Hit]
-    nearest: list[Hit]
+    hits: list[MemoryHit]
+    nearest: list[MemoryHit]
     """Where there are no hits, the lines that come nearest; they answer nothing."""
 
 
-class Forgotten(BaseModel):
+class ForgottenMemories(BaseModel):
     """Which memories are gone for good."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"erased": [1, 2], "left": None}})
@@ -231,8 +231,8 @@ class Forgotten(BaseModel):
 Searched = Annotated[str, Query(max_length=NAME_CHARS, description="Words that are looked for; best first.")]
 
 
-@router.get("/memories", responses=documented(401, 403, 422, 503))
-async def memories(
+@router.get("/memories", responses=document_problems(401, 403, 422, 503))
+async def list_memories(
     request: Request,
     user: CurrentUser,
     before: Before = None,
@@ -242,76 +242,80 @@ async def memories(
     kind: Annotated[MemoryKind | None, Query(description="Of this kind alone.")] = None,
     since: Annotated[Name | None, Query(description="Said at the earliest then, as ISO 8601.")] = None,
     metadata: Annotated[str, Query(max_length=WORDS, description="With these names and values, as JSON.")] = "",
-) -> Memories:
+) -> MemoriesPage:
     """What is remembered of a user, without what was retired; or what holds some words, on one page."""
     mind = service_of(request).chat.metacognition
     named = {"session": session, "kind": kind, "since": since, "metadata": _read_json(metadata)}
-    filters = _filters(named)
+    filters = _read_filters(named)
     if q.strip():
         found = await mind.search(user, q, limit=limit, **filters)
-        return Memories(memories=[_shown(hit.memory) for hit in found.hits], next=None)
+        return MemoriesPage(memories=[_show_memory(hit.memory) for hit in found.hits], next=None)
     page = await mind.list(user, before=before, limit=limit, **filters)
-    return Memories(memories=[_shown(one) for one in page.memories], next=page.next)
+    return MemoriesPage(memories=[_show_memory(one) for one in page.memories], next=page.next)
 
 
-@router.post("/memories", responses=documented(401, 403, 408, 413, 422, 503, 507))
-async def add(request: Request, user: CurrentUser, given: Annotated[Addition, Body()]) -> Added:
+@router.post("/memories", responses=document_problems(401, 403, 408, 413, 422, 503, 507))
+async def add_memories(request: Request, user: CurrentUser, given: Annotated[Addition, Body()]) -> AddedMemories:
     """Remember what was said elsewhere, without answering it; all of it or nothing."""
     mind = service_of(request).chat.metacognition
     lines = [line.model_dump(exclude_none=True) for line in given.messages]
-    return Added(ids=list(await mind.add(user, lines, session=given.session, metadata=given.metadata)))
+    return AddedMemories(ids=list(await mind.add(user, lines, session=given.session, metadata=given.metadata)))
 
 
-@router.post("/memories/search", responses=documented(401, 403, 422, 503))
-async def search(request: Request, user: CurrentUser, asked: Annotated[Question, Body()]) -> Found:
+@router.post("/memories/search", responses=document_problems(401, 403, 422, 503))
+async def search_memories(request: Request, user: CurrentUser, asked: Annotated[MemoryQuery, Body()]) -> FoundMemories:
     """What answers a question or shares words with it, best first, and how sure that is; nothing is written."""
     mind = service_of(request).chat.metacognition
     found = await mind.search(
-        user, asked.query, limit=asked.limit, **_filters(asked.model_dump(exclude={"query", "limit"}))
+        user, asked.query, limit=asked.limit, **_read_filters(asked.model_dump(exclude={"query", "limit"}))
     )
-    return Found(
+    return FoundMemories(
         level=found.level,
         score=found.score,
         answered=found.answered,
-        hits=[_hit(hit) for hit in found.hits],
-        nearest=[_hit(hit) for hit in found.nearest],
+        hits=[_show_hit(hit) for hit in found.hits],
+        nearest=[_show_hit(hit) for hit in found.nearest],
     )
 
 
-@router.post("/memories/forget", responses=documented(401, 403, 422, 503))
-async def forget(request: Request, user: CurrentUser, wanted: Annotated[Wanted, Body()]) -> Forgotten:
+@router.post("/memories/forget", responses=document_problems(401, 403, 422, 503))
+async def forget_filtered(
+    request: Request, user: CurrentUser, wanted: Annotated[MemoryFilter, Body()]
+) -> ForgottenMemories:
     """Erase for good all memories that a filter wants; /agent/data/erase takes all that is kept of a user."""
-    if not (filters := _filters(wanted.model_dump())):
+    if not (filters := _read_filters(wanted.model_dump())):
         raise HTTPException(422, "The request names no filter, so nothing was erased; /agent/data/erase takes it all.")
     service = service_of(request)
     mind = service.chat.metacognition
     gone = await forget_memories(mind.store, user, read_filter(filters), service.soul_of(user))
-    mind.engine.backlog.again(user)
-    return Forgotten(erased=list(gone.memories), left=service.told(gone.left) or None)
+    mind.engine.backlog.reopen_user(user)
+    return ForgottenMemories(erased=list(gone.memories), left=service.hide_machine(gone.left) or None)
 
 
-@router.get("/memories/{number}", responses=documented(401, 403, 404, 422, 503))
-async def memory(request: Request, user: CurrentUser, number: Number) -> Told:
+@router.get("/memories/{number}", responses=document_problems(401, 403, 404, 422, 503))
+async def get_memory(request: Request, user: CurrentUser, number: Number) -> RememberedDetail:
     """One memory with its history."""
     mind = service_of(request).chat.metacognition
     found, past = await mind.get(user, number), await mind.history(user, number)
     history = [change._asdict() for change in past]
-    return Told.model_validate({**views.memory_record(found), "history": history})
+    return RememberedDetail.model_validate({**views.memory_record(found), "history": history})
 
 
-@router.post("/memories/{number}", responses=documented(401, 403, 404, 409, 422, 503, 507))
-async def decide(request: Request, user: CurrentUser, number: Number, word: Annotated[Amendment, Body()]) -> Told:
+@router.post("/memories/{number}", responses=document_problems(401, 403, 404, 409, 422, 503, 507))
+async def decide_memory(
+    request: Request, user: CurrentUser, number: Number, word: Annotated[Amendment, Body()]
+) -> RememberedDetail:
     """Correct, pin, unpin, mute or unmute a memory, or undo the last decision on it, a night's too."""
     try:
-        await amend(request, user, number, word.do, word.text)
+        await amend_memory(request, user, number, word.do, word.text)
     except NotFound:
         raise
     except InputError as error:
         raise HTTPException(409, str(error)) from error
-    return await memory(request, user, number)
+    return await get_memory(request, user, number)
 
 
-async def amend(request: Request, user: str, number: int, do: Do, text: str = "") -> None:
+async def amend_memory(request: Request, user: str, number: int, do: Do, text: str = "") -> None:
     """Do what a person wants with a memory.
 
     Raises:
@@ -321,25 +325,25 @@ async def amend(request: Request, user: str, number: int, do: Do, text: str = ""
     await amend_fact(service_of(request).chat.metacognition.engine, user, number, do, text)
 
 
-@router.delete("/memories/{number}", responses=documented(401, 403, 404, 422, 503))
-async def erase(request: Request, user: CurrentUser, number: Number) -> Erased:
+@router.delete("/memories/{number}", responses=document_problems(401, 403, 404, 422, 503))
+async def erase_memory(request: Request, user: CurrentUser, number: Number) -> ErasedMemory:
     """Erase a memory for good, with the line that it came from and what was derived of its session."""
     service = service_of(request)
     metacognition = service.chat.metacognition
     gone = await delete_memory(metacognition.store, user, number, service.soul_of(user))
-    metacognition.engine.backlog.again(user)
-    return Erased(erased=number, left=service.told(gone.left) or None, others=list(gone.others))
+    metacognition.engine.backlog.reopen_user(user)
+    return ErasedMemory(erased=number, left=service.hide_machine(gone.left) or None, others=list(gone.others))
 
 
-def _shown(one: Memory) -> Remembered:
-    return Remembered.model_validate(views.memory_record(one))
+def _show_memory(one: Memory) -> RememberedItem:
+    return RememberedItem.model_validate(views.memory_record(one))
 
 
-def _hit(hit: SearchHit) -> Hit:
-    return Hit(memory=_shown(hit.memory), score=hit.score, bearing=hit.bearing)
+def _show_hit(hit: SearchHit) -> MemoryHit:
+    return MemoryHit(memory=_show_memory(hit.memory), score=hit.score, bearing=hit.bearing)
 
 
-def _filters(named: Mapping[str, object]) -> Filters:
+def _read_filters(named: Mapping[str, object]) -> Filters:
     """The filters that a request names."""
     return cast(Filters, {name: value for name, value in named.items() if value})
 

@@ -12,9 +12,9 @@ from insula.memory.storage import views
 from insula.memory.storage.rows import StoredPhaseReport
 from insula.night.cycle import END
 from insula.server.api.numbers import Before, Limit
-from insula.server.problems import documented
-from insula.server.timer import night
-from insula.server.turns import Turns
+from insula.server.problems import document_problems
+from insula.server.timer import run_user_night
+from insula.server.turns import RunningTurns
 from insula.server.users import CurrentUser, service_of
 
 router = APIRouter(prefix="/agent", tags=["night"])
@@ -37,7 +37,7 @@ _NIGHT: dict[str, Any] = {
 }
 
 
-class Phase(BaseModel):
+class NightPhase(BaseModel):
     """How one phase of a night went."""
 
     name: str
@@ -47,7 +47,7 @@ class Phase(BaseModel):
     why: str = ""
 
 
-class Night(BaseModel):
+class ShownNight(BaseModel):
     """One night."""
 
     model_config = ConfigDict(json_schema_extra={"example": _NIGHT})
@@ -56,20 +56,20 @@ class Night(BaseModel):
     ended: bool
     """Whether all of its phases are done; where not, the same night goes on when it is started again."""
     last_at: datetime
-    phases: list[Phase]
+    phases: list[NightPhase]
 
 
-class Nights(BaseModel):
+class NightsPage(BaseModel):
     """A page of them, latest first."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"nights": [_NIGHT], "next": None}})
 
-    nights: list[Night]
+    nights: list[ShownNight]
     next: int | None
     """What to give as `before` for the next page; null on the last."""
 
 
-class Report(BaseModel):
+class NightReport(BaseModel):
     """How the night went that was asked for."""
 
     model_config = ConfigDict(
@@ -81,11 +81,11 @@ class Report(BaseModel):
     """Why there was no night, in a sentence; empty where there was one."""
     gated: bool
     """Whether there was none only because none is due: with `force` there is."""
-    phases: list[Phase]
+    phases: list[NightPhase]
 
 
-@router.get("/sleep", responses=documented(401, 403, 422, 503))
-async def nights(request: Request, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> Nights:
+@router.get("/sleep", responses=document_problems(401, 403, 422, 503))
+async def list_nights(request: Request, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> NightsPage:
     """What a user's nights reported, phase by phase."""
     rows = await service_of(request).chat.metacognition.store.read(views.list_phase_reports, user, before, limit + 1)
     found: dict[str, list[StoredPhaseReport]] = {}
@@ -93,26 +93,28 @@ async def nights(request: Request, user: CurrentUser, before: Before = None, lim
         found.setdefault(row.night, []).append(row)
     latest = sorted(found.values(), key=lambda done: done[-1].id, reverse=True)
     more = len(latest) > limit
-    return Nights(nights=[_night(done) for done in latest[:limit]], next=latest[limit - 1][0].id if more else None)
+    return NightsPage(
+        nights=[_show_night(done) for done in latest[:limit]], next=latest[limit - 1][0].id if more else None
+    )
 
 
-@router.post("/sleep", responses=documented(401, 403, 422, 503))
-async def sleep(
+@router.post("/sleep", responses=document_problems(401, 403, 422, 503))
+async def run_sleep(
     request: Request,
     user: CurrentUser,
     force: Annotated[bool, Query(description="Sleep though the last night was lately, or nothing happened.")] = False,
-) -> Report:
+) -> NightReport:
     """Run a user's night now; it goes on though the client goes away."""
-    turns = cast(Turns, request.app.state.turns)
-    report = await asyncio.shield(turns.start(night(service_of(request), user, force=force)))
-    phases = [Phase(name=one.name, state=one.state, found=one.found, why=one.why) for one in report.phases]
-    return Report(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
+    turns = cast(RunningTurns, request.app.state.turns)
+    report = await asyncio.shield(turns.start_work(run_user_night(service_of(request), user, force=force)))
+    phases = [NightPhase(name=one.name, state=one.state, found=one.found, why=one.why) for one in report.phases]
+    return NightReport(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
 
 
-def _night(done: list[StoredPhaseReport]) -> Night:
-    return Night(
+def _show_night(done: list[StoredPhaseReport]) -> ShownNight:
+    return ShownNight(
         night=done[0].night,
         ended=any(one.phase == END for one in done),
         last_at=datetime.fromtimestamp(done[-1].at, UTC),
-        phases=[Phase(name=one.phase, state="done", found=one.report) for one in done if one.phase != END],
+        phases=[NightPhase(name=one.phase, state="done", found=one.report) for one in done if one.phase != END],
     )

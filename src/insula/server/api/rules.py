@@ -12,7 +12,7 @@ from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.night import guidelines, soul
-from insula.server.problems import documented
+from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of
 from insula.turn import wishes
 from insula.turn.guidance import find_lessons
@@ -54,7 +54,7 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-class Counts(BaseModel):
+class SessionCounts(BaseModel):
     """What sessions say of it; each that had the opportunity counts once."""
 
     sessions: int
@@ -72,7 +72,7 @@ class Counts(BaseModel):
     withheld_failed: int
 
 
-class Measured(BaseModel):
+class MeasuredEffect(BaseModel):
     """How much less often the mistake happens where it is told: the rate withheld less the rate shown."""
 
     verdict: str
@@ -83,7 +83,7 @@ class Measured(BaseModel):
     high: float | None = None
 
 
-class Source(BaseModel):
+class SourceMessage(BaseModel):
     """A message of the user that it was learned from."""
 
     message: int
@@ -94,7 +94,7 @@ class Source(BaseModel):
     at: datetime
 
 
-class Rule(BaseModel):
+class LearnedRule(BaseModel):
     """A lesson; those of SOUL.md stand in `guidelines`."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
@@ -116,36 +116,36 @@ class Rule(BaseModel):
     confidence: float | None
     """That it is needed and kept, of a lesson."""
     created_at: datetime
-    evidence: Counts | None
+    evidence: SessionCounts | None
     """Of a lesson; one of SOUL.md has its sources alone."""
-    effect: Measured | None
-    citations: list[Source]
+    effect: MeasuredEffect | None
+    citations: list[SourceMessage]
 
 
-class Rules(BaseModel):
+class LearnedRules(BaseModel):
     """All of them."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"lessons": [EXAMPLE], "guidelines": []}})
 
-    lessons: list[Rule]
-    guidelines: list[Rule]
+    lessons: list[LearnedRule]
+    guidelines: list[LearnedRule]
 
 
-@router.get("/rules", responses=documented(401, 403, 422, 503))
-async def rules(request: Request, user: CurrentUser) -> Rules:
+@router.get("/rules", responses=document_problems(401, 403, 422, 503))
+async def list_rules(request: Request, user: CurrentUser) -> LearnedRules:
     """Lessons, those of SOUL.md apart, with evidence, effect, state, and the messages that they were learned from."""
     service = service_of(request)
     store = service.chat.metacognition.store
     if (user_id := await store.nights.find_user_id(user)) is None:
-        return Rules(lessons=[], guidelines=[])
+        return LearnedRules(lessons=[], guidelines=[])
     kept = await store.guidance.list_lessons(user_id)
     numbers = {number for one in kept for number in one.citations}
     cited = {one.id: one for one in await store.guidance.read_cited(user_id, sorted(numbers))}
     told = {one.id for one in (*find_lessons(kept, store.now()), *wishes.active_preferences(kept))}
     here, gone = await _in_force(store, user_id)
-    return Rules(
-        lessons=[_lesson(one, one.id in told, cited, store.now()) for one in kept if not one.section],
-        guidelines=[_guideline(one, here, gone, cited) for one in kept if one.section],
+    return LearnedRules(
+        lessons=[_show_lesson(one, one.id in told, cited, store.now()) for one in kept if not one.section],
+        guidelines=[_show_guideline(one, here, gone, cited) for one in kept if one.section],
     )
 
 
@@ -156,31 +156,35 @@ async def _in_force(store: Store, user_id: int) -> tuple[frozenset[str], frozens
     return frozenset(line.id for line in document.derived), guidelines.removed_guidelines(past)
 
 
-def _lesson(lesson: StoredGuidance, told: bool, cited: Mapping[int, Cited], now: float) -> Rule:
+def _show_lesson(lesson: StoredGuidance, told: bool, cited: Mapping[int, Cited], now: float) -> LearnedRule:
     evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence)
     life = assess_guidance(evidence, now, mode=lesson.mode)
     state = life.state
     if is_wish(lesson) and not lesson.mode:
         state = ACTIVE if is_told(lesson) else PROPOSED
-    return Rule(
-        **_common(lesson, cited),
+    return LearnedRule(
+        **_common_fields(lesson, cited),
         state=state,
         told=told,
         confidence=round(life.confidence, 4),
-        evidence=_counts(life),
-        effect=_effect(life),
+        evidence=_show_counts(life),
+        effect=_show_effect(life),
     )
 
 
-def _guideline(lesson: StoredGuidance, here: frozenset[str], gone: frozenset[str], cited: Mapping[int, Cited]) -> Rule:
+def _show_guideline(
+    lesson: StoredGuidance, here: frozenset[str], gone: frozenset[str], cited: Mapping[int, Cited]
+) -> LearnedRule:
     told = lesson.key in here
     backed = {cited[number].session for number in lesson.citations if number in cited}
     earned = ACTIVE if told or len(backed) >= CORROBORATED else PROPOSED
     state = MUTED if lesson.key in gone else lesson.mode or earned
-    return Rule(**_common(lesson, cited), state=state, told=told, confidence=None, evidence=None, effect=None)
+    return LearnedRule(
+        **_common_fields(lesson, cited), state=state, told=told, confidence=None, evidence=None, effect=None
+    )
 
 
-def _common(lesson: StoredGuidance, cited: Mapping[int, Cited]) -> dict[str, Any]:
+def _common_fields(lesson: StoredGuidance, cited: Mapping[int, Cited]) -> dict[str, Any]:
     return {
         "id": lesson.id,
         "name": lesson.name,
@@ -189,12 +193,12 @@ def _common(lesson: StoredGuidance, cited: Mapping[int, Cited]) -> dict[str, Any
         "section": lesson.section,
         "author": lesson.author,
         "created_at": datetime.fromtimestamp(lesson.created_at, UTC),
-        "citations": [_source(cited[number]) for number in lesson.citations if number in cited],
+        "citations": [_show_source(cited[number]) for number in lesson.citations if number in cited],
     }
 
 
-def _source(one: Cited) -> Source:
-    return Source(
+def _show_source(one: Cited) -> SourceMessage:
+    return SourceMessage(
         message=one.id,
         memory=one.memory,
         session=one.session,
@@ -203,9 +207,9 @@ def _source(one: Cited) -> Source:
     )
 
 
-def _counts(life: Life) -> Counts:
+def _show_counts(life: Life) -> SessionCounts:
     tally = life.tally
-    return Counts(
+    return SessionCounts(
         sessions=tally.records,
         detections=tally.detections,
         suppressions=tally.suppressions,
@@ -217,7 +221,7 @@ def _counts(life: Life) -> Counts:
     )
 
 
-def _effect(life: Life) -> Measured:
+def _show_effect(life: Life) -> MeasuredEffect:
     if (effect := life.effect) is None:
-        return Measured(verdict=UNKNOWN)
-    return Measured(verdict=life.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)
+        return MeasuredEffect(verdict=UNKNOWN)
+    return MeasuredEffect(verdict=life.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from insula.memory.storage import views
 from insula.memory.storage.rows import LedgerEntry, TalkLine
 from insula.server.api.numbers import PAGE, Before, Limit
-from insula.server.problems import documented, shown
+from insula.server.problems import document_problems, show_harmless
 from insula.server.users import CurrentUser, service_of
 from insula.types import TURN
 from insula.value import is_object
@@ -21,7 +21,7 @@ MOST_CHARS = 2_000_000
 """Characters of a transcript that are told at once: ten of the longest messages; other turns come on the next page."""
 
 
-class Session(BaseModel):
+class SessionSummary(BaseModel):
     """One conversation."""
 
     id: int
@@ -31,7 +31,7 @@ class Session(BaseModel):
     last_at: datetime
 
 
-class Sessions(BaseModel):
+class SessionsPage(BaseModel):
     """A page of them, those begun last first."""
 
     model_config = ConfigDict(
@@ -51,24 +51,32 @@ class Sessions(BaseModel):
         }
     )
 
-    sessions: list[Session]
+    sessions: list[SessionSummary]
     next: int | None
     """What to give as `before` for the next page; null on the last."""
 
 
-@router.get("/sessions", responses=documented(401, 403, 422, 503))
-async def sessions(request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE) -> Sessions:
+@router.get("/sessions", responses=document_problems(401, 403, 422, 503))
+async def list_sessions(
+    request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE
+) -> SessionsPage:
     """A user's sessions."""
     store = service_of(request).chat.metacognition.store
     rows = await store.read(views.list_sittings, user, before, limit + 1)
     found = [
-        Session(id=row.id, session=row.name, turns=row.turns, started_at=_at(row.started_at), last_at=_at(row.last_at))
+        SessionSummary(
+            id=row.id,
+            session=row.name,
+            turns=row.turns,
+            started_at=_to_datetime(row.started_at),
+            last_at=_to_datetime(row.last_at),
+        )
         for row in rows[:limit]
     ]
-    return Sessions(sessions=found, next=found[-1].id if len(rows) > limit else None)
+    return SessionsPage(sessions=found, next=found[-1].id if len(rows) > limit else None)
 
 
-class Line(BaseModel):
+class TranscriptLine(BaseModel):
     """One line of a transcript."""
 
     provenance: str
@@ -78,7 +86,7 @@ class Line(BaseModel):
     at: datetime
 
 
-class Sign(BaseModel):
+class TurnSign(BaseModel):
     """A signal of a turn."""
 
     id: int
@@ -86,11 +94,11 @@ class Sign(BaseModel):
     reason: str
 
 
-class Exchange(BaseModel):
+class TranscriptTurn(BaseModel):
     """One turn: what was said, and what was made of it."""
 
     turn: int
-    lines: list[Line]
+    lines: list[TranscriptLine]
     confidence: dict[str, Any] | None = None
     """Before the response, as `level` and `score`."""
     assessment: dict[str, Any] | None = None
@@ -102,11 +110,11 @@ class Exchange(BaseModel):
     """What the turn was allowed to use."""
     lessons: list[dict[str, Any]] = []
     """Ids of the lessons that it brought up, each with its `arm`."""
-    signals: list[Sign] = []
+    signals: list[TurnSign] = []
     """All but `meta:turn`, which is told in the fields above."""
 
 
-class Transcript(BaseModel):
+class SessionTranscript(BaseModel):
     """A stretch of a session, oldest first."""
 
     model_config = ConfigDict(
@@ -144,35 +152,38 @@ class Transcript(BaseModel):
     )
 
     session: str
-    turns: list[Exchange]
+    turns: list[TranscriptTurn]
     next: int | None
     """What to give as `before` for the turns before these; null at the beginning."""
 
 
-@router.get("/sessions/{session:path}", responses=documented(401, 403, 404, 422, 503))
-async def transcript(
+@router.get("/sessions/{session:path}", responses=document_problems(401, 403, 404, 422, 503))
+async def get_transcript(
     request: Request, user: CurrentUser, session: str, before: Before = None, limit: Limit = PAGE
-) -> Transcript:
+) -> SessionTranscript:
     """What was said in a session, with the confidence and the assessment of each turn."""
     store = service_of(request).chat.metacognition.store
     talk = await store.read(views.read_talk, user, session, before, limit)
     if talk is None:
-        raise HTTPException(404, f"There is no session {shown(session)!r} of this user; /agent/sessions lists them.")
+        raise HTTPException(
+            404, f"There is no session {show_harmless(session)!r} of this user; /agent/sessions lists them."
+        )
     noticed = _by_turn(talk.noticed)
-    lines = _by_turn(latest(talk.lines))
-    turns = [_exchange(turn, said, noticed.get(turn, [])) for turn, said in sorted(lines.items())]
-    return Transcript(session=session, turns=turns, next=turns[0].turn if turns and turns[0].turn > 1 else None)
+    lines = _by_turn(latest_lines(talk.lines))
+    turns = [_show_exchange(turn, said, noticed.get(turn, [])) for turn, said in sorted(lines.items())]
+    return SessionTranscript(session=session, turns=turns, next=turns[0].turn if turns and turns[0].turn > 1 else None)
 
 
 _UNTOLD: Mapping[str, Any] = {}
 
 
-def _exchange(turn: int, said: Sequence[TalkLine], noticed: Sequence[LedgerEntry]) -> Exchange:
+def _show_exchange(turn: int, said: Sequence[TalkLine], noticed: Sequence[LedgerEntry]) -> TranscriptTurn:
     record = next((one.data for one in noticed if one.kind == TURN), _UNTOLD)
-    return Exchange(
+    return TranscriptTurn(
         turn=turn,
         lines=[
-            Line(provenance=one.provenance, speaker=one.speaker, content=one.content, at=_at(one.at)) for one in said
+            TranscriptLine(provenance=one.provenance, speaker=one.speaker, content=one.content, at=_to_datetime(one.at))
+            for one in said
         ],
         confidence=record.get("confidence"),
         assessment=record.get("assessment"),
@@ -180,7 +191,7 @@ def _exchange(turn: int, said: Sequence[TalkLine], noticed: Sequence[LedgerEntry
         recalled=[one if is_object(one) else {"id": one} for one in record.get("recalled", [])],
         controls=record.get("controls"),
         lessons=record.get("lessons", []),
-        signals=[Sign(id=one.id, kind=one.kind, reason=one.reason) for one in noticed if one.kind != TURN],
+        signals=[TurnSign(id=one.id, kind=one.kind, reason=one.reason) for one in noticed if one.kind != TURN],
     )
 
 
@@ -191,7 +202,7 @@ def _by_turn(rows: Sequence[Any]) -> dict[int, list[Any]]:
     return found
 
 
-def latest(lines: Sequence[TalkLine]) -> Sequence[TalkLine]:
+def latest_lines(lines: Sequence[TalkLine]) -> Sequence[TalkLine]:
     """Of lines, oldest first, those of the last turns that there is room for; of the very last one all."""
     room = MOST_CHARS
     for line in reversed(lines):
@@ -201,5 +212,5 @@ def latest(lines: Sequence[TalkLine]) -> Sequence[TalkLine]:
     return lines
 
 
-def _at(seconds: float) -> datetime:
+def _to_datetime(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)

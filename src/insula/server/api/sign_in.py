@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
-from insula.server.problems import SIGN_IN, documented
-from insula.server.users import COOKIE, refused, service_of
+from insula.server.problems import SIGN_IN, document_problems
+from insula.server.users import COOKIE, refuse_token, service_of
 
 router = APIRouter(tags=["users"])
 
@@ -32,7 +32,7 @@ _FORM = {
     response_class=RedirectResponse,
     responses={
         303: {"description": f"To the page, with the cookie {COOKIE!r}; to the form, where the token is not known."},
-        **documented(403, 408, 413, 429),
+        **document_problems(403, 408, 413, 429),
     },
     openapi_extra=_FORM,
 )
@@ -43,8 +43,8 @@ async def sign_in(request: Request) -> Response:
         return RedirectResponse("/", 303)
     form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=None)
     token = form.get("token", [""])[0].strip()
-    if service.keys.holder(token) is None:
-        await refused(request)
+    if service.keys.find_holder(token) is None:
+        await refuse_token(request)
         return RedirectResponse(WRONG, 303)
     answer = RedirectResponse("/", 303)
     answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=_is_https(request))
@@ -60,7 +60,7 @@ def _is_https(request: Request) -> bool:
     "/sign-out",
     status_code=303,
     response_class=RedirectResponse,
-    responses={303: {"description": "To the form, without the cookie."}, **documented(403, 408, 413)},
+    responses={303: {"description": "To the form, without the cookie."}, **document_problems(403, 408, 413)},
 )
 async def sign_out() -> Response:
     """Forget the cookie; the token itself stays in force."""

@@ -12,10 +12,10 @@ from insula.memory.storage.rows import Revised
 from insula.night import guidelines
 from insula.night.guidelines import SUBJECT, SoulState
 from insula.server.api.numbers import Id
-from insula.server.problems import documented
-from insula.server.users import CurrentUser, conflicts, service_of
+from insula.server.problems import document_problems
+from insula.server.users import CurrentUser, service_of, turn_into_conflicts
 
-router = APIRouter(prefix="/agent/soul", tags=["soul"], dependencies=[Depends(conflicts)])
+router = APIRouter(prefix="/agent/soul", tags=["soul"], dependencies=[Depends(turn_into_conflicts)])
 
 Number = Annotated[Id, Path(description="The id of a revision.", examples=[3])]
 EXAMPLE: dict[str, Any] = {
@@ -31,7 +31,7 @@ TEXT = "# SOUL\n\n## Interaction principles\n\n- Answer in Portuguese.\n"
 DIFF = "--- before\n+++ after\n@@ -2,0 +3 @@\n+- Answer in Portuguese."
 
 
-class Revision(BaseModel):
+class SoulRevision(BaseModel):
     """A state of the document, and what led to it."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
@@ -46,7 +46,7 @@ class Revision(BaseModel):
     """Each line that a night added, changed or dropped, with its reason."""
 
 
-class Written(Revision):
+class WrittenRevision(SoulRevision):
     """A state of the document with its text."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE | {"text": TEXT}})
@@ -54,7 +54,7 @@ class Written(Revision):
     text: str
 
 
-class Proposal(BaseModel):
+class SoulProposal(BaseModel):
     """A change that waits for a person's word."""
 
     id: int
@@ -64,7 +64,7 @@ class Proposal(BaseModel):
     diff: str
 
 
-class Soul(BaseModel):
+class SoulDocument(BaseModel):
     """The document as it stands."""
 
     model_config = ConfigDict(
@@ -76,18 +76,18 @@ class Soul(BaseModel):
     revision: int | None
     foreign: bool
     """Whether another hand wrote the file, so that it is told to nobody and left alone."""
-    waiting: Proposal | None
+    waiting: SoulProposal | None
 
 
-class Revisions(BaseModel):
+class SoulRevisions(BaseModel):
     """All states, newest first."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"revisions": [EXAMPLE]}})
 
-    revisions: list[Revision]
+    revisions: list[SoulRevision]
 
 
-class Diff(BaseModel):
+class SoulDiff(BaseModel):
     """What changed between two states, as a unified diff; empty where nothing did."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"before": 2, "after": 3, "diff": DIFF}})
@@ -98,7 +98,7 @@ class Diff(BaseModel):
     diff: str
 
 
-class Back(BaseModel):
+class UndoTarget(BaseModel):
     """To which state to go back."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"revision": 2}})
@@ -107,7 +107,7 @@ class Back(BaseModel):
     """By default to the one before."""
 
 
-class Word(BaseModel):
+class ProposalDecision(BaseModel):
     """A person's word on the change that waits."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"decision": "accept"}})
@@ -115,72 +115,74 @@ class Word(BaseModel):
     decision: Literal["accept", "reject"]
 
 
-_READS = documented(401, 403, 409, 422, 503)
-_FINDS = documented(401, 403, 404, 409, 422, 503)
+_READS = document_problems(401, 403, 409, 422, 503)
+_FINDS = document_problems(401, 403, 404, 409, 422, 503)
 
 
 @router.get("", responses=_READS)
-async def soul(request: Request, user: CurrentUser) -> Soul:
+async def get_soul(request: Request, user: CurrentUser) -> SoulDocument:
     """The document as it stands, with a person's edits of the file taken in."""
-    return _soul(await _state(request, user))
+    return _show_soul(await _read_state(request, user))
 
 
 @router.get("/revisions", responses=_READS)
-async def revisions(request: Request, user: CurrentUser) -> Revisions:
+async def list_revisions(request: Request, user: CurrentUser) -> SoulRevisions:
     """How the document came to be what it is."""
-    return Revisions(revisions=[Revision(**_revision(one)) for one in (await _state(request, user)).past])
+    return SoulRevisions(
+        revisions=[SoulRevision(**_revision_fields(one)) for one in (await _read_state(request, user)).past]
+    )
 
 
 @router.get("/revisions/{number}", responses=_FINDS)
-async def revision(request: Request, user: CurrentUser, number: Number) -> Written:
+async def get_revision(request: Request, user: CurrentUser, number: Number) -> WrittenRevision:
     """One state of the document."""
-    found = await _found(request, user, number)
-    return Written(**_revision(found), text=found.content)
+    found = await _find_revision(request, user, number)
+    return WrittenRevision(**_revision_fields(found), text=found.content)
 
 
 @router.get("/diff", responses=_FINDS)
-async def diff(
+async def compare_revisions(
     request: Request,
     user: CurrentUser,
     before: Annotated[
         Id | None, Query(alias="from", description="By default the state before the present one.")
     ] = None,
     after: Annotated[Id | None, Query(alias="to", description="By default the present state.")] = None,
-) -> Diff:
+) -> SoulDiff:
     """What changed between two states."""
-    text, past, _, _ = await _state(request, user)
-    old = await _found(request, user, before) if before is not None else past[1] if len(past) > 1 else None
-    new = await _found(request, user, after) if after is not None else None
+    text, past, _, _ = await _read_state(request, user)
+    old = await _find_revision(request, user, before) if before is not None else past[1] if len(past) > 1 else None
+    new = await _find_revision(request, user, after) if after is not None else None
     number = new.id if new else past[0].id if past else None
     lines = guidelines.unified_diff(old.content if old else "", new.content if new else text)
-    return Diff(before=old.id if old else None, after=number, diff=lines)
+    return SoulDiff(before=old.id if old else None, after=number, diff=lines)
 
 
 @router.post("/undo", responses=_FINDS)
-async def undo(request: Request, user: CurrentUser, back: Annotated[Back, Body()]) -> Soul:
+async def post_undo(request: Request, user: CurrentUser, back: Annotated[UndoTarget, Body()]) -> SoulDocument:
     """Go back to the state before, or to another one; that, too, can be undone."""
     service = service_of(request)
     if back.revision is not None:
-        await _found(request, user, back.revision)
+        await _find_revision(request, user, back.revision)
     await guidelines.undo_revision(service.chat.metacognition.store, user, service.soul_of(user), back.revision)
-    return _soul(await _state(request, user))
+    return _show_soul(await _read_state(request, user))
 
 
 @router.post("/proposal", responses=_READS)
-async def proposal(request: Request, user: CurrentUser, word: Annotated[Word, Body()]) -> Soul:
+async def post_decision(request: Request, user: CurrentUser, word: Annotated[ProposalDecision, Body()]) -> SoulDocument:
     """Accept or reject the change that waits."""
     service = service_of(request)
     accepted = word.decision == "accept"
     await guidelines.decide_proposal(service.chat.metacognition.store, user, service.soul_of(user), accepted)
-    return _soul(await _state(request, user))
+    return _show_soul(await _read_state(request, user))
 
 
-async def _state(request: Request, user: str) -> SoulState:
+async def _read_state(request: Request, user: str) -> SoulState:
     service = service_of(request)
     return await guidelines.read_soul_state(service.chat.metacognition.store, user, service.soul_of(user))
 
 
-async def _found(request: Request, user: str, number: int) -> Revised:
+async def _find_revision(request: Request, user: str, number: int) -> Revised:
     store = service_of(request).chat.metacognition.store
     found = await store.read(views.find_revision, user, SUBJECT, number)
     if found is None:
@@ -188,29 +190,29 @@ async def _found(request: Request, user: str, number: int) -> Revised:
     return found
 
 
-def _soul(state: SoulState) -> Soul:
-    return Soul(
+def _show_soul(state: SoulState) -> SoulDocument:
+    return SoulDocument(
         text=state.text,
         revision=state.past[0].id if state.past else None,
         foreign=state.foreign,
-        waiting=_proposal(state.waiting, state.text) if state.waiting else None,
+        waiting=_show_proposal(state.waiting, state.text) if state.waiting else None,
     )
 
 
-def _proposal(waiting: Revised, text: str) -> Proposal:
-    return Proposal(
+def _show_proposal(waiting: Revised, text: str) -> SoulProposal:
+    return SoulProposal(
         id=waiting.id,
-        at=_at(waiting),
+        at=_to_datetime(waiting),
         reasons=[str(reason) for reason in waiting.evidence.get("reasons", [])],
         text=waiting.content,
         diff=guidelines.unified_diff(text, waiting.content),
     )
 
 
-def _revision(one: Revised) -> Mapping[str, Any]:
+def _revision_fields(one: Revised) -> Mapping[str, Any]:
     why, changes = str(one.evidence.get("why", "")), one.evidence.get("changes", [])
-    return {"id": one.id, "author": one.author, "at": _at(one), "why": why, "changes": changes}
+    return {"id": one.id, "author": one.author, "at": _to_datetime(one), "why": why, "changes": changes}
 
 
-def _at(one: Revised) -> datetime:
+def _to_datetime(one: Revised) -> datetime:
     return datetime.fromtimestamp(one.at, UTC)

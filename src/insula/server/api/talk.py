@@ -13,10 +13,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from insula.agent.chat import MESSAGE_CHARS, Reply
 from insula.errors import InsulaError
 from insula.memory.storage.store import NAME_CHARS
-from insula.server.problems import Problem, documented
+from insula.server.problems import Problem, document_problems
 from insula.server.service import Service
-from insula.server.turns import WAITING, Pieces, Turns
-from insula.server.users import Caller, service_of, settled
+from insula.server.turns import WAITING, ResponsePieces, RunningTurns
+from insula.server.users import Caller, service_of, settle_user
 from insula.session.adaptation import Stage
 from insula.session.saved import Advisory
 from insula.session.snapshot import Snapshot
@@ -40,7 +40,7 @@ def _not_empty(message: str) -> str:
     return message
 
 
-class Said(BaseModel):
+class ChatMessage(BaseModel):
     """What a user says. Only text is taken, and never a history: that is the server's own."""
 
     model_config = ConfigDict(
@@ -54,7 +54,7 @@ class Said(BaseModel):
     message: Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS), AfterValidator(_not_empty)]
 
 
-class Estimate(BaseModel):
+class ConfidenceEstimate(BaseModel):
     """How likely memory held what the message needed."""
 
     level: Level
@@ -62,7 +62,7 @@ class Estimate(BaseModel):
     reasons: list[str]
 
 
-class Parts(BaseModel):
+class PartScores(BaseModel):
     """What the self-monitor looked at."""
 
     responsiveness: float
@@ -74,29 +74,29 @@ class Parts(BaseModel):
     """How sure the model was of its words, where it tells."""
 
 
-class Shown(BaseModel):
+class ShownFault(BaseModel):
     """A fault with what shows it."""
 
     flag: Flag
     about: str
 
 
-class Judgement(BaseModel):
+class MonitorJudgement(BaseModel):
     """What the self-monitor thinks of the response."""
 
     score: float
     flags: list[Flag]
     passed: bool
-    parts: Parts
+    parts: PartScores
     unanswered: list[str]
     """Questions of the message that no part of the response matches."""
     outcome: Outcome = "passed"
     """`unclear`: what could not be told, which is neither hedged nor learned from."""
-    faults: list[Shown] = []
+    faults: list[ShownFault] = []
     """The flags that something shows, each with what does: a line of memory, a demand of the message."""
 
 
-class Came(BaseModel):
+class TurnVerdict(BaseModel):
     """What the turn came to, for a person."""
 
     kind: Kind
@@ -105,14 +105,14 @@ class Came(BaseModel):
     """How it is meant: `good` where the answer says what was told, `doubt` where it says otherwise, else `sure`."""
 
 
-class Noticed(BaseModel):
+class TurnSignal(BaseModel):
     """A signal of this turn."""
 
     kind: str
     reason: str
 
 
-class Recollected(BaseModel):
+class RecalledMemory(BaseModel):
     """A memory that was recalled."""
 
     id: int
@@ -121,7 +121,7 @@ class Recollected(BaseModel):
     """Whether it stood before the model; else it came up, and does not bear on the message."""
 
 
-class Told(BaseModel):
+class LessonTold(BaseModel):
     """A lesson that the message brought up."""
 
     id: int
@@ -144,7 +144,7 @@ class Milliseconds(BaseModel):
     """By metacognition."""
 
 
-class Allowed(BaseModel):
+class TurnLimits(BaseModel):
     """What the turn was allowed to use."""
 
     max_context_items: int
@@ -209,7 +209,7 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-class Answer(BaseModel):
+class ChatAnswer(BaseModel):
     """One exchange, as it ended."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
@@ -219,16 +219,16 @@ class Answer(BaseModel):
     session: str
     message: str
     response: str
-    confidence: Estimate
-    assessment: Judgement | None
+    confidence: ConfidenceEstimate
+    assessment: MonitorJudgement | None
     hedged: bool
-    verdict: Came | None = None
-    signals: list[Noticed]
-    recalled: list[Recollected]
-    lessons: list[Told]
+    verdict: TurnVerdict | None = None
+    signals: list[TurnSignal]
+    recalled: list[RecalledMemory]
+    lessons: list[LessonTold]
     tokens: Tokens
     ms: Milliseconds
-    controls: Allowed
+    controls: TurnLimits
     error: str | None
     troubles: list[str]
     """What failed in Insula itself: with none, and a turn above 0, the exchange is on the disk."""
@@ -252,83 +252,89 @@ _STREAMED = {
 
 @router.post(
     "/chat",
-    response_model=Answer,
+    response_model=ChatAnswer,
     response_model_exclude_unset=True,
-    responses={200: _STREAMED, **documented(401, 403, 408, 413, 422, 429, 502, 503, 504)},
+    responses={200: _STREAMED, **document_problems(401, 403, 408, 413, 422, 429, 502, 503, 504)},
 )
-async def chat(request: Request, said: Annotated[Said, Body()], caller: Caller) -> Answer | Response:
+async def answer_chat(request: Request, said: Annotated[ChatMessage, Body()], caller: Caller) -> ChatAnswer | Response:
     """Answer a message; with `Accept: text/event-stream` as it comes.
 
     A turn that began is finished and stored though its client goes away. Where the model fails, there is no answer,
     and the message is kept all the same.
     """
-    user, service = settled(caller, said.user, said.session), service_of(request)
+    user, service = settle_user(caller, said.user, said.session), service_of(request)
     turns = queue_of(request, user)
     if STREAM in request.headers.get("accept", ""):
-        return EventSourceResponse(_streamed(service, turns, user, said), headers={"X-Accel-Buffering": "no"})
-    outcome = await answer(service, turns, user, said)
-    return outcome.answer() if isinstance(outcome, Problem) else Answer.model_validate(_record(outcome, service))
+        return EventSourceResponse(_stream_exchange(service, turns, user, said), headers={"X-Accel-Buffering": "no"})
+    outcome = await answer_message(service, turns, user, said)
+    return (
+        outcome.make_response()
+        if isinstance(outcome, Problem)
+        else ChatAnswer.model_validate(_reply_record(outcome, service))
+    )
 
 
-def queue_of(request: Request, user: str) -> Turns:
+def queue_of(request: Request, user: str) -> RunningTurns:
     """Where the turns of a user wait.
 
     Raises:
         HTTPException: 429, too many do.
     """
-    turns = cast(Turns, request.app.state.turns)
-    if turns.of(user) >= WAITING:
+    turns = cast(RunningTurns, request.app.state.turns)
+    if turns.count_turns(user) >= WAITING:
         raise HTTPException(429, f"{WAITING} messages of this user wait for an answer; send more once they have it.")
     return turns
 
 
-async def answer(service: Service, turns: Turns, user: str, said: Said) -> Reply | Problem:
+async def answer_message(service: Service, turns: RunningTurns, user: str, said: ChatMessage) -> Reply | Problem:
     """One exchange, once it is over."""
     kept = asyncio.Event()
-    task = turns.queue(user, lambda: service.chat.reply(user, said.session, said.message, on_kept=kept.set))
+    task = turns.queue_turn(user, lambda: service.chat.reply(user, said.session, said.message, on_kept=kept.set))
     await asyncio.wait([task])
-    return _outcome(task, kept.is_set(), service)
+    return _read_outcome(task, kept.is_set(), service)
 
 
-async def _streamed(service: Service, turns: Turns, user: str, said: Said) -> AsyncGenerator[bytes]:
+async def _stream_exchange(
+    service: Service, turns: RunningTurns, user: str, said: ChatMessage
+) -> AsyncGenerator[bytes]:
     """The events of one exchange."""
-    pieces, kept = Pieces(), asyncio.Event()
-    task = turns.queue(
+    pieces, kept = ResponsePieces(), asyncio.Event()
+    task = turns.queue_turn(
         user,
-        lambda: service.chat.reply(user, said.session, said.message, on_delta=pieces.add, on_kept=kept.set),
+        lambda: service.chat.reply(user, said.session, said.message, on_delta=pieces.add_piece, on_kept=kept.set),
     )
-    task.add_done_callback(lambda _: pieces.end())
-    async for text in pieces.read(HEARTBEAT_SECONDS):
-        yield _event("delta", {"text": text}) if text else KEEPALIVE_COMMENT
-    outcome = _outcome(task, kept.is_set(), service)
+    task.add_done_callback(lambda _: pieces.end_pieces())
+    async for text in pieces.read_pieces(HEARTBEAT_SECONDS):
+        yield _format_event("delta", {"text": text}) if text else KEEPALIVE_COMMENT
+    outcome = _read_outcome(task, kept.is_set(), service)
     if isinstance(outcome, Problem):
-        yield _event("error", outcome.model_dump(exclude_none=True))
+        yield _format_event("error", outcome.model_dump(exclude_none=True))
     else:
-        yield _event("reply", _record(outcome, service))
+        yield _format_event("reply", _reply_record(outcome, service))
 
 
-def _outcome(task: asyncio.Task[Reply], kept: bool, service: Service) -> Reply | Problem:
+def _read_outcome(task: asyncio.Task[Reply], kept: bool, service: Service) -> Reply | Problem:
     """What became of a turn that is over; `kept` says whether its message is on the disk, as only the write knows."""
     stands = KEPT if kept else LOST
     if task.cancelled():
         return Problem.of_status(503, f"The server stops before there is a response. {stands}")
     if (error := task.exception()) is not None:
-        return _unexpected(error, service)
+        return _unexpected_problem(error, service)
     reply = task.result()
     return Problem.of_error(reply.failure, service, stands) if reply.failure else reply
 
 
-def _record(reply: Reply, service: Service) -> dict[str, Any]:
+def _reply_record(reply: Reply, service: Service) -> dict[str, Any]:
     """The reply as its user may read it."""
-    return {**reply.record(), "troubles": [service.told(one) for one in reply.troubles]}
+    return {**reply.to_record(), "troubles": [service.hide_machine(one) for one in reply.troubles]}
 
 
-def _unexpected(error: BaseException, service: Service) -> Problem:
+def _unexpected_problem(error: BaseException, service: Service) -> Problem:
     if isinstance(error, InsulaError):
         return Problem.of_error(error, service)
     log.error("A turn failed.", exc_info=error)
     return Problem.of_failure(error)
 
 
-def _event(kind: str, data: Any) -> bytes:
+def _format_event(kind: str, data: Any) -> bytes:
     return format_sse_event(event=kind, data_str=json.dumps(data))

@@ -26,7 +26,7 @@ class Attempts:
         self._now = now
         self._failures: OrderedDict[str, list[float]] = OrderedDict()
 
-    def failed(self, address: str) -> float | None:
+    def note_failure(self, address: str) -> float | None:
         """Take a failure in; returns how many seconds its answer waits, or None where there were too many."""
         since = self._now() - WINDOW_SECONDS
         failures = [at for at in self._failures.pop(address, []) if at > since][-MOST_FAILURES:]
@@ -35,9 +35,9 @@ class Attempts:
         while len(self._failures) > ADDRESSES:
             self._failures.popitem(last=False)
         log.warning("A sign-in failed: a token from %s is nobody's; %d in ten minutes.", address, len(failures))
-        return None if len(failures) > MOST_FAILURES else waits(len(failures))
+        return None if len(failures) > MOST_FAILURES else delay_seconds(len(failures))
 
 
-def waits(failures: int) -> float:
+def delay_seconds(failures: int) -> float:
     """Seconds that the answer to the last of so many failures waits."""
     return min(FIRST_SECONDS * max(1, failures - FREE), MOST_SECONDS)

@@ -41,29 +41,29 @@ class Bodies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] == "http" and _head(scope) > HEAD_BYTES:
-            await Problem.of_status(HEAD_TOO_LARGE, LARGE_HEAD).answer(CLOSE)(scope, receive, send)
+        if scope["type"] == "http" and _head_size(scope) > HEAD_BYTES:
+            await Problem.of_status(HEAD_TOO_LARGE, LARGE_HEAD).make_response(CLOSE)(scope, receive, send)
             return
-        if scope["type"] != "http" or not (length := _length(scope)):
+        if scope["type"] != "http" or not (length := _content_length(scope)):
             await self.app(scope, receive, send)
             return
         try:
             if length > self.most:
                 raise TooLarge
             async with asyncio.timeout(self.seconds):
-                body = await self._read(receive)
+                body = await self._read_body(receive)
         except TooLarge:
-            await self._drain(receive, length)
+            await self._drain_body(receive, length)
             why = f"The request is longer than {self.most:,} bytes; send it in parts."
-            await Problem.of_status(413, why).answer(CLOSE)(scope, receive, send)
+            await Problem.of_status(413, why).make_response(CLOSE)(scope, receive, send)
         except TimeoutError:
             why = f"The request took longer than {self.seconds:g} seconds to arrive; send it faster, or in parts."
-            await Problem.of_status(408, why).answer(CLOSE)(scope, receive, send)
+            await Problem.of_status(408, why).make_response(CLOSE)(scope, receive, send)
         else:
             if body is not None:
-                await self.app(scope, _first(body, receive), send)
+                await self.app(scope, _replay_first(body, receive), send)
 
-    async def _drain(self, receive: Receive, length: int) -> None:
+    async def _drain_body(self, receive: Receive, length: int) -> None:
         """Let the client send the rest, within limits, so that it reads the answer."""
         if length > DRAINED_BYTES:
             return
@@ -77,7 +77,7 @@ class Bodies:
                     return
                 left -= len(message.get("body", b""))
 
-    async def _read(self, receive: Receive) -> bytes | None:
+    async def _read_body(self, receive: Receive) -> bytes | None:
         """The whole body; None where the client went away."""
         parts: list[bytes] = []
         left = self.most
@@ -93,13 +93,13 @@ class Bodies:
                 return b"".join(parts)
 
 
-def _head(scope: Scope) -> int:
+def _head_size(scope: Scope) -> int:
     """Bytes of the address and the headers: HTTP itself counts a head only while it is not all there."""
     address = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
     return address + sum(len(name) + len(told) for name, told in scope["headers"])
 
 
-def _length(scope: Scope) -> int:
+def _content_length(scope: Scope) -> int:
     """What the headers say: 0 for no body, -1 where they do not tell."""
     headers = dict(scope["headers"])
     if b"transfer-encoding" in headers:
@@ -108,11 +108,11 @@ def _length(scope: Scope) -> int:
     return int(told) if told.isdigit() and len(told) < 20 else -1
 
 
-def _first(body: bytes, receive: Receive) -> Receive:
+def _replay_first(body: bytes, receive: Receive) -> Receive:
     """A `receive` that hands out the body, and then what comes."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def replay() -> Message:
+    async def replay_body() -> Message:
         return waiting.pop() if waiting else await receive()
 
-    return replay
+    return replay_body

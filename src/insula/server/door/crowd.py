@@ -22,7 +22,7 @@ class Crowd:
             await self.app(scope, receive, send)
         elif self.inside >= self.most:
             why = f"{self.most:,} requests are being served, and there is no room for another; try again in a moment."
-            await Problem.of_status(503, why).answer()(scope, receive, send)
+            await Problem.of_status(503, why).make_response()(scope, receive, send)
         else:
             self.inside += 1
             try:

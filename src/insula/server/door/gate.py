@@ -14,7 +14,7 @@ OURS = frozenset({"same-origin", "none"})
 """What a browser says of a request by our own page, or by a person who typed the address (Fetch Metadata)."""
 
 
-class Gate:
+class HostGate:
     """An application that answers only to its own names, and changes nothing for pages of other sites.
 
     The first closes the door to a name of somebody else's that points to this machine (DNS rebinding), the second to a
@@ -31,12 +31,12 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] == "http" and (problem := self._refused(scope)):
-            await problem.answer()(scope, receive, send)
+        if scope["type"] == "http" and (problem := self._find_refusal(scope)):
+            await problem.make_response()(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    def _refused(self, scope: Scope) -> Problem | None:
+    def _find_refusal(self, scope: Scope) -> Problem | None:
         named = [value for name, value in scope["headers"] if name == b"host"]
         if len(named) != 1 or host_of(named[0].decode("latin-1")) not in self.hosts:
             names = ", ".join(sorted(self.hosts))

@@ -26,7 +26,7 @@ CACHE: Final = (b"cache-control", b"no-store")
 _RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
-class Armoured:
+class SecurityHeaders:
     """An application whose every answer bears the security headers, also that to a failure of the application."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -39,23 +39,23 @@ class Armoured:
             return
         started = False
 
-        async def armoured(message: Message) -> None:
+        async def send_armoured(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message["headers"] = [*_cached(message.get("headers", ())), *_RAW]
+                message["headers"] = [*_cache_headers(message.get("headers", ())), *_RAW]
             await send(message)
 
         try:
-            await self.app(scope, receive, armoured)
+            await self.app(scope, receive, send_armoured)
         except Exception as error:
             log.exception("A request failed.")
             if started:
                 raise
-            await Problem.of_failure(error).answer()(scope, receive, armoured)
+            await Problem.of_failure(error).make_response()(scope, receive, send_armoured)
 
 
-def _cached(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+def _cache_headers(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
     """The headers, with no word on caches but that of a public file, or ours."""
     public = False
     for name, value in headers:

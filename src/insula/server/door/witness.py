@@ -29,7 +29,7 @@ class Witness:
             return
         state = scope.setdefault("state", {})
 
-        async def seen(message: Message) -> None:
+        async def send_seen(message: Message) -> None:
             route = getattr(scope.get("route"), "path", "")
             if message["type"] == "http.response.start" and message["status"] < FAILED and route not in TALK:
                 holder: Holder | None = state.get("holder")
@@ -38,22 +38,22 @@ class Witness:
                     audit.log_access,
                     home,
                     who=holder.user if holder else user,
-                    by=by(holder),
+                    by=describe_entry(holder),
                     did=f"{scope['method']} {route}",
                     of=user,
-                    what=numbers(scope),
+                    what=address_numbers(scope),
                 )
             await send(message)
 
-        await self.app(scope, receive, seen)
+        await self.app(scope, receive, send_seen)
 
 
-def numbers(scope: Scope) -> str:
+def address_numbers(scope: Scope) -> str:
     """The numbers in an address; its words may be somebody's."""
     return " ".join(str(each) for each in scope.get("path_params", {}).values() if str(each).isdecimal())
 
 
-def by(holder: Holder | None) -> str:
+def describe_entry(holder: Holder | None) -> str:
     """How somebody came in."""
     if holder is None:
         return "no token"

@@ -12,10 +12,10 @@ from insula.errors import InputError
 from insula.memory.storage.ledger import Do
 from insula.memory.storage.store import NAME_CHARS
 from insula.night import curation, guidelines
-from insula.operations.guidance import KINDS, STANDINGS, Guidance, describe_rules, list_guidance
+from insula.operations.guidance import KINDS, STANDINGS, GuidanceItem, describe_rules, list_guidance
 from insula.operations.rules import decide_everywhere, find_everywhere
 from insula.server.api.lessons import WORDS
-from insula.server.page.rendering import address, page
+from insula.server.page.rendering import make_address, render_page
 from insula.server.page.views import guidelines as shown
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.users import service_of
@@ -38,7 +38,7 @@ Word = Annotated[str, Query(max_length=20)]
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-async def field(request: Request, name: str) -> str:
+async def form_field(request: Request, name: str) -> str:
     """A field of the form that was sent."""
     sent = parse_qs((await request.body()).decode("utf-8", "replace"))
     return sent.get(name, [""])[0]
@@ -46,7 +46,7 @@ async def field(request: Request, name: str) -> str:
 
 @router.get("/guidance")
 @router.get("/learned")  # its name before
-async def guidance(
+async def show_guidance(
     request: Request,
     who: Visitor,
     q: Annotated[str, Query(max_length=NAME_CHARS)] = "",
@@ -58,14 +58,14 @@ async def guidance(
     found = await list_guidance(service.chat.metacognition.store, who.name)
     if not service.keys:
         found += describe_rules(rule for rule, _ in await asyncio.to_thread(find_everywhere, str(places.find_home())))
-    wanted = [one for one in found if one.holds(q)]
-    return page(
+    wanted = [one for one in found if one.holds_words(q)]
+    return render_page(
         "guidance.html",
         who.link,
         who=who,
         here="guidance",
         kinds={name: title for name, title in KINDS.items() if name != "rule" or not service.keys},
-        groups={name: _ordered(wanted, name) for name in KINDS if kind in ("", name)},
+        groups={name: _order_guidance(wanted, name) for name in KINDS if kind in ("", name)},
         any=bool(found),
         kind=kind,
         q=q,
@@ -74,16 +74,16 @@ async def guidance(
     )
 
 
-def _ordered(found: list[Guidance], kind: str) -> list[Guidance]:
+def _order_guidance(found: list[GuidanceItem], kind: str) -> list[GuidanceItem]:
     """Those of a kind, what is used first."""
     return sorted((one for one in found if one.kind == kind), key=lambda one: STANDINGS.index(one.standing))
 
 
 @router.post("/guidance/decide")
-async def decide(request: Request, who: Visitor) -> Response:
+async def submit_decision(request: Request, who: Visitor) -> Response:
     """A person's word on a preference, a lesson or a rule."""
     service = service_of(request)
-    name, kind, do, text, back = [await field(request, each) for each in ("id", "kind", "do", "text", "back")]
+    name, kind, do, text, back = [await form_field(request, each) for each in ("id", "kind", "do", "text", "back")]
     if kind == RULED and service.keys:
         raise HTTPException(404, "The rules of coding agents belong to the owner of this machine: insula guidance.")
     store, soul = service.chat.metacognition.store, service.soul_of(who.name)
@@ -98,27 +98,27 @@ async def decide(request: Request, who: Visitor) -> Response:
         raise InputError("The form names nothing that can be done with it; go back and choose a button.")
     place = {"soul": "/soul", "nights": "/nights"}.get(back, "/guidance")
     said = RULED if kind == RULED else do
-    return RedirectResponse(f"{address(place, who.link, said=said)}#guidance-{name}", 303)
+    return RedirectResponse(f"{make_address(place, who.link, said=said)}#guidance-{name}", 303)
 
 
 @router.get("/soul")
-async def soul(request: Request, who: Visitor, said: Word = "") -> Response:
+async def show_soul(request: Request, who: Visitor, said: Word = "") -> Response:
     """SOUL.md as it stands, what waits, and its history."""
     service = service_of(request)
     store, path = service.chat.metacognition.store, service.soul_of(who.name)
     found = await guidelines.read_soul_state(store, who.name, path)
     known = {one.id: one for one in await list_guidance(store, who.name)}
-    return page(
+    return render_page(
         "soul.html",
         who.link,
         who=who,
         here="guidance",
-        lines=shown.document(found.text, known),
+        lines=shown.document_lines(found.text, known),
         foreign=(path.name if service.keys else str(path)) if path and found.foreign else None,
         waiting=found.waiting,
-        reasons=shown.reasons(found.waiting),
-        change=shown.difference(found.text, found.waiting.content) if found.waiting else (),
-        history=shown.history(found.past),
+        reasons=shown.waiting_reasons(found.waiting),
+        change=shown.compare_documents(found.text, found.waiting.content) if found.waiting else (),
+        history=shown.list_revisions(found.past),
         most=WORDS,
         said=SAID.get(said, ""),
     )
@@ -127,19 +127,19 @@ async def soul(request: Request, who: Visitor, said: Word = "") -> Response:
 @router.post("/soul/back")
 async def go_back(request: Request, who: Visitor) -> Response:
     """Go back to a state of the document."""
-    service, number = service_of(request), await field(request, "revision")
+    service, number = service_of(request), await form_field(request, "revision")
     if not (number.isascii() and number.isdigit() and len(number) <= DIGITS):
         raise InputError(f"There is no state {number[:20]!r} of SOUL.md; go back and choose one of the list.")
     await guidelines.undo_revision(service.chat.metacognition.store, who.name, service.soul_of(who.name), int(number))
-    return RedirectResponse(address("/soul", who.link, said="back"), 303)
+    return RedirectResponse(make_address("/soul", who.link, said="back"), 303)
 
 
 @router.post("/soul/decide")
 async def decide_change(request: Request, who: Visitor) -> Response:
     """Accept or reject the change that waits."""
-    service, word = service_of(request), await field(request, "word")
+    service, word = service_of(request), await form_field(request, "word")
     if word not in ("accepted", "rejected"):
         raise InputError("The form says neither to accept nor to reject; go back and choose one of the two.")
     store = service.chat.metacognition.store
     await guidelines.decide_proposal(store, who.name, service.soul_of(who.name), word == "accepted")
-    return RedirectResponse(address("/soul", who.link, said=word), 303)
+    return RedirectResponse(make_address("/soul", who.link, said=word), 303)

@@ -15,7 +15,7 @@ FRESH_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class LookbackState:
     """What was seen, or how far the look is."""
 
     view: Overview | None = None
@@ -34,34 +34,34 @@ class Lookback:
     def __init__(self, search: Callable[[], FoundTranscripts] = lambda: find_transcripts(())) -> None:
         self._search = search
         self._task: asyncio.Task[None] | None = None
-        self._looked = Looked()
+        self._looked = LookbackState()
         self._at = 0.0
 
-    def look(self) -> Looked:
+    def look_back(self) -> LookbackState:
         """What is known; begins a look where there is none, or only an old one."""
         stale = self._looked.view is None or time.monotonic() - self._at > FRESH_SECONDS
         if stale and (self._task is None or self._task.done()):
-            self._task = asyncio.create_task(self._run())
+            self._task = asyncio.create_task(self._run_look())
         return self._looked
 
-    async def _run(self) -> None:
+    async def _run_look(self) -> None:
         try:
-            view = await asyncio.to_thread(self._read)
+            view = await asyncio.to_thread(self._read_transcripts)
         except Exception as error:  # noqa: BLE001 an odd transcript must not take the page with it; the reason is shown
-            self._looked = Looked(error=f"The sessions cannot be read ({type(error).__name__}: {error}).")
+            self._looked = LookbackState(error=f"The sessions cannot be read ({type(error).__name__}: {error}).")
             return
-        self._looked, self._at = Looked(view), time.monotonic()
+        self._looked, self._at = LookbackState(view), time.monotonic()
 
-    def _read(self) -> Overview:
+    def _read_transcripts(self) -> Overview:
         found = self._search()
         size = sum(source.size for sources in found.sessions for source in sources)
         read = 0
 
-        def tell(bytes_: int) -> None:
+        def add_progress(bytes_: int) -> None:
             nonlocal read
             read += bytes_
             if self._looked.view is None:
-                self._looked = Looked(read=read, size=size)
+                self._looked = LookbackState(read=read, size=size)
 
-        gathered: Gathered = gather_sessions(found, tell, switch.list_senses(places.find_home()))
+        gathered: Gathered = gather_sessions(found, add_progress, switch.list_senses(places.find_home()))
         return make_overview(gathered.sessions, gathered.totals)

@@ -83,20 +83,20 @@ def _is_safe(url: str) -> bool:
         return False
 
 
-def _code(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+def _render_code(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
     return _CODE.format(tokens[index].content)
 
 
-def _link(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+def _render_link(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
     return _LINK.format(tokens[index].attrGet("href"))
 
 
-def _picture(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+def _render_picture(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
     source = tokens[index].attrGet("src")
     return f"{_LINK.format(source)}{escape(tokens[index].content.strip() or source)}</a>"
 
 
-def _table(*_: Any) -> str:
+def _render_table(*_: Any) -> str:
     return _TABLE
 
 
@@ -106,16 +106,16 @@ def _end_of_table(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any
 
 
 _RULES = {
-    "fence": _code,
-    "code_block": _code,
-    "link_open": _link,
-    "image": _picture,
-    "table_open": _table,
+    "fence": _render_code,
+    "code_block": _render_code,
+    "link_open": _render_link,
+    "image": _render_picture,
+    "table_open": _render_table,
     "table_close": _end_of_table,
 }
 
 
-def _parser() -> MarkdownIt:
+def _make_parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": NESTED})
     for name, rule in _RULES.items():
         made.add_render_rule(name, rule)
@@ -123,4 +123,4 @@ def _parser() -> MarkdownIt:
     return made.enable(["table", "strikethrough"])
 
 
-_PARSER = _parser()
+_PARSER = _make_parser()

@@ -14,11 +14,11 @@ from insula.metacognition.observing import add_fact
 from insula.metacognition.searching import search_facts
 from insula.operations.facts import FactPage, facts_of, get_fact, list_facts, list_people
 from insula.operations.memories import count_memories, forget_memories, list_memories
-from insula.server.api.memories import WORDS, amend, erase
+from insula.server.api.memories import WORDS, amend_memory, erase_memory
 from insula.server.api.numbers import Id
-from insula.server.page.guidance import field
-from insula.server.page.rendering import address, page
-from insula.server.page.visitors import PageRoute, Visitor, Who
+from insula.server.page.guidance import form_field
+from insula.server.page.rendering import make_address, render_page
+from insula.server.page.visitors import PageRoute, PageUser, Visitor
 from insula.server.users import service_of
 
 MEMORIES = 50
@@ -45,7 +45,7 @@ Words = Annotated[str, Query(max_length=NAME_CHARS)]
 
 
 @router.get("/memory")
-async def facts(
+async def show_facts(
     request: Request,
     who: Visitor,
     before: Id | None = None,
@@ -64,15 +64,15 @@ async def facts(
         found = await search_facts(mind.engine, who.name, q, wanted, MEMORIES)
     else:
         found = await list_facts(mind.store, who.name, wanted, before=before, limit=MEMORIES)
-    return await _facts(request, who, found, asked, first=before is None, said=said, at=at)
+    return await _render_facts(request, who, found, asked, first=before is None, said=said, at=at)
 
 
-async def _facts(
-    request: Request, who: Who, found: FactPage, asked: dict[str, str], *, first: bool, said: str, at: int | None
+async def _render_facts(
+    request: Request, who: PageUser, found: FactPage, asked: dict[str, str], *, first: bool, said: str, at: int | None
 ) -> Response:
     store = service_of(request).chat.metacognition.store
     known = {name: value for name, value in asked.items() if value}
-    return page(
+    return render_page(
         "facts.html",
         who.link,
         who=who,
@@ -82,7 +82,7 @@ async def _facts(
         total=await count_memories(store, who.name, facts_of()),
         asked=asked,
         known=known,
-        back=address("", "", **known).removeprefix("?"),
+        back=make_address("", "", **known).removeprefix("?"),
         meant=MEANT,
         first=first,
         said=SAID.get(said, ""),
@@ -92,14 +92,14 @@ async def _facts(
 
 
 @router.get("/memory/people")
-async def people(request: Request, who: Visitor, said: Word = "") -> Response:
+async def show_people(request: Request, who: Visitor, said: Word = "") -> Response:
     """Whom facts are about."""
     found = await list_people(service_of(request).chat.metacognition.store, who.name)
-    return page("people.html", who.link, who=who, here="memory", people=found, said=SAID.get(said, ""))
+    return render_page("people.html", who.link, who=who, here="memory", people=found, said=SAID.get(said, ""))
 
 
 @router.get("/memory/transcript")
-async def transcript(
+async def show_transcript(
     request: Request, who: Visitor, before: Id | None = None, q: Words = "", gone: Word = "", said: Word = ""
 ) -> Response:
     """What was said, word for word, the latest first; what holds the words looked for; or what nights let go."""
@@ -111,11 +111,11 @@ async def transcript(
         found = await list_memories(mind.store, who.name, Filter(retired=bool(gone)), before=before, limit=MEMORIES)
         listed, more = found.memories, found.next
     shown: dict[str, Any] = {"memories": listed, "more": more, "first": before is None, "q": q, "gone": bool(gone)}
-    return page("memories.html", who.link, who=who, here="memory", said=SAID.get(said, ""), **shown)
+    return render_page("memories.html", who.link, who=who, here="memory", said=SAID.get(said, ""), **shown)
 
 
 @router.get("/memory/{number}")
-async def memory(request: Request, who: Visitor, number: Id, back: Words = "", card: Word = "") -> Response:
+async def show_memory(request: Request, who: Visitor, number: Id, back: Words = "", card: Word = "") -> Response:
     """Where a memory is from, what became of it, and what may be done with it."""
     mind = service_of(request).chat.metacognition
     try:
@@ -124,56 +124,56 @@ async def memory(request: Request, who: Visitor, number: Id, back: Words = "", c
         found, history = None, ()
     shown = {"fact": found, "history": history, "back": back, "is_card": bool(card)}
     part = "memory.html" if request.headers.get("hx-request") else "memory_alone.html"
-    return page(part, who.link, who=who, here="memory", **shown, status=200 if found else 404)
+    return render_page(part, who.link, who=who, here="memory", **shown, status=200 if found else 404)
 
 
 @router.post("/memory/add")
-async def add(request: Request, who: Visitor) -> Response:
+async def submit_memory(request: Request, who: Visitor) -> Response:
     """Remember what a person wrote into the form."""
-    text = await field(request, "text")
+    text = await form_field(request, "text")
     if len(text) > WORDS:
         raise InputError(f"The fact has more than {WORDS:,} characters; go back and shorten it.")
     fact = await add_fact(service_of(request).chat.metacognition.engine, who.name, text)
-    return _back(who, "", "added", fact.memory.id)
+    return _redirect_back(who, "", "added", fact.memory.id)
 
 
 @router.post("/memory/forget")
-async def forget(request: Request, who: Visitor) -> Response:
+async def submit_forgetting(request: Request, who: Visitor) -> Response:
     """Erase all facts about somebody for good."""
-    service, whose = service_of(request), await field(request, "whose")
+    service, whose = service_of(request), await form_field(request, "whose")
     if not whose:
         raise InputError("The form names nobody; go back and choose whom to forget.")
     mind = service.chat.metacognition
     await forget_memories(mind.store, who.name, facts_of(whose), service.soul_of(who.name))
-    mind.engine.backlog.again(who.name)
-    return RedirectResponse(address("/memory/people", who.link, said="forgotten"), 303)
+    mind.engine.backlog.reopen_user(who.name)
+    return RedirectResponse(make_address("/memory/people", who.link, said="forgotten"), 303)
 
 
 @router.post("/memory/{number}/decide")
-async def decide(request: Request, who: Visitor, number: Id) -> Response:
+async def submit_decision(request: Request, who: Visitor, number: Id) -> Response:
     """A person's word on a memory."""
-    do, text, back = [await field(request, name) for name in ("do", "text", "back")]
+    do, text, back = [await form_field(request, name) for name in ("do", "text", "back")]
     known: dict[str, Do] = {each: each for each in get_args(Do)}
     if do not in known:
         raise InputError("The form names nothing that can be done with a memory; go back and choose a button.")
     if len(text) > WORDS:
         raise InputError(f"The new words have more than {WORDS:,} characters; go back and shorten them.")
-    await amend(request, who.name, number, known[do], text)
-    return _back(who, back, do, number)
+    await amend_memory(request, who.name, number, known[do], text)
+    return _redirect_back(who, back, do, number)
 
 
 @router.post("/memory/{number}/erase")
-async def erased(request: Request, who: Visitor, number: Id) -> Response:
+async def submit_erasure(request: Request, who: Visitor, number: Id) -> Response:
     """Erase a memory for good."""
-    back = await field(request, "back")
-    await erase(request, who.name, number)
-    return _back(who, back, "erased", None)
+    back = await form_field(request, "back")
+    await erase_memory(request, who.name, number)
+    return _redirect_back(who, back, "erased", None)
 
 
-def _back(who: Who, back: str, said: str, number: int | None) -> Response:
+def _redirect_back(who: PageUser, back: str, said: str, number: int | None) -> Response:
     """To where the form was, with what was done."""
     asked = {name: value for name, value in parse_qsl(back) if name in {"q", "whose", "kind", "since", "before"}}
     place = "/memory/transcript" if ("tab", "transcript") in parse_qsl(back) else "/memory"
     place = "/nights" if back == "nights" else place
-    to = address(place, who.link, **asked, said=said, at=number)
+    to = make_address(place, who.link, **asked, said=said, at=number)
     return RedirectResponse(to if number is None else f"{to}#memory-{number}", 303)

@@ -11,10 +11,10 @@ from insula.memory.storage import views as store_views
 from insula.night.cycle import is_due
 from insula.operations.nights import describe_report, list_nights
 from insula.server.page.guidance import SAID, Word
-from insula.server.page.rendering import page
+from insula.server.page.rendering import render_page
 from insula.server.page.visitors import PageRoute, Visitor
-from insula.server.timer import night
-from insula.server.turns import Turns
+from insula.server.timer import run_user_night
+from insula.server.turns import RunningTurns
 from insula.server.users import service_of
 
 NIGHTS = 14
@@ -29,14 +29,14 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/nights")
-async def nights(request: Request, who: Visitor, said: Word = "") -> Response:
+async def show_nights(request: Request, who: Visitor, said: Word = "") -> Response:
     """What the last nights changed, and whether there is anything to sleep on."""
     service = service_of(request)
     store = service.chat.metacognition.store
     reports = await store.read(store_views.list_phase_reports, who.name, None, NIGHTS)
     found = list_nights(reports, store.now())
     user_id = await store.nights.find_user_id(who.name)
-    return page(
+    return render_page(
         "nights.html",
         who.link,
         who=who,
@@ -52,8 +52,8 @@ async def nights(request: Request, who: Visitor, said: Word = "") -> Response:
 
 
 @router.post("/nights")
-async def run(request: Request, who: Visitor) -> Response:
+async def submit_night(request: Request, who: Visitor) -> Response:
     """Run the night now, to its end whoever goes away meanwhile."""
-    turns = cast(Turns, request.app.state.turns)
-    report = await asyncio.shield(turns.start(night(service_of(request), who.name, force=True)))
-    return page("night.html", who.link, night=describe_report(report), fresh=True)
+    turns = cast(RunningTurns, request.app.state.turns)
+    report = await asyncio.shield(turns.start_work(run_user_night(service_of(request), who.name, force=True)))
+    return render_page("night.html", who.link, night=describe_report(report), fresh=True)

@@ -22,7 +22,7 @@ SHARED = "session.html"
 """The template of a timeline, which is that of `insula replay`."""
 
 
-def page(name: str, user: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+def render_page(name: str, user: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """A page, or a part of one.
 
     Args:
@@ -31,11 +31,11 @@ def page(name: str, user: str, *, status: int = 200, **values: Any) -> HTMLRespo
         status: of the answer.
         values: what the template shows.
     """
-    made = _environment().get_template(name).render(**_SHARED, to=partial(address, user=user), **values)
+    made = _make_environment().get_template(name).render(**_SHARED, to=partial(make_address, user=user), **values)
     return HTMLResponse(made, status)
 
 
-def address(path: str, user: str = "", **query: object) -> str:
+def make_address(path: str, user: str = "", **query: object) -> str:
     """An address within the server, with the user that it is for."""
     named = {name: str(value) for name, value in query.items() if value not in (None, "")}
     told = urlencode({**named, **({"user": user} if user else {})}, quote_via=quote)
@@ -49,20 +49,24 @@ _SHARED: Mapping[str, Any] = {
     "span": figures.format_span,
     "drawing": DRAWING,
     "words": words,
-    "percent": words.percent,
+    "percent": words.format_percent,
 }
 
 
 @cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     made = Environment(
-        autoescape=True, loader=FunctionLoader(_source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        loader=FunctionLoader(_read_source),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    made.filters.update(_filters())
+    made.filters.update(_make_filters())
     return made
 
 
-def _filters() -> Mapping[str, Any]:
+def _make_filters() -> Mapping[str, Any]:
     return {
         "visible": show_safely,
         "brief": show_briefly,
@@ -71,8 +75,8 @@ def _filters() -> Mapping[str, Any]:
         "duration": figures.format_duration,
         "when": figures.format_time,
         "day": figures.format_day,
-        "cut": cut,
-        "bar": words.bar,
+        "cut": cut_text,
+        "bar": words.make_bar,
         "said": telling.show_text,
         "felt": telling.name_feeling,
         "rung": telling.name_rung,
@@ -81,12 +85,12 @@ def _filters() -> Mapping[str, Any]:
     }
 
 
-def cut(text: str, longest: int) -> str:
+def cut_text(text: str, longest: int) -> str:
     """The beginning of what a person wrote, in any script, on one line."""
     line = " ".join(clean_text(text[: longest + 1]).split())
     return f"{line[:longest]}…" if len(text) > longest else line
 
 
-def _source(name: str) -> str:
+def _read_source(name: str) -> str:
     folder = files("insula.coding.replay") if name == SHARED else files("insula.server.page") / "templates"
     return (folder / name).read_text("utf-8")

@@ -26,22 +26,22 @@ from insula.night import curation
 from insula.operations.adaptations import describe_adaptations
 from insula.operations.saved import find_saved, undo_saved
 from insula.server.api import answers
-from insula.server.api.answers import Word
+from insula.server.api.answers import AnswerJudgement
 from insula.server.api.numbers import Id
-from insula.server.api.sessions import latest
-from insula.server.api.talk import Said, answer, queue_of
+from insula.server.api.sessions import latest_lines
+from insula.server.api.talk import ChatMessage, answer_message, queue_of
 from insula.server.page import guidance, memories, nights, says, yours
-from insula.server.page.guidance import field
+from insula.server.page.guidance import form_field
 from insula.server.page.lookback import Lookback
 from insula.server.page.markdown import as_html
-from insula.server.page.rendering import address, page
+from insula.server.page.rendering import make_address, render_page
 from insula.server.page.views import times, turns, worth
-from insula.server.page.views.turns import Facts, Shown
-from insula.server.page.visitors import PageRoute, Visitor, Who
+from insula.server.page.views.turns import ShownTurn, TurnFacts
+from insula.server.page.visitors import PageRoute, PageUser, Visitor
 from insula.server.problems import Problem
 from insula.server.service import Service
 from insula.server.tokens import NONE_LEFT
-from insula.server.users import service_of, settled
+from insula.server.users import service_of, settle_user
 from insula.types import TURN
 
 TRIES = ("My sister Ana moved to Lisbon in May.", "Where does Ana live?", "What is my cat's name?")
@@ -68,34 +68,34 @@ Named = Annotated[str, Query(max_length=NAME_CHARS)]
 
 
 @router.get("/")
-async def talk(request: Request, who: Visitor, session: Named = "") -> Response:
+async def show_talk(request: Request, who: Visitor, session: Named = "") -> Response:
     """A session, the latest one where none is named."""
-    return await _talk(service_of(request), who, session)
+    return await _render_talk(service_of(request), who, session)
 
 
 @router.post("/")
-async def say(request: Request, who: Visitor) -> Response:
+async def submit_message(request: Request, who: Visitor) -> Response:
     """A message from a browser that runs no script: the whole page comes back, once the answer is complete."""
     service = service_of(request)
-    session, message = [await field(request, name) for name in ("session", "message")]
+    session, message = [await form_field(request, name) for name in ("session", "message")]
     session = session or _new_session()
-    settled(None, who.name, session)
+    settle_user(None, who.name, session)
     try:
-        said = Said(session=session, message=message)
+        said = ChatMessage(session=session, message=message)
     except ValidationError as error:
-        return await _talk(service, who, session, message, f"This was not sent: {error.errors()[0]['msg']}.")
-    reply = await answer(service, queue_of(request, who.name), who.name, said)
+        return await _render_talk(service, who, session, message, f"This was not sent: {error.errors()[0]['msg']}.")
+    reply = await answer_message(service, queue_of(request, who.name), who.name, said)
     if isinstance(reply, Problem):
-        return await _talk(service, who, session, message, reply.detail)
-    return RedirectResponse(f"{address('/', who.link, session=session)}#turn-{reply.turn}", 303)
+        return await _render_talk(service, who, session, message, reply.detail)
+    return RedirectResponse(f"{make_address('/', who.link, session=session)}#turn-{reply.turn}", 303)
 
 
-async def _talk(service: Service, who: Who, session: str, draft: str = "", failure: str = "") -> Response:
-    sessions = await _sessions(service, who.name)
+async def _render_talk(service: Service, who: PageUser, session: str, draft: str = "", failure: str = "") -> Response:
+    sessions = await _list_sessions(service, who.name)
     session = session or (sessions[0][0].name if sessions else _new_session())
-    shown = await _turns(service, who.name, session)
+    shown = await _list_turns(service, who.name, session)
     return await run_in_threadpool(
-        lambda: page(
+        lambda: render_page(
             "talk.html",
             who.link,
             who=who,
@@ -112,65 +112,67 @@ async def _talk(service: Service, who: Who, session: str, draft: str = "", failu
 
 
 @router.get("/new")
-async def new(who: Visitor) -> Response:
+async def begin_session(who: Visitor) -> Response:
     """A new session."""
-    return RedirectResponse(address("/", who.link, session=_new_session()), 303)
+    return RedirectResponse(make_address("/", who.link, session=_new_session()), 303)
 
 
 @router.get("/parts/sessions")
-async def sessions(request: Request, who: Visitor, session: Named = "") -> Response:
+async def show_sessions(request: Request, who: Visitor, session: Named = "") -> Response:
     """The list of sessions alone."""
-    found = await _sessions(service_of(request), who.name)
-    return page("sessions.html", who.link, who=who, session=session, sessions=found)
+    found = await _list_sessions(service_of(request), who.name)
+    return render_page("sessions.html", who.link, who=who, session=session, sessions=found)
 
 
 @router.post("/parts/turn")
-async def turn(request: Request, who: Visitor, record: Facts) -> Response:
+async def show_turn(request: Request, who: Visitor, record: TurnFacts) -> Response:
     """A turn as the conversation shows it, from the record of its reply, which the browser has just been given."""
-    (shown,) = await _shown(service_of(request), who.name, [record])
-    return await run_in_threadpool(page, "turn.html", who.link, turn=shown)
+    (shown,) = await _show_turns(service_of(request), who.name, [record])
+    return await run_in_threadpool(render_page, "turn.html", who.link, turn=shown)
 
 
 @router.post("/parts/prose")
-async def prose(request: Request, _: Visitor) -> Response:
+async def show_prose(request: Request, _: Visitor) -> Response:
     """As much of an answer as there is, laid out while it is being written."""
     text = (await request.body()).decode("utf-8", "replace")
     return HTMLResponse(await run_in_threadpool(as_html, text))
 
 
 @router.post("/parts/undo")
-async def undo(request: Request, who: Visitor, session: Named, turn: Id) -> Response:
+async def submit_undo(request: Request, who: Visitor, session: Named, turn: Id) -> Response:
     """Take back what a message saved."""
     service = service_of(request)
     await undo_saved(service.chat.metacognition.store, who.name, session, turn, service.soul_of(who.name))
     if request.headers.get("hx-request"):
         return HTMLResponse('<span class="sub" role="status" tabindex="-1" autofocus>Undone.</span>')
-    return RedirectResponse(f"{address('/', who.link, session=session)}#turn-{turn}", 303)
+    return RedirectResponse(f"{make_address('/', who.link, session=session)}#turn-{turn}", 303)
 
 
 @router.get("/parts/request")
 async def exact_request(request: Request, who: Visitor, session: Named, turn: Id) -> Response:
     """What the model was told in a turn."""
-    return page("request.html", who.link, parts=await answers.kept(request, who.name, session, turn))
+    return render_page("request.html", who.link, parts=await answers.find_request(request, who.name, session, turn))
 
 
 @router.post("/parts/judge")
-async def judge(request: Request, who: Visitor, session: Named, turn: Id) -> Response:
+async def submit_judgement(request: Request, who: Visitor, session: Named, turn: Id) -> Response:
     """A person's word on an answer."""
-    word = await field(request, "word")
+    word = await form_field(request, "word")
     if word not in ("right", "wrong"):
         raise InputError("The form says neither right nor wrong; go back and choose one of the two.")
-    heard = await answers.judge(request, who.name, Word(session=session, turn=turn, right=word == "right"))
+    heard = await answers.post_judgement(
+        request, who.name, AnswerJudgement(session=session, turn=turn, right=word == "right")
+    )
     if request.headers.get("hx-request"):
         return Response(f'<p class="judged sub" role="status">You said: it was {word}. {heard.said}</p>')
-    return RedirectResponse(address("/", who.link, session=session), 303)
+    return RedirectResponse(make_address("/", who.link, session=session), 303)
 
 
 def _new_session() -> str:
     return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
-async def _sessions(service: Service, user: str) -> list[tuple[Sitting, str]]:
+async def _list_sessions(service: Service, user: str) -> list[tuple[Sitting, str]]:
     """The sessions of a user, the latest first, each with how it begins."""
     store = service.chat.metacognition.store
     found = await store.read(store_views.list_sittings, user, None, SESSIONS)
@@ -179,22 +181,22 @@ async def _sessions(service: Service, user: str) -> list[tuple[Sitting, str]]:
     return [(one, begins.get(one.id, one.name)) for one in sorted(talks, key=lambda one: -one.last_at)]
 
 
-async def _turns(service: Service, user: str, session: str) -> list[Shown]:
+async def _list_turns(service: Service, user: str, session: str) -> list[ShownTurn]:
     found = await service.chat.metacognition.store.read(store_views.read_talk, user, session, None, TURNS)
     if found is None:
         return []
-    found = found._replace(lines=tuple(latest(found.lines)))
-    return await _shown(service, user, turns.of_session(session, found))
+    found = found._replace(lines=tuple(latest_lines(found.lines)))
+    return await _show_turns(service, user, turns.of_session(session, found))
 
 
-async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Shown]:
+async def _show_turns(service: Service, user: str, known: Sequence[TurnFacts]) -> list[ShownTurn]:
     """Turns with the texts of the memories and lessons that they name."""
     metacognition = service.chat.metacognition
     ids = sorted({one.id for facts in known for one in facts.recalled})
     memories = await metacognition.store.read(store_views.find_memories, user, ids)
     told = any(facts.lessons for facts in known)
     lessons = {one.kept.id: one.kept for one in await curation.list_pieces(metacognition.store, user)} if told else {}
-    shown = [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
+    shown = [turns.show_turn(facts, memories, lessons, metacognition.controls) for facts in known]
     return [
         replace(one, can_undo=bool(await find_saved(metacognition.store, user, one.facts.session, one.facts.turn)))
         if one.says_saved
@@ -211,7 +213,7 @@ async def over_time(request: Request, who: Visitor) -> Response:
     """For operators: figures over time, snapshots, adaptations, and signals as they happen."""
     store = service_of(request).chat.metacognition.store
     noticed = await store.read(store_views.list_latest_entries, who.name, [], NOTICED)
-    return page(
+    return render_page(
         "operate.html", who.link, who=who, here="operate", noticed=noticed, **await _over_time(request, who.name)
     )
 
@@ -219,7 +221,7 @@ async def over_time(request: Request, who: Visitor) -> Response:
 @router.get("/parts/time")
 async def time_part(request: Request, who: Visitor) -> Response:
     """Of the page over time what changes with a turn."""
-    return page("figures.html", who.link, **await _over_time(request, who.name))
+    return render_page("figures.html", who.link, **await _over_time(request, who.name))
 
 
 @router.get("/parts/signals")
@@ -227,7 +229,7 @@ async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Respons
     """The signals after one, the latest first."""
     store = service_of(request).chat.metacognition.store
     found = await store.read(store_views.list_entries, who.name, after, store_views.MOST)
-    return page("signals.html", who.link, noticed=found[::-1])
+    return render_page("signals.html", who.link, noticed=found[::-1])
 
 
 async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
@@ -235,10 +237,10 @@ async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     ring = metacognition.engine.regulator.ring
     recent = await metacognition.store.read(store_views.list_latest_entries, user, [TURN], CHARTED)
     name = service_of(request).chat.model.model_name
-    performance = metacognition.engine.regulator.performance(name, metacognition.store.now())
+    performance = metacognition.engine.regulator.measure_performance(name, metacognition.store.now())
     return {
-        "now": times.now(performance, ring, recent, metacognition.controls),
-        "charts": times.charts(recent, ring.snapshots),
+        "now": times.describe_now(performance, ring, recent, metacognition.controls),
+        "charts": times.make_charts(recent, ring.snapshots),
         "adaptations": describe_adaptations(ring.adaptations),
         "snapshots": ring.snapshots[::-1],
         "schedule": ring.schedule,
@@ -257,12 +259,12 @@ WORDS = {
 
 
 @router.get("/agents")
-async def agents(request: Request, who: Visitor, said: Annotated[str, Query(max_length=20)] = "") -> Response:
+async def show_agents(request: Request, who: Visitor, said: Annotated[str, Query(max_length=20)] = "") -> Response:
     """Past sessions of this machine's coding agents; they are its owner's, so not where several have tokens."""
-    looked = _lookback(request).look() if not service_of(request).keys else None
-    hooks = await run_in_threadpool(worth.hooks) if looked is not None else None
+    looked = _lookback_of(request).look_back() if not service_of(request).keys else None
+    hooks = await run_in_threadpool(worth.measure_hooks) if looked is not None else None
     heard = WORDS.get(said, "")
-    return page("agents.html", who.link, who=who, here="agents", looked=looked, hooks=hooks, said=heard)
+    return render_page("agents.html", who.link, who=who, here="agents", looked=looked, hooks=hooks, said=heard)
 
 
 @router.post("/agents/word")
@@ -270,22 +272,22 @@ async def word_on_a_text(request: Request, who: Visitor) -> Response:
     """A person's word on a text of the hook, as `insula worth wrong` and `helped` take it."""
     if service_of(request).keys:
         raise HTTPException(404, "The hooks of coding agents belong to the owner of this machine: insula worth.")
-    name, word = [await field(request, each) for each in ("id", "word")]
+    name, word = [await form_field(request, each) for each in ("id", "word")]
     if word not in WORDS:
         raise InputError("The form says neither that it helped nor that it was wrong; go back and choose one.")
     await run_in_threadpool(note_verdict, str(places.find_home()), name, right=word == "helped", now=time.time())
-    return RedirectResponse(f"{address('/agents', who.link, said=word)}#worth-h", 303)
+    return RedirectResponse(f"{make_address('/agents', who.link, said=word)}#worth-h", 303)
 
 
 @router.get("/agents/{name}")
-async def agent(request: Request, who: Visitor, name: str) -> Response:
+async def show_agent(request: Request, who: Visitor, name: str) -> Response:
     """The timeline of one of them."""
-    view = _lookback(request).look().view if not service_of(request).keys else None
+    view = _lookback_of(request).look_back().view if not service_of(request).keys else None
     chapter = next((one for one in view.chapters if one.id == name), None) if view else None
-    return page("agent.html", who.link, status=200 if chapter else 404, who=who, here="agents", chapter=chapter)
+    return render_page("agent.html", who.link, status=200 if chapter else 404, who=who, here="agents", chapter=chapter)
 
 
-def _lookback(request: Request) -> Lookback:
+def _lookback_of(request: Request) -> Lookback:
     state = request.app.state
     if not hasattr(state, "lookback"):
         state.lookback = Lookback()
@@ -293,7 +295,7 @@ def _lookback(request: Request) -> Lookback:
 
 
 @router.get("/shared/{name}")
-async def shared(name: str) -> Response:
+async def send_shared(name: str) -> Response:
     """A file of `insula replay`."""
     if name not in SHARED:
         return Response(status_code=404)
@@ -310,4 +312,4 @@ async def sign_in(request: Request, wrong: bool = False) -> Response:
     keys = service_of(request).keys
     if not keys:
         return RedirectResponse("/", 303)
-    return page("sign_in.html", "", wrong=wrong, gone=NONE_LEFT if keys.are_gone else "")
+    return render_page("sign_in.html", "", wrong=wrong, gone=NONE_LEFT if keys.are_gone else "")

@@ -13,10 +13,10 @@ from fastapi.routing import APIRoute
 
 from insula.errors import InsulaError
 from insula.memory.storage.store import NAME_CHARS
-from insula.server.page.rendering import page
+from insula.server.page.rendering import render_page
 from insula.server.problems import status_of
 from insula.server.service import Service
-from insula.server.users import Caller, Named, service_of, settled
+from insula.server.users import Caller, Named, service_of, settle_user
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ NOBODY = "me"
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class PageUser:
     """The user of a page."""
 
     name: str
@@ -35,14 +35,14 @@ class Who:
     """The users that there are to choose from; None where a token says who it is."""
 
 
-async def visitor(request: Request, caller: Caller, user: Named = None) -> Who:
+async def find_visitor(request: Request, caller: Caller, user: Named = None) -> PageUser:
     """The user of a page: whom the token says, else whom the address names."""
     known = await service_of(request).chat.metacognition.store.nights.list_users() if caller is None else []
-    name = request.state.user = settled(caller, user if caller is not None else user or NOBODY)
-    return Who(name, "") if caller is not None else Who(name, name, tuple(sorted({*known, name})))
+    name = request.state.user = settle_user(caller, user if caller is not None else user or NOBODY)
+    return PageUser(name, "") if caller is not None else PageUser(name, name, tuple(sorted({*known, name})))
 
 
-Visitor = Annotated[Who, Depends(visitor)]
+Visitor = Annotated[PageUser, Depends(find_visitor)]
 
 
 class PageRoute(APIRoute):
@@ -52,36 +52,40 @@ class PageRoute(APIRoute):
         """The handler, with its failures shown to a person."""
         handler = super().get_route_handler()
 
-        async def shown(request: Request) -> Response:
+        async def handle_route(request: Request) -> Response:
             try:
                 return await handler(request)
             except Exception as error:
                 for_a_person = "text/html" in request.headers.get("accept", "")
-                told = failure(error, service_of(request)) if for_a_person else None
+                told = failure_page(error, service_of(request)) if for_a_person else None
                 if told is None:
                     raise  # as a problem, to a script that asked; a missing token leads to the sign-in
                 return told
 
-        return shown
+        return handle_route
 
 
-def failure(error: Exception, service: Service) -> Response | None:
+def failure_page(error: Exception, service: Service) -> Response | None:
     """The page that says what went wrong; None where there is a better answer."""
     if isinstance(error, InsulaError):
         log.warning("%s", error)
-        return _page(status_of(type(error)), service.told(str(error)))
+        return _render_failure(status_of(type(error)), service.hide_machine(str(error)))
     if isinstance(error, RequestValidationError):
-        return _page(
+        return _render_failure(
             422, f"The address does not fit: a name has at most {NAME_CHARS} characters. Go back and try again."
         )
     if isinstance(error, HTTPException):
-        return None if error.status_code == HTTPStatus.UNAUTHORIZED else _page(error.status_code, str(error.detail))
+        return (
+            None
+            if error.status_code == HTTPStatus.UNAUTHORIZED
+            else _render_failure(error.status_code, str(error.detail))
+        )
     log.error("A page failed.", exc_info=error)
-    return _page(
+    return _render_failure(
         500, f"Insula failed to make this page ({type(error).__name__}); the log says more. Reload to try again."
     )
 
 
-def _page(status: int, why: str) -> Response:
+def _render_failure(status: int, why: str) -> Response:
     title = "There is no such page" if status == HTTPStatus.NOT_FOUND else "This did not work"
-    return page("failure.html", "", status=status, why=why, title=title)
+    return render_page("failure.html", "", status=status, why=why, title=title)

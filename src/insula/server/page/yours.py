@@ -7,8 +7,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from insula.memory.storage.rows import Place
 from insula.server.api import data
-from insula.server.page.guidance import field
-from insula.server.page.rendering import address, page
+from insula.server.page.guidance import form_field
+from insula.server.page.rendering import make_address, render_page
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.users import service_of
 
@@ -23,24 +23,24 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/yours")
-async def yours(request: Request, who: Visitor, said: Annotated[str, Query(max_length=20)] = "") -> Response:
+async def show_yours(request: Request, who: Visitor, said: Annotated[str, Query(max_length=20)] = "") -> Response:
     """How much is kept, and what may be done with it."""
     store = service_of(request).chat.metacognition.store
     user_id = await store.nights.find_user_id(who.name)
     place = Place(user_id=user_id or 0, session_id=0, user=who.name, session="")
     counts = await store.sessions.count_rows(place) if user_id is not None else None
-    return page("yours.html", who.link, who=who, here="yours", counts=counts, said=SAID.get(said, ""))
+    return render_page("yours.html", who.link, who=who, here="yours", counts=counts, said=SAID.get(said, ""))
 
 
 @router.post("/yours/backup")
-async def backup(request: Request, who: Visitor) -> Response:
+async def submit_backup(request: Request, who: Visitor) -> Response:
     """Put a copy aside."""
-    await data.backup(request, who.name)
-    return RedirectResponse(address("/yours", who.link, said="copied"), 303)
+    await data.back_up_data(request, who.name)
+    return RedirectResponse(make_address("/yours", who.link, said="copied"), 303)
 
 
 @router.post("/yours/erase")
-async def erase(request: Request, who: Visitor) -> Response:
+async def submit_erasure(request: Request, who: Visitor) -> Response:
     """Erase all of it, where the name was written out."""
-    left = await data.erased(request, who.name, await field(request, "name"))
-    return RedirectResponse(address("/yours", who.link, said="left" if left else "erased"), 303)
+    left = await data.erase_named_user(request, who.name, await form_field(request, "name"))
+    return RedirectResponse(make_address("/yours", who.link, said="left" if left else "erased"), 303)

@@ -10,7 +10,7 @@ from insula.coding.replay import figures
 from insula.memory.storage.rows import Revised
 from insula.night import soul
 from insula.night.guidelines import NIGHT
-from insula.operations.guidance import Guidance
+from insula.operations.guidance import GuidanceItem
 from insula.value import is_list
 
 AROUND = 2
@@ -19,19 +19,19 @@ Mark = Literal["same", "added", "removed", "gap"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class DocumentLine:
     """A line of the document as a reader sees it."""
 
     kind: Literal["heading", "item", "text", "code"]
     text: str
     learned: bool
     """Whether the night wrote it; else it is a person's."""
-    card: Guidance | None = None
+    card: GuidanceItem | None = None
     """What is known of it, and what a person can do with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
+class DocumentRevision:
     """A state of the document."""
 
     id: int
@@ -42,7 +42,7 @@ class Revision:
     """Against the state before it."""
 
 
-def document(text: str, cards: Mapping[str, Guidance] | None = None) -> list[Line]:
+def document_lines(text: str, cards: Mapping[str, GuidanceItem] | None = None) -> list[DocumentLine]:
     """The document without its comments and marks, and without headings that nothing stands under.
 
     Args:
@@ -52,8 +52,8 @@ def document(text: str, cards: Mapping[str, Guidance] | None = None) -> list[Lin
     known = cards or {}
     lines = [line for line in soul.parse_document(text).lines if line.text and line.kind not in ("blank", "comment")]
     return [
-        Line(
-            kind=_kind(line),
+        DocumentLine(
+            kind=_line_kind(line),
             text=line.text,
             learned=line.derived,
             card=known.get(line.id) if line.derived else None,
@@ -63,44 +63,44 @@ def document(text: str, cards: Mapping[str, Guidance] | None = None) -> list[Lin
     ]
 
 
-def _kind(line: soul.SoulLine) -> Literal["heading", "item", "text", "code"]:
+def _line_kind(line: soul.SoulLine) -> Literal["heading", "item", "text", "code"]:
     if line.kind in ("heading", "item", "code"):
         return line.kind
     return "text"
 
 
-def difference(before: str, after: str) -> tuple[tuple[Mark, str], ...]:
+def compare_documents(before: str, after: str) -> tuple[tuple[Mark, str], ...]:
     """What changed between two states, line by line, with a little of what surrounds it."""
-    old, new = _visible(before), _visible(after)
+    old, new = _visible_lines(before), _visible_lines(after)
     if old == new:
         return ()
-    return tuple(_marked(old, new))
+    return tuple(_mark_changes(old, new))
 
 
-def _visible(text: str) -> list[str]:
+def _visible_lines(text: str) -> list[str]:
     bullets: Mapping[str, str] = {"heading": "## ", "item": "- "}
-    return [f"{bullets.get(line.kind, '')}{line.text}" for line in document(text)]
+    return [f"{bullets.get(line.kind, '')}{line.text}" for line in document_lines(text)]
 
 
-def _marked(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Mark, str]]:
+def _mark_changes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Mark, str]]:
     groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(AROUND)
     for number, group in enumerate(groups):
         if number:
             yield "gap", "…"
         for tag, start, end, low, high in group:
             if tag == "equal":
-                yield from _each("same", old[start:end])
+                yield from _mark_lines("same", old[start:end])
                 continue
-            yield from _each("removed", old[start:end])
-            yield from _each("added", new[low:high])
+            yield from _mark_lines("removed", old[start:end])
+            yield from _mark_lines("added", new[low:high])
 
 
-def _each(mark: Mark, lines: Sequence[str]) -> Iterator[tuple[Mark, str]]:
+def _mark_lines(mark: Mark, lines: Sequence[str]) -> Iterator[tuple[Mark, str]]:
     for line in lines:
         yield mark, line
 
 
-def history(past: Sequence[Revised]) -> list[Revision]:
+def list_revisions(past: Sequence[Revised]) -> list[DocumentRevision]:
     """Every state, newest first, each with what it changed.
 
     Args:
@@ -108,23 +108,23 @@ def history(past: Sequence[Revised]) -> list[Revision]:
     """
     before = [*(one.content for one in past), ""][1:]
     return [
-        Revision(
+        DocumentRevision(
             id=one.id,
             when=figures.format_time(one.at),
             author="the night" if one.author == NIGHT else "you",
-            why=_why(one.evidence),
-            diff=difference(earlier, one.content),
+            why=_explain_revision(one.evidence),
+            diff=compare_documents(earlier, one.content),
         )
         for one, earlier in zip(past, before, strict=True)
     ]
 
 
-def _why(evidence: Mapping[str, Any]) -> str:
+def _explain_revision(evidence: Mapping[str, Any]) -> str:
     changes = evidence.get("changes")
     return str(evidence.get("why") or (figures.format_count(len(changes), "change") if is_list(changes) else ""))
 
 
-def reasons(waiting: Revised | None) -> list[str]:
+def waiting_reasons(waiting: Revised | None) -> list[str]:
     """Why a change waits for a person."""
     told = waiting.evidence.get("reasons") if waiting else ()
     return [str(one) for one in told] if is_list(told) else []

@@ -16,7 +16,7 @@ PLACES: Mapping[Place, str] = {
 NONE = "–"
 
 
-class Row(NamedTuple):
+class ClaimRow(NamedTuple):
     """A claim with its figures in words."""
 
     id: str
@@ -28,11 +28,11 @@ class Row(NamedTuple):
     why: str
 
 
-class Group(NamedTuple):
+class ClaimGroup(NamedTuple):
     """The claims of one place."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[ClaimRow, ...]
 
     @property
     def counted(self) -> bool:
@@ -40,19 +40,28 @@ class Group(NamedTuple):
         return any({row.yours, row.measured, row.right} != {NONE} for row in self.rows)
 
 
-def grouped(entries: Sequence[ClaimEntry]) -> list[Group]:
+def group_claims(entries: Sequence[ClaimEntry]) -> list[ClaimGroup]:
     """The register by where a claim stands."""
     return [
-        Group(title, tuple(row(one) for one in entries if one.claim.place == place)) for place, title in PLACES.items()
+        ClaimGroup(title, tuple(make_row(one) for one in entries if one.claim.place == place))
+        for place, title in PLACES.items()
     ]
 
 
-def row(one: ClaimEntry) -> Row:
+def make_row(one: ClaimEntry) -> ClaimRow:
     """A claim with its figures in words."""
-    return Row(one.claim.id, one.claim.asserts, yours(one), measured(one), right(one), one.on, one.claim.kept)
+    return ClaimRow(
+        one.claim.id,
+        one.claim.asserts,
+        format_yours(one),
+        format_measured(one),
+        format_precision(one),
+        one.on,
+        one.claim.kept,
+    )
 
 
-def yours(one: ClaimEntry) -> str:
+def format_yours(one: ClaimEntry) -> str:
     """How often it was made to the user per 1,000, of how many, and how often they called it wrong."""
     if (rate := one.your_rate) is None or one.yours is None:
         return NONE
@@ -60,7 +69,7 @@ def yours(one: ClaimEntry) -> str:
     return f"{round(rate, 1):g} ({one.yours.made} of {one.yours.of}{wrong})"
 
 
-def measured(one: ClaimEntry) -> str:
+def format_measured(one: ClaimEntry) -> str:
     """How often it is made in ordinary life per 1,000, and how often wrongly."""
     found = one.claim.measured
     if found is None or found.per_1000 is None:
@@ -69,7 +78,7 @@ def measured(one: ClaimEntry) -> str:
     return f"{found.per_1000:g}{wrong}"
 
 
-def right(one: ClaimEntry) -> str:
+def format_precision(one: ClaimEntry) -> str:
     """In which share of judged cases it is right, with the interval."""
     found = one.claim.measured
     if (share := one.precision) is None or found is None:

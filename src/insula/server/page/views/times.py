@@ -17,7 +17,7 @@ from insula.value import is_object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class ChartPoint:
     """One value of a chart."""
 
     at: float
@@ -36,7 +36,7 @@ class Chart:
     id: str
     title: str
     about: str
-    points: tuple[Point, ...]
+    points: tuple[ChartPoint, ...]
     top: float | None = None
     """The highest value that there can be."""
     marks: tuple[float, ...] = ()
@@ -51,7 +51,7 @@ class Chart:
         return f"last {self.points[-1].text}, middle {middle.text}"
 
 
-def charts(turns: Iterable[LedgerEntry], snapshots: Sequence[Snapshot]) -> list[Chart]:
+def make_charts(turns: Iterable[LedgerEntry], snapshots: Sequence[Snapshot]) -> list[Chart]:
     """Quality, confidence, latency and utilisation.
 
     Args:
@@ -64,7 +64,7 @@ def charts(turns: Iterable[LedgerEntry], snapshots: Sequence[Snapshot]) -> list[
             id="quality",
             title="How good",
             about="The check of each answer. Below 50 % it is flagged as poor.",
-            points=_points(rows, lambda data: _score(data, "assessment"), words.percent),
+            points=_make_points(rows, lambda data: _read_score(data, "assessment"), words.format_percent),
             top=1.0,
             marks=(0.5, 0.7),
         ),
@@ -72,25 +72,25 @@ def charts(turns: Iterable[LedgerEntry], snapshots: Sequence[Snapshot]) -> list[
             id="confidence",
             title="How sure",
             about="How likely memory held what was asked, estimated before each answer.",
-            points=_points(rows, lambda data: _score(data, "confidence"), words.percent),
+            points=_make_points(rows, lambda data: _read_score(data, "confidence"), words.format_percent),
             top=1.0,
         ),
         Chart(
             id="latency",
             title="How slow",
             about="The time that the model took for each answer.",
-            points=_points(rows, _seconds, lambda value: describe_duration(1_000 * value)),
+            points=_make_points(rows, _read_seconds, lambda value: describe_duration(1_000 * value)),
         ),
         Chart(
             id="utilisation",
             title="How full working memory is",
             about="Of the conversation at that moment. From 85 % on, fewer memories are used and stored.",
             points=tuple(
-                Point(
+                ChartPoint(
                     at=one.ts,
                     label=f"turn {one.turn_counter}, {figures.format_time(one.ts)}",
                     value=one.stm_utilization,
-                    text=words.percent(one.stm_utilization),
+                    text=words.format_percent(one.stm_utilization),
                     short=f"turn {one.turn_counter}",
                 )
                 for one in snapshots
@@ -102,13 +102,13 @@ def charts(turns: Iterable[LedgerEntry], snapshots: Sequence[Snapshot]) -> list[
     ]
 
 
-def _points(
+def _make_points(
     rows: Sequence[LedgerEntry], value: Callable[[Mapping[str, Any]], float | None], text: Callable[[float], str]
-) -> tuple[Point, ...]:
+) -> tuple[ChartPoint, ...]:
     same_day = len({figures.format_day(row.at) for row in rows}) == 1
     known = [(row, found) for row in rows if (found := value(row.data)) is not None]
     return tuple(
-        Point(
+        ChartPoint(
             at=row.at,
             label=f"{figures.format_time(row.at)}, turn {row.turn}",
             value=found,
@@ -119,20 +119,20 @@ def _points(
     )
 
 
-def _seconds(data: Mapping[str, Any]) -> float | None:
-    return _number(data.get("seconds"))
+def _read_seconds(data: Mapping[str, Any]) -> float | None:
+    return _as_number(data.get("seconds"))
 
 
-def _score(data: Mapping[str, Any], name: str) -> float | None:
+def _read_score(data: Mapping[str, Any], name: str) -> float | None:
     part = data.get(name)
-    return _number(part.get("score")) if is_object(part) else None
+    return _as_number(part.get("score")) if is_object(part) else None
 
 
-def _number(value: Any) -> float | None:
+def _as_number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def now(performance: Performance, ring: Ring, recent: Sequence[LedgerEntry], normal: Controls) -> str:
+def describe_now(performance: Performance, ring: Ring, recent: Sequence[LedgerEntry], normal: Controls) -> str:
     """How the service stands, in two sentences.
 
     Args:
@@ -144,17 +144,17 @@ def now(performance: Performance, ring: Ring, recent: Sequence[LedgerEntry], nor
     slow, used = performance.slowdown, ring.last.stm_utilization if ring.last else None
     parts = [
         describe_slowdown(slow) if slow is not None else "",
-        f"working memory is {words.percent(used)} full" if used is not None else "",
+        f"working memory is {words.format_percent(used)} full" if used is not None else "",
     ]
     said = " and ".join(part for part in parts if part)
     state = f"{said[0].upper()}{said[1:]}." if said else "There is too little to say whether the model is slow."
-    return f"{state} {_limit(ring, recent, normal)}"
+    return f"{state} {_describe_limit(ring, recent, normal)}"
 
 
-def _limit(ring: Ring, recent: Sequence[LedgerEntry], normal: Controls) -> str:
+def _describe_limit(ring: Ring, recent: Sequence[LedgerEntry], normal: Controls) -> str:
     """What the user's last answer could use: other users' conversations may be under another load."""
     allowed = recent[0].data.get("controls") if recent else None
-    limit = _number(allowed.get("max_context_items")) if is_object(allowed) else None
+    limit = _as_number(allowed.get("max_context_items")) if is_object(allowed) else None
     if limit is None or limit >= normal.max_context_items:
         return f"Up to {normal.max_context_items} memories go into an answer, as usual."
     moves: list[Cause] = [

@@ -23,7 +23,7 @@ Text = Annotated[str, Field(max_length=MOST_CHARS)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Sure(BaseModel):
+class ConfidenceRecord(BaseModel):
     """Confidence, as a record holds it."""
 
     level: Text
@@ -31,21 +31,21 @@ class Sure(BaseModel):
     reasons: list[Text] = []
 
 
-class Found(BaseModel):
+class FaultRecord(BaseModel):
     """A fault, and what shows it."""
 
     flag: Text
     about: Text = ""
 
 
-class Good(BaseModel):
+class AssessmentRecord(BaseModel):
     """An assessment, as a record holds it."""
 
     score: Share
     flags: list[Text] = []
     parts: dict[Text, Share | bool | None] = {}
     unanswered: list[Text] = []
-    faults: list[Found] = []
+    faults: list[FaultRecord] = []
     outcome: Text = ""
     unclear: bool = False
 
@@ -55,7 +55,7 @@ class Good(BaseModel):
         return self.unclear or self.outcome == "unclear"
 
 
-class Told(BaseModel):
+class VerdictRecord(BaseModel):
     """The verdict of a turn."""
 
     kind: Text
@@ -64,7 +64,7 @@ class Told(BaseModel):
     line: Text = ""
 
 
-class Scored(BaseModel):
+class RecalledRecord(BaseModel):
     """A memory that was recalled."""
 
     id: Id
@@ -72,21 +72,21 @@ class Scored(BaseModel):
     shown: bool = True
 
 
-class Drawn(BaseModel):
+class LessonRecord(BaseModel):
     """A lesson that was told, or withheld by lot."""
 
     id: Id
     arm: Text
 
 
-class Noticed(BaseModel):
+class NoticedSignal(BaseModel):
     """A signal of the turn."""
 
     kind: Text
     reason: Text
 
 
-class Spent(BaseModel):
+class SpentRecord(BaseModel):
     """Tokens or milliseconds, by what they were spent on."""
 
     input: int | None = None
@@ -95,30 +95,30 @@ class Spent(BaseModel):
     added: FiniteFloat | None = None
 
 
-class Allowed(BaseModel):
+class LimitsRecord(BaseModel):
     """What the turn was allowed to use."""
 
     max_context_items: int | None = None
     consolidation_threshold: FiniteFloat | None = None
 
 
-class Facts(BaseModel):
+class TurnFacts(BaseModel):
     """What is known of a turn: the record of a reply, or as much of it as the ledger keeps."""
 
     turn: Id
     session: Text
     message: Text = ""
     response: Text = ""
-    confidence: Sure | None = None
-    assessment: Good | None = None
+    confidence: ConfidenceRecord | None = None
+    assessment: AssessmentRecord | None = None
     hedged: bool = False
-    verdict: Told | None = None
-    signals: list[Noticed] = []
-    recalled: list[Scored] = []
-    lessons: list[Drawn] = []
-    tokens: Spent = Spent()
-    ms: Spent = Spent()
-    controls: Allowed | None = None
+    verdict: VerdictRecord | None = None
+    signals: list[NoticedSignal] = []
+    recalled: list[RecalledRecord] = []
+    lessons: list[LessonRecord] = []
+    tokens: SpentRecord = SpentRecord()
+    ms: SpentRecord = SpentRecord()
+    controls: LimitsRecord | None = None
     error: Text | None = None
     troubles: list[Text] = []
 
@@ -134,13 +134,13 @@ class Gauge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownTurn:
     """A turn for the template."""
 
-    facts: Facts
+    facts: TurnFacts
     sure: Gauge | None
     good: Gauge | None
-    recalled: tuple[tuple[Memory, Scored], ...] = ()
+    recalled: tuple[tuple[Memory, RecalledRecord], ...] = ()
     lessons: tuple[tuple[StoredGuidance, bool], ...] = ()
     """With whether it was told."""
     allowed: tuple[str, ...] = ()
@@ -183,14 +183,14 @@ class Shown:
         return f"You said: {said.removeprefix('the user says that ')}." if said else ""
 
     @property
-    def noticed(self) -> list[Noticed]:
+    def noticed(self) -> list[NoticedSignal]:
         """What is worth saying beyond that the turn is over."""
         return [one for one in self.facts.signals if one.kind not in (TURN, JUDGED)]
 
 
-def shown(
-    facts: Facts, memories: Mapping[int, Memory], lessons: Mapping[int, StoredGuidance], normal: Controls
-) -> Shown:
+def show_turn(
+    facts: TurnFacts, memories: Mapping[int, Memory], lessons: Mapping[int, StoredGuidance], normal: Controls
+) -> ShownTurn:
     """A turn, with the texts of what it names.
 
     Args:
@@ -200,19 +200,19 @@ def shown(
         normal: what a turn may use where nothing is amiss.
     """
     sure, good = facts.confidence, facts.assessment
-    word, tone = words.quality(good.score, told=not good.could_not_tell) if good else ("", "good")
-    return Shown(
+    word, tone = words.describe_quality(good.score, told=not good.could_not_tell) if good else ("", "good")
+    return ShownTurn(
         facts=facts,
         sure=Gauge(name="How sure", word=sure.level, score=sure.score, tone="sure") if sure else None,
         good=Gauge(name="How good", word=word, score=good.score, tone=tone) if good else None,
         recalled=tuple((memories[one.id], one) for one in facts.recalled if one.id in memories),
         lessons=tuple((lessons[one.id], one.arm == "shown") for one in facts.lessons if one.id in lessons),
-        allowed=tuple(_allowed(facts.controls, normal)) if facts.controls else (),
-        spent=tuple(_spent(facts)),
+        allowed=tuple(_describe_limits(facts.controls, normal)) if facts.controls else (),
+        spent=tuple(_describe_spent(facts)),
     )
 
 
-def _allowed(controls: Allowed, normal: Controls) -> Iterable[str]:
+def _describe_limits(controls: LimitsRecord, normal: Controls) -> Iterable[str]:
     items, threshold = controls.max_context_items, controls.consolidation_threshold
     if items is not None:
         lowered = f", lowered from {normal.max_context_items}" if items < normal.max_context_items else ", as usual"
@@ -221,7 +221,7 @@ def _allowed(controls: Allowed, normal: Controls) -> Iterable[str]:
         yield "Fewer new memories were stored than usual, because many items waited."
 
 
-def _spent(facts: Facts) -> Iterable[str]:
+def _describe_spent(facts: TurnFacts) -> Iterable[str]:
     tokens, ms = facts.tokens, facts.ms
     if tokens.input is not None and tokens.output is not None:
         yield f"{tokens.input:,} tokens read and {tokens.output:,} written."
@@ -230,7 +230,7 @@ def _spent(facts: Facts) -> Iterable[str]:
         yield f"{describe_duration(ms.model)} for the model{added}."
 
 
-def of_session(session: str, talk: SessionStretch) -> list[Facts]:
+def of_session(session: str, talk: SessionStretch) -> list[TurnFacts]:
     """The turns of a session, oldest first, as far as transcript and ledger know them."""
     said: dict[int, list[TalkLine]] = {}
     noticed: dict[int, list[LedgerEntry]] = {}
@@ -238,10 +238,10 @@ def of_session(session: str, talk: SessionStretch) -> list[Facts]:
         said.setdefault(line.turn, []).append(line)
     for one in talk.noticed:
         noticed.setdefault(one.turn, []).append(one)
-    return [_remembered(session, turn, said[turn], noticed.get(turn, [])) for turn in sorted(said)]
+    return [_read_turn(session, turn, said[turn], noticed.get(turn, [])) for turn in sorted(said)]
 
 
-def _remembered(session: str, turn: int, lines: Sequence[TalkLine], signals: Sequence[LedgerEntry]) -> Facts:
+def _read_turn(session: str, turn: int, lines: Sequence[TalkLine], signals: Sequence[LedgerEntry]) -> TurnFacts:
     mine = [line.content for line in lines if line.provenance != "assistant"]
     theirs = [line.content for line in lines if line.provenance == "assistant"]
     nothing: Mapping[str, Any] = {}
@@ -255,12 +255,12 @@ def _remembered(session: str, turn: int, lines: Sequence[TalkLine], signals: Seq
         "error": None if theirs or not signals else UNANSWERED,
     }
     try:
-        return Facts.model_validate(_known(over) | facts)
+        return TurnFacts.model_validate(_read_record(over) | facts)
     except ValidationError:  # another version wrote it: what was said is shown all the same
-        return Facts.model_validate(facts)
+        return TurnFacts.model_validate(facts)
 
 
-def _known(over: Mapping[str, Any]) -> dict[str, Any]:
+def _read_record(over: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a turn on the ledger, in the words of a reply's record."""
     usage, seconds = over.get("usage", {}), over.get("seconds")
     recalled = over.get("recalled")
@@ -272,14 +272,14 @@ def _known(over: Mapping[str, Any]) -> dict[str, Any]:
         **{name: over[name] for name in named if name in over},
         **({"confidence": {**sure, "reasons": quoted.get("reasons", [])}} if is_object(sure) else {}),
         **({"assessment": {**judged, **found}} if is_object(judged) else {}),
-        **({"verdict": {"kind": kind, **_told(quoted.get("verdict", {}))}} if isinstance(kind, str) else {}),
+        **({"verdict": {"kind": kind, **_read_verdict(quoted.get("verdict", {}))}} if isinstance(kind, str) else {}),
         "recalled": [one if is_object(one) else {"id": one} for one in recalled] if is_list(recalled) else [],
         "tokens": {name: usage[name] for name in ("input", "output") if name in usage},
         "ms": {"model": 1_000 * seconds, "added": over.get("added_ms")} if isinstance(seconds, int | float) else {},
     }
 
 
-def _told(quoted: Mapping[str, Any]) -> dict[str, Any]:
+def _read_verdict(quoted: Mapping[str, Any]) -> dict[str, Any]:
     """What was said under an answer; older records have a sentence for each, by another name, which is not shown."""
     if "said" not in quoted:
         return {}

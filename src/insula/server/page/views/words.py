@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from insula.claims import keys, say
+from insula.claims import claim_keys, say_claim
 from insula.operations.adaptations import describe_duration
 from insula.operations.guidance import STATES
-from insula.operations.words import times
+from insula.operations.words import count_times
 from insula.turn.verdict import KINDS, explain_source
 from insula.types import (
     ADAPTATION,
@@ -22,7 +22,7 @@ from insula.types import (
 from insula.value import is_object
 from insula.worth import Worth
 
-__all__ = ["STATES", "describe_duration", "times"]  # which the templates say, too
+__all__ = ["STATES", "count_times", "describe_duration"]  # which the templates say, too
 
 Tone = Literal["sure", "good", "doubt", "poor"]
 
@@ -47,7 +47,7 @@ STATUS = {"stored": "yes", "skipped": "no"}
 _GAP = "\N{NO-BREAK SPACE}"
 
 
-def quality(score: float, *, told: bool = True) -> tuple[str, Tone]:
+def describe_quality(score: float, *, told: bool = True) -> tuple[str, Tone]:
     """How good an answer is, in a word, and in which tone that is shown; whether that could be told at all."""
     if not told:
         return "not checked", "sure"
@@ -56,15 +56,15 @@ def quality(score: float, *, told: bool = True) -> tuple[str, Tone]:
     return ("doubtful", "doubt") if score >= HEDGE_THRESHOLD else ("poor", "poor")
 
 
-def author(name: str) -> str:
+def describe_author(name: str) -> str:
     """Who decided something, as the person reads it."""
     return {"person": "you", "user": "you", "night": "the night"}.get(name, name)
 
 
-def flag(name: str) -> str:
+def describe_flag(name: str) -> str:
     """A flag of the self-monitor."""
-    known = f"flag.{name}" in keys("why.fault")
-    return say("why.fault", f"flag.{name}").text if known else name.replace("_", " ")
+    known = f"flag.{name}" in claim_keys("why.fault")
+    return say_claim("why.fault", f"flag.{name}").text if known else name.replace("_", " ")
 
 
 def came_to(kind: str) -> str:
@@ -72,7 +72,7 @@ def came_to(kind: str) -> str:
     return next((explain_source(each).text for each in KINDS if each == kind), kind.replace("_", " "))
 
 
-def signal(kind: str) -> str:
+def describe_signal(kind: str) -> str:
     """What was noticed."""
     return next(
         (text for name, text in SIGNALS.items() if name == kind),
@@ -80,36 +80,36 @@ def signal(kind: str) -> str:
     )
 
 
-def told(kind: str, reason: str, data: Mapping[str, Any]) -> str:
+def describe_notice(kind: str, reason: str, data: Mapping[str, Any]) -> str:
     """What was noticed, in a line: of a turn that is over, what was made of it."""
     if kind == CONFIDENCE_LOW:
-        return poor(reason)
+        return describe_poor(reason)
     sure, good = data.get("confidence"), data.get("assessment")
     if kind != TURN or not is_object(sure) or not is_object(good):
         return reason
-    return f"{_share('sure', sure)}, {_share('good', good)}"
+    return f"{_format_share('sure', sure)}, {_format_share('good', good)}"
 
 
-def poor(reason: str) -> str:
+def describe_poor(reason: str) -> str:
     """Why an answer counted as poor, with what it lacked in words; the ledger names it by its flags."""
     scored, _, flags = reason.partition(": ")
     if not flags:
         return scored
-    said = "; ".join(map(flag, flags.split(", ")))
-    return say("why.noticed", "noticed.poor", score=scored.rpartition(" ")[2], flags=said).text
+    said = "; ".join(map(describe_flag, flags.split(", ")))
+    return say_claim("why.noticed", "noticed.poor", score=scored.rpartition(" ")[2], flags=said).text
 
 
-def _share(name: str, part: Mapping[str, Any]) -> str:
+def _format_share(name: str, part: Mapping[str, Any]) -> str:
     score = part.get("score")
-    return f"{name} {percent(score)}" if isinstance(score, int | float) else f"{name} unknown"
+    return f"{name} {format_percent(score)}" if isinstance(score, int | float) else f"{name} unknown"
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """63 %."""
     return f"{100 * share:.0f}{_GAP}%"
 
 
-class Bar(NamedTuple):
+class EffectBar(NamedTuple):
     """An effect and its interval on a scale from -100 % to +100 %, as places from 0 to 100."""
 
     low: int
@@ -117,8 +117,8 @@ class Bar(NamedTuple):
     middle: int
 
 
-def bar(effect: Worth) -> Bar:
+def make_bar(effect: Worth) -> EffectBar:
     """An effect between -1 and 1 with its interval, to be drawn."""
     ends = (round(50 + 50 * min(max(value, -1.0), 1.0)) for value in (effect.low, effect.estimate, effect.high))
     left, place, right = ends
-    return Bar(low=left, high=max(right, left + 1), middle=place)
+    return EffectBar(low=left, high=max(right, left + 1), middle=place)

@@ -14,7 +14,7 @@ LONGEST = 160
 """Characters of a text."""
 
 
-class Effect(NamedTuple):
+class HookEffect(NamedTuple):
     """A line of the table."""
 
     row: EffectRow
@@ -23,19 +23,19 @@ class Effect(NamedTuple):
     verdict: str
 
 
-class Said(NamedTuple):
+class SaidNote(NamedTuple):
     """A text, with what became of it."""
 
     one: NotedTrouble
     text: str
 
 
-class Hooks(NamedTuple):
+class HooksWorth(NamedTuple):
     """All of it."""
 
     worth: HookWorth
-    effects: tuple[Effect, ...]
-    said: tuple[Said, ...]
+    effects: tuple[HookEffect, ...]
+    said: tuple[SaidNote, ...]
 
     @property
     def texts(self) -> int:
@@ -43,7 +43,7 @@ class Hooks(NamedTuple):
         return sum(one.texts for one in self.worth.told_troubles)
 
 
-def hooks() -> Hooks | None:
+def measure_hooks() -> HooksWorth | None:
     """What was said in the last days, and whether it helped; None where no hook has seen a session."""
     home = places.find_home()
     if not (home / "sessions").is_dir():
@@ -51,7 +51,7 @@ def hooks() -> Hooks | None:
     found = measure_worth(str(home), DAYS, time.time())
     if not found.sessions:
         return None
-    said = (Said(one, show_safely(one.text.removeprefix(SIGN), LONGEST)) for one in found.troubles[:LISTED])
-    return Hooks(
-        found, tuple(Effect(row, *format_effect(row), format_verdict(row)) for row in found.effects), tuple(said)
+    said = (SaidNote(one, show_safely(one.text.removeprefix(SIGN), LONGEST)) for one in found.troubles[:LISTED])
+    return HooksWorth(
+        found, tuple(HookEffect(row, *format_effect(row), format_verdict(row)) for row in found.effects), tuple(said)
     )
