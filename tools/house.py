@@ -38,7 +38,7 @@ whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/ret
 preferences: language/preferences.py language/scope.* memory/wishes.* turn/wishes.* night/agreement.* night/polarity.*
   night/unheard.* night/view.*
 corrections: text/correction* text/thanks.* night/corrections.* night/outcomes.*
-  coding/step/word/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
+  coding/step/instructions/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
 what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.* text/structure.*
   turn/checks/* turn/exchange.* turn/hedging.* turn/mending.* turn/monitor.* turn/remembered.* turn/reply.*
   turn/similarity.* turn/source.* turn/substance.* turn/verdict.*

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.coding.hosts import hook
-from insula.coding.step.word import heads
+from insula.coding.step.instructions import heads
 from insula.stats import wilson
 from insula_bench import word_fit, word_streams
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from insula.coding.step.word import heads
-from insula.coding.step.word.clauses import split_prose
+from insula.coding.step.instructions import heads
+from insula.coding.step.instructions.clauses import split_prose
 from insula_bench.word_compose import FOLDER, LANGUAGES, Said, compose, read
 
 PACKAGE = Path(__file__).parents[2] / "src" / "insula" / "coding" / "step" / "word"

@@ -64,4 +64,4 @@ def test_a_host_that_there_is_not_is_no_module() -> None:
 
 
 def test_the_copy_of_the_hook_holds_the_tables_that_its_modules_read() -> None:
-    assert "insula/coding/step/word/words.json" in runtime.collect_modules()
+    assert "insula/coding/step/instructions/words.json" in runtime.collect_modules()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from insula.coding.step.word.extraction import hear_words
-from insula.coding.step.word.word import ASKED, BAN, HOW, LIFT
+from insula.coding.step.instructions.extraction import extract_instructions
+from insula.coding.step.instructions.instruction import ASKED, BAN, HOW, LIFT
 
 FORBIDS = [
     # English
@@ -119,7 +119,7 @@ ASKS = [
 def told(words: str) -> set[str]:
     """What a message rules out, as an act, a program or a path."""
     found: set[str] = set()
-    for word in hear_words(words):
+    for word in extract_instructions(words):
         if word.kind in {BAN, HOW}:
             found |= {f"{act} {' '.join(word.places)}".strip() for act in word.acts}
             found |= {f"run {program}" for program in word.programs}
@@ -139,4 +139,6 @@ def test_what_only_sounds_like_it_rules_nothing_out(words: str) -> None:
 
 @pytest.mark.parametrize(("words", "act"), ASKS)
 def test_what_is_asked_for_is_allowed(words: str, act: str) -> None:
-    assert any(act in word.acts for word in hear_words(words) if word.kind in {ASKED, LIFT}) and not told(words)
+    assert any(act in word.acts for word in extract_instructions(words) if word.kind in {ASKED, LIFT}) and not told(
+        words
+    )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.coding.step import trace
-from insula.coding.step.person import LONGEST, Remark, extract_own_words, load_remark, read_rejection
+from insula.coding.step.person import LONGEST, Remark, extract_own_words, read_rejection
 from insula.hosts.hook import respond
 
 BASE = {"session_id": "s", "cwd": "/work", "prompt_id": "p"}
@@ -16,7 +16,11 @@ BASE = {"session_id": "s", "cwd": "/work", "prompt_id": "p"}
 
 def said(home: Path) -> list[Remark]:
     records, _ = trace.read_trace(trace.get_folder(str(home), "s"))
-    return [found for each in records if (found := load_remark(each)) is not None]
+    return [
+        Remark(kind=record["kind"], words=record["words"], about=record.get("about", ""))
+        for record in records
+        if record["e"] == "user"
+    ]
 
 
 @pytest.mark.parametrize(

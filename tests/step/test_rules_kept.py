@@ -9,8 +9,8 @@ from insula.coding.step import trace
 from insula.coding.step.action import EDIT, EXECUTE, Action
 from insula.coding.step.digest import compile_rules, open_session
 from insula.coding.step.evidence import was_kept
-from insula.coding.step.word.extraction import hear_words
-from insula.coding.step.word.word import dump_words
+from insula.coding.step.instructions.extraction import extract_instructions
+from insula.coding.step.instructions.instruction import dump_instructions
 from insula.guidance import DAY
 
 PROJECT = "a" * 16
@@ -26,7 +26,7 @@ def says(words: str, at: float = NOW) -> Record:
         "kind": "prompt",
         "words": words,
         "about": "",
-        "heard": dump_words(hear_words(words)),
+        "heard": dump_instructions(extract_instructions(words)),
     }
 
 

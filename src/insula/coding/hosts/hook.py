@@ -98,7 +98,7 @@ def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
 
 _EDITS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch"))
 WORDS = "words.json"
-"""The ledger of a session, as `step.word.word` writes it; named here, so that few calls need load that."""
+"""The ledger of a session, as `step.instructions` writes it; named here, so that few calls need load that."""
 
 
 def _needs_no_look(home: str, payload: "dict[str, Any]") -> bool:
@@ -228,7 +228,14 @@ class Hook:
     def _tell_standing(self) -> str:
         """What the user has ruled out in this session and not taken back: to a subagent, which has heard nothing of it,
         and after a compaction."""
-        from insula.coding.step.word.word import AGAIN, TO_OTHERS, TOLD_AGAIN, has_ledger, list_standing, read_ledger
+        from insula.coding.step.instructions.instruction import (
+            AGAIN,
+            TO_OTHERS,
+            TOLD_AGAIN,
+            has_ledger,
+            list_standing,
+            read_ledger,
+        )
 
         if not has_ledger(self._session) or TOLD_AGAIN not in self._list_senses():
             return ""
@@ -264,13 +271,13 @@ class Hook:
         return take_answer(prompt, [(True, words) for words in said[-1:]])[0]
 
     def _dump_remarks(self, remarks: "tuple[Remark, ...]", away: bool = False) -> "list[Record]":
+        from insula.coding.step.instructions.extraction import extract_instructions
+        from insula.coding.step.instructions.instruction import dump_instructions
         from insula.coding.step.person import dump_remark, extract_own_words
-        from insula.coding.step.word.extraction import hear_words
-        from insula.coding.step.word.word import dump_words
 
         records: list[Record] = []
         for remark in remarks:
-            words = dump_words(hear_words(remark.words)) if remark.words else []
+            words = dump_instructions(extract_instructions(remark.words)) if remark.words else []
             line = dump_remark(remark.replace(words=extract_own_words(remark.words)), self._now, away)
             records.append({**line, "heard": words} if words else line)
         return records
@@ -315,15 +322,15 @@ class Hook:
     def _find_breaches(self, payload: "dict[str, Any]") -> "tuple[Action, ...]":
         """The actions, each with the word of the user's that it breaks."""
         from insula.coding.hosts.payload import read_raw_call
-        from insula.coding.step.word.breach import find_breach
-        from insula.coding.step.word.word import read_ledger
+        from insula.coding.step.instructions.breach import find_breach
+        from insula.coding.step.instructions.instruction import read_ledger
 
         actions = self._event.actions
         if len(actions) != 1:  # a batch: each of its calls was told alone
             return actions
-        words = read_ledger(self._session)
+        instructions = read_ledger(self._session)
         tool, given, _ = read_raw_call(payload)
-        breaks = find_breach(words, tool, given, self._event.cwd, self._list_paths) if words else ()
+        breaks = find_breach(instructions, tool, given, self._event.cwd, self._list_paths) if instructions else ()
         return (actions[0].replace(breaks=breaks),) if breaks else actions
 
     def _list_paths(self) -> list[str]:
@@ -371,7 +378,7 @@ class Hook:
                 return ""
             state, outcomes = fold_trace(checkpoint.value, checkpoint.fresh, on)
             if not event.agent and state.words != (checkpoint.value.words if checkpoint.value is not None else ()):
-                from insula.coding.step.word.word import write_ledger
+                from insula.coding.step.instructions.instruction import write_ledger
 
                 write_ledger(folder, state.words)
             if checkpoint.value is None:
@@ -394,7 +401,7 @@ class Hook:
         event = self._event
         if "unmet" not in on or not event.said or event.pending or event.mode == "plan" or event.drops_output:
             return state
-        from insula.coding.step.word.acts import read_done
+        from insula.coding.step.instructions.acts import read_done
 
         return state.replace(done=read_done(self._session))
 

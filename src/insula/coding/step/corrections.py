@@ -125,7 +125,7 @@ def find_rulings(words: str, how: str) -> "list[str]":
         how: `rejection`, `interrupt` (the first words after one): a correction, but for its questions; `prompt`: the
             sentences that rule something out, set a way or always ask for something, by the head of the ledger.
     """
-    from insula.coding.step.word.clauses import split_clauses
+    from insula.coding.step.instructions.clauses import split_clauses
 
     if how == PROMPT and len(words) > PLAIN:
         return []
@@ -135,9 +135,9 @@ def find_rulings(words: str, how: str) -> "list[str]":
 
 
 def _is_ruling(clause: str, sentence: str) -> bool:
-    from insula.coding.step.word import heads
-    from insula.coding.step.word.clauses import load_table
-    from insula.coding.step.word.word import ASKED, MOMENT, STANDING
+    from insula.coding.step.instructions import heads
+    from insula.coding.step.instructions.clauses import load_table
+    from insula.coding.step.instructions.instruction import ASKED, MOMENT, STANDING
 
     if any(re.search(load_table()[name], sentence.lower()) for name in ("task", "now")):
         return False

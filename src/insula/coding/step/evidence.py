@@ -16,12 +16,12 @@ import re
 
 from insula.coding.step import corrections, trace
 from insula.coding.step.action import Action
+from insula.coding.step.instructions.breach import can_be_judged, judge_call, read_call
+from insula.coding.step.instructions.extraction import BRIEF, extract_instructions
+from insula.coding.step.instructions.instruction import RULE, SESSION, STANDING, Instruction, load_instructions
+from insula.coding.step.instructions.ledger import merge_instructions, names_same
 from insula.coding.step.patterns import BY_ID, is_work, judge_patterns
 from insula.coding.step.trace import VERSION, append_lines, parse_records, read_end
-from insula.coding.step.word.breach import can_be_judged, judge_call, read_call
-from insula.coding.step.word.extraction import BRIEF, hear_words
-from insula.coding.step.word.ledger import merge_words, names_same
-from insula.coding.step.word.word import RULE, SESSION, STANDING, Instruction, load_words
 from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Evidence, GuidanceDecision
 from insula.value import Value
 
@@ -369,35 +369,39 @@ def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
         rule: its words, as the user said them.
         records: of the main agent's trace, in order.
     """
-    own = tuple(word.replace(holds=SESSION, at=-1.0) for word in hear_words(rule) if can_be_judged(word))
+    own = tuple(
+        instruction.replace(holds=SESSION, at=-1.0)
+        for instruction in extract_instructions(rule)
+        if can_be_judged(instruction)
+    )
     if not own:
         return None
-    words, names = own, {word.id for word in own}
+    instructions, names = own, {instruction.id for instruction in own}
     for record in records:
         if record.get("e") == "user":
-            heard = load_words(record.get("heard", ()))
-            if any(_calls_for_name(record.get("words"), word) for word in own):
+            heard = load_instructions(record.get("heard", ()))
+            if any(_calls_for_name(record.get("words"), instruction) for instruction in own):
                 return False
-            if any(_says_again(again, word) for again in heard for word in own):
+            if any(_says_again(again, instruction) for again in heard for instruction in own):
                 return False
-            words = merge_words(words, heard, float(record.get("at", 0.0)))
-        elif record.get("e") == "action" and record.get("ran") is not False and _is_broken(words, names, record):
+            instructions = merge_instructions(instructions, heard, float(record.get("at", 0.0)))
+        elif record.get("e") == "action" and record.get("ran") is not False and _is_broken(instructions, names, record):
             return False
     return True
 
 
-def _says_again(heard: Instruction, word: Instruction) -> bool:
-    return heard.kind in STANDING and heard.holds != RULE and names_same(heard, word)
+def _says_again(heard: Instruction, instruction: Instruction) -> bool:
+    return heard.kind in STANDING and heard.holds != RULE and names_same(heard, instruction)
 
 
-def _calls_for_name(said: object, word: Instruction) -> bool:
+def _calls_for_name(said: object, instruction: Instruction) -> bool:
     """Whether a message says no more than the name of what a rule wants: "pnpm!"."""
     names = re.findall(r"[\w.+-]+", said.lower()) if isinstance(said, str) else []
-    return bool(word.likes) and word.likes in names and len(names) <= BRIEF
+    return bool(instruction.likes) and instruction.likes in names and len(names) <= BRIEF
 
 
-def _is_broken(words: "tuple[Instruction, ...]", names: "set[str]", record: "Record") -> bool:
-    """Whether an action breaks one of the words that are a rule's."""
+def _is_broken(instructions: "tuple[Instruction, ...]", names: "set[str]", record: "Record") -> bool:
+    """Whether an action breaks one of the instructions that are a rule's."""
     noted = record.get("breaks")
     if noted and str(noted[0]) in names:
         return True
@@ -405,10 +409,10 @@ def _is_broken(words: "tuple[Instruction, ...]", names: "set[str]", record: "Rec
     target = record.get("target")
     if not tool or not isinstance(target, str):
         return False
-    rule = [word for word in words if word.at < 0 and word.id in names]
-    asked = [word for word in words if word.at >= 0]
-    breach = judge_call([*rule, *asked], read_call(tool, {argument: target}), "", lambda: ())
-    return breach is not None and breach.word.at < 0
+    rule = [instruction for instruction in instructions if instruction.at < 0 and instruction.id in names]
+    requests = [instruction for instruction in instructions if instruction.at >= 0]
+    breach = judge_call([*rule, *requests], read_call(tool, {argument: target}), "", lambda: ())
+    return breach is not None and breach.instruction.at < 0
 
 
 def _read_traces(folder: str) -> "tuple[list[list[Action]], list[Record], str, int]":

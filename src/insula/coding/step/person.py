@@ -14,7 +14,6 @@ PROMPT = "prompt"
 CORRECTION = "correction"
 INTERRUPT = "interrupt"
 REJECTION = "rejection"
-KINDS = (PROMPT, CORRECTION, INTERRUPT, REJECTION)
 """A correction is a prompt that was understood as one; a hook writes prompts, who has more time tells them apart."""
 
 LONGEST = 600
@@ -126,11 +125,3 @@ def _keep_name(match: "re.Match[str]") -> str:
 def dump_remark(remark: Remark, at: float, away: bool = False) -> "dict[str, object]":
     """The line of a trace: `{"e": "user", "at", "kind", "words"}`; `away` where nobody attends the session."""
     return {"e": "user", "at": at, **remark.as_dict(), **({"away": True} if away else {})}
-
-
-def load_remark(line: "dict[str, object]") -> Remark | None:
-    """The remark that a line of a trace holds; None where it holds none. A line of an older version is a prompt."""
-    kind, words, about = line.get("kind", PROMPT), line.get("words", ""), line.get("about", "")
-    if line.get("e") != "user" or kind not in KINDS or not isinstance(words, str) or not isinstance(about, str):
-        return None
-    return Remark(kind=str(kind), words=words, about=about)

@@ -134,8 +134,6 @@ NAMED = (
     ("install", INSTALL),
 )
 
-COMPILERS = frozenset("cargo go dotnet swift zig mix stack cabal sbt".split())
-"""Programs that compile all before they test it."""
 ALIASES = {"mvnw": "mvn", "gradlew": "gradle", "pip3": "pip", "nodejs": "node", "py": "python"}
 """Other names of the same program."""
 WRAPPERS = frozenset(

@@ -8,13 +8,13 @@ from insula.coding.step import goal as goals
 from insula.coding.step.action import EDIT, WINDOW, Action
 from insula.coding.step.command import COMMITS, PUSHES
 from insula.coding.step.goal import Goal
-from insula.coding.step.ladder import FLAG, MOST, Step, next_rung
+from insula.coding.step.instructions.instruction import ASKED as REQUEST
+from insula.coding.step.instructions.instruction import HERE, LIFT, RULE, STANDING, load_instructions
+from insula.coding.step.ladder import MOST, Step, next_rung
 from insula.coding.step.senses import CLIMBING, senses_after, senses_at_end, senses_before
 from insula.coding.step.senses.register import DEFAULT
 from insula.coding.step.state import KEYS, KNOWN, Carry, Reading, State, Wait, WatchedText
 from insula.coding.step.turn import close_turn, enter_turn
-from insula.coding.step.word.word import ASKED as REQUEST
-from insula.coding.step.word.word import HERE, LIFT, RULE, STANDING, load_words
 from insula.value import Value, is_list
 
 WATCH = 3
@@ -54,11 +54,6 @@ class Sensed(Value):
     def sense(self) -> str:
         """The sense that the text is of."""
         return self.said.sense if self.said else ""
-
-    @property
-    def is_impasse(self) -> bool:
-        """Whether the ladder has been climbed to its top just now."""
-        return self.rung == FLAG
 
 
 def sense_action(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
@@ -230,31 +225,33 @@ def hear_user(state: State, at: float, words: str = "") -> State:
         at: when; 0 where nobody attends.
         words: their own words.
     """
-    from insula.coding.step.word.extraction import hear_words as heard_in
+    from insula.coding.step.instructions.extraction import extract_instructions
 
-    return _take_words(state, at, heard_in(words) if words else ())
+    return _take_words(state, at, extract_instructions(words) if words else ())
 
 
 def _take_words(state: State, at: float, heard: "tuple[Instruction, ...]") -> State:
     """The state after a message of the user's in which they said these words."""
     turn = state.turn.number
     carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
-    return _merge_words(state, at, heard).replace(
+    return _merge_instructions(state, at, heard).replace(
         window=(), carry=carry, watch=None, wait=None, turn=close_turn(state.turn, ()), asked=_list_asked_acts(heard)
     )
 
 
-def _merge_words(state: State, at: float, heard: "tuple[Instruction, ...]") -> State:
+def _merge_instructions(state: State, at: float, heard: "tuple[Instruction, ...]") -> State:
     """The state with the ledger after these words."""
-    if not heard and not any(word.holds == HERE for word in state.words):
+    if not heard and not any(instruction.holds == HERE for instruction in state.words):
         return state
-    from insula.coding.step.word.ledger import merge_words
+    from insula.coding.step.instructions.ledger import merge_instructions
 
-    return state.replace(words=merge_words(state.words, heard, at))
+    return state.replace(words=merge_instructions(state.words, heard, at))
 
 
 def _list_asked_acts(heard: "tuple[Instruction, ...]") -> tuple[str, ...]:
-    return tuple(sorted({act for word in heard if word.kind in {REQUEST, LIFT} for act in word.acts}))
+    return tuple(
+        sorted({act for instruction in heard if instruction.kind in {REQUEST, LIFT} for act in instruction.acts})
+    )
 
 
 def forget_context(state: State) -> State:
@@ -363,20 +360,25 @@ _MORE = ("context", "context_window", "turn", "importers", "of_project")
 
 
 def _load_message(state: State, record: "Record") -> State:
-    at, heard = float(record.get("at", 0.0)), load_words(record.get("heard", ()))
+    at, heard = float(record.get("at", 0.0)), load_instructions(record.get("heard", ()))
     if record.get("kind", "prompt") in {"interrupt", "rejection"}:
-        return _merge_words(state, at, heard) if heard else state
+        return _merge_instructions(state, at, heard) if heard else state
     return _take_words(state, 0.0 if record.get("away") else at, heard)
 
 
 def _load_rules(state: State, record: "Record") -> State:
     """The state with what the rules in the user's own words say that the session was told."""
-    from insula.coding.step.word.extraction import hear_words as heard_in
+    from insula.coding.step.instructions.extraction import extract_instructions
 
     words = record.get("words", ())
     rules = [rule for rule in words if isinstance(rule, str)] if is_list(words) else []
-    heard = tuple(word.replace(holds=RULE) for rule in rules for word in heard_in(rule) if word.kind in STANDING)
-    return _merge_words(state, float(record.get("at", 0.0)), heard) if heard else state
+    heard = tuple(
+        instruction.replace(holds=RULE)
+        for rule in rules
+        for instruction in extract_instructions(rule)
+        if instruction.kind in STANDING
+    )
+    return _merge_instructions(state, float(record.get("at", 0.0)), heard) if heard else state
 
 
 def load_action(record: "Record") -> Action | None:
@@ -392,6 +394,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from insula.coding.step.word.word import Instruction
+    from insula.coding.step.instructions.instruction import Instruction
 
     Record = dict[str, Any]

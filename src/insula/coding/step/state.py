@@ -2,16 +2,16 @@
 
 from insula.coding.step.action import Action
 from insula.coding.step.goal import Goal
+from insula.coding.step.instructions.instruction import Instruction
 from insula.coding.step.ladder import Step
 from insula.coding.step.turn import ModelTurn
-from insula.coding.step.word.word import Instruction
 from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from insula.coding.step.word.acts import ActHistory
+    from insula.coding.step.instructions.acts import ActHistory
 
     Record = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """Against the user's words: a call that does what the user has ruled out in this session, or in a rule of theirs.
 
-What they rule out stands in the ledger of the session (`word/`). A hook judges a call with its arguments,
+What they rule out stands in the ledger of the session (`instructions/`). A hook judges a call with its arguments,
 and notes what it breaks; where only the action is at hand, its path, its programs and its acts are judged.
 """
 
@@ -28,14 +28,14 @@ foresee = feel
 
 
 def make_key(state: State, word: str) -> str:
-    """What a breach of a word is known by: once after each message of the user's is enough."""
+    """What a breach of an instruction is known by: once after each message of the user's is enough."""
     return f"word {word} {state.carry.user_turn}"
 
 
 def _find_breach(state: State, action: Action) -> tuple[str, ...]:
     if not state.words or action.kind not in {EDIT, EXECUTE}:
         return ()
-    from insula.coding.step.word.breach import find_breach
+    from insula.coding.step.instructions.breach import find_breach
 
     tool, given = (
         ("bash", {"command": action.target}) if action.kind == EXECUTE else ("edit", {"file_path": action.target})

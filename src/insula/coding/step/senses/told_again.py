@@ -1,10 +1,10 @@
 """Told again: after a compaction, and to a subagent, what the user has said in this session and not taken back.
 
-The text is `word/word.py`'s; here stands what every sense has, so that it can be switched and called wrong.
+The text is made by `instructions`; here stands what every sense has, so that it can be switched and called wrong.
 """
 
+from insula.coding.step.instructions.instruction import TOLD_AGAIN as NAME
 from insula.coding.step.state import Reading
-from insula.coding.step.word.word import TOLD_AGAIN as NAME
 
 __all__ = ["ADVICE", "CLIMBS", "LABEL", "NAME", "fact"]
 

@@ -18,24 +18,24 @@ def feel_end(state: State, said: str) -> Reading | None:
         state: when the agent stops; it holds what was done, where a hook has read it.
         said: its last words.
     """
-    if state.done is None or not said or not any(word.kind in {"request", "how"} for word in state.words):
+    if state.done is None or not said or not any(instruction.kind in {"request", "how"} for instruction in state.words):
         return None
-    from insula.coding.step.word.demands import ends_with_question, find_unmet, read_last_words
-    from insula.coding.step.word.word import screen_words
+    from insula.coding.step.instructions.demands import ends_with_question, find_unmet, read_last_words
+    from insula.coding.step.instructions.instruction import screen_words
 
     if ends_with_question(said):
         return None
     unmet = find_unmet(state.words, state.done, read_last_words(said))
-    words = screen_words(unmet.demand.word.said) if unmet else ""
+    words = screen_words(unmet.demand.instruction.said) if unmet else ""
     if unmet is None or not words:
         return None
     demand = unmet.demand
     return Reading(
         sense=NAME,
         count=1,
-        key=f"unmet {demand.word.id} {demand.what}",
+        key=f"unmet {demand.instruction.id} {demand.target}",
         form=unmet.why,
-        label=unmet.what,
+        label=unmet.missing,
         said=words,
         kind=demand.form,
     )

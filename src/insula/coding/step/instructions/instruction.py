@@ -1,4 +1,4 @@
-"""A word of the user's: something that they have said in a session, and what it names; the file of those that stand.
+"""An instruction of the user's, and what it names; the file of those that stand.
 
 The file lies beside the trace of the session, where each hook can read it, those of subagents too. What stands in it is
 told again after a compaction.
@@ -25,7 +25,7 @@ SPARED = "spared"
 STANDING = (BAN, ONLY, HOW)
 """What is told again."""
 SESSION, TASK, HERE, RULE = "session", "task", "here", "rule"
-"""How long a word holds: till the end, till another task begins, for this message, or as a rule of theirs."""
+"""How long an instruction holds: till the end, till another task begins, for this message, or as a rule of theirs."""
 
 
 class Instruction(Value):
@@ -54,7 +54,7 @@ class Instruction(Value):
     sure: bool = True
     """Of what takes something back and of a request: whether it surely does, and is one."""
     closes: bool = False
-    """Of the first word of a message: whether it begins with thanks, or says that the last task is done."""
+    """Of the first instruction of a message: whether it begins with thanks, or says that the last task is done."""
     likes: str = ""
     """The program that is wanted instead."""
 
@@ -71,13 +71,13 @@ class Instruction(Value):
         return hash_text(self.said, 8)
 
 
-def dump_words(words: "Iterable[Instruction]") -> "list[Record]":
+def dump_instructions(instructions: "Iterable[Instruction]") -> "list[Record]":
     """The ledger as JSON holds it."""
-    return [word.as_dict() for word in words]
+    return [instruction.as_dict() for instruction in instructions]
 
 
-def load_words(kept: object) -> "tuple[Instruction, ...]":
-    """The ledger that was dumped; what is no word is left out."""
+def load_instructions(kept: object) -> "tuple[Instruction, ...]":
+    """The ledger that was dumped; what is no instruction is left out."""
     instructions: list[Instruction] = []
     for fields in kept if is_list(kept) else ():
         try:
@@ -90,24 +90,26 @@ def load_words(kept: object) -> "tuple[Instruction, ...]":
 FILE = "words.json"
 
 
-def write_ledger(folder: str, words: "Sequence[Instruction]") -> None:
-    """Put the ledger in place of the one before; nothing where there never was a word.
+def write_ledger(folder: str, instructions: "Sequence[Instruction]") -> None:
+    """Put the ledger in place of the one before; nothing where there never was an instruction.
 
     Raises:
         OSError: it cannot be written.
     """
     path = f"{folder}/{FILE}"
-    if not words and not os.path.exists(path):
+    if not instructions and not os.path.exists(path):
         return
     temporary = f"{path}.{os.getpid()}"
-    data = json.dumps({"v": VERSION, "words": [word.as_dict() for word in words]}, separators=(",", ":"))
+    data = json.dumps(
+        {"v": VERSION, "words": [instruction.as_dict() for instruction in instructions]}, separators=(",", ":")
+    )
     with open(temporary, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)
     os.replace(temporary, path)
 
 
 def has_ledger(folder: str) -> bool:
-    """Whether the user of a session has said a word."""
+    """Whether the user of a session has given an instruction."""
     return os.path.exists(f"{folder}/{FILE}")
 
 
@@ -116,7 +118,7 @@ def read_ledger(folder: str) -> "tuple[Instruction, ...]":
     try:
         with open(f"{folder}/{FILE}", "rb") as file:
             kept = json.loads(file.read())
-        return load_words(kept["words"]) if kept["v"] == VERSION else ()
+        return load_instructions(kept["words"]) if kept["v"] == VERSION else ()
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return ()
 
@@ -127,14 +129,16 @@ TOLD_AGAIN = "told_again"
 LONGEST = 600
 """Characters of all that is told (P2)."""
 SHORT = 90
-"""Characters of a word where not all would fit otherwise."""
+"""Characters of an instruction where not all would fit otherwise."""
 AGAIN = "[insula] Your user said earlier in this session, and it still stands:"
 TO_OTHERS = "[insula] The user said in this session, and it holds for you, too:"
 
 
-def list_standing(words: "Sequence[Instruction]", opening: str = AGAIN) -> str:
+def list_standing(instructions: "Sequence[Instruction]", opening: str = AGAIN) -> str:
     """What stands, as a list of at most `LONGEST` characters, the newest where not all fits; empty for nothing."""
-    said = list(dict.fromkeys(screen_words(word.said) for word in words if is_standing(word)))
+    said = list(
+        dict.fromkeys(screen_words(instruction.said) for instruction in instructions if is_standing(instruction))
+    )
     said = [text for text in said if text]
     for most in (max(map(len, said), default=0), SHORT):
         lines = [f'- "{_cut_text(text, most)}"' for text in said]
@@ -145,9 +149,9 @@ def list_standing(words: "Sequence[Instruction]", opening: str = AGAIN) -> str:
     return ""
 
 
-def is_standing(word: Instruction) -> bool:
-    """Whether a word is one that is told again: what a rule says is told with the rules, what was of a moment never."""
-    return word.kind in STANDING and word.holds != RULE
+def is_standing(instruction: Instruction) -> bool:
+    """Whether it is one that is told again: what a rule says is told with the rules, what was of a moment never."""
+    return instruction.kind in STANDING and instruction.holds != RULE
 
 
 def screen_words(words: str) -> str:

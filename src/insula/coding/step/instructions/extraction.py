@@ -1,17 +1,15 @@
-"""What a message of the user's says, word by word: bans, ways, demands, and what it takes back.
+"""What instructions a message of the user's holds: bans, ways, demands, and what it takes back.
 
-What a word names decides what a call can be held against; where it names nothing that a call shows, it is only told
-again. Where an act of version control is named, its negation is told by the form of the clause.
+What an instruction names decides what a call can be held against; where it names nothing that a call shows, it is only
+told again. Where an act of version control is named, its negation is told by the form of the clause.
 """
 
 import re
 
 from insula.coding.step import programs
-from insula.coding.step.stop_words import DENIALS, LIGHT
-from insula.coding.step.word import heads
-from insula.coding.step.word.clauses import Clause, load_table, lower_text, split_clauses
-from insula.coding.step.word.mentions import Named, find_named
-from insula.coding.step.word.word import (
+from insula.coding.step.instructions import heads
+from insula.coding.step.instructions.clauses import Clause, load_table, lower_text, split_clauses
+from insula.coding.step.instructions.instruction import (
     ASKED,
     BAN,
     HERE,
@@ -26,6 +24,8 @@ from insula.coding.step.word.word import (
     TASK,
     Instruction,
 )
+from insula.coding.step.instructions.mentions import Named, find_named
+from insula.coding.step.stop_words import DENIALS, LIGHT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ _RULING = (*STANDING, MOMENT)
 BRIEF = 4
 """Words of "not npm", behind "use pnpm"."""
 SAID = 160
-"""Characters of a word that are kept."""
+"""Characters of an instruction that are kept."""
 
 
-def hear_words(message: str) -> "tuple[Instruction, ...]":
-    """What a message of the user's says, in order: bans, ways, demands, and what it takes back."""
+def extract_instructions(message: str) -> "tuple[Instruction, ...]":
+    """What instructions a message of the user's holds, in order: bans, ways, demands, and what it takes back."""
     instructions: list[Instruction] = []
     before: Instruction | None = None
     here: tuple[str, ...] = ()  # paths that a pronoun may mean: named in this sentence
@@ -64,24 +64,33 @@ def hear_words(message: str) -> "tuple[Instruction, ...]":
     for clause in split_clauses(message):
         if clause.sentence != sentence:
             sentence, above, here = clause.sentence, here, ()
-        word = _read_clause(clause, before)
-        if word is not None and word.kind == ASKED and supposed == clause.sentence:
-            word = word.replace(sure=False)  # "if you change the format, raise the version"
+        instruction = _read_clause(clause, before)
+        if instruction is not None and instruction.kind == ASKED and supposed == clause.sentence:
+            instruction = instruction.replace(sure=False)  # "if you change the format, raise the version"
         if any(re.search(load_table()[name], clause.text.lower()) for name in ("supposing", "pending")):
             supposed = clause.sentence
-        if word is not None and not word.paths and _is_rest(word, clause.text):
-            word = _narrow_scope(instructions.pop(), word) if instructions and before is not None else None
-        elif word is not None and word.kind == LIFT and before is not None and _belongs_to(word, before):
-            word = word.replace(sure=False)
-        elif word is not None and _points_back(word, clause):
-            word = word.replace(kind=BAN if word.kind == MOMENT else word.kind, paths=here or above)
-        if instructions and _is_meant(instructions[-1], clause, word):
+        if instruction is not None and not instruction.paths and _is_rest(instruction, clause.text):
+            instruction = (
+                _narrow_scope(instructions.pop(), instruction) if instructions and before is not None else None
+            )
+        elif (
+            instruction is not None
+            and instruction.kind == LIFT
+            and before is not None
+            and _belongs_to(instruction, before)
+        ):
+            instruction = instruction.replace(sure=False)
+        elif instruction is not None and _points_back(instruction, clause):
+            instruction = instruction.replace(
+                kind=BAN if instruction.kind == MOMENT else instruction.kind, paths=here or above
+            )
+        if instructions and _is_meant(instructions[-1], clause, instruction):
             instructions[-1] = instructions[-1].replace(paths=find_named(clause.text).paths)
             continue
-        if word is not None:
-            instructions.append(word)
-        before = word
-        here = _list_spoken_of(clause, word, here)
+        if instruction is not None:
+            instructions.append(instruction)
+        before = instruction
+        here = _list_spoken_of(clause, instruction, here)
     if instructions and re.search(load_table()["closes"], message[:SAID].lower()):
         instructions[0] = instructions[0].replace(closes=True)
     return tuple(instructions)
@@ -92,9 +101,9 @@ def _belongs_to(lift: Instruction, before: Instruction) -> bool:
     return before.kind == ASKED and before.said == lift.said and not (lift.paths or lift.programs or lift.acts)
 
 
-def _is_rest(word: Instruction, text: str) -> bool:
+def _is_rest(instruction: Instruction, text: str) -> bool:
     """Whether a clause says "nothing else" and no more."""
-    pattern = {ONLY: load_table()["rest"], BAN: load_table()["others"]}.get(word.kind)
+    pattern = {ONLY: load_table()["rest"], BAN: load_table()["others"]}.get(instruction.kind)
     return pattern is not None and re.search(pattern, text.lower()) is not None
 
 
@@ -107,7 +116,7 @@ def _narrow_scope(before: Instruction, rest: Instruction) -> Instruction:
     return before
 
 
-def _is_meant(ban: Instruction, clause: Clause, word: Instruction | None) -> bool:
+def _is_meant(ban: Instruction, clause: Clause, instruction: Instruction | None) -> bool:
     """Whether a clause says only which files the ban before it means: "the backend stays as it is, all of server/"."""
     if (
         ban.kind != BAN
@@ -119,7 +128,7 @@ def _is_meant(ban: Instruction, clause: Clause, word: Instruction | None) -> boo
         return False
     low = clause.text.lower()
     plain = not any(re.search(load_table()[name], low) for name in ("denies", "touches", "frees", "reads"))
-    return plain and (word is None or word.kind == HOW) and bool(find_named(clause.text).paths)
+    return plain and (instruction is None or instruction.kind == HOW) and bool(find_named(clause.text).paths)
 
 
 POINTING = 7
@@ -128,14 +137,20 @@ _WIDE_POINTING = 16
 """The same in characters, where no words are parted."""
 
 
-def _points_back(word: Instruction, clause: Clause) -> bool:
+def _points_back(instruction: Instruction, clause: Clause) -> bool:
     """Whether a clause rules out that something is changed which it names by a pronoun alone."""
-    if word.kind not in {BAN, MOMENT} or not (word.edits or word.deletes) or word.paths or word.code or word.acts:
+    if (
+        instruction.kind not in {BAN, MOMENT}
+        or not (instruction.edits or instruction.deletes)
+        or instruction.paths
+        or instruction.code
+        or instruction.acts
+    ):
         return False
     low = clause.text.lower()
     if re.search(heads.WIDE, low):
         return len(low) <= _WIDE_POINTING
-    bare = not set(word.words) - set(load_table()["generic"])  # "hands off"
+    bare = not set(instruction.words) - set(load_table()["generic"])  # "hands off"
     return len(low.split()) <= POINTING and (bare or re.search(load_table()["pronouns"], low) is not None)
 
 
@@ -143,12 +158,16 @@ _IDENTIFIER = r"(?<![\w/.`])[a-z]+(?:_[a-z]+)+(?![\w(])"
 """A name that no prose has: of "third_party is vendored, hands off" it is the folder."""
 
 
-def _list_spoken_of(clause: Clause, word: Instruction | None, before: tuple[str, ...]) -> tuple[str, ...]:
+def _list_spoken_of(clause: Clause, instruction: Instruction | None, before: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that a pronoun in the next clause means: those named last, unless they are to be changed."""
     paths = find_named(clause.text).paths or tuple(re.findall(_IDENTIFIER, clause.text))
     if not paths:
         return before
-    asked = word is not None and word.kind == ASKED and not re.search(load_table()["reads"], clause.text.lower())
+    asked = (
+        instruction is not None
+        and instruction.kind == ASKED
+        and not re.search(load_table()["reads"], clause.text.lower())
+    )
     return () if asked else paths
 
 
@@ -168,7 +187,7 @@ def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | No
     formed = _read_form(clause, before, named, kind, chance, is_aside)
     if formed is not None:
         return formed
-    if clause.joined and before is not None and _continues_word(before.kind, kind, chance, low, named):
+    if clause.joined and before is not None and _continues_instruction(before.kind, kind, chance, low, named):
         kind, chance = before.kind, 1.0 if before.sure else chance
     elif _is_listed(clause, before, low):
         kind, chance = ASKED, 1.0
@@ -176,10 +195,12 @@ def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | No
         return _read_doubtful(clause, low, named)
     elif kind == MOMENT and _may_ask(low, named):
         kind, chance = ASKED, 0.0
-    word = _make_word(kind, clause, low, named)
-    if kind == BAN and (_tells_of_program(word) or (chance < UNNAMED and not lasts and not _names_something(word))):
+    instruction = _make_instruction(kind, clause, low, named)
+    if kind == BAN and (
+        _tells_of_program(instruction) or (chance < UNNAMED and not lasts and not _names_something(instruction))
+    ):
         return None
-    return word.replace(sure=chance >= DEMANDED and not clause.asks) if kind == ASKED else word
+    return instruction.replace(sure=chance >= DEMANDED and not clause.asks) if kind == ASKED else instruction
 
 
 def _read_form(
@@ -190,10 +211,10 @@ def _read_form(
     if named.paths and re.match(rf"\W*(?:{load_table()['except']})", low):
         ahead = clause.sentence[: max(0, clause.sentence.find(clause.text))].lower()
         if (before is not None and before.kind == BAN) or re.search(load_table()["denies"], ahead):
-            return _make_word(LIFT, clause, low, named)
+            return _make_instruction(LIFT, clause, low, named)
     open_to_form = (kind not in STANDING or chance < SURE[kind]) and not is_aside and not clause.asks
     if open_to_form and any(_is_ruled_out(act, low) for act in list_denied(low)) and _may_rule(clause.text):
-        return _make_word(BAN, clause, low, named)
+        return _make_instruction(BAN, clause, low, named)
     certain = kind == ASKED and chance >= CERTAIN
     if (
         kind != LIFT
@@ -201,9 +222,9 @@ def _read_form(
         and (kind not in _RULING or re.search(load_table()["ended"], low))
         and _frees_act(low)
     ):
-        return _make_word(LIFT, clause, low, named).replace(sure=False)
+        return _make_instruction(LIFT, clause, low, named).replace(sure=False)
     if named.unwanted and len(low.split()) <= BRIEF and before is not None and (before.likes or before.programs):
-        return _make_word(BAN, clause, low, named)
+        return _make_instruction(BAN, clause, low, named)
     return None
 
 
@@ -217,18 +238,26 @@ def _read_doubtful(clause: Clause, low: str, named: Named) -> Instruction | None
     """What a clause may do that surely means nothing: spare something, or ask for an act."""
     checks = any(" " in name or programs.PROGRAMS.get(name) in programs.PROVING for name in named.wanted)
     if checks and re.search(load_table()["ending"], low):
-        return _make_word(ASKED, clause, low, named)  # "`mix format --check` at the end, always"
+        return _make_instruction(ASKED, clause, low, named)  # "`mix format --check` at the end, always"
     needless = len(low.split()) <= BRIEF + 1 and re.search(load_table()["denies"], low)
     if needless or (re.search(load_table()["spares"], low) and len(low) < SAID):
-        return _make_word(SPARED, clause, low, named)
-    return _make_word(ASKED, clause, low, named).replace(sure=False) if _may_ask(low, named) else None
+        return _make_instruction(SPARED, clause, low, named)
+    return _make_instruction(ASKED, clause, low, named).replace(sure=False) if _may_ask(low, named) else None
 
 
-def _names_something(word: Instruction) -> bool:
+def _names_something(instruction: Instruction) -> bool:
     """Whether a ban says of an agent's own acts what is ruled out, and not of the program that it writes."""
-    low = word.clause.lower()
+    low = instruction.clause.lower()
     does = any(re.search(load_table()[name], low) for name in ("uses", "runs"))
-    return bool(word.paths or word.programs or word.acts or word.code or word.edits or word.deletes or does)
+    return bool(
+        instruction.paths
+        or instruction.programs
+        or instruction.acts
+        or instruction.code
+        or instruction.edits
+        or instruction.deletes
+        or does
+    )
 
 
 def _is_lasting(low: str) -> bool:
@@ -237,22 +266,22 @@ def _is_lasting(low: str) -> bool:
     return any(not re.search(load_table()["denies"], text) for text in matches)
 
 
-def _tells_of_program(word: Instruction) -> bool:
+def _tells_of_program(instruction: Instruction) -> bool:
     """Whether a ban says what a program must not do: "guests must not see prices", and not "prod must not be changed".
 
     A modal verb with a noun before it; what is named as a path, a program or an act is meant for the agent.
     """
-    if word.paths or word.programs or word.acts or word.code:
+    if instruction.paths or instruction.programs or instruction.acts or instruction.code:
         return False
-    low = lower_text(word.clause)
+    low = lower_text(instruction.clause)
     modal = re.search(_MODAL, low)
     if modal is None:
         return False
     if modal["wide"]:
-        return not (word.edits or word.deletes)
+        return not (instruction.edits or instruction.deletes)
     if all(map(_is_small, re.findall(_LATIN, low[: modal.start()]))):  # "you must not …"
         return False
-    return not ((word.edits or word.deletes) and re.search(_PASSIVE, low[modal.end() :]))
+    return not ((instruction.edits or instruction.deletes) and re.search(_PASSIVE, low[modal.end() :]))
 
 
 _MODAL = (
@@ -340,7 +369,7 @@ def _frees_act(low: str) -> bool:
     return re.search(words["frees"], low) is not None and re.search(words["denies"], low) is None
 
 
-def _continues_word(before: str, kind: str, chance: float, low: str, named: Named) -> bool:
+def _continues_instruction(before: str, kind: str, chance: float, low: str, named: Named) -> bool:
     """Whether a clause behind "and" or "or" has no verb of its own: it names one more thing of the same."""
     if not (before in STANDING or (before == ASKED and re.search(load_table()["denies"], low) is None)):
         return False
@@ -352,7 +381,7 @@ def _continues_word(before: str, kind: str, chance: float, low: str, named: Name
     )
 
 
-def _make_word(kind: str, clause: Clause, low: str, named: Named) -> Instruction:
+def _make_instruction(kind: str, clause: Clause, low: str, named: Named) -> Instruction:
     holds = TASK if re.search(load_table()["task"], clause.sentence.lower()) else SESSION
     acts = tuple(act for act in named.acts if kind not in STANDING or _is_ruled_out(act, low))
     touches = bool(re.search(load_table()["touches"], low))

@@ -8,8 +8,8 @@ import re
 
 from insula.coding.step import programs, trace
 from insula.coding.step.action import EDIT, EXECUTE, OTHER, READ
+from insula.coding.step.instructions.commands import Ran, list_commands
 from insula.coding.step.project import is_code
-from insula.coding.step.word.commands import Ran, list_commands
 from insula.value import Value
 
 TYPE_CHECKING = False

@@ -1,7 +1,7 @@
-"""Whether a call breaks a word of the user's: by the paths that it writes, what it runs, and what it puts into a file.
+"""Whether a call breaks an instruction of the user's: by the paths that it writes, what it runs, what it writes.
 
-Only what is certain is a breach: where a word names nothing that the call shows, or a request of theirs names the same
-file, there is none.
+Only what is certain is a breach: where an instruction names nothing that the call shows, or a request of theirs names
+the same file, there is none.
 """
 
 import os
@@ -19,13 +19,13 @@ from insula.coding.step.command import (
     parse_command,
 )
 from insula.coding.step.fingerprint import EDITS, EXECUTES, NEW, OLD, PATHS
+from insula.coding.step.instructions import heads
+from insula.coding.step.instructions.clauses import load_table
+from insula.coding.step.instructions.commands import Ran, list_commands
+from insula.coding.step.instructions.instruction import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Instruction, screen_words
+from insula.coding.step.instructions.mentions import is_literal
 from insula.coding.step.project import is_code
 from insula.coding.step.stop_words import DENIALS
-from insula.coding.step.word import heads
-from insula.coding.step.word.clauses import load_table
-from insula.coding.step.word.commands import Ran, list_commands
-from insula.coding.step.word.mentions import is_literal
-from insula.coding.step.word.word import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Instruction, screen_words
 from insula.foreign import real_path
 from insula.value import Value, is_list, is_object
 
@@ -63,10 +63,10 @@ class CallEffects(Value):
 
 
 class Breach(Value):
-    """A word of the user's, and what of a call breaks it."""
+    """An instruction of the user's, and what of a call breaks it."""
 
-    word: Instruction
-    what: str
+    instruction: Instruction
+    target: str
     """The path, or the command."""
     how: str = "edits"
     """`edits`, `deletes`, `runs` or `writes`."""
@@ -136,86 +136,101 @@ def _read_patch(patch: str) -> CallEffects:
 
 
 def judge_call(
-    words: "Sequence[Instruction]", call: CallEffects, cwd: str, seen: "Callable[[], Iterable[str]]"
+    instructions: "Sequence[Instruction]", call: CallEffects, cwd: str, seen: "Callable[[], Iterable[str]]"
 ) -> Breach | None:
-    """The first of the words that a call breaks for certain, the newest first.
+    """The first of the instructions that a call breaks for certain, the newest first.
 
     Args:
         words: what stands.
         call: what is done, or about to be.
         cwd: the folder that the host works in.
-        seen: paths that the session has met, asked for where a word names a part of the project by its name alone.
+        seen: paths that the session has met, asked for where an instruction names a part of the project by name alone.
     """
     if not (call.paths or call.deleted or call.runs):
         return None
-    asked = [word for word in words if word.kind in {ASKED, LIFT}]
-    for word in reversed(words):
-        if word.kind in {BAN, HOW, MOMENT} and (breach := _find_broken(word, call, cwd, asked)) is not None:
+    requests = [instruction for instruction in instructions if instruction.kind in {ASKED, LIFT}]
+    for instruction in reversed(instructions):
+        if (
+            instruction.kind in {BAN, HOW, MOMENT}
+            and (breach := _find_broken(instruction, call, cwd, requests)) is not None
+        ):
             return breach
-    only = [word for word in words if word.kind == ONLY and (word.paths or len(_list_telling(word)) <= MOST_WORDS)]
-    return _find_outside(only, call, cwd, asked, seen) if only else None
+    limits = [
+        instruction
+        for instruction in instructions
+        if instruction.kind == ONLY and (instruction.paths or len(_list_telling(instruction)) <= MOST_WORDS)
+    ]
+    return _find_outside(limits, call, cwd, requests, seen) if limits else None
 
 
 def find_breach(
-    words: "Sequence[Instruction]", tool: str, given: object, cwd: str, seen: "Callable[[], Iterable[str]]"
+    instructions: "Sequence[Instruction]", tool: str, given: object, cwd: str, seen: "Callable[[], Iterable[str]]"
 ) -> tuple[str, ...]:
-    """What a call breaks, as an action keeps it: id of the word, the word, how, and what; empty for nothing."""
+    """What a call breaks, as an action keeps it: id of the instruction, its words, how, and what; empty for nothing."""
     call = read_call(tool, given)
-    breach = judge_call(words, call, cwd, seen)
+    breach = judge_call(instructions, call, cwd, seen)
     if breach is None:
         return ()
-    said, target = screen_words(breach.word.said), _name_breach(breach, call)
-    return (breach.word.id, said, breach.how, target) if said and target else ()
+    said, target = screen_words(breach.instruction.said), _name_breach(breach, call)
+    return (breach.instruction.id, said, breach.how, target) if said and target else ()
 
 
 def _name_breach(breach: Breach, call: CallEffects) -> str:
-    """What breaks a word, in plain characters: of what is written its names, else the file that it is written to."""
+    """What breaks an instruction, in plain characters: of what is written its names, else the file it is written to."""
     from insula.coding.step.command import make_label
 
     if breach.how == "runs":
-        return breach.what
+        return breach.target
     if breach.how == "writes":
-        return make_label(tuple(re.split(r"[^\w./:@+=~-]+", breach.what))) or make_label(call.paths[:1])
-    return make_label((breach.what,))
+        return make_label(tuple(re.split(r"[^\w./:@+=~-]+", breach.target))) or make_label(call.paths[:1])
+    return make_label((breach.target,))
 
 
-def _find_broken(word: Instruction, call: CallEffects, cwd: str, asked: "list[Instruction]") -> Breach | None:
-    run = _find_banned_run(word, call, asked)
+def _find_broken(instruction: Instruction, call: CallEffects, cwd: str, requests: "list[Instruction]") -> Breach | None:
+    run = _find_banned_run(instruction, call, requests)
     if run:
-        return Breach(word=word, what=run, how="runs")
-    if word.kind == HOW and not word.edits:
+        return Breach(instruction=instruction, target=run, how="runs")
+    if instruction.kind == HOW and not instruction.edits:
         return None
     for path in call.paths:
         inside = make_relative(path, cwd)
-        if _forbids_edit(word, inside, cwd) and not _is_wanted(word, inside, asked):
-            return Breach(word=word, what=inside)
+        if _forbids_edit(instruction, inside, cwd) and not _is_wanted(instruction, inside, requests):
+            return Breach(instruction=instruction, target=inside)
     for path in call.deleted:
         inside = make_relative(path, cwd)
-        if (word.edits or word.deletes) and _names_file(word, inside, cwd) and not _is_wanted(word, inside, asked):
-            return Breach(word=word, what=inside, how="deletes")
-    if word.kind == BAN and word.deletes and (broken := _find_deletion(word, call)):
-        return Breach(word=word, what=broken, how="runs")
-    if word.kind == BAN and call.new and (broken := _find_written(word, call)):
-        return Breach(word=word, what=broken, how="writes")
+        if (
+            (instruction.edits or instruction.deletes)
+            and _names_file(instruction, inside, cwd)
+            and not _is_wanted(instruction, inside, requests)
+        ):
+            return Breach(instruction=instruction, target=inside, how="deletes")
+    if instruction.kind == BAN and instruction.deletes and (broken := _find_deletion(instruction, call)):
+        return Breach(instruction=instruction, target=broken, how="runs")
+    if instruction.kind == BAN and call.new and (broken := _find_written(instruction, call)):
+        return Breach(instruction=instruction, target=broken, how="writes")
     return None
 
 
 _DELETING = frozenset("rm delete destroy drop prune remove del rmdir purge truncate unlink -D --delete".split())
 
 
-def _find_deletion(word: Instruction, call: CallEffects) -> str:
-    """The command that deletes what a word rules out to be deleted: what it names, or anything at all."""
+def _find_deletion(instruction: Instruction, call: CallEffects) -> str:
+    """The command that deletes what an instruction rules out to be deleted: what it names, or anything at all."""
     for run in call.runs:
         if not _DELETING & set(run.words) or (run.program in {"git"} and run.sub in {"add", "commit", "remote"}):
             continue
         if any(path.startswith(_SCRATCH) for path in run.deletes):
             continue
         low = {part for each in run.words for part in split_words(each)}
-        tests = re.search(load_table()["tests"], word.clause.lower()) and any(map(is_test, run.deletes))
+        tests = re.search(load_table()["tests"], instruction.clause.lower()) and any(map(is_test, run.deletes))
         if (
             tests
-            or _list_telling(word) & low
-            or (re.search(load_table()["anything"], word.clause.lower()) and run.deletes and not word.paths)
+            or _list_telling(instruction) & low
+            or (
+                re.search(load_table()["anything"], instruction.clause.lower())
+                and run.deletes
+                and not instruction.paths
+            )
         ):
             return run.display_text
     return ""
@@ -237,34 +252,36 @@ def make_relative(path: str, cwd: str) -> str:
     return plain
 
 
-def _forbids_edit(word: Instruction, path: str, cwd: str) -> bool:
-    if word.kind == MOMENT:
-        low = word.clause.lower()
+def _forbids_edit(instruction: Instruction, path: str, cwd: str) -> bool:
+    if instruction.kind == MOMENT:
+        low = instruction.clause.lower()
         stops = not DENIALS.isdisjoint(re.findall(r"[\w'’]+", low)) or re.search("[不别無ないな]", low)
-        of_code = re.search(load_table()["coding"], low) or (word.edits and re.search(load_table()["code"], low))
-        return bool(stops and of_code and not word.paths and _is_inside(path))
-    return word.edits and _names_file(word, path, cwd)
+        of_code = re.search(load_table()["coding"], low) or (instruction.edits and re.search(load_table()["code"], low))
+        return bool(stops and of_code and not instruction.paths and _is_inside(path))
+    return instruction.edits and _names_file(instruction, path, cwd)
 
 
-def _names_file(word: Instruction, path: str, cwd: str) -> bool:
-    """Whether a word names a file: by a path, or a part of the project that the path has for a name."""
-    if word.paths:
-        return any(covers_path(make_relative(own, cwd), path) for own in word.paths)
-    telling = _list_telling(word)
+def _names_file(instruction: Instruction, path: str, cwd: str) -> bool:
+    """Whether an instruction names a file: by a path, or a part of the project that the path has for a name."""
+    if instruction.paths:
+        return any(covers_path(make_relative(own, cwd), path) for own in instruction.paths)
+    telling = _list_telling(instruction)
     return (
-        word.kind == BAN
-        and not word.acts
-        and not word.code
+        instruction.kind == BAN
+        and not instruction.acts
+        and not instruction.code
         and 0 < len(telling) <= MOST_WORDS
         and bool(telling & split_words(path))
         and all(map(heads.is_form_word, telling - split_words(path)))
     )
 
 
-def _list_telling(word: Instruction) -> "set[str]":
+def _list_telling(instruction: Instruction) -> "set[str]":
     """The words that may name a part of the project."""
     table = load_table()
-    said_of = (each for each in word.words if not any(re.fullmatch(table[name], each) for name in ("touches", "only")))
+    said_of = (
+        each for each in instruction.words if not any(re.fullmatch(table[name], each) for name in ("touches", "only"))
+    )
     return set(said_of) - set(table["generic"])
 
 
@@ -316,50 +333,54 @@ def _is_inside(path: str) -> bool:
     return not f"/{path}".startswith(_SCRATCH) and not any(plan in f"/{path}" for plan in _PLANS)
 
 
-def _is_wanted(word: Instruction, path: str, asked: "list[Instruction]") -> bool:
+def _is_wanted(instruction: Instruction, path: str, requests: "list[Instruction]") -> bool:
     """Whether the user has asked for this very file since."""
     return any(
-        (request.at > word.at or (request.kind == LIFT and request.at == word.at))
+        (request.at > instruction.at or (request.kind == LIFT and request.at == instruction.at))
         and any(covers_path(own, path) for own in request.paths)
-        for request in asked
+        for request in requests
     )
 
 
 def _find_outside(
-    only: "list[Instruction]",
+    limits: "list[Instruction]",
     call: CallEffects,
     cwd: str,
-    asked: "list[Instruction]",
+    requests: "list[Instruction]",
     seen: "Callable[[], Iterable[str]]",
 ) -> Breach | None:
     """The write that lies outside what alone may be changed."""
     outside = [
         path for path in (make_relative(given, cwd) for given in (*call.paths, *call.deleted)) if _is_inside(path)
     ]
-    outside = [path for path in outside if not any(_allows_path(word, path) for word in only)]
-    since = [request for request in asked if request.at >= only[-1].at]
-    if not outside or any(_asks_for(request, path, only[-1]) for request in since for path in outside):
+    outside = [path for path in outside if not any(_allows_path(instruction, path) for instruction in limits)]
+    since = [request for request in requests if request.at >= limits[-1].at]
+    if not outside or any(_asks_for(request, path, limits[-1]) for request in since for path in outside):
         return None
-    if not any(word.paths for word in only):  # a part by its name alone: it must be the name of something here
-        names = {name for word in only for name in _list_telling(word)}
+    if not any(
+        instruction.paths for instruction in limits
+    ):  # a part by its name alone: it must be the name of something here
+        names = {name for instruction in limits for name in _list_telling(instruction)}
         if not any(names & split_words(make_relative(path, cwd)) for path in seen()):
             return None
-    return Breach(word=only[-1], what=outside[0])
+    return Breach(instruction=limits[-1], target=outside[0])
 
 
-def _allows_path(word: Instruction, path: str) -> bool:
-    return any(covers_path(own, path) for own in word.paths) or bool(_list_telling(word) & split_words(path))
+def _allows_path(instruction: Instruction, path: str) -> bool:
+    return any(covers_path(own, path) for own in instruction.paths) or bool(
+        _list_telling(instruction) & split_words(path)
+    )
 
 
-def _asks_for(asked: Instruction, path: str, only: Instruction) -> bool:
+def _asks_for(request: Instruction, path: str, limit: Instruction) -> bool:
     """Whether a request of the user's is for a file: by its path, its kind or its name.
 
     What was asked for in the same message as where alone to work is asked for there.
     """
-    low, name = asked.said.lower(), path.lower()
-    if any(covers_path(own, path) for own in asked.paths):
+    low, name = request.said.lower(), path.lower()
+    if any(covers_path(own, path) for own in request.paths):
         return True
-    if not (only.paths and asked.at == only.at) and set(asked.words) & split_words(path):
+    if not (limit.paths and request.at == limit.at) and set(request.words) & split_words(path):
         return True
     if re.search(r"test|spec", name) and re.search(load_table()["tests"], low):
         return True
@@ -382,29 +403,36 @@ _ACTS = {
 """What of a command does an act; of the others the act has its own name."""
 
 
-def _find_banned_run(word: Instruction, call: CallEffects, asked: "list[Instruction]") -> str:
-    if _is_conditional(word):
+def _find_banned_run(instruction: Instruction, call: CallEffects, requests: "list[Instruction]") -> str:
+    if _is_conditional(instruction):
         return ""
     for run in call.runs:
-        if any(run.is_of(program) for program in word.programs):
+        if any(run.is_of(program) for program in instruction.programs):
             return run.display_text
-        if word.kind == HOW and word.likes and not word.programs and _is_rival(word.likes, run):
+        if (
+            instruction.kind == HOW
+            and instruction.likes
+            and not instruction.programs
+            and _is_rival(instruction.likes, run)
+        ):
             return run.display_text
-    if word.kind == BAN and (run_text := _find_named(word, call)):
+    if instruction.kind == BAN and (run_text := _find_named(instruction, call)):
         return run_text
-    for act in word.acts if word.kind == BAN else ():
+    for act in instruction.acts if instruction.kind == BAN else ():
         if act == "delete":
-            if DELETES in call.acts and any(_is_inside(path) for path in call.deleted) and not word.paths:
+            if DELETES in call.acts and any(_is_inside(path) for path in call.deleted) and not instruction.paths:
                 return _show_act(call, DELETES)
         elif act == "install":
-            named_since = {name for run in asked if run.at > word.at for name in run.words}
+            named_since = {name for run in requests if run.at > instruction.at for name in run.words}
             added = next(
                 (run for run in call.runs if run.adds and not named_since & split_words(" ".join(run.words))),
                 None,
             )
             if added is not None:
                 return added.display_text
-        elif _ACTS.get(act, {act}) & set(call.acts) and (not word.places or set(word.places) & _list_targets(call)):
+        elif _ACTS.get(act, {act}) & set(call.acts) and (
+            not instruction.places or set(instruction.places) & _list_targets(call)
+        ):
             return _show_act(call, act)
     return ""
 
@@ -413,29 +441,34 @@ _LEAST = 3
 """Letters of a word that a command may be known by."""
 
 
-def can_be_judged(word: Instruction) -> bool:
-    """Whether a call can show that a word is broken: it names paths, programs, acts, or a command by its words."""
-    if word.kind not in {BAN, HOW, ONLY} or _is_conditional(word):
+def can_be_judged(instruction: Instruction) -> bool:
+    """Whether a call can show that it is broken: it names paths, programs, acts, or a command by its words."""
+    if instruction.kind not in {BAN, HOW, ONLY} or _is_conditional(instruction):
         return False
-    files = word.paths and (word.edits or word.deletes)
-    rivals = word.likes and any(word.likes in family for family in _FAMILIES)
-    return bool(word.programs or files or rivals or (word.kind == BAN and (word.acts or _list_command_names(word))))
+    files = instruction.paths and (instruction.edits or instruction.deletes)
+    rivals = instruction.likes and any(instruction.likes in family for family in _FAMILIES)
+    return bool(
+        instruction.programs
+        or files
+        or rivals
+        or (instruction.kind == BAN and (instruction.acts or _list_command_names(instruction)))
+    )
 
 
-def _list_command_names(word: Instruction) -> "set[str]":
+def _list_command_names(instruction: Instruction) -> "set[str]":
     """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise."""
-    low = word.clause.lower()
-    if word.paths or word.programs or word.code or word.edits or word.acts:
+    low = instruction.clause.lower()
+    if instruction.paths or instruction.programs or instruction.code or instruction.edits or instruction.acts:
         return set()
     if not re.search(load_table()["uses"], low) and not re.search(load_table()["runs"], low):
         return set()
-    telling = {name for name in _list_telling(word) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
-    return telling if len(telling) <= MOST_WORDS and telling >= _list_telling(word) - _PLAIN_WORDS else set()
+    telling = {name for name in _list_telling(instruction) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
+    return telling if len(telling) <= MOST_WORDS and telling >= _list_telling(instruction) - _PLAIN_WORDS else set()
 
 
-def _find_named(word: Instruction, call: CallEffects) -> str:
+def _find_named(instruction: Instruction, call: CallEffects) -> str:
     """The command that has all the telling words of a ban in it: "don't run the e2e tests" and `npm run e2e`."""
-    telling = _list_command_names(word)
+    telling = _list_command_names(instruction)
     if not telling:
         return ""
     return next(
@@ -451,8 +484,8 @@ _PLAIN_WORDS = frozenset(
 )
 
 
-def _is_conditional(word: Instruction) -> bool:
-    low = word.clause.lower()
+def _is_conditional(instruction: Instruction) -> bool:
+    low = instruction.clause.lower()
     return bool(re.search(load_table()["conditions"], low)) and not re.search(load_table()["asking"], low)
 
 
@@ -509,28 +542,28 @@ _MANIFESTS = {
 _REQUIREMENT = r"^[A-Za-z][\w.-]*(?:\[[\w,]+\])?\s*(?:[=<>~!]=\s*[\d.*]+|$)"
 
 
-def _find_written(word: Instruction, call: CallEffects) -> str:
-    """What a write brings in that a word rules out."""
-    if "install" in word.acts and (text := _find_dependency(call)):
+def _find_written(instruction: Instruction, call: CallEffects) -> str:
+    """What a write brings in that an instruction rules out."""
+    if "install" in instruction.acts and (text := _find_dependency(call)):
         return text
-    if _MOCKS.search(word.clause.lower()) and (text := _find_brought_in(_MOCK, call)):
+    if _MOCKS.search(instruction.clause.lower()) and (text := _find_brought_in(_MOCK, call)):
         return text
-    if word.paths or word.edits or not _is_short(word):
+    if instruction.paths or instruction.edits or not _is_short(instruction):
         return ""
     code_file = any(is_code(path) for path in call.paths)
-    low = word.clause.lower()
+    low = instruction.clause.lower()
     if code_file and re.search(load_table()["comments"], low) and (text := _find_brought_in(_COMMENT, call)):
         return text
     if re.search(load_table()["emojis"], low) and (
         text := _find_brought_in("[\U0001f300-\U0001faff\u2600-\u27bf]", call)
     ):
         return text
-    if code_file and (text := _find_words(_list_telling(word), call)):
+    if code_file and (text := _find_words(_list_telling(instruction), call)):
         return text
-    for code in word.code:
+    for code in instruction.code:
         if text := _find_brought_in(_make_code_pattern(code), call):
             return text
-    for name in word.words:
+    for name in instruction.words:
         if name.isascii() and (text := _find_brought_in(_make_import_pattern(name), call)):
             return text
     return ""
@@ -544,8 +577,8 @@ _KEYWORDS = frozenset(
 )
 
 
-def _is_short(word: Instruction) -> bool:
-    return len(_list_telling(word)) <= MOST_WORDS + 1
+def _is_short(instruction: Instruction) -> bool:
+    return len(_list_telling(instruction)) <= MOST_WORDS + 1
 
 
 def _find_words(telling: "set[str]", call: CallEffects) -> str:

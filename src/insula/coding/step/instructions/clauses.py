@@ -7,8 +7,8 @@ import json
 import os
 import re
 
+from insula.coding.step.instructions import heads
 from insula.coding.step.person import is_of_host, strip_pasted
-from insula.coding.step.word import heads
 from insula.redaction import redact
 from insula.value import Value
 

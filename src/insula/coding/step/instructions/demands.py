@@ -8,16 +8,16 @@ import re
 
 from insula.coding.step import programs
 from insula.coding.step.command import COMMITS, FORCES, PUSHES
+from insula.coding.step.instructions import acts as acted
+from insula.coding.step.instructions import heads
+from insula.coding.step.instructions.acts import ALL_KINDS, CHECK_NAMES, Act, ActHistory
+from insula.coding.step.instructions.breach import covers_path, is_test
+from insula.coding.step.instructions.clauses import load_table, lower_text
+from insula.coding.step.instructions.extraction import names_nothing
+from insula.coding.step.instructions.instruction import ASKED as REQUEST
+from insula.coding.step.instructions.instruction import BAN, HOW, Instruction
 from insula.coding.step.shell import name_program
 from insula.coding.step.stop_words import LIGHT
-from insula.coding.step.word import acts as acted
-from insula.coding.step.word import heads
-from insula.coding.step.word.acts import ALL_KINDS, CHECK_NAMES, Act, ActHistory
-from insula.coding.step.word.breach import covers_path, is_test
-from insula.coding.step.word.clauses import load_table, lower_text
-from insula.coding.step.word.extraction import names_nothing
-from insula.coding.step.word.word import ASKED as REQUEST
-from insula.coding.step.word.word import BAN, HOW, Instruction
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -38,8 +38,8 @@ NEVER, RED, STALE, UNTOUCHED = "never", "red", "stale", "untouched"
 class Demand(Value):
     """Something that a request demands, in a form that acts can meet."""
 
-    word: Instruction
-    what: str
+    instruction: Instruction
+    target: str
     """The command, the kind of check, or the file."""
     form: str
     """`command`, `check`, `file`, `test` or `act`."""
@@ -51,32 +51,34 @@ class Unmet(Value):
     demand: Demand
     why: str
     """`never`, `red`, `stale` or `untouched`."""
-    what: str
+    missing: str
     """What is missing, or the command that came out red."""
 
 
-def list_demands(word: Instruction) -> "list[Demand]":
-    """What a word of the user's demands that acts can show."""
-    low = lower_text(word.clause)
+def list_demands(instruction: Instruction) -> "list[Demand]":
+    """What an instruction of the user's demands that acts can show."""
+    low = lower_text(instruction.clause)
     if (
-        word.kind not in {REQUEST, HOW}
-        or not word.sure
+        instruction.kind not in {REQUEST, HOW}
+        or not instruction.sure
         or len(low) > LONGEST
         or re.search(load_table()["pending"], low)
     ):
         return []
-    if word.said.rstrip(" \"')").endswith(("?", "？")) and word.acts:
+    if instruction.said.rstrip(" \"')").endswith(("?", "？")) and instruction.acts:
         return []
-    chances = heads.score_clause("demand", word.clause)
+    chances = heads.score_clause("demand", instruction.clause)
     kind = max(chances, key=lambda name: chances[name])
-    at_end = _is_last(low) or _is_last(word.said)
-    if any(" " in name for name in _list_named_checks(word)) and (chances["run"] >= HALF or at_end):
+    at_end = _is_last(low) or _is_last(instruction.said)
+    if any(" " in name for name in _list_named_checks(instruction)) and (chances["run"] >= HALF or at_end):
         kind = "run"
     elif chances[kind] < SURE_KIND or kind not in _FORMS:
         return []
-    if word.kind == HOW and not (kind == "run" and _is_last(low)):
+    if instruction.kind == HOW and not (kind == "run" and _is_last(low)):
         return []
-    return [Demand(word=word, what=target, form=form) for form, target in _FORMS[kind](word, low)[:2]]
+    return [
+        Demand(instruction=instruction, target=target, form=form) for form, target in _FORMS[kind](instruction, low)[:2]
+    ]
 
 
 _ACTS = {"commit": {COMMITS}, "push": {PUSHES, FORCES}, "pr": {"pr"}}
@@ -87,22 +89,24 @@ _FILES = (*programs.SETTINGS_FILES, ".md", ".mdx", ".rst", ".txt", ".adoc", ".cs
 Forms = list[tuple[str, str]]
 
 
-def _list_checks(word: Instruction, low: str) -> Forms:
+def _list_checks(instruction: Instruction, low: str) -> Forms:
     """The commands that a clause asks to run, else the kinds of check."""
     kinds = [kind for name, kind in _CHECKS.items() if re.search(load_table()[name], low)]
-    return [("command", name) for name in _list_named_checks(word)] or [("check", kind) for kind in kinds]
+    return [("command", name) for name in _list_named_checks(instruction)] or [("check", kind) for kind in kinds]
 
 
-def _list_named_checks(word: Instruction) -> "list[str]":
-    """The commands that a word names, and programs that are nothing but checks."""
-    named = (*word.programs, word.likes)
+def _list_named_checks(instruction: Instruction) -> "list[str]":
+    """The commands that an instruction names, and programs that are nothing but checks."""
+    named = (*instruction.programs, instruction.likes)
     return [name for name in named if " " in name or programs.PROGRAMS.get(name) in programs.PROVING]
 
 
-def _list_files(word: Instruction, low: str) -> Forms:
+def _list_files(instruction: Instruction, low: str) -> Forms:
     """The files that a clause asks to bring up to date; of "the docs" nobody can tell whether a comment is meant."""
     names = [name for name in _DOCUMENTS if re.search(load_table()[name], low)]
-    names += [path for path in word.paths if _is_file(path) and not any(name in path.lower() for name in _DOCUMENTS)]
+    names += [
+        path for path in instruction.paths if _is_file(path) and not any(name in path.lower() for name in _DOCUMENTS)
+    ]
     return [("file", name) for name in names]
 
 
@@ -134,36 +138,40 @@ def _asks_for_act(act: str, low: str) -> bool:
 _FORMS: "dict[str, Callable[[Instruction, str], Forms]]" = {
     "run": _list_checks,
     "write": _list_files,
-    "test": lambda word, low: [("test", "test")] if re.search(load_table()["tests"], low) else [],
-    "act": lambda word, low: [("act", act) for act in _ACTS if act in word.acts and _asks_for_act(act, low)],
+    "test": lambda instruction, low: [("test", "test")] if re.search(load_table()["tests"], low) else [],
+    "act": lambda instruction, low: [
+        ("act", act) for act in _ACTS if act in instruction.acts and _asks_for_act(act, low)
+    ],
 }
 
 
-def find_unmet(words: "Sequence[Instruction]", done: ActHistory, told: "Sequence[AgentClause]") -> "Unmet | None":
+def find_unmet(
+    instructions: "Sequence[Instruction]", done: ActHistory, told: "Sequence[AgentClause]"
+) -> "Unmet | None":
     """The first demand that nothing met and of which the agent says nothing itself, the newest request first."""
-    latest = max((word.at for word in words if word.kind == REQUEST), default=0.0)
+    latest = max((instruction.at for instruction in instructions if instruction.kind == REQUEST), default=0.0)
     if not any(act.at >= latest and (act.kind == "edit" or act.changes or act.acts) for act in done.acts):
         return None
-    banned = {act for word in words if word.kind == BAN for act in word.acts}
-    for word in reversed(words):
-        for demand in list_demands(word):
-            if demand.form == "act" and demand.what in banned:
+    banned = {act for instruction in instructions if instruction.kind == BAN for act in instruction.acts}
+    for instruction in reversed(instructions):
+        for demand in list_demands(instruction):
+            if demand.form == "act" and demand.target in banned:
                 continue
             why, missing = _find_missing(demand, done)
             if why and not _is_admitted(demand, told):
-                return Unmet(demand=demand, why=why, what=missing or demand.what)
+                return Unmet(demand=demand, why=why, missing=missing or demand.target)
     return None
 
 
 def _find_missing(demand: Demand, done: ActHistory) -> "tuple[str, str]":
     """Why a demand is unmet, and the command that came out red; empty where it is met, or may be."""
-    since = [act for act in done.acts if act.at >= demand.word.at]
+    since = [act for act in done.acts if act.at >= demand.instruction.at]
     if demand.form in {"command", "check"}:
         return _judge_check(demand, since, done)
     if any(acted.is_opaque(act) for act in since if demand.form != "file"):
         return "", ""
     if demand.form == "act":
-        return _judge_act(demand.what, since)
+        return _judge_act(demand.target, since)
     if demand.form == "test":
         written = any(act.tests or is_test(act.path) or _may_write(act, r"test|spec") for act in since)
     else:
@@ -181,17 +189,17 @@ def _judge_act(name: str, since: "list[Act]") -> "tuple[str, str]":
 
 def _is_written(demand: Demand, since: "list[Act]") -> bool:
     """Whether a file that was demanded was written, or may have been."""
-    pattern = _make_file_pattern(demand.what)
+    pattern = _make_file_pattern(demand.target)
     touched = any(
-        re.search(pattern, act.path.lower()) or covers_path(demand.what, act.path)
+        re.search(pattern, act.path.lower()) or covers_path(demand.target, act.path)
         for act in since
         if act.kind == "edit" and act.ok
     )
     if touched or any(_may_write(act, pattern) for act in since):
         return True
-    if _is_document(demand.what):
+    if _is_document(demand.target):
         return False
-    telling = "|".join(re.escape(word) for word in demand.word.words if len(word) > _SHORT)
+    telling = "|".join(re.escape(word) for word in demand.instruction.words if len(word) > _SHORT)
     return any(act.does_act(pattern) or (telling and act.does_act(telling)) for act in since)
 
 
@@ -231,9 +239,9 @@ def _judge_check(demand: Demand, since: "list[Act]", done: ActHistory) -> "tuple
     last = hits[-1]
     if last.red:
         failed = (run.display_text for run in last.runs if acted.list_kinds(run))
-        return RED, demand.what if demand.form == "command" else next(failed, "")
+        return RED, demand.target if demand.form == "command" else next(failed, "")
     changed = acted.find_last_change(done)
-    late = changed > last.at and (_is_last(demand.word.clause) or _is_last(demand.word.said))
+    late = changed > last.at and (_is_last(demand.instruction.clause) or _is_last(demand.instruction.said))
     return (STALE, "") if late else ("", "")
 
 
@@ -247,10 +255,10 @@ def _meets_check(demand: Demand, act: Act) -> bool:
     if act.kind != "execute":
         return False
     if demand.form == "check":
-        return bool({demand.what, ALL_KINDS} & act.check_kinds)
-    words = demand.what.lower().split()
+        return bool({demand.target, ALL_KINDS} & act.check_kinds)
+    words = demand.target.lower().split()
     bare = [word for word in words if not word.startswith("-")]
-    if any(command.is_of(" ".join(bare)) for command in act.runs) or demand.what.lower() in act.line.lower():
+    if any(command.is_of(" ".join(bare)) for command in act.runs) or demand.target.lower() in act.line.lower():
         return True
     script = bare[-1] if len(bare) > 1 and name_program(words[0]) in programs.SCRIPTS else ""
     if script:  # the same script by another runner
@@ -267,7 +275,7 @@ def _may_meet_check(demand: Demand, act: Act) -> bool:
     """Whether a command names what was demanded, though behind a program that nobody knows."""
     if act.kind != "execute":
         return False
-    wanted = re.escape(demand.what.lower().split()[-1]) if demand.form == "command" else CHECK_NAMES[demand.what]
+    wanted = re.escape(demand.target.lower().split()[-1]) if demand.form == "command" else CHECK_NAMES[demand.target]
     unknown = (
         command
         for command in act.runs
@@ -298,12 +306,12 @@ def make_pattern(demand: Demand) -> str:
     words = load_table()
     if demand.form == "file":
         known = {"changelog": words["changelog"], "readme": words["readme"]}
-        return known.get(demand.what, re.escape(demand.what.lower()))
+        return known.get(demand.target, re.escape(demand.target.lower()))
     if demand.form == "act":
-        return words["acts"][demand.what]
+        return words["acts"][demand.target]
     if demand.form == "test":
         return words["tests"]
-    own = re.escape(demand.what.lower()) if demand.form == "command" else ""
+    own = re.escape(demand.target.lower()) if demand.form == "command" else ""
     return "|".join(filter(None, (own, words["suite"], words["lint"], words["runs"])))
 
 

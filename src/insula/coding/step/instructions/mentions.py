@@ -3,9 +3,9 @@
 import re
 
 from insula.coding.step import programs
+from insula.coding.step.instructions.clauses import load_table, lower_text
+from insula.coding.step.instructions.heads import COMMON, KNOWN, PATH, PLAIN, SCRIPT, SCRIPT_CALL, is_form_word
 from insula.coding.step.stop_words import DENIALS, GENERIC, LIGHT
-from insula.coding.step.word.clauses import load_table, lower_text
-from insula.coding.step.word.heads import COMMON, KNOWN, PATH, PLAIN, SCRIPT, SCRIPT_CALL, is_form_word
 from insula.value import Value
 
 MOST = 8
