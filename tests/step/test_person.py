@@ -17,7 +17,7 @@ BASE = {"session_id": "s", "cwd": "/work", "prompt_id": "p"}
 def said(home: Path) -> list[Remark]:
     records, _ = trace.read_trace(trace.get_folder(str(home), "s"))
     return [
-        Remark(kind=record["kind"], words=record["words"], about=record.get("about", ""))
+        Remark(kind=record["kind"], words=record.get("words", ""), about=record.get("about", ""))
         for record in records
         if record["e"] == "user"
     ]
