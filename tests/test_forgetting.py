@@ -48,6 +48,25 @@ async def test_a_request_to_forget_is_shown_and_done_with_a_yes(tmp_path: Path, 
     assert fact not in disk(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("fact", "request_"),
+    [
+        ("My middle name is Ottilie.", "I don't want you to remember my middle name any more."),
+        ("Mon deuxième prénom est Eudoxie.", "Je ne veux plus que tu te souviennes de mon deuxième prénom."),
+        ("Il mio secondo nome è Ermenegildo.", "Non voglio più che tu ricordi il mio secondo nome."),
+        ("Meu segundo nome é Hermenegildo.", "Meu segundo nome, apaga isso."),
+    ],
+)
+async def test_a_request_in_the_words_of_a_preference_taken_back_names_a_fact(
+    tmp_path: Path, fact: str, request_: str
+) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, fact, "before")
+        model, person = await said(metacognition, request_)
+        assert fact in model
+        assert fact in person
+
+
 async def test_what_was_said_just_before_is_meant_by_that(tmp_path: Path) -> None:
     async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
         await said(metacognition, "I live in Lisbon.", "before")

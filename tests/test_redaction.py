@@ -97,6 +97,11 @@ PLACES = [
     ("我的密码是", "mao12345", "。", "password"),
     ("パスワードは", "neko1234", "です", "password"),
     ("my card pin is ", "4821", ".", "code"),
+    ('the passphrase of the backup is "', "four otters knit socks", '" and nobody else has it', "password"),
+    ("db.example:5432:orders:app:", "kettle-Blue-6", "", "password"),
+    ("CREATE USER 'etl'@'%' IDENTIFIED BY '", "nightshift!77", "';", "password"),
+    ("ALTER ROLE etl WITH PASSWORD '", "nightshift!77", "';", "password"),
+    ("your code is ", "41 77 02", ", valid for ten minutes", "password"),
     ("pay with ", CARD, ", thanks", "card"),
 ]
 
@@ -121,6 +126,9 @@ HARMLESS = [
     "password: ********",
     '{"password": "string", "token": null}',
     '"password": "Enter your password"',
+    "MOT_DE_PASSE=votre_mot_de_passe",
+    "db.example:5432 refuses",
+    'the film is called "four otters knit socks", is it good?',
     "max_tokens=400",
     "max_tokens: 12345678",
     "tokenizer = 'cl100k_base_v2'",

@@ -30,6 +30,8 @@ WORDS = {
     "it": ("Il mio secondo nome è Fortunata.", "Segnato: Fortunata."),
     "zh": ("我的中间名是思雨涵。", "好的,你的中间名是思雨涵。"),
     "ja": ("私のミドルネームは桜子です。", "ミドルネームは桜子ですね。"),
+    "zh, a name alone": ("我的中间名是雪莲华。", "Noted: 雪莲华. What a lovely name!"),
+    "a name of three letters": ("My sister is called Ada.", "Lovely, say hello to Ada."),
 }
 
 

@@ -38,5 +38,5 @@ async def _serve_proxy(to: str, user: str, listening: socket.socket) -> int:
     async with mind, httpx2.AsyncClient(timeout=None) as client:
         app = create_proxy(Guest(mind, user=user), to, client)
         print(f"insula · http://{HOST}:{listening.getsockname()[1]}/v1 → {to} · Ctrl-C stops it", flush=True)
-        await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve([listening])
+        await uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="warning")).serve([listening])
     return 0

@@ -70,7 +70,8 @@ ASKED_FOR_NOW = 6
 """Requests of a session that are kept to until it ends, the latest."""
 _JUDGED = 5
 """Turns of a session that are looked back on for its last judgement."""
-_REMEMBERED_USERS = 10_000
+_REMEMBERED = 1_000
+"""Of how many users, or sessions, each of these is kept in mind, the latest: others are read again."""
 
 
 class LearnedGuidance(NamedTuple):
@@ -303,6 +304,6 @@ def _is_share(value: object) -> bool:
 def _cache_value(cache: OrderedDict[K, V], key: K, value: V) -> V:
     cache[key] = value
     cache.move_to_end(key)
-    if len(cache) > _REMEMBERED_USERS:
+    if len(cache) > _REMEMBERED:
         cache.popitem(last=False)
     return value

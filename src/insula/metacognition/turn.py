@@ -347,10 +347,8 @@ class Turn:
             if self._own and self._own.text:
                 await self._embed_texts(texts_of(own))
                 self._wished = wishes_of(self._own, own, self._vectors, self.history)
-        forget = find_request({one: self._vectors[one] for one in pieces if one in self._vectors})
-        if self.forgetting is None and forget and not any(wish.lifts for wish in self._wished):
-            with self.kept_from_host("forget"):
-                self.forgetting = await self._offer_erasure(forget, found.recalled)
+        with self.kept_from_host("forget"):
+            await self._hear_request(pieces, found.recalled)
         learned = self._draw_lessons(place, self.analysis)
         self._prepare_instructions(
             self.analysis, asked, found, learned, self._with_limits(more) if limit < usual else ()
@@ -385,6 +383,14 @@ class Turn:
             await curation.erase_memories(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
             self.forgetting = forgetting.ForgetOutcome(offer.language, erased=len(offer.lines))
             self.engine.backlog.reopen_user(self.user)
+
+    async def _hear_request(self, pieces: Iterable[str], recalled: Sequence[Recalled]) -> None:
+        """Offer to erase what the message asks to have forgotten; one that takes a preference back must name a fact."""
+        asked = find_request({piece: self._vectors[piece] for piece in pieces if piece in self._vectors})
+        lifts = any(wish.lifts for wish in self._wished)
+        if self.forgetting is None and asked and (asked.scope == "named" or not lifts):
+            heard = await self._offer_erasure(asked, recalled)
+            self.forgetting = heard if heard.offer or not lifts else None
 
     async def _offer_erasure(self, asked: ForgetRequest, recalled: Sequence[Recalled]) -> forgetting.ForgetOutcome:
         """What a request to forget means, which a yes erases."""

@@ -75,6 +75,8 @@ PLACES = (
     ("password", "openssl", "v", r"""\bopenssl\s[^\n|;]{0,200}?\s(?:-k\s+|-pass(?:in|out)?\s+pass:)["']?(?P<s>[^\s"'\\|;&<>]{4,})""", "solid"),
     ("password", "thin:,oci:", "v", r"""jdbc:oracle:\w{3,4}:[\w$#.]{1,64}/(?P<s>[^\s/"'\\]{3,64})@""", "solid"),
     ("password", "login", "d", r"""\blogin[ \t]+\S{1,64}[ \t]+password[ \t]+(?P<s>[^\s"'\\]{3,})""", "solid"),
+    ("password", ":5432:,:5433:,:6432:,:*:", "v", r"""(?m)^[\w.*\\-]{1,128}:(?:\d{4,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?P<s>\S{3,128})$""", "solid"),
+    ("password", "identified ,password ',password = '", "v", r"""\b(?:identified(?: with \w{1,40})? by|(?:with|login|encrypted) password(?: ?=)?|set password for [^\s=]{1,80} ?=) ?(?P<q>['"])(?P<s>[^'"\n\\]{3,128})(?P=q)""", "solid"),
     ("key", "\"kty\"", "v", r'"kty"[^{}]{0,600}?"(?:d|k)"\s*:\s*"(?P<s>[\w-]{20,})"', ""),
     ("secret", ":", "v", r"""(?<![\w/:.@%-])(?!(?:sha|md)\d)(?=[\w-]*\d)[\w-]{8,64}:(?P<s>(?=[\w+/=.~-]*\d)[\w+/=.~-]{24,200})(?![\w:/@-])""", "dense"),
     ("url", "://", "gd", r"""://(?P<s>[\da-f]{8}:[\da-f]{8})@""", ""),

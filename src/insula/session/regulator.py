@@ -30,7 +30,7 @@ from insula.value import is_object
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-SESSIONS = 10_000
+SESSIONS = 1_000
 """Sessions whose conditions are kept in mind; one that is forgotten starts anew."""
 MODELS = 100
 """Models whose pace is kept in mind."""

@@ -13,6 +13,8 @@ COMMON = 4
 FEWEST = 2
 """Words that two lines share before one may repeat the other, where none of them is a name or a number."""
 _WORDS = re.compile(r"[^\W_]{4,}|\d{2,}")
+_UNSPACED = re.compile(r"(?=([\u4e00-\u9fff]{3}))")
+"""Three characters in a row, where neither blanks nor capitals tell a name from what stands around it."""
 _NAMES = re.compile(r"(?<=[^.!?\s] )(?:[A-ZÀ-ÖØ-Þ][^\W\d_]{2,})|\d{2,}")
 """What is written large within a sentence, and numbers."""
 
@@ -24,12 +26,12 @@ def words_of(text: str) -> frozenset[str]:
 
 def names_of(text: str) -> frozenset[str]:
     """The names and numbers of a text."""
-    return frozenset(name.lower() for name in _NAMES.findall(text))
+    return frozenset((*map(str.lower, _NAMES.findall(text)), *_UNSPACED.findall(text)))
 
 
 def repeats_line(words: frozenset[str], names: frozenset[str], line: str) -> bool:
     """Whether a line holds a name or number of another one, or at least half of its telling words, and two of them."""
-    held = words_of(line) & (words | names)
+    held = _held_by(line) & (words | names)
     return bool(held & names) or len(held & words) >= max(FEWEST, (len(words) + 1) // 2)
 
 
@@ -51,7 +53,7 @@ def find_echoes(connection: sa.Connection, user_id: int, message_id: int) -> tup
         if row.id > message_id and row.provenance != "user" and repeats_line(words & new, names & new, row.content)
     ]
     own = [
-        (row.id, row.content, words_of(row.content))
+        (row.id, row.content, _held_by(row.content))
         for row in rows
         if row.provenance == "user" and row.id != message_id
     ]
@@ -60,6 +62,10 @@ def find_echoes(connection: sa.Connection, user_id: int, message_id: int) -> tup
     return echoes, others
 
 
+def _held_by(line: str) -> frozenset[str]:
+    return words_of(line) | names_of(line)
+
+
 def _drop_said_words(words: frozenset[str], before: Iterable[str]) -> frozenset[str]:
     """The words of a line that stand in no other."""
-    return words.difference(*map(words_of, before))
+    return words.difference(*map(_held_by, before))

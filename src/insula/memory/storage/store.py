@@ -19,7 +19,7 @@ from insula.text.analysis import clean_text
 __all__ = ["Place", "Recollection", "Store", "TurnLine"]
 
 NAME_CHARS = 200
-_CACHED_PLACES = 10_000
+_CACHED_PLACES = 1_000
 
 
 class Store(Database):
