@@ -87,11 +87,11 @@ def apply_own(base: Calibration, own: str) -> Calibration:
         raw: object = json.loads(own)
     except ValueError:
         return base
-    found = raw if is_object(raw) else {}
+    own_figures = raw if is_object(raw) else {}
     own_values = {
         name: float(value)
         for name, (least, most) in ADJUSTED.items()
-        if is_number(value := found.get(name)) and least <= value <= most
+        if is_number(value := own_figures.get(name)) and least <= value <= most
     }
     return replace(base, **own_values)
 

@@ -106,8 +106,8 @@ def judge_relevance(
     ended: dict[int, list[int]] = {}
     for old, new in sorted(ends.items(), reverse=True):
         ended.setdefault(new, []).append(old)
-    said_at = {one.ended_by: one.ended_at for one in told} | {one.memory: one.said_at for one in told}
-    read = {one.memory for one in told if one.statement.vector is not None}
+    said_at = {stored.ended_by: stored.ended_at for stored in told} | {stored.memory: stored.said_at for stored in told}
+    read = {stored.memory for stored in told if stored.statement.vector is not None}
     relevance: dict[int, Relevance] = {}
     for memory, parts in lines.items():
         answer = best.get(memory)
@@ -130,15 +130,15 @@ def find_limits(requests: Sequence[Vector], told: Sequence[StoredStatement]) -> 
         requests: the vectors of the message and its sentences.
         told: what was stated.
     """
-    likely = [one for one in told if not one.by_tool and one.statement.modality not in UNREAL]
-    read = [(one.memory, vector) for one in likely if (vector := one.statement.vector) is not None]
+    likely = [stored for stored in told if not stored.by_tool and stored.statement.modality not in UNREAL]
+    read = [(stored.memory, vector) for stored in likely if (vector := stored.statement.vector) is not None]
     if not requests or not read or any(vector.size != requests[0].size for _, vector in read):
         return {}
     best = limit_odds(np.array(requests), np.array([vector for _, vector in read])).max(axis=0)
-    found: dict[int, float] = {}
+    by_memory: dict[int, float] = {}
     for (memory, _), odds in zip(read, map(float, best), strict=True):
-        found[memory] = max(odds, found.get(memory, odds))
-    return found
+        by_memory[memory] = max(odds, by_memory.get(memory, odds))
+    return by_memory
 
 
 def find_nearness(sought: Sequence[Vector], vectors: Sequence[tuple[int, Vector]]) -> dict[int, dict[str, float]]:
@@ -176,18 +176,18 @@ class LikeliestAnswer(NamedTuple):
 def best_statements(asked: Sequence[MessageQuestion], told: Sequence[StoredStatement]) -> dict[int, LikeliestAnswer]:
     """By its memory, the statement that likeliest answers any of what is asked."""
     weights = _load_weights("meant")
-    named = find_aliases(one.statement.subjects for one in told)
+    named = find_aliases(stored.statement.subjects for stored in told)
     best: dict[int, LikeliestAnswer] = {}
     for question in asked:
         about = question._replace(subjects=add_aliases(question.subjects, named), vector=None)
-        for one, cosine, affinity in _rank_nearest(question, told):
+        for stored, cosine, affinity in _rank_nearest(question, told):
             parts: dict[str, float] = dict(
-                zip(STATED, (cosine, affinity, *_weigh_statement(about, one.statement)), strict=True)
+                zip(STATED, (cosine, affinity, *_weigh_statement(about, stored.statement)), strict=True)
             )
             worth = sum(weights[name] * value for name, value in parts.items())
             worth += NEVER * (parts["theirs"] or parts["unreal"])
-            if one.memory not in best or worth > best[one.memory].worth:
-                best[one.memory] = LikeliestAnswer(worth, parts, about, one.statement)
+            if stored.memory not in best or worth > best[stored.memory].worth:
+                best[stored.memory] = LikeliestAnswer(worth, parts, about, stored.statement)
     return best
 
 
@@ -197,10 +197,14 @@ def _rank_nearest(
     """The statements nearest to a question, each with its cosine and its affinity."""
     asked = question.vector
     if asked is None:
-        shared = sorted(told, key=lambda one: -len(question.terms & one.statement.terms))
-        yield from ((one, 0.0, 0.0) for one in shared[:NEAREST])
+        shared = sorted(told, key=lambda stored: -len(question.terms & stored.statement.terms))
+        yield from ((stored, 0.0, 0.0) for stored in shared[:NEAREST])
         return
-    read = [(one, vector) for one in told if (vector := one.statement.vector) is not None and vector.size == asked.size]
+    read = [
+        (stored, vector)
+        for stored in told
+        if (vector := stored.statement.vector) is not None and vector.size == asked.size
+    ]
     if not read:
         return
     rows = np.array([vector for _, vector in read])
@@ -225,9 +229,9 @@ def _weigh_statement(question: MessageQuestion, statement: Statement) -> tuple[f
 
 def _is_theirs(question: MessageQuestion, statement: Statement) -> bool:
     """Whether a statement is about one of the user's people, and they ask about themselves or another ("my sister")."""
-    named = any("/" not in one and one != USER for one in question.subjects)
-    is_known = any("/" in one for one in question.subjects) or not named
-    return bool(question.subjects) and is_known and any("/" in one for one in statement.subjects)
+    named = any("/" not in subject and subject != USER for subject in question.subjects)
+    is_known = any("/" in subject for subject in question.subjects) or not named
+    return bool(question.subjects) and is_known and any("/" in subject for subject in statement.subjects)
 
 
 def _is_meant(question: MessageQuestion, statement: Statement) -> bool:
@@ -267,10 +271,10 @@ def holding_chance(best: float) -> float:
 
 def _with_enders(relevance: dict[int, Relevance]) -> dict[int, Relevance]:
     """The same, with what ended a line as near to what is asked as that line: both are told."""
-    for one in list(relevance.values()):
-        newer = relevance.get(one.ended_by)
-        if newer is not None and newer.odds < one.odds:
-            relevance[one.ended_by] = newer._replace(odds=one.odds)
+    for bearing in list(relevance.values()):
+        newer = relevance.get(bearing.ended_by)
+        if newer is not None and newer.odds < bearing.odds:
+            relevance[bearing.ended_by] = newer._replace(odds=bearing.odds)
     return relevance
 
 
@@ -283,19 +287,19 @@ def _with_changes(relevance: dict[int, Relevance], told: Sequence[StoredStatemen
     best = max(relevance, key=lambda memory: relevance[memory].odds, default=0)
     if not best or relevance[best].odds < ANSWERS:
         return relevance
-    said = [one.statement for one in told if one.memory == best]
-    for one in told:
-        newer = relevance[one.memory]
-        may_change = one.memory > best and newer.odds > NEVER and _tells_change(one)
-        if may_change and any(_is_near(one.statement, old) for old in said):
-            relevance[one.memory] = newer._replace(odds=max(newer.odds, relevance[best].odds))
+    said = [stored.statement for stored in told if stored.memory == best]
+    for stored in told:
+        newer = relevance[stored.memory]
+        may_change = stored.memory > best and newer.odds > NEVER and _tells_change(stored)
+        if may_change and any(_is_near(stored.statement, old) for old in said):
+            relevance[stored.memory] = newer._replace(odds=max(newer.odds, relevance[best].odds))
             relevance[best] = relevance[best]._replace(parts={**relevance[best].parts, "changed": 1.0})
     return relevance
 
 
-def _tells_change(one: StoredStatement) -> bool:
+def _tells_change(stored: StoredStatement) -> bool:
     """Whether the user says in earnest that something is no longer as it was."""
-    return not UPDATES.isdisjoint(one.statement.marks) and one.statement.modality == "fact" and not one.by_tool
+    return not UPDATES.isdisjoint(stored.statement.marks) and stored.statement.modality == "fact" and not stored.by_tool
 
 
 def _is_near(new: Statement, old: Statement) -> bool:

@@ -82,7 +82,8 @@ def rank_memories(
     """
     content = content_weights(cue, retrieved.statistics)
     items = _match_rows(place, retrieved.rows, cue, content, vectors[0] if vectors else None)
-    scored = {one.item.id: one for one in rank_items(cue, items, retrieved.statistics, now, len(items))}
+    ranked = rank_items(cue, items, retrieved.statistics, now, len(items))
+    scored = {each.item.id: each for each in ranked}
     near = find_nearness(vectors, _collect_vectors(retrieved)) if asked else {}
     lines: dict[int, Mapping[str, float]] = {
         item.id: {**(scored[item.id].parts if item.id in scored else {}), **near.get(item.id, {})}
@@ -90,23 +91,23 @@ def rank_memories(
         if _is_judged(item, asked)
     }
     relevance = judge_relevance(
-        asked, lines, [one for one in retrieved.told if one.memory in lines], is_meant=bool(vectors)
+        asked, lines, [stored for stored in retrieved.told if stored.memory in lines], is_meant=bool(vectors)
     )
     for item in items:
-        one = relevance.get(item.id)
-        if one is not None and (item.id in scored or "meaning" in one.parts or one.ended):  # else it has nothing of it
-            scored[item.id] = ScoredItem(item, one.chance, one.parts)
+        bearing = relevance.get(item.id)
+        if bearing is not None and (item.id in scored or "meaning" in bearing.parts or bearing.ended):
+            scored[item.id] = ScoredItem(item, bearing.chance, bearing.parts)
     by_id, items_by_id = {row.id: row for row in retrieved.rows}, {item.id: item for item in items}
     recalled = tuple(
-        _make_recalled(scored[one], by_id, relevance.get(one), retrieved.told)
-        for one in _order_memories(scored, relevance)[:limit]
+        _make_recalled(scored[number], by_id, relevance.get(number), retrieved.told)
+        for number in _order_memories(scored, relevance)[:limit]
     )
     about = find_subjects(cue, items, content)
     limits = tuple(
         _make_recalled(
-            scored.get(one) or ScoredItem(items_by_id[one], 0.0, {}), by_id, relevance.get(one), retrieved.told
+            scored.get(number) or ScoredItem(items_by_id[number], 0.0, {}), by_id, relevance.get(number), retrieved.told
         )
-        for one in _find_limiting(vectors, retrieved.told, items_by_id)
+        for number in _find_limiting(vectors, retrieved.told, items_by_id)
     )
     return Recollection(recalled, retrieved.statistics, about, retrieved.said, retrieved.unscored, limits)
 
@@ -114,15 +115,16 @@ def rank_memories(
 def _collect_vectors(retrieved: RetrievedRows) -> list[tuple[int, Vector]]:
     """Of each memory the vector of its line, where it has one, and those of its statements."""
     whole = zip((row.id for row in retrieved.rows), unpack_vectors([row.vector for row in retrieved.rows]), strict=True)
-    stated = ((one.memory, one.statement.vector) for one in retrieved.told)
+    stated = ((stored.memory, stored.statement.vector) for stored in retrieved.told)
     return [(memory, vector) for memory, vector in (*whole, *stated) if vector is not None]
 
 
 def _find_limiting(vectors: Sequence[Vector], told: Sequence[StoredStatement], items: Mapping[int, Item]) -> list[int]:
     """The user's own memories that likely limit the answer, the likeliest first."""
-    own = [one for one in told if one.memory in items and items[one.memory].speaker == USER]
+    own = [stored for stored in told if stored.memory in items and items[stored.memory].speaker == USER]
     odds, least = find_limits(vectors, own), load_cards()["limits"]["points"]["show"]
-    return sorted((one for one in odds if odds[one] >= least), key=lambda one: (-odds[one], -one))[:MOST_LIMITS]
+    likely = (number for number in odds if odds[number] >= least)
+    return sorted(likely, key=lambda number: (-odds[number], -number))[:MOST_LIMITS]
 
 
 def _is_judged(item: Item, asked: Sequence[MessageQuestion]) -> bool:
@@ -132,16 +134,16 @@ def _is_judged(item: Item, asked: Sequence[MessageQuestion]) -> bool:
     states many things, and whose words say more than any of them (MTRAG).
     """
     if item.provenance == "tool":
-        return len(item.content) <= LINE_CHARS and any(one.subjects for one in asked)
+        return len(item.content) <= LINE_CHARS and any(question.subjects for question in asked)
     return item.speaker == USER
 
 
 def _order_memories(scored: Mapping[int, ScoredItem], relevance: Mapping[int, Relevance]) -> list[int]:
     """The memories, best first; the newer one that ended another stands before it."""
-    worth = {memory: one.score for memory, one in scored.items()}
-    for old, one in sorted(relevance.items()):
-        if old in worth and one.ended_by in worth:
-            worth[one.ended_by] = max(worth[one.ended_by], worth[old] + (one.ended_by - old) * 1e-9)
+    worth = {memory: item.score for memory, item in scored.items()}
+    for old, bearing in sorted(relevance.items()):
+        if old in worth and bearing.ended_by in worth:
+            worth[bearing.ended_by] = max(worth[bearing.ended_by], worth[old] + (bearing.ended_by - old) * 1e-9)
     return sorted(worth, key=lambda memory: (-worth[memory], -memory))
 
 
@@ -166,10 +168,10 @@ def _match_rows(
             said_at=row.said_at,
             uses=row.uses,
             used_at=row.used_at,
-            cosine=cosine_nearness(one),
+            cosine=cosine_nearness(how_near),
             session=row.session_id,
         )
-        for row, one in zip(rows, near, strict=True)
+        for row, how_near in zip(rows, near, strict=True)
         if row.retired_at is None
         and row.kind != "meta_reflection"
         and row.provenance != "derived"
@@ -179,29 +181,29 @@ def _match_rows(
 
 
 def _make_recalled(
-    scored: ScoredItem, rows: Mapping[int, CandidateMemory], one: Relevance | None, told: Sequence[StoredStatement]
+    scored: ScoredItem, rows: Mapping[int, CandidateMemory], bearing: Relevance | None, told: Sequence[StoredStatement]
 ) -> Recalled:
     row = rows[scored.item.id]
     terms = frozenset(load_terms(row.claims))
     plain = Recalled(memory=statements.read_memory(row), score=scored.score, parts=scored.parts, terms=terms)
-    if one is None:
+    if bearing is None:
         return plain
     return replace(
         plain,
-        bearing=one.bearing,
-        odds=one.odds,
-        until=None if one.until is None else statements.utc_moment(one.until),
-        before=next((rows[memory].line for memory in one.ended), ""),
-        excerpt=_excerpt_row(row, one, told),
+        bearing=bearing.bearing,
+        odds=bearing.odds,
+        until=None if bearing.until is None else statements.utc_moment(bearing.until),
+        before=next((rows[memory].line for memory in bearing.ended), ""),
+        excerpt=_excerpt_row(row, bearing, told),
     )
 
 
-def _excerpt_row(row: CandidateMemory, one: Relevance, told: Sequence[StoredStatement]) -> str:
+def _excerpt_row(row: CandidateMemory, bearing: Relevance, told: Sequence[StoredStatement]) -> str:
     """What of a line is told; "" where it is the whole of it."""
-    if one.asked is None or one.answer is None or not row.line:
+    if bearing.asked is None or bearing.answer is None or not row.line:
         return ""
     stated = [each.statement for each in told if each.memory == row.id]
-    said = excerpt_line(row.line, one.asked, one.answer, stated) if len(stated) > 1 else row.line
+    said = excerpt_line(row.line, bearing.asked, bearing.answer, stated) if len(stated) > 1 else row.line
     return said if said != row.line else ""
 
 
@@ -225,28 +227,37 @@ def excerpt_line(line: str, asked: MessageQuestion, answer: Statement, stated: S
     """
     if not asked.subjects or not is_about(asked, answer.subjects):
         return line
-    places = sorted(((at, one) for one in stated if (at := line.find(one.text)) >= 0), key=lambda one: one[0])
-    marked = [(at, at + len(one.text), one.text not in answer.text and _is_of_others(asked, one)) for at, one in places]
+    places = sorted(
+        ((at, statement) for statement in stated if (at := line.find(statement.text)) >= 0), key=lambda place: place[0]
+    )
+    marked = [
+        (at, at + len(statement.text), statement.text not in answer.text and _is_of_others(asked, statement))
+        for at, statement in places
+    ]
     if answer.text not in line or not any(is_other for *_, is_other in marked):
         return line
-    in_own = [holds_answer(asked, one) for (_, one), mark in zip(places, marked, strict=True) if not mark[2]]
-    in_others = [holds_answer(asked, one) for (_, one), mark in zip(places, marked, strict=True) if mark[2]]
+    in_own = [
+        holds_answer(asked, statement) for (_, statement), mark in zip(places, marked, strict=True) if not mark[2]
+    ]
+    in_others = [holds_answer(asked, statement) for (_, statement), mark in zip(places, marked, strict=True) if mark[2]]
     if any(in_others) and not any(in_own):
         return line
     own = [(at, end) for at, end, is_other in marked if not is_other]
     others = [
-        (at, end) for at, end, is_other in marked if is_other and not any(_spans_meet(at, end, *one) for one in own)
+        (at, end) for at, end, is_other in marked if is_other and not any(_spans_meet(at, end, *span) for span in own)
     ]
-    runs = groupby(sorted([(*one, False) for one in own] + [(*one, True) for one in others]), key=lambda one: one[2])
+    runs = groupby(
+        sorted([(*span, False) for span in own] + [(*span, True) for span in others]), key=lambda run: run[2]
+    )
     kept = [[(at, end) for at, end, _ in run] for is_other, run in runs if not is_other]
     return BETWEEN.join(_end_sentence(line, run[0][0], max(end for _, end in run)) for run in kept) if others else line
 
 
-def _is_of_others(asked: MessageQuestion, one: Statement) -> bool:
+def _is_of_others(asked: MessageQuestion, statement: Statement) -> bool:
     """Whether a statement is surely about others than those asked about, and does not even name them."""
-    is_name = len(one.terms) < 2  # "my daughter, Lison, loves …"
-    unsure = is_name or {NOBODY, SOMEBODY, ""} & one.subjects or not one.subjects
-    return not unsure and not is_about(asked, one.subjects) and asked.subjects.isdisjoint(one.mentions)
+    is_name = len(statement.terms) < 2  # "my daughter, Lison, loves …"
+    unsure = is_name or {NOBODY, SOMEBODY, ""} & statement.subjects or not statement.subjects
+    return not unsure and not is_about(asked, statement.subjects) and asked.subjects.isdisjoint(statement.mentions)
 
 
 def _spans_meet(begin: int, end: int, other: int, last: int) -> bool:
