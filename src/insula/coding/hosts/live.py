@@ -97,20 +97,18 @@ class Stage:
         host: A key of `CLIENTS`.
         program: The client's program.
         folder: Where home and project are made; everything stays below it.
-        wrap: A command to run the client in, such as a sandbox from which this machine's loopback can be reached.
 
     Raises:
         InputError: there is no such host.
     """
 
-    def __init__(self, host: str, program: Path, folder: Path, *, wrap: Sequence[str] = ()) -> None:
+    def __init__(self, host: str, program: Path, folder: Path) -> None:
         if host not in CLIENTS:
             raise InputError(f"There is no automatic proof for {host!r}; there is one for {', '.join(CLIENTS)}.")
         self.client = CLIENTS[host]
         self.name = places.get_host(host).name
         self.home, self.project, self._temporary = (folder / name for name in ("home", "project", "tmp"))
         self._program = program.absolute()
-        self._wrap = wrap
         settings = self.home / self.client.file
         for path in (settings.parent, self.project, self._temporary):
             path.mkdir(parents=True)
@@ -129,7 +127,7 @@ class Stage:
         said = [value for value in self.client.argv if trusting or value != self.client.trust]
         argv = [Template(value).substitute(url=model.url) for value in said]
         given = {name: Template(value).substitute(url=model.url) for name, value in self.client.env.items()}
-        return _run_program([*self._wrap, str(self._program), *argv], self._make_environment() | given, self.project)
+        return _run_program([str(self._program), *argv], self._make_environment() | given, self.project)
 
     def count_actions(self) -> int:
         """How many actions the hooks have recorded."""
@@ -150,13 +148,12 @@ class Stage:
         return {**passed, **proxies, **own, "PATH": search_path()}
 
 
-def prove_hooks(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:
+def prove_hooks(host: str, client: Path) -> Proof:
     """Whether a signal of ours reaches the model of a real client.
 
     Args:
         host: The host's name, as in `insula install`.
         client: Its program.
-        wrap: A command to run it in.
 
     Raises:
         InputError: there is no automatic proof for this host.
@@ -164,7 +161,7 @@ def prove_hooks(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:
     if not os.access(client, os.X_OK):
         return Proof(False, f"{client} is no program that can be run; name that of the client.")
     with tempfile.TemporaryDirectory(prefix="insula-proof-", ignore_cleanup_errors=True) as folder:
-        stage = Stage(host, client, Path(folder), wrap=wrap)
+        stage = Stage(host, client, Path(folder))
         installed = stage.run_insula("install", host)
         if installed.status:
             return Proof(False, f"`insula install {host}` failed in an empty home: {installed.complaint}.")

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from insula.coding.step import corrections, digest, evidence, trace
 from insula.coding.step.corrections import UserCorrection
 from insula.coding.step.digest import ProjectRule
 from insula.coding.step.evidence import DECISIONS, FOLDER, IDLE
-from insula.coding.step.patterns import BY_ID
 from insula.coding.step.trace import append_lines
 from insula.errors import StoreError, StoreFull
 from insula.guidance import NONE
@@ -68,7 +67,7 @@ def plan_learning(home: str, scores: Iterable[Score], now: float) -> Plan:
 
 def _make_plan(home: str, scores: Iterable[Score], now: float) -> Plan:
     before, records, wanted = list_known(home), dict[str, list[Record]](), dict[str, list[UserCorrection]]()
-    rules = {**{name: name for name in BY_ID}, **_map_imports(home)}
+    rules = evidence.map_patterns(home)
     old = running = 0
     new = list[Score]()
     for score in scores:
@@ -86,15 +85,11 @@ def _make_plan(home: str, scores: Iterable[Score], now: float) -> Plan:
             records.setdefault(score.project, []).extend(lines)
             if score.project and score.asked:
                 wanted.setdefault(score.project, []).extend(
-                    _of_replay(_PREFIX + key, correction) for correction in score.asked
+                    correction.replace(session=_PREFIX + key, origin=ORIGIN) for correction in score.asked
                 )
     files, places = ({getattr(score, name) for score in new} - {""} for name in ("path", "place"))
     told = _list_told(home, records, wanted, now)
     return Plan(records, len(new), old, running, told, sorted(files), sorted(places), wanted)
-
-
-def _of_replay(session: str, correction: UserCorrection) -> UserCorrection:
-    return correction.replace(session=session, origin=ORIGIN)
 
 
 def write_evidence(home: str, planned: Plan) -> None:
@@ -129,10 +124,6 @@ def _list_sessions(path: Path) -> Iterator[str]:
                 continue
             if isinstance(session, str):
                 yield session
-
-
-def _map_imports(home: str) -> dict[str, str]:
-    return {rule: word.pattern for rule, word in evidence.list_imported(evidence.read_decisions(home)).items()}
 
 
 def _make_lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
@@ -176,8 +167,4 @@ def _list_told(
             then = digest.compile_rules(copy, project, now)
             new = [rule for rule in then if rule.life.is_told and rule.id not in now_told]
             added |= {rule.id: rule for rule in new if project or rule.scope != "project"}
-    return _sort_rules(list(added.values()))
-
-
-def _sort_rules(rules: Sequence[ProjectRule]) -> list[ProjectRule]:
-    return sorted(rules, key=lambda rule: rule.order)
+    return sorted(added.values(), key=lambda rule: rule.order)

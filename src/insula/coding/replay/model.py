@@ -87,7 +87,7 @@ class ProposedRule:
 
 
 @dataclass(slots=True, kw_only=True)
-class SessionCounts:
+class ReplayCounts:
     """What is counted of a session, and of all of them together."""
 
     tool_uses: int = 0
@@ -109,7 +109,7 @@ class SessionCounts:
     rungs: Counter[int] = field(default_factory=Counter[int])
     """Texts by rung; 0 for texts that are no part of the ladder."""
 
-    def add_numbers(self, other: "SessionCounts") -> None:
+    def add_numbers(self, other: "ReplayCounts") -> None:
         """Count what another has counted: calls, errors, tokens, and what the user did."""
         self.tool_uses += other.tool_uses
         self.errors += other.errors
@@ -121,7 +121,7 @@ class SessionCounts:
 
 
 @dataclass(slots=True, kw_only=True)
-class Replayed(SessionCounts):
+class Replayed(ReplayCounts):
     """One session, looked back at."""
 
     id: str
@@ -159,7 +159,7 @@ class PatternCount:
 
 
 @dataclass(slots=True, kw_only=True)
-class Totals(SessionCounts):
+class Totals(ReplayCounts):
     """All sessions together; kept while each is read, so it holds even where their timelines had to go."""
 
     sessions: int = 0

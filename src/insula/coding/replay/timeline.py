@@ -129,7 +129,7 @@ def draw_bands(row: Sequence[TimelineBar], moments: Iterable[Moment]) -> tuple[S
     """Where the moments lie, from left to right."""
     bands: list[StuckBand] = []
     for moment in sorted(moments, key=lambda moment: moment.first):
-        start, end = _find_bar(row, moment.first), bisect_right(row, moment.last, key=_get_first)
+        start, end = _find_bar(row, moment.first), bisect_right(row, moment.last, key=lambda bar: bar.points[0].step)
         bands.append(StuckBand(start * UNIT, max(1, end - start) * UNIT, moment.first, moment.last))
     return tuple(bands)
 
@@ -137,10 +137,6 @@ def draw_bands(row: Sequence[TimelineBar], moments: Iterable[Moment]) -> tuple[S
 def _find_bar(row: Sequence[TimelineBar], step: int) -> int:
     """The bar in which a step lies."""
     return bisect_left(row, step, key=lambda bar: bar.points[-1].step)
-
-
-def _get_first(bar: TimelineBar) -> int:
-    return bar.points[0].step
 
 
 def _measure_height(tokens: int, room: int) -> float:

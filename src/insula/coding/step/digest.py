@@ -127,24 +127,24 @@ def render_rules(rules: list[ProjectRule]) -> str:
 
 def compile_rules(home: str, project: str, now: float) -> list[ProjectRule]:
     """All rules, the user's, ours and imported ones, as they stand in a project; those told first come first."""
-    evidence_of, decided = evidence.read_evidence(home, project), evidence.read_decisions(home)
+    records, decided = evidence.read_evidence(home, project), evidence.read_decisions(home)
     rules = [
-        _make_rule(word, evidence_of.get(word.rule, []), decided.get(word.rule, []), project, now)
+        _make_rule(word, records.get(word.rule, []), decided.get(word.rule, []), project, now)
         for word in (*_OURS, *evidence.list_imported(decided).values())
     ]
     wishes = corrections.group_corrections(corrections.read_corrections(home, project))
     rules += [
-        _make_wish_rule(wish, evidence_of.get(wish.id, []), decided.get(wish.id, []), project, now) for wish in wishes
+        _make_wish_rule(wish, records.get(wish.id, []), decided.get(wish.id, []), project, now) for wish in wishes
     ]
     return sorted(rules, key=lambda rule: rule.order)
 
 
 def _make_wish_rule(
-    wish: Wish, evidence_of: list[Evidence], decided: list[GuidanceDecision], project: str, now: float
+    wish: Wish, records: list[Evidence], decided: list[GuidanceDecision], project: str, now: float
 ) -> ProjectRule:
     """What the user said is told in their project alone: from the second time on, or once they accept it."""
     mode = guidance.find_mode(decided, project)
-    kept = [item for item in guidance.list_remembered(evidence_of, decided) if item.project == project]
+    kept = [item for item in guidance.list_remembered(records, decided) if item.project == project]
     life = guidance.assess_guidance(kept, now, mode=mode or (ACCEPTED if wish.is_repeated else ""))
     if life.state == guidance.PROPOSED and not wish.is_repeated:
         life = life.replace(state=guidance.HEARD)
@@ -159,9 +159,9 @@ _OURS = [
 
 
 def _make_rule(
-    word: GuidanceDecision, evidence_of: list[Evidence], decided: list[GuidanceDecision], project: str, now: float
+    word: GuidanceDecision, records: list[Evidence], decided: list[GuidanceDecision], project: str, now: float
 ) -> ProjectRule:
-    mode, kept = guidance.find_mode(decided, project), guidance.list_remembered(evidence_of, decided)
+    mode, kept = guidance.find_mode(decided, project), guidance.list_remembered(records, decided)
     here = guidance.assess_guidance([item for item in kept if item.project == project], now, mode=mode)
     everywhere = guidance.assess_guidance(kept, now, mode=mode, widely=True)
     scope = PROJECT if _project_decides(here, everywhere) else GLOBAL

@@ -156,14 +156,15 @@ def _without_advice(line: bytes, rule: str) -> bytes:
 
 def list_imported(decided: dict[str, list[GuidanceDecision]]) -> dict[str, GuidanceDecision]:
     """The imported rules that were not forgotten since."""
-    last = {word.rule: word for words in decided.values() for word in words if word.do in {"import", "forget"}}
-    return {rule: word for rule, word in last.items() if _is_usable(word)}
+    known = (decision for decisions in decided.values() for decision in decisions)
+    last = {decision.rule: decision for decision in known if decision.do in {"import", "forget"}}
+    return {rule: decision for rule, decision in last.items() if _is_usable(decision)}
 
 
-def _is_usable(word: GuidanceDecision) -> bool:
+def _is_usable(decision: GuidanceDecision) -> bool:
     """Whether it is an import that may be told; it was screened when a person imported it."""
-    fit = 0 < len(word.advice) <= ADVICE_LIMIT and word.advice.isprintable()
-    return word.do == "import" and word.pattern in BY_ID and fit and word.rule not in BY_ID
+    fit = 0 < len(decision.advice) <= ADVICE_LIMIT and decision.advice.isprintable()
+    return decision.do == "import" and decision.pattern in BY_ID and fit and decision.rule not in BY_ID
 
 
 # --- the marker --------------------------------------------------------------------------------------------------
@@ -239,7 +240,7 @@ def _lock_file(file: int) -> bool:
 
 def _score_all(home: str, current: str, now: float, limit: int) -> int:
     ended, outdated = _list_sessions(home, current, now)
-    rules = {**{rule: rule for rule in BY_ID}, **_map_imports(home)}
+    rules = map_patterns(home)
     scored = spent = 0
     for last, folder in ended:  # one that cannot be scored does not stand in the way of the others
         try:
@@ -254,8 +255,10 @@ def _score_all(home: str, current: str, now: float, limit: int) -> int:
     return scored
 
 
-def _map_imports(home: str) -> dict[str, str]:
-    return {rule: word.pattern for rule, word in list_imported(read_decisions(home)).items()}
+def map_patterns(home: str) -> dict[str, str]:
+    """Each rule, ours or imported, with the failure pattern that it is against."""
+    imported = list_imported(read_decisions(home)).items()
+    return {**{rule: rule for rule in BY_ID}, **{rule: decision.pattern for rule, decision in imported}}
 
 
 def _list_sessions(home: str, current: str, now: float) -> "tuple[list[tuple[float, str]], list[str]]":

@@ -65,7 +65,6 @@ def make_action(
     ok: bool | None = None,
     code: int | None = None,
     id: str = "",
-    seconds: float = 0.0,
 ) -> Action:
     """The action that a tool call was.
 
@@ -77,7 +76,6 @@ def make_action(
         ok: the structured outcome; None where the host tells none and the text has to.
         code: the exit code, where the host tells it.
         id: the host's id of the call.
-        seconds: what it took, where the host tells it.
     """
     kind = _classify_tool(tool, input)
     input, target, secrets = _redact_input(input, PATH if kind in {READ, EDIT} else COMMAND)
@@ -125,7 +123,6 @@ def make_action(
         of_project=any(map(_is_of_project, files)),
         acts=command.acts,
         id=id[:80],
-        seconds=seconds,
     )
     if error:
         done_so = done_so.replace(**_describe_failure(error, kind))

@@ -240,7 +240,7 @@ class BaseReader:
         raise NotImplementedError
 
 
-def drop_oldest(kept: "dict[Any, Any]", most: int = WAITING) -> None:
+def drop_oldest(kept: "dict[Any, Any]") -> None:
     """Let go of what was put in first, where there is more than is to be kept."""
-    if len(kept) > most:
+    if len(kept) > WAITING:
         del kept[next(iter(kept))]

@@ -14,7 +14,6 @@ from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     Record = dict[str, Any]
@@ -168,11 +167,6 @@ def is_opaque(act: Act) -> bool:
     )
 
 
-def list_edits(done: ActHistory, since: float = 0.0) -> "Iterator[Act]":
-    """The edits of files since a moment."""
-    return (act for act in done.acts if act.kind == EDIT and act.ok and act.at >= since)
-
-
 def find_last_change(done: ActHistory) -> float:
     """When code was last changed; 0 where it was not."""
-    return max((act.at for act in list_edits(done) if is_code(act.path)), default=0.0)
+    return max((act.at for act in done.acts if act.kind == EDIT and act.ok and is_code(act.path)), default=0.0)
