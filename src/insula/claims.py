@@ -210,9 +210,9 @@ _MADE = (
     Claim(id="identity", place="request", words="turn/words.json persona formal warm topic",
           asserts="Who the agent is, and what its host wrote on a topic.", kept="the host's own words"),
     *(
-        Claim(id=f"mend.{key}", place="request", words=f"turn/mending.json {key}", asserts=f"The last answer {what}.",
+        Claim(id=f"mend.{key}", place="request", words=f"turn/mending.json {key}", asserts=f"The last answer {lack}.",
               kept=kept)
-        for key, what, kept in (
+        for key, lack, kept in (
             ("memory", "passed over what it had been told", ""),
             ("constraint", "did not keep to what was asked for", _STRICT),
             ("incomplete", "left a question unanswered", ""),
@@ -246,9 +246,9 @@ _MADE = (
     Claim(id="doubt.told", place="reply", words="text/hedges.json told",
           asserts="The answer does not use what the user once told."),
     *(
-        Claim(id=f"guided.{key}", place="reply", words=f"agent/guided.json {key}", asserts=what, kept=_GUIDED,
+        Claim(id=f"guided.{key}", place="reply", words=f"agent/guided.json {key}", asserts=subject, kept=_GUIDED,
               counted=False)
-        for key, what in (
+        for key, subject in (
             ("noted", "The embedded model noted what was said."),
             ("unkept", "What was told holds a password or a code, which is not kept."),
             ("told", "The user told the embedded model this."),
@@ -279,8 +279,8 @@ _MADE = (
           asserts="Where a coding agent was stuck in a past session, and what that cost.", kept=_ASKED),
     # What a night says.
     *(
-        Claim(id=f"night.{phase}", place="night", words="night/telling.py", asserts=what, kept=_NEWS)
-        for phase, what in (
+        Claim(id=f"night.{phase}", place="night", words="night/telling.py", asserts=subject, kept=_NEWS)
+        for phase, subject in (
             ("summaries", "What a conversation was about."),
             ("consolidation", "Which memories were let go."),
             ("statements", "In how many lines the model found facts, what is over, and what was refused."),
@@ -303,7 +303,7 @@ _MADE = (
 
 def _load_measurements() -> dict[str, ClaimMeasurement]:
     held: dict[str, dict[str, Any]] = json.loads((files("insula") / "claims.json").read_text("utf-8"))
-    return {name: ClaimMeasurement(**one) for name, one in held.items()}
+    return {name: ClaimMeasurement(**measurement) for name, measurement in held.items()}
 
 
 def _of_senses() -> Iterable[Claim]:
@@ -331,12 +331,12 @@ def _of_row(row: register.SenseMeasurement) -> ClaimMeasurement:
 
 
 def _build_register() -> dict[str, Claim]:
-    found = _load_measurements()
-    made = [replace(one, measured=found.get(one.id)) for one in _MADE]
-    return {one.id: one for one in (*made, *_of_senses())}
+    measurements = _load_measurements()
+    made = [replace(claim, measured=measurements.get(claim.id)) for claim in _MADE]
+    return {claim.id: claim for claim in (*made, *_of_senses())}
 
 
 REGISTER: Mapping[str, Claim] = _build_register()
 """By id."""
-DEFAULT = frozenset(one.id for one in REGISTER.values() if one.on)
+DEFAULT = frozenset(each.id for each in REGISTER.values() if each.on)
 """The claims that are made where nobody has switched any."""

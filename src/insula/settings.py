@@ -307,25 +307,26 @@ def check_home(folder: Path) -> None:
     Raises:
         SettingsError: it is a file, or lies below one.
     """
-    for one in (folder, *folder.absolute().parents):
+    for place in (folder, *folder.absolute().parents):
         with suppress(OSError):  # what may not be looked at, the store says so of
-            if one.is_file():
+            if place.is_file():
                 raise SettingsError(
-                    f"The folder {str(folder)!r} cannot be used: {str(one)!r} is a file; point INSULA_HOME at a folder."
+                    f"The folder {str(folder)!r} cannot be used: {str(place)!r} is a file; "
+                    "point INSULA_HOME at a folder."
                 )
 
 
 def written_by_others(folder: Path) -> str:
     """What to say of a folder of ours into which others may write; empty where they may not."""
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return ""
-    theirs = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid != found.st_uid)
+    theirs = status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and status.st_gid != status.st_uid)
     if os.name != "posix" or not theirs:
         return ""
     return (
-        f"Others on this machine may write into {str(folder)!r} (mode {stat.S_IMODE(found.st_mode):o}), and so choose "
+        f"Others on this machine may write into {str(folder)!r} (mode {stat.S_IMODE(status.st_mode):o}), and so choose "
         f"what is remembered and who comes in; take that from them with `chmod go-w {folder}`."
     )
 

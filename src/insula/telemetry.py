@@ -199,8 +199,8 @@ def record_evaluation(by: Judgement, value: float, label: str, *, explanation: s
         explanation: words of ours, such as flags; never a text of somebody's.
     """
     if _events.enabled(event_name=EVALUATION):
-        found = {"name": by, "value": value, "label": label, **({"explanation": explanation} if explanation else {})}
-        attributes = {EVALUATION_ATTRIBUTES[key]: one for key, one in found.items()}
+        values = {"name": by, "value": value, "label": label, **({"explanation": explanation} if explanation else {})}
+        attributes = {EVALUATION_ATTRIBUTES[key]: known for key, known in values.items()}
         _events.emit(event_name=EVALUATION, severity_number=SeverityNumber.INFO, attributes=attributes)
 
 

@@ -14,7 +14,7 @@ from insula.session.snapshot import Performance, Snapshot
 from insula.types import Controls
 
 FOUND = Figures(latency_p95_ms=900.0, stm_utilization=0.5)
-STARTED = record_changes(Controls(), Conditions(), Conditions(degraded=Condition(True, 3.0)), at=3.0, found=FOUND)
+STARTED = record_changes(Controls(), Conditions(), Conditions(degraded=Condition(True, 3.0)), at=3.0, figures=FOUND)
 
 
 def at_turn(turn: int, ms: float | None = None, utilization: float | None = None) -> Snapshot:

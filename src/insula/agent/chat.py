@@ -101,14 +101,18 @@ class Reply:
             else {"kind": self.verdict.kind, "text": self.verdict.text, "tone": self.verdict.tone},
             "signals": [{"kind": signal.kind, "reason": signal.reason} for signal in self.signals],
             "recalled": record_recalled(self.recalled, self.shown),
-            "lessons": [{"id": one.id, "arm": one.arm} for one in self.lessons],
+            "lessons": [{"id": lesson.id, "arm": lesson.arm} for lesson in self.lessons],
             "tokens": {"input": self.usage.input_tokens, "output": self.usage.output_tokens},
             "ms": {"model": round(self.model_ms, 2), "added": round(self.added_ms, 2)},
             "controls": {**asdict(self.controls), "skipped": list(self.skipped)},
             "error": self.error,
             "troubles": list(self.troubles),
             **({"metacog": self.metacog.model_dump(mode="json")} if self.metacog else {}),
-            **({"advisories": [one.model_dump(mode="json") for one in self.advisories]} if self.advisories else {}),
+            **(
+                {"advisories": [advisory.model_dump(mode="json") for advisory in self.advisories]}
+                if self.advisories
+                else {}
+            ),
         }
 
 

@@ -67,8 +67,15 @@ async def guide_reply(turn: Turn) -> ReplyGuide:
         return ReplyGuide(text=" ".join([_acknowledge("noted", told, language), *left_out]).strip())
     if all(ask.kind in _MADE for ask in asked) and not turn.personal:
         return ReplyGuide(text=claim_template("guided.declined", "", language))
-    shown = [one for one in turn.recalled if one.memory.id in turn.shown]
-    line = next((one.told for one in shown if one.memory.provenance == "user" and one.memory.speaker == USER), "")
+    shown = [recalled for recalled in turn.recalled if recalled.memory.id in turn.shown]
+    line = next(
+        (
+            recalled.told
+            for recalled in shown
+            if recalled.memory.provenance == "user" and recalled.memory.speaker == USER
+        ),
+        "",
+    )
     of_user = turn.personal or any(is_about_user(ask, language) for ask in asked)
     if line and (of_user or turn.confidence.level == "high"):
         which = "nearest" if turn.confidence.level == "low" else "told"
@@ -85,7 +92,7 @@ async def _answer_question(turn: Turn, meant: Asked, language: str) -> str:
         return claim_template("guided.self", "", language).format(name=turn.engine.identity.name or OWN.name)
     facts = (await list_facts(turn.engine.store, turn.user, limit=LISTED)).facts
     screened = [screen_text(redact(fact.text), WHAT_CHARS) for fact in facts if not fact.over]
-    lines = [f"- {one.text}" for one in screened if one.text and not one.reasons]
+    lines = [f"- {quoted.text}" for quoted in screened if quoted.text and not quoted.reasons]
     if not lines:
         return claim_template("guided.unknown", "", language)
     return claim_template("guided.known", "", language).format(what="\n".join(lines))
@@ -108,9 +115,9 @@ def _embed_examples() -> Mapping[str, Array]:
     return {meant: np.stack(embedded_all(embed_text, texts)) for meant, texts in told.items()}
 
 
-def _acknowledge(which: str, what: str, language: str) -> str:
+def _acknowledge(which: str, matter: str, language: str) -> str:
     """What was told, said back; nothing where it reads like an order."""
-    screened = screen_text(redact(what), WHAT_CHARS)
+    screened = screen_text(redact(matter), WHAT_CHARS)
     if screened.reasons or not screened.text:
         return ""
     return claim_template(f"guided.{which}", "", language).format(what=screened.text)

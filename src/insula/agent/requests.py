@@ -39,13 +39,13 @@ class RequestPart(NamedTuple):
 
 def split_request(asked: Prompt, message: str) -> list[RequestPart]:
     """A request in the order in which the model reads it, each piece with its source."""
-    found = [*_split_sections(asked.instructions)]
-    found += [RequestPart(f"the conversation so far: {role}", text) for role, text in asked.history]
+    parts = [*_split_sections(asked.instructions)]
+    parts += [RequestPart(f"the conversation so far: {role}", text) for role, text in asked.history]
     before, here, after = asked.prompt.partition(message)
     if not here:
-        return [*found, RequestPart("your message", asked.prompt)]
+        return [*parts, RequestPart("your message", asked.prompt)]
     around = (("what is put before it", before), ("your message", here), ("what is put behind it", after))
-    return [*found, *(RequestPart(source, text) for source, text in around if text.strip())]
+    return [*parts, *(RequestPart(source, text) for source, text in around if text.strip())]
 
 
 def _split_sections(instructions: str) -> Iterator[RequestPart]:
@@ -76,7 +76,7 @@ class KeptRequests:
         """
         if (path := self._path_of(user)) is None:
             return
-        record = {"session": session, "turn": turn, "parts": [[one.source, redact(one.text)] for one in asked]}
+        record = {"session": session, "turn": turn, "parts": [[part.source, redact(part.text)] for part in asked]}
         foreign.private(path.parent)
         _shorten_file(path)
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -94,7 +94,7 @@ class KeptRequests:
                 if is_object(record) and (record.get("session"), record.get("turn")) == (session, turn):
                     known = record.get("parts")
                     return (
-                        [RequestPart(str(one[0]), str(one[1])) for one in known if is_list(one)]
+                        [RequestPart(str(entry[0]), str(entry[1])) for entry in known if is_list(entry)]
                         if is_list(known)
                         else []
                     )

@@ -53,7 +53,7 @@ def _lacks_json(app: typer.Typer, words: Sequence[str]) -> bool:
         command = getattr(command, "commands", {}).get(word, command)
     if hasattr(command, "commands") or command.name in SERVE:
         return False
-    return not any(OPTION in one.opts for one in command.params)
+    return not any(OPTION in param.opts for param in command.params)
 
 
 def _run_spoken(app: typer.Typer, words: Sequence[str]) -> int:

@@ -38,7 +38,7 @@ def ask(
 
     reply = asyncio.run(ask_agent())
     if json:
-        sources = [one.memory.content for one in reply.recalled if one.memory.id in reply.shown]
+        sources = [recalled.memory.content for recalled in reply.recalled if recalled.memory.id in reply.shown]
         lines.print_json({**reply.to_record(), "sources": sources, "saved": list(reply.saved)})
         return int(reply.error is not None)
     if reply.error is None:

@@ -281,7 +281,7 @@ async def _explain_reply(talk: ChatSession, reply: Reply) -> RenderableType:
     store = talk.chat.metacognition.store
     place = await store.resolve_place(talk.user, reply.session)
     kept = {lesson.id: lesson for lesson in await store.guidance.list_lessons(place.user_id)} if reply.lessons else {}
-    used = [(one, kept[one.id]) for one in reply.lessons if one.id in kept]
+    used = [(used_one, kept[used_one.id]) for used_one in reply.lessons if used_one.id in kept]
     cited = await store.guidance.read_cited(
         place.user_id, [message for _, lesson in used for message in lesson.citations]
     )
@@ -296,14 +296,14 @@ async def _show_status(talk: ChatSession) -> object:
 
 async def _list_facts(talk: ChatSession) -> str:
     """The latest facts that are known of the user, as `insula memory` lists them."""
-    found = await list_facts(talk.chat.metacognition.store, talk.user, limit=LATEST)
-    more = ["… and more; insula memory --all shows them"] if found.next else []
-    return "\n".join([*map(render.render_fact, found.facts), *more]) or "Nothing is known of you yet."
+    page = await list_facts(talk.chat.metacognition.store, talk.user, limit=LATEST)
+    more = ["… and more; insula memory --all shows them"] if page.next else []
+    return "\n".join([*map(render.render_fact, page.facts), *more]) or "Nothing is known of you yet."
 
 
 async def _list_guidance(talk: ChatSession) -> RenderableType:
-    found = await list_guidance(talk.chat.metacognition.store, talk.user)
-    return render.render_guidance([one for one in found if one.standing != "gone"])
+    items = await list_guidance(talk.chat.metacognition.store, talk.user)
+    return render.render_guidance([item for item in items if item.standing != "gone"])
 
 
 async def _show_soul(talk: ChatSession) -> str:

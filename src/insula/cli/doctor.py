@@ -49,9 +49,9 @@ def doctor(
     )
     if not json:
         return examination.summarize_checks(_print_checks(checks, console))
-    found = list(checks)
-    status = examination.summarize_checks(found)
-    lines.print_json({"ok": status == 0, "status": status, "checks": [asdict(check) for check in found]})
+    host_checks = list(checks)
+    status = examination.summarize_checks(host_checks)
+    lines.print_json({"ok": status == 0, "status": status, "checks": [asdict(check) for check in host_checks]})
     return status
 
 

@@ -34,31 +34,31 @@ def list_all(
     if context.invoked_subcommand is not None:
         return None
     every = [*with_store(lambda store: list_guidance(store, user)), *describe_rules(rules.rules_here().list_rules())]
-    found = [one for one in every if kind in (None, one.kind) and (everything or one.standing != "gone")]
+    items = [item for item in every if kind in (None, item.kind) and (everything or item.standing != "gone")]
     if json:
         now = time.time()
-        return print_json([_piece_record(one, now) for one in found])
+        return print_json([_piece_record(item, now) for item in items])
     for name, title in KINDS.items():
-        if group := [one for one in found if one.kind == name]:
+        if group := [item for item in items if item.kind == name]:
             print(f"{title}\n")
-            for one in group:
-                _print_piece(one)
-    return None if found else print(EMPTY)
+            for item in group:
+                _print_piece(item)
+    return None if items else print(EMPTY)
 
 
-def _print_piece(one: GuidanceItem) -> None:
+def _print_piece(item: GuidanceItem) -> None:
     """A piece in a few lines."""
-    print_folded(one.text, f"  {one.id}  ", "    ")
-    since = f"since {day_of(one.since)}" if one.since else ""
-    print_folded(" · ".join(filter(None, (one.state, since, one.about.rstrip(".")))), "    ", "    ")
-    print_folded(" ".join(filter(None, (one.why, one.waits))), "    ", "    ")
+    print_folded(item.text, f"  {item.id}  ", "    ")
+    since = f"since {day_of(item.since)}" if item.since else ""
+    print_folded(" · ".join(filter(None, (item.state, since, item.about.rstrip(".")))), "    ", "    ")
+    print_folded(" ".join(filter(None, (item.why, item.waits))), "    ", "    ")
     print()
 
 
-def _piece_record(one: GuidanceItem, now: float) -> dict[str, Any]:
-    if one.piece is None:
-        return {"id": one.id, "kind": one.kind, "advice": one.text, "state": one.state, "about": one.about}
-    return _record_of(one.piece.kept, curation.describe_state(one.piece, now))
+def _piece_record(item: GuidanceItem, now: float) -> dict[str, Any]:
+    if item.piece is None:
+        return {"id": item.id, "kind": item.kind, "advice": item.text, "state": item.state, "about": item.about}
+    return _record_of(item.piece.kept, curation.describe_state(item.piece, now))
 
 
 def _record_of(kept: StoredGuidance, state: str) -> dict[str, Any]:
@@ -80,21 +80,23 @@ def why(name: Name, user: User = "me", json: Json = False) -> None:
     """The messages behind one of them, when it was used, and each decision on it."""
     if rules.rules_here().has_rule(name):
         return rules.show(name, json)
-    found = with_store(lambda store: curation.explain_piece(store, user, name))
-    kept = found.piece.kept
+    explained = with_store(lambda store: curation.explain_piece(store, user, name))
+    kept = explained.piece.kept
     if json:
         reasons = {
-            "told": found.told,
-            "sources": [one._asdict() for one in found.origins],
-            "history": [{"at": one.at, "by": one.author, "why": one.evidence.get("why", "")} for one in found.past],
+            "told": explained.told,
+            "sources": [origin._asdict() for origin in explained.origins],
+            "history": [
+                {"at": state.at, "by": state.author, "why": state.evidence.get("why", "")} for state in explained.past
+            ],
         }
-        return print_json(_record_of(kept, found.state) | reasons)
-    print(f"{kept.name}  {found.state}\n  {kept.advice}")
+        return print_json(_record_of(kept, explained.state) | reasons)
+    print(f"{kept.name}  {explained.state}\n  {kept.advice}")
     print(f"  about: {', '.join(kept.trigger) or 'all that you ask'}")
-    print(f"  last used: {day_of(found.told or 0) or 'never'}")
-    for said in found.origins:
+    print(f"  last used: {day_of(explained.told or 0) or 'never'}")
+    for said in explained.origins:
         print(f"  {day_of(said.at)}, {said.session}: “{said.content[:200]}” (insula memory show {said.memory})")
-    for past in found.past:
+    for past in explained.past:
         print(f"  {day_of(past.at)}  {curation.describe_event(past)}")
     return None
 

@@ -157,7 +157,9 @@ def _uninstall_all(json: bool) -> int:
     had_code = (house / "hook").exists()
     outcomes, failures = hosts.uninstall_all(places.find_root())
     if json:
-        print_json({"changed": [str(one.file) for one in outcomes], "failures": [str(one) for one in failures]})
+        print_json(
+            {"changed": [str(result.file) for result in outcomes], "failures": [str(error) for error in failures]}
+        )
         return 1 if failures else 0
     for outcome in outcomes:
         if outcome.changed:
@@ -228,8 +230,8 @@ def _turn_sense(on: bool, sense: str, project: bool, json: bool) -> None:
 def purge(yes: Yes = False, json: Json = False) -> int:
     """Erase all that the hooks observed and learned, and the backups of your settings from before each change."""
     house = places.find_home()
-    what = f"all that the hooks observed and learned, with backups of settings, in {house}"
-    if not lines.confirm_action(f"Erase {what}? It cannot be undone.", yes, "erased"):
+    contents = f"all that the hooks observed and learned, with backups of settings, in {house}"
+    if not lines.confirm_action(f"Erase {contents}? It cannot be undone.", yes, "erased"):
         return 1
     erased = switch.purge_records(house)
     if json:

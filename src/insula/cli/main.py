@@ -71,12 +71,12 @@ def load_command(name: str) -> _Command:
     """The command of a name, from the module that defines it."""
     entry = COMMANDS[name]
     module, _, attribute = entry.where.partition(":")
-    found = getattr(import_module(f"insula.cli.{module}"), attribute)
+    loaded = getattr(import_module(f"insula.cli.{module}"), attribute)
     around = typer.Typer()
-    if isinstance(found, typer.Typer):
-        around.add_typer(found, name=name, help=entry.help)
+    if isinstance(loaded, typer.Typer):
+        around.add_typer(loaded, name=name, help=entry.help)
     else:
-        around.command(name)(found)
+        around.command(name)(loaded)
     command = cast(_Command, typer.main.get_group(around).commands[name])
     command.hidden = entry.panel == HIDDEN
     return command
@@ -99,9 +99,9 @@ class Commands(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """List the commands from the table alone, which loads none of them."""
         rows = [
-            TyperCommand(name, help=one.help, rich_help_panel=one.panel)
-            for name, one in COMMANDS.items()
-            if one.panel != HIDDEN
+            TyperCommand(name, help=entry.help, rich_help_panel=entry.panel)
+            for name, entry in COMMANDS.items()
+            if entry.panel != HIDDEN
         ]
         group = TyperGroup(name=self.name, commands=rows, params=self.params, help=self.help)
         group.format_help(ctx, formatter)

@@ -47,20 +47,27 @@ class McpTool(NamedTuple):
 
 
 async def _search_memory(mind: Metacognition, user: str, given: Json) -> str:
-    found = mind.turn(user, SESSION, given["query"])
-    await found.before_model()
-    said = [render_memory(one) for one in found.recalled if _may_be_shown(one)] or [say_claim("memory.none")]
-    return "\n".join(one.text for one in said)
+    turn = mind.turn(user, SESSION, given["query"])
+    await turn.before_model()
+    said = [render_memory(recalled) for recalled in turn.recalled if _may_be_shown(recalled)] or [
+        say_claim("memory.none")
+    ]
+    return "\n".join(claim.text for claim in said)
 
 
-def _may_be_shown(one: Recalled) -> bool:
+def _may_be_shown(recalled: Recalled) -> bool:
     """Whether a user or a tool asserted it, and it was not withheld when it was screened."""
-    return is_evidence(one) and bool(one.memory.line) and not one.memory.withheld and one.score >= WORTH_SHOWING
+    return (
+        is_evidence(recalled)
+        and bool(recalled.memory.line)
+        and not recalled.memory.withheld
+        and recalled.score >= WORTH_SHOWING
+    )
 
 
 async def _list_lessons(mind: Metacognition, user: str, _: Json) -> str:
     learned = await mind.engine.read_learned(await mind.store.resolve_place(user, SESSION))
-    told = [*(wish.text for wish in learned.wishes), *(one.text for one in learned.advice)]
+    told = [*(wish.text for wish in learned.wishes), *(lesson.text for lesson in learned.advice)]
     return "\n".join(f"- {text}" for text in told) or "Nothing is learned yet."
 
 
@@ -69,8 +76,8 @@ async def _list_rules(*_: object) -> str:
 
 
 async def _measure_worth(*_: object) -> str:
-    found = await asyncio.to_thread(measure_worth, str(find_home()), DAYS, time.time())
-    return json.dumps(asdict(found), ensure_ascii=False)
+    worth = await asyncio.to_thread(measure_worth, str(find_home()), DAYS, time.time())
+    return json.dumps(asdict(worth), ensure_ascii=False)
 
 
 async def _record_memory(mind: Metacognition, user: str, given: Json) -> str:

@@ -92,25 +92,25 @@ async def _list_facts(
     path = facts.find_person(await facts.list_people(store, user), whose).id if whose else ""
     wanted = facts.facts_of(path, kind, read_moment(since) if since else None)
     page = await facts.list_facts(store, user, wanted)
-    found = list(page.facts)
+    fact_rows = list(page.facts)
     if not everything:
-        return found, await memories.count_memories(store, user, wanted) - len(found) if page.next else 0
+        return fact_rows, await memories.count_memories(store, user, wanted) - len(fact_rows) if page.next else 0
     while page.next is not None:
         page = await facts.list_facts(store, user, wanted, before=page.next, limit=memories.MOST)
-        found += page.facts
-    return found, 0
+        fact_rows += page.facts
+    return fact_rows, 0
 
 
 async def _list_lines(store: Store, user: str, everything: bool) -> tuple[list[Memory], int]:
     """The first page of what was said, and how many lines are older; or all of them, and 0."""
     page: MemoryPage = await memories.list_memories(store, user)
-    found = list(page.memories)
+    memory_rows = list(page.memories)
     if not everything:
-        return found, await memories.count_memories(store, user) - len(found) if page.next else 0
+        return memory_rows, await memories.count_memories(store, user) - len(memory_rows) if page.next else 0
     while page.next is not None:
         page = await memories.list_memories(store, user, before=page.next, limit=memories.MOST)
-        found += page.memories
-    return found, 0
+        memory_rows += page.memories
+    return memory_rows, 0
 
 
 def _print_list(
@@ -126,22 +126,22 @@ def _print_list(
     whose = "" if user == ME else f" --user {shlex.quote(user)}"
     more = f"… and {older:,} older; insula memory {option}--all{whose} shows them"
     if json:
-        print_json([as_record(one) for one in rows])
+        print_json([as_record(row) for row in rows])
         if older:
             print(more, file=sys.stderr)
         return
-    for one in rows:
-        show(one)
+    for row in rows:
+        show(row)
     if older:
         print_folded(more, "", "  ")
 
 
-def _record_of(one: Fact) -> dict[str, object]:
-    return {**memory_record(one.memory), "fact": one.text, "whose": list(one.whose)}
+def _record_of(fact: Fact) -> dict[str, object]:
+    return {**memory_record(fact.memory), "fact": fact.text, "whose": list(fact.whose)}
 
 
-def _print_fact(one: Fact) -> None:
-    print(render_fact(one))
+def _print_fact(fact: Fact) -> None:
+    print(render_fact(fact))
 
 
 def _print_memory(memory: Memory) -> None:
@@ -209,12 +209,12 @@ def search(
     json: Json = False,
 ) -> None:
     """What answers a question or shares words with it, best first; else what comes nearest."""
-    found = with_store(lambda store: _open_mind(store).search(user, text, limit=SHOWN))
+    result = with_store(lambda store: _open_mind(store).search(user, text, limit=SHOWN))
     if json:
-        return print_json([memory_record(hit.memory) for hit in found.hits])
-    if not found.hits:
-        print(f"Nothing that is remembered of {user!r} answers {text!r}{'; nearest to it:' if found.nearest else '.'}")
-    for hit in found.hits or found.nearest:
+        return print_json([memory_record(hit.memory) for hit in result.hits])
+    if not result.hits:
+        print(f"Nothing that is remembered of {user!r} answers {text!r}{'; nearest to it:' if result.nearest else '.'}")
+    for hit in result.hits or result.nearest:
         _print_memory(hit.memory)
     return None
 
@@ -225,7 +225,7 @@ def show(number: Number, user: User = ME, json: Json = False) -> None:
 
     async def read_memory(store: Store) -> tuple[Memory, list[tuple[str, str]]]:
         history = await memories.read_history(store, user, number)
-        return await memories.get_memory(store, user, number), [(one.author, one.why) for one in history]
+        return await memories.get_memory(store, user, number), [(change.author, change.why) for change in history]
 
     memory, history = with_store(read_memory)
     if json:
@@ -334,15 +334,15 @@ def calibration(
             await outcomes.reset_calibration(store, user_id)
         return await outcomes.read_calibration(store, user_id, load_shipped())
 
-    found = with_store(load_calibration)
+    own = with_store(load_calibration)
     if json:
-        return print_json(found.as_json())
-    print(f"Confidence is high from {found.calibration.high:.2f} on, low below {found.calibration.medium:.2f}.")
-    if not found.outcomes:
+        return print_json(own.as_json())
+    print(f"Confidence is high from {own.calibration.high:.2f} on, low below {own.calibration.medium:.2f}.")
+    if not own.outcomes:
         print("That is what everybody begins with; nights learn from thanks, corrections and questions asked again.")
         return None
-    held = sum(one.held for one in found.outcomes)
-    print(f"It rests on {count_noun(len(found.outcomes), 'answer')}, of which {held} held:")
+    held = sum(own.held for own in own.outcomes)
+    print(f"It rests on {count_noun(len(own.outcomes), 'answer')}, of which {held} held:")
     for before in (0.9, 0.7, 0.5, 0.3):
-        print(f"  what would be {before:.0%} for others is {adjust_probability(found.calibration, before):.0%} for you")
+        print(f"  what would be {before:.0%} for others is {adjust_probability(own.calibration, before):.0%} for you")
     return None

@@ -63,11 +63,11 @@ def _find_file(weights: Weights, folder: Path | None) -> Path | None:
 
 def _find_verified(weights: Weights, folder: Path | None) -> Path | None:
     """The file, if it is here and is what it should be."""
-    found = _find_file(weights, folder)
+    path_found = _find_file(weights, folder)
     try:
-        if found:
-            local.verify_weights(found, weights)
-        return found
+        if path_found:
+            local.verify_weights(path_found, weights)
+        return path_found
     except ModelUnavailable:
         return None
 

@@ -56,25 +56,25 @@ def render_why(
     reply: Reply, used: Sequence[tuple[UsedGuidance, StoredGuidance]] = (), cited: Sequence[Cited] = ()
 ) -> RenderableType:
     """What an answer rests on, in the words of the page: how sure it was, what it remembered, how good it is."""
-    memories = {one.memory.id: one.memory for one in reply.recalled}
+    memories = {recalled.memory.id: recalled.memory for recalled in reply.recalled}
     turn = show_turn(TurnFacts.model_validate(reply.to_record()), memories, {}, Controls())
     lines: list[str] = [f"{turn.came_to[:1].upper()}{turn.came_to[1:]}."] if turn.came_to else []
     if turn.sure:
         lines.append(f"How sure (from memory, before the answer): {turn.sure.word}, {format_percent(turn.sure.score)}")
         lines += [f"  {reason}" for reason in reply.confidence.reasons]
     lines += _list_remembered(turn)
-    lines += [line for one in used for line in _list_lesson(*one, cited)]
+    lines += [line for pair in used for line in _list_lesson(*pair, cited)]
     if turn.good and (judged := turn.facts.assessment) is not None:
         lines.append(f"How good (the check of the answer): {turn.good.word}, {format_percent(turn.good.score)}")
         lines += [f"  {name}: {format_percent(share)}" for name, share in turn.parts]
         about = turn.about
         lines += [
-            f"  Found: {describe_flag(one)}{f': “{about[one]}”' if one in about else ''}." for one in judged.flags
+            f"  Found: {describe_flag(flag)}{f': “{about[flag]}”' if flag in about else ''}." for flag in judged.flags
         ]
         lines += [f"  Left unanswered: “{text}”" for text in judged.unanswered]
     lines += [
-        f"What was noticed: {describe_signal(one.kind)}: {describe_notice(one.kind, one.reason, {})}"
-        for one in turn.noticed
+        f"What was noticed: {describe_signal(signal.kind)}: {describe_notice(signal.kind, signal.reason, {})}"
+        for signal in turn.noticed
     ]
     lines += [f"What it took: {' '.join(turn.spent)}"] if turn.spent else []
     return Group(*(Text(part) for line in lines for part in fold_text(line, terminal_width(), "", _indent_of(line))))
@@ -86,7 +86,7 @@ def _indent_of(line: str) -> str:
 
 def _list_remembered(turn: ShownTurn) -> list[str]:
     """What was put before the model, and how much more came up."""
-    put = [(memory, one.score) for memory, one in turn.recalled if one.shown]
+    put = [(memory, record.score) for memory, record in turn.recalled if record.shown]
     more = len(turn.recalled) - len(put)
     lines = ["What it remembered and put before the model:" if put else "It put nothing of memory before the model."]
     for memory, score in put:
@@ -99,34 +99,37 @@ def _list_remembered(turn: ShownTurn) -> list[str]:
 def _list_lesson(used: UsedGuidance, lesson: StoredGuidance, cited: Sequence[Cited]) -> list[str]:
     """A lesson, whether the model was told of it, and the messages that it was learned from."""
     how = "used" if used.arm == TOLD else "left out of this session, to find out whether it helps"
-    sources = [one for one in cited if one.id in lesson.citations][-CITED:]
+    sources = [message for message in cited if message.id in lesson.citations][-CITED:]
     return [
         f"{'Preference' if is_wish(lesson) else 'Lesson'} {lesson.name}, {how}: {lesson.advice}",
-        *(f"  learned from {one.session}, memory {one.memory}: {_shorten_line(one.content)}" for one in sources),
+        *(
+            f"  learned from {message.session}, memory {message.memory}: {_shorten_line(message.content)}"
+            for message in sources
+        ),
         f"  insula guidance why|mute|forget {lesson.name}",
     ]
 
 
-def render_guidance(found: Sequence[GuidanceItem]) -> RenderableType:
+def render_guidance(items: Sequence[GuidanceItem]) -> RenderableType:
     """What was learned, with where each piece stands."""
-    if not found:
+    if not items:
         return "Nothing is learned yet: say what you want otherwise, and it counts from your next message on."
     table = Table("id", "kind", "state", "when", "what", box=None, pad_edge=False, header_style="dim")
-    for one in found:
-        table.add_row(one.id, one.kind, one.state, one.about.rstrip("."), Text(one.text))
+    for item in items:
+        table.add_row(item.id, item.kind, item.state, item.about.rstrip("."), Text(item.text))
     return table
 
 
-def render_fact(one: Fact) -> str:
+def render_fact(fact: Fact) -> str:
     """A fact with its number; below it whose it is, since when, and in which words it was said."""
-    memory, indent, columns = one.memory, " " * NUMBER, terminal_width()
-    how = "added" if memory.session == ADDED else f"from {one.teller}" if one.teller else "told"
-    about = [", ".join(one.whose), f"{how} on {memory.said_at:%Y-%m-%d}", memory.mode]
-    about += [f"over since {one.over:%Y-%m-%d}"] if one.over else []
-    lines = fold_text(one.text, columns, f"{memory.id:>6}  ", indent)
+    memory, indent, columns = fact.memory, " " * NUMBER, terminal_width()
+    how = "added" if memory.session == ADDED else f"from {fact.teller}" if fact.teller else "told"
+    about = [", ".join(fact.whose), f"{how} on {memory.said_at:%Y-%m-%d}", memory.mode]
+    about += [f"over since {fact.over:%Y-%m-%d}"] if fact.over else []
+    lines = fold_text(fact.text, columns, f"{memory.id:>6}  ", indent)
     lines += fold_text(" · ".join(filter(None, about)), columns, indent, indent)
-    if one.said:
-        said = one.said if len(one.said) <= SAID else f"{one.said[:SAID]}…"
+    if fact.said:
+        said = fact.said if len(fact.said) <= SAID else f"{fact.said[:SAID]}…"
         lines += fold_text(f"you said: “{' '.join(said.split())}”", columns, indent, indent)
     return "\n".join(lines)
 

@@ -44,12 +44,12 @@ def replay(
     """Look back at past sessions: where agents were stuck, and what they would have read."""
     if learn and not yes and not _is_asked(json):
         raise InputError("Nobody can be asked whether to learn; say so with: insula replay --learn --yes")
-    found = _find_transcripts(paths or ())
+    transcripts = _find_transcripts(paths or ())
     if learn and not trust:
-        _refuse_foreign(list_foreign(found))
+        _refuse_foreign(list_foreign(transcripts))
     if html is not None:
-        _check_page(html, found, force)
-    gathered = _read_transcripts(found)
+        _check_page(html, transcripts, force)
+    gathered = _read_transcripts(transcripts)
     if html is not None:
         _write_page(html, gathered)
     planned = learning.plan_learning(str(places.find_home()), gathered.scores, time.time()) if learn else None
@@ -63,10 +63,10 @@ def replay(
 
 
 def _find_transcripts(paths: Sequence[str]) -> FoundTranscripts:
-    found = find_transcripts(paths)
-    if not found.sessions and not found.passed_over:
+    transcripts = find_transcripts(paths)
+    if not transcripts.sessions and not transcripts.passed_over:
         raise InputError(_nothing_found(paths))
-    return found
+    return transcripts
 
 
 def _nothing_found(paths: Sequence[str]) -> str:
@@ -88,17 +88,17 @@ def _refuse_foreign(files: Sequence[Path]) -> None:
         )
 
 
-def _read_transcripts(found: FoundTranscripts) -> Gathered:
+def _read_transcripts(transcripts: FoundTranscripts) -> Gathered:
     """Read everything, with a bar where somebody looks."""
     console = Console(stderr=True)
-    size = sum(source.size for sources in found.sessions for source in sources)
+    size = sum(source.size for sources in transcripts.sessions for source in sources)
     on = switch.list_senses(places.find_home())
     if not console.is_terminal:
-        return gather_sessions(found, on=on)
+        return gather_sessions(transcripts, on=on)
     columns = (TextColumn("Looking back"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=size)
-        return gather_sessions(found, _batch_progress(lambda done: bar.advance(task, done)), on)
+        return gather_sessions(transcripts, _batch_progress(lambda done: bar.advance(task, done)), on)
 
 
 def _batch_progress(advance: Callable[[int], None], least: int = 1 << 20) -> Callable[[int], None]:
@@ -115,9 +115,9 @@ def _batch_progress(advance: Callable[[int], None], least: int = 1 << 20) -> Cal
     return add_progress
 
 
-def _check_page(path: Path, found: FoundTranscripts, force: bool) -> None:
-    read = [source.path for sources in found.sessions for source in sources]
-    page.check_target(path, [*read, *map(Path, found.passed_over)], force)
+def _check_page(path: Path, transcripts: FoundTranscripts, force: bool) -> None:
+    read = [source.path for sources in transcripts.sessions for source in sources]
+    page.check_target(path, [*read, *map(Path, transcripts.passed_over)], force)
 
 
 def _write_page(path: Path, gathered: Gathered) -> None:
@@ -162,10 +162,10 @@ def _as_json(totals: Totals) -> dict[str, Any]:
 def _plain_value(value: Any) -> Any:
     """A value as JSON holds it; keys are texts and sorted, but where the order itself tells something."""
     if isinstance(value, Mapping):
-        found = cast(Mapping[Any, Any], value)
-        return {str(name): _plain_value(found[name]) for name in sorted(found, key=str)}
+        mapping = cast(Mapping[Any, Any], value)
+        return {str(name): _plain_value(mapping[name]) for name in sorted(mapping, key=str)}
     if isinstance(value, list):
-        return [_plain_value(one) for one in cast(list[Any], value)]
+        return [_plain_value(item) for item in cast(list[Any], value)]
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 

@@ -106,9 +106,9 @@ def _print_remarks(totals: Totals, console: Console) -> None:
     console.print(f"\n[bold]You stepped in {format_number(count)} times[/]: {', '.join(parts)}.")
     if totals.announced:
         console.print(f"A word of ours would have come before {format_number(totals.announced)} of them.")
-    for one in totals.remarks[:SHOWN]:
-        words = f"“{_show_redacted(one.words, 90)}”" if one.words else one.kind
-        line = Text(f"{format_time(one.at)}  {words}").append(f"\nafter {_show_redacted(one.before, 90)}", "dim")
+    for remark in totals.remarks[:SHOWN]:
+        words = f"“{_show_redacted(remark.words, 90)}”" if remark.words else remark.kind
+        line = Text(f"{format_time(remark.at)}  {words}").append(f"\nafter {_show_redacted(remark.before, 90)}", "dim")
         console.print(Padding(line, (0, 0, 0, 2)))
 
 
@@ -117,11 +117,11 @@ def _print_proposed(totals: Totals, console: Console) -> None:
     if not totals.proposed:
         return
     console.print(f"\n[bold]Rules in your own words[/]: {format_number(len(totals.proposed))} would be used.")
-    for one in totals.proposed[:SHOWN_RULES]:
-        about = f" (of {_show_redacted(one.about, 40)})" if one.about else ""
-        line = Text(f"“{_show_redacted(one.words, 110)}”{about}")
-        often = f"{one.times} times, first {format_time(one.at)}"
-        line.append(f"\n{', '.join(filter(None, (often, _show_redacted(one.project, 24))))}", "dim")
+    for rule in totals.proposed[:SHOWN_RULES]:
+        about = f" (of {_show_redacted(rule.about, 40)})" if rule.about else ""
+        line = Text(f"“{_show_redacted(rule.words, 110)}”{about}")
+        often = f"{rule.times} times, first {format_time(rule.at)}"
+        line.append(f"\n{', '.join(filter(None, (often, _show_redacted(rule.project, 24))))}", "dim")
         console.print(Padding(line, (0, 0, 0, 2)))
 
 
@@ -169,15 +169,15 @@ def _describe_cost(moment: Moment) -> str:
 
 
 def _print_failures(failures: Sequence[PatternCount], console: Console) -> None:
-    happened = [one for one in failures if one.happened]
+    happened = [failure for failure in failures if failure.happened]
     if not happened:
         console.print(f"\nOf {format_count(len(failures), 'failure pattern')} that could have happened, none did.")
         return
     console.print("\n[bold]What happens again and again, and the rule that it founds[/]")
-    for one in happened:
-        where = f"{_describe_frequency(one)} sessions, {_describe_projects(one)}: {_describe_rule(one)}"
-        console.print(Text(one.pattern, style="bold"))
-        console.print(Padding(f"{where}\n{one.advice}", (0, 0, 0, 2)))
+    for failure in happened:
+        where = f"{_describe_frequency(failure)} sessions, {_describe_projects(failure)}: {_describe_rule(failure)}"
+        console.print(Text(failure.pattern, style="bold"))
+        console.print(Padding(f"{where}\n{failure.advice}", (0, 0, 0, 2)))
 
 
 def _describe_frequency(failure: PatternCount) -> str:
@@ -207,9 +207,9 @@ def _left_out(totals: Totals) -> Iterable[str]:
         yield f"Read in part: {_show_redacted(path)}: {why}."
     for path, why in _first_paths(totals.passed_over):
         yield f"Passed over: {_show_redacted(path)}: {why}."
-    for what, paths in (("read in part", totals.incomplete), ("passed over", totals.passed_over)):
+    for state, paths in (("read in part", totals.incomplete), ("passed over", totals.passed_over)):
         if len(paths) > NAMED:
-            yield f"… and {format_number(len(paths) - NAMED)} more files {what}; --json names them all."
+            yield f"… and {format_number(len(paths) - NAMED)} more files {state}; --json names them all."
 
 
 def _first_paths(paths: dict[str, str]) -> Iterable[tuple[str, str]]:
@@ -226,7 +226,7 @@ def _suggest_next(totals: Totals, page: Path | None, learns: bool) -> Iterable[s
         yield f"The timelines are in {_show_redacted(str(page))}"
     elif totals.worst:
         yield "insula replay --html replay.html   the timelines of the sessions that went worst"
-    if not learns and any(one.state == "active" for one in totals.failures):
+    if not learns and any(failure.state == "active" for failure in totals.failures):
         yield "insula replay --learn              found rules on these sessions"
     if totals.sessions:
         yield f"{f'insula install {_installable_host(totals)}':<34} tell the agent while it happens"

@@ -88,10 +88,10 @@ def show(rule: Name, json: Json = False) -> None:
     """One rule: how it stands, where it is from, and what it was worth."""
     known = rules_here()
     known.catch_up()
-    found = known.get_rule(rule)
+    shown_rule = known.get_rule(rule)
     if json:
-        return print_json({"v": 1, **known.describe_rule(found)})
-    return _print_folded(*_describe_rule(found, known))
+        return print_json({"v": 1, **known.describe_rule(shown_rule)})
+    return _print_folded(*_describe_rule(shown_rule, known))
 
 
 @app.command()
@@ -179,8 +179,8 @@ def export_rules(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A new file; - for standard output.")],
 ) -> None:
     """Write the rules and their counts to a file, to share them: no session, project, path or time is in it."""
-    found = rules_here().export_rules()
-    text = jsonlib.dumps(found, indent=2, ensure_ascii=file == "-") + "\n"
+    exported = rules_here().export_rules()
+    text = jsonlib.dumps(exported, indent=2, ensure_ascii=file == "-") + "\n"
     if file == "-":  # where no encoding is sure to be that of JSON
         sys.stdout.write(text)
         return
@@ -191,7 +191,7 @@ def export_rules(
         raise InputError(f"{file!r} exists already; give the name of a new file.") from error
     except OSError as error:
         raise InputError(f"{file!r} cannot be written ({error.strerror}); give another name.") from error
-    print(f"{len(found['rules'])} rules written to {file}.")
+    print(f"{len(exported['rules'])} rules written to {file}.")
 
 
 @app.command("import")
@@ -228,17 +228,17 @@ def _read_text(file: str) -> str:
     return text
 
 
-def _describe_import(known: ProjectRules, one: ImportedRule, number: int, pin: bool) -> str:
+def _describe_import(known: ProjectRules, rule: ImportedRule, number: int, pin: bool) -> str:
     """Pin a rule of a file if that is asked for, and say how it stands."""
-    done = pin and known.decide_rule(one.id, "pin")
-    is_pinned = known.get_rule(one.id).life.state == PINNED
-    if one.is_new:
-        said = f"Rule {number} is {'pinned' if is_pinned else 'proposed'} as {one.id!r}: {one.advice}"
+    done = pin and known.decide_rule(rule.id, "pin")
+    is_pinned = known.get_rule(rule.id).life.state == PINNED
+    if rule.is_new:
+        said = f"Rule {number} is {'pinned' if is_pinned else 'proposed'} as {rule.id!r}: {rule.advice}"
     else:
-        said = f"Rule {number} is here already as {one.id!r}"
+        said = f"Rule {number} is here already as {rule.id!r}"
         said += ", and is pinned now" if done else ", pinned" if is_pinned else ""
-        said += f": {one.advice}"
-    return said if is_pinned else f"{said}\n  To use it at once: insula guidance rules pin {one.id}"
+        said += f": {rule.advice}"
+    return said if is_pinned else f"{said}\n  To use it at once: insula guidance rules pin {rule.id}"
 
 
 # --- in lines ----------------------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def _describe_words(rule: ProjectRule) -> list[str]:
     if rule.wish is None:
         return [f"  {rule.advice}"]
     times = rule.wish.times
-    said = [f'  {day_of(one.at)}, {_HOW[one.how]}: "{one.words}"' for one in times[1:TIMES]]
+    said = [f'  {day_of(told_at.at)}, {_HOW[told_at.how]}: "{told_at.words}"' for told_at in times[1:TIMES]]
     more = [f"  and {len(times) - TIMES} times more"] if len(times) > TIMES else []
     about = f" ({rule.wish.about})" if rule.wish.about else ""
     return [f'  "{rule.wish.words}"', f"  said on {day_of(times[0].at)}, {_HOW[times[0].how]}{about}", *said, *more]

@@ -110,15 +110,15 @@ def show_sleeping() -> Status:
 
 def print_report(report: SleepReport) -> None:
     """Print what a night changed, each with what takes it back, and what failed; a sentence where that is nothing."""
-    found = describe_report(report)
-    for one in found.changes[:LINES]:
-        undo = f" (take it back: {one.undo.command})" if one.undo else ""
-        print_folded(f"{one.text}{undo}", "• ", "  ")
-    if (more := len(found.changes) - LINES) > 0:
+    changes = describe_report(report)
+    for change in changes.changes[:LINES]:
+        undo = f" (take it back: {change.undo.command})" if change.undo else ""
+        print_folded(f"{change.text}{undo}", "• ", "  ")
+    if (more := len(changes.changes) - LINES) > 0:
         print(f"… and {more} more: insula guidance")
-    for why in found.failed:
+    for why in changes.failed:
         print_folded(why, "✗ ", "  ")
-    if not (found.changes or found.failed or found.skipped):
+    if not (changes.changes or changes.failed or changes.skipped):
         print(NOTHING)
 
 

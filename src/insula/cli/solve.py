@@ -138,8 +138,8 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
         if problem is not None:
             raise InputError("A problem and a file of problems were given; give one of them.")
         return asyncio.run(_solve_many(asked, settings, read_problems(file)))
-    what = 'There is no problem to solve; write one: insula solve "What is 12 % of 250?"'
-    text = read_input(what) if problem is None or problem == "-" else problem
+    complaint = 'There is no problem to solve; write one: insula solve "What is 12 % of 250?"'
+    text = read_input(complaint) if problem is None or problem == "-" else problem
     return asyncio.run(_solve_one(asked, settings, ProblemLine(text)))
 
 

@@ -64,12 +64,12 @@ def history(user: User = "me", json: Json = False) -> None:
     past = _read_state(user).past
     if json:
         return print_json(
-            [{"id": one.id, "author": one.author, "at": one.at, "evidence": one.evidence} for one in past]
+            [{"id": state.id, "author": state.author, "at": state.at, "evidence": state.evidence} for state in past]
         )
-    for one in past:
-        day = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M")
-        why = one.evidence.get("why") or count_noun(len(one.evidence.get("changes", [])), "change")
-        print(f"{one.id:>6}  {day}  {one.author:<7}  {why}")
+    for state in past:
+        day = datetime.fromtimestamp(state.at, UTC).strftime("%Y-%m-%d %H:%M")
+        why = state.evidence.get("why") or count_noun(len(state.evidence.get("changes", [])), "change")
+        print(f"{state.id:>6}  {day}  {state.author:<7}  {why}")
     return None if past else print(EMPTY)
 
 

@@ -87,7 +87,7 @@ def status(
     if json:
         record = _status_record(regulator, user, held)
         told = {"coding_agents": asdict(hooks) | {"tokens": hooks.cost}} if hooks else {}
-        return print_json(record | told | {"claims": [one.to_json() for one in said]})
+        return print_json(record | told | {"claims": [entry.to_json() for entry in said]})
     if hooks is not None and held is None:
         return print_console(lambda console: _show_hooks(console, hooks, verbose))
     return print_console(lambda console: _print_status(console, regulator, user, held, hooks, said, verbose=verbose))
@@ -97,15 +97,15 @@ def _show_hooks(console: Console, hooks: HookWorth, verbose: bool) -> None:
     """Where nobody talks, only coding agents are watched."""
     print_worth(hooks, console)
     if verbose:
-        _print_register(console, [one for one in list_entries(DEFAULT, {}, hooks) if one.claim.place == "call"])
+        _print_register(console, [entry for entry in list_entries(DEFAULT, {}, hooks) if entry.claim.place == "call"])
 
 
 def _hooks_worth() -> HookWorth | None:
     """What the hooks of coding agents were worth; None where they have seen no session."""
     if not (places.find_home() / "sessions").is_dir():
         return None
-    found = measure_worth(str(places.find_home()), DAYS, time.time())
-    return found if found.sessions else None
+    worth = measure_worth(str(places.find_home()), DAYS, time.time())
+    return worth if worth.sessions else None
 
 
 def _print_status(
@@ -141,7 +141,7 @@ def _print_status(
 def _print_register(console: Console, entries: Sequence[ClaimEntry]) -> None:
     """What is said unasked, by where it stands, per 1,000 messages or calls; how much more there is, in a line."""
     groups = group_claims(entries)
-    for group in (one for one in groups if one.counted):
+    for group in (shown_group for shown_group in groups if shown_group.counted):
         console.print(Text(f"\n{group.title}, per 1,000", style="bold"))
         table = Table(*COLUMNS, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
         table.columns[0].no_wrap = True
@@ -149,7 +149,7 @@ def _print_register(console: Console, entries: Sequence[ClaimEntry]) -> None:
             cells = (row.id, row.asserts, row.yours, row.measured, row.right, "on" if row.on else "off")
             table.add_row(*map(Text, cells), style="" if row.on else "dim")
         console.print(table)
-    others = sum(len(one.rows) for one in groups if not one.counted)
+    others = sum(len(hidden.rows) for hidden in groups if not hidden.counted)
     more = f"A night and /why say {others} things more; --json has all. " if others else ""
     console.print(Text(f"\n{more}`claims` in insula.toml switches one on, `insula on SENSE` a sense.", style="dim"))
 
@@ -213,13 +213,20 @@ def _figure_rows(last: Snapshot) -> Iterator[tuple[str, str]]:
 
 def _adaptation_rows(regulator: Regulator, zone: tzinfo | None, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
     """What it changed about itself; how often it looks at itself, and what came of a change, only where asked for."""
-    made = [one for one in describe_adaptations(regulator.ring.adaptations[-SHOWN:]) if verbose or not one.of_interval]
+    made = [
+        adapted
+        for adapted in describe_adaptations(regulator.ring.adaptations[-SHOWN:])
+        if verbose or not adapted.of_interval
+    ]
     if not made:
         yield "nothing yet", "it does so when the model gets slow or many items wait, and undoes it after"
-    for one in made:
-        saved = f"; {one.saved}" if one.saved else ""
-        afterwards = f"; afterwards: {one.afterwards}" if verbose else ""
-        yield _format_clock(one.at, zone, now), f"{one.what}: {one.change}, because {one.why}{saved}{afterwards}"
+    for adapted in made:
+        saved = f"; {adapted.saved}" if adapted.saved else ""
+        afterwards = f"; afterwards: {adapted.afterwards}" if verbose else ""
+        yield (
+            _format_clock(adapted.at, zone, now),
+            f"{adapted.what}: {adapted.change}, because {adapted.why}{saved}{afterwards}",
+        )
 
 
 def describe_held(held: StoredData | None, now: float) -> Iterator[tuple[str, str]]:
@@ -262,7 +269,7 @@ def _status_record(regulator: Regulator, user: str, held: StoredData | None) -> 
         "performance": {name: getattr(performance, name) for name in ("latency_p95_ms", "degraded", "slowdown")},
         "stages": {stage: times._asdict() for stage, times in regulator.stages.summarize().items()},
         "metacog": {"interval": schedule.interval, "next_due_turn": schedule.due},
-        "adaptations": [one.model_dump(mode="json") for one in regulator.ring.adaptations[-SHOWN:]],
+        "adaptations": [adaptation.model_dump(mode="json") for adaptation in regulator.ring.adaptations[-SHOWN:]],
         "user": {"name": user, "held": asdict(held) if held else None},
     }
 

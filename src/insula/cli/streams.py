@@ -57,8 +57,8 @@ class HarmlessStream:
             self.write(line)
 
 
-def _control_picture(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _control_picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return chr(_PICTURES + code) if code < ord(" ") else f"‹U+{code:04X}›"
 
 

@@ -32,12 +32,12 @@ class StuckSession(NamedTuple):
 async def record_stuck(store: Store, user: str, home: Path) -> int:
     """Write down what is not on the ledger yet; returns how much that was."""
     taken = 0
-    for one in find_stuck(home):
+    for stuck in find_stuck(home):
         with on_behalf_of(user):
-            place = await store.resolve_place(user, one.session)
+            place = await store.resolve_place(user, stuck.session)
             known = await store.sessions.read_ledger(place, kinds=[IMPASSE], limit=1)
         if not known:
-            await note_stuck(store, user, one.session, one.problem, one.reason)
+            await note_stuck(store, user, stuck.session, stuck.problem, stuck.reason)
             taken += 1
     return taken
 

@@ -48,11 +48,14 @@ def list_tokens(json: Json = False) -> None:
     """The tokens that there are: names, users and dates."""
     known, now = tokens.read_tokens(_token_path()), time.time()
     if json:
-        return print_json([_token_record(one) for one in known])
+        return print_json([_token_record(token) for token in known])
     if not known:
         gone = _token_path().exists()
         return print(tokens.NONE_LEFT if gone else "There is no token; make one with: insula token new NAME")
-    rows = ((one.name, one.user, day_of(one.made), _describe_end(one, now), "operator" * one.operator) for one in known)
+    rows = (
+        (token.name, token.user, day_of(token.made), _describe_end(token, now), "operator" * token.operator)
+        for token in known
+    )
     return print_table(("name", "user", "made", "good until", ""), rows)
 
 
@@ -63,7 +66,7 @@ def revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="As `insula 
     tokens.write_tokens(_token_path(), left)
     _audit_note("token revoke", name)
     print(f"The token {name!r} opens nothing any more.")
-    if not any(one.is_valid(time.time()) for one in left):
+    if not any(token.is_valid(time.time()) for token in left):
         print(f"{tokens.NONE_LEFT} To serve this machine without tokens, remove {str(_token_path())!r}.")
 
 
@@ -76,12 +79,17 @@ def _audit_note(did: str, name: str, user: str = "") -> None:
     audit.log_access(settings.home(), who="", by="terminal", did=did, of=user, what=name)
 
 
-def _token_record(one: tokens.Token) -> dict[str, object]:
-    record: dict[str, object] = {"name": one.name, "user": one.user, "made": one.made, "expires": one.expires}
-    return record | ({"operator": True} if one.operator else {})
+def _token_record(token_kept: tokens.Token) -> dict[str, object]:
+    record: dict[str, object] = {
+        "name": token_kept.name,
+        "user": token_kept.user,
+        "made": token_kept.made,
+        "expires": token_kept.expires,
+    }
+    return record | ({"operator": True} if token_kept.operator else {})
 
 
-def _describe_end(one: tokens.Token, now: float) -> str:
-    if one.expires is None:
+def _describe_end(token_kept: tokens.Token, now: float) -> str:
+    if token_kept.expires is None:
         return "it is revoked"
-    return day_of(one.expires) if one.is_valid(now) else f"{day_of(one.expires)} (over)"
+    return day_of(token_kept.expires) if token_kept.is_valid(now) else f"{day_of(token_kept.expires)} (over)"

@@ -84,7 +84,7 @@ def erase(name: Name, yes: Yes = False) -> int:
     print_warning(with_store(lambda store: custody.erase_user(store, name, house_of(name))))
     _audit_note("erase", "")
     print(f"Nothing is kept of {name!r} any more. What the hooks of coding agents observed: insula purge.")
-    if revoked and not any(one.is_valid(time.time()) for one in tokens.read_tokens(path)):
+    if revoked and not any(token.is_valid(time.time()) for token in tokens.read_tokens(path)):
         print(tokens.NONE_LEFT)
     return 0
 

@@ -93,7 +93,7 @@ async def _run_all(settings: Settings, model: str | None, json: bool) -> int:
         now = await _wait_until_over(worker, quiet=json)
         spent = await house.store.run(spending.sum_spending, worker.current_date())
     failed = now.failed - before.failed
-    found = {
+    progress = {
         "called": called,
         "done": now.done - before.done,
         "failed": failed,
@@ -101,9 +101,9 @@ async def _run_all(settings: Settings, model: str | None, json: bool) -> int:
         "spent": spent._asdict(),
     }
     if json:
-        print_json(found)
+        print_json(progress)
     else:
-        print(f"{count_noun(called, 'night')}: {found['done']} done, {failed} failed, {found['seconds']} s")
+        print(f"{count_noun(called, 'night')}: {progress['done']} done, {failed} failed, {progress['seconds']} s")
     return int(failed > 0)
 
 

@@ -61,12 +61,12 @@ def show(
     """Show whether the notes of the hooks help, and what they cost: five lines, or all of it."""
     if context.invoked_subcommand is not None:
         return
-    found = measure_worth(str(find_home()), days, time.time())
-    found.effects += of_talk(user)
+    worth = measure_worth(str(find_home()), days, time.time())
+    worth.effects += of_talk(user)
     if json:
-        print_json(asdict(found) | {"tokens": found.cost, "senses": of_senses()})
+        print_json(asdict(worth) | {"tokens": worth.cost, "senses": of_senses()})
     else:
-        print_console(lambda console: print_worth(found, console, everything=everything))
+        print_console(lambda console: print_worth(worth, console, everything=everything))
 
 
 def of_senses() -> dict[str, str]:
@@ -86,14 +86,14 @@ def of_talk(user: str) -> list[EffectRow]:
 
     turns = with_store(read_turns)
     days = count_days((turn.at for turn in turns), time.time())
-    return [make_row(name, SHARE, found, days) for name, found in sentence_effects(turns).items()]
+    return [make_row(name, SHARE, effect, days) for name, effect in sentence_effects(turns).items()]
 
 
 @app.command()
 def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
     """Say that a note was a false alarm: its kind is not said again in that project."""
-    one = note_verdict(str(find_home()), name, right=False, now=time.time())
-    print(f"Noted as a false alarm. Nothing more is said in that project about: {one.family}.")
+    trouble = note_verdict(str(find_home()), name, right=False, now=time.time())
+    print(f"Noted as a false alarm. Nothing more is said in that project about: {trouble.family}.")
 
 
 @app.command()
@@ -103,46 +103,46 @@ def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula wo
     print("Noted. Its kind is said in that project as before.")
 
 
-def print_worth(found: HookWorth, console: Console, *, everything: bool = False) -> None:
+def print_worth(worth: HookWorth, console: Console, *, everything: bool = False) -> None:
     """What matters at the terminal, or all of it."""
-    for line in summarize_worth(found):
+    for line in summarize_worth(worth):
         console.print(Text(line), soft_wrap=True)
     if not everything:
         console.print(Text("Each note with its ID, the comparison, the rules and the senses: insula worth --all"))
         return
-    if found.sessions or any(row.told for row in found.effects):
-        _print_effects(found.effects, console)
-    if found.troubles:
-        _print_troubles(found.troubles[:LISTED], console)
-        if len(found.troubles) > LISTED:
-            console.print(f"… and {len(found.troubles) - LISTED} more; --json shows them all.")
-    if found.rules:
-        _print_rules(found.rules, console)
+    if worth.sessions or any(row.told for row in worth.effects):
+        _print_effects(worth.effects, console)
+    if worth.troubles:
+        _print_troubles(worth.troubles[:LISTED], console)
+        if len(worth.troubles) > LISTED:
+            console.print(f"… and {len(worth.troubles) - LISTED} more; --json shows them all.")
+    if worth.rules:
+        _print_rules(worth.rules, console)
     _print_senses(console)
 
 
-def summarize_worth(found: HookWorth) -> Iterator[str]:
+def summarize_worth(worth: HookWorth) -> Iterator[str]:
     """What matters most, in four sentences at most."""
-    told = found.told_troubles
-    notes = sum(one.texts for one in told)
-    left_out = len(found.troubles) - len(told)
+    told = worth.told_troubles
+    notes = sum(trouble.texts for trouble in told)
+    left_out = len(worth.troubles) - len(told)
     yield (
-        f"In the last {found.days:g} days: {format_count(found.sessions, 'session')}, "
-        f"{format_count(found.calls, 'call')}, {format_count(notes, 'note')} on {format_count(len(told), 'trouble')} "
-        f"(about {format_number(found.cost)} tokens)."
+        f"In the last {worth.days:g} days: {format_count(worth.sessions, 'session')}, "
+        f"{format_count(worth.calls, 'call')}, {format_count(notes, 'note')} on {format_count(len(told), 'trouble')} "
+        f"(about {format_number(worth.cost)} tokens)."
     )
-    judged = [one for one in told if one.heeded is not None]
+    judged = [trouble for trouble in told if trouble.heeded is not None]
     heeded = (
-        f"The trouble stopped growing after {sum(one.heeded is True for one in judged)} of {len(judged)} notes."
+        f"The trouble stopped growing after {sum(trouble.heeded is True for trouble in judged)} of {len(judged)} notes."
         if judged
         else ""
     )
     compared = f"{left_out} more troubles got no note, drawn by lot, to compare (INSULA_HOLDOUT)." if left_out else ""
     if heeded or compared:
         yield f"{heeded} {compared}".strip()
-    if known := [row for row in found.effects if not row.missing]:
+    if known := [row for row in worth.effects if not row.missing]:
         yield f"Do they help? {'; '.join(map(_describe_known, known))}."
-    if open_ := [row for row in found.effects if row.missing]:
+    if open_ := [row for row in worth.effects if row.missing]:
         yield _describe_unknown(open_)
 
 
@@ -186,16 +186,16 @@ def _make_table(*columns: str, wide: str) -> Table:
 def _print_troubles(troubles: list[NotedTrouble], console: Console) -> None:
     console.print("\n[bold]What it said[/]")
     table = _make_table("ID", "When", "Session", "Note", "Stopped growing", "What followed", wide="Note")
-    names = shorten_names({one.session for one in troubles})
-    for one in troubles:
-        said = show_safely(one.text.removeprefix(SIGN), 120)
+    names = shorten_names({trouble.session for trouble in troubles})
+    for trouble in troubles:
+        said = show_safely(trouble.text.removeprefix(SIGN), 120)
         table.add_row(
-            one.id,
-            format_time(one.at),
-            names[one.session],
-            Text(f"left out: {said}" if one.withheld else said, style="dim" if one.withheld else ""),
-            _describe_heeded(one),
-            _describe_followed(one),
+            trouble.id,
+            format_time(trouble.at),
+            names[trouble.session],
+            Text(f"left out: {said}" if trouble.withheld else said, style="dim" if trouble.withheld else ""),
+            _describe_heeded(trouble),
+            _describe_followed(trouble),
         )
     console.print(table)
     console.print(Text("insula worth wrong ID    a false alarm: its kind is not said again in that project"))
@@ -210,25 +210,26 @@ def shorten_names(names: Collection[str]) -> dict[str, str]:
     return next((cut for cut in (heads, ends) if len({*cut.values()}) == len(cut)), shown)
 
 
-def _describe_heeded(one: NotedTrouble) -> str:
-    if one.wrong or one.helped:
-        return "false alarm" if one.wrong else "it helped"
-    return {True: "yes", False: "no", None: "–"}[one.heeded]
+def _describe_heeded(trouble: NotedTrouble) -> str:
+    if trouble.wrong or trouble.helped:
+        return "false alarm" if trouble.wrong else "it helped"
+    return {True: "yes", False: "no", None: "–"}[trouble.heeded]
 
 
-def _describe_followed(one: NotedTrouble) -> str:
-    if one.turns is None:
-        return "not over yet" if one.rung else "–"
-    return f"over after {format_count(one.turns, 'turn')}, {one.minutes:.0f} min, {format_tokens(one.tokens)} tokens"
+def _describe_followed(trouble: NotedTrouble) -> str:
+    if trouble.turns is None:
+        return "not over yet" if trouble.rung else "–"
+    turns, tokens = format_count(trouble.turns, "turn"), format_tokens(trouble.tokens)
+    return f"over after {turns}, {trouble.minutes:.0f} min, {tokens} tokens"
 
 
 def _print_rules(rules: list[RuleOutcome], console: Console) -> None:
     console.print("\n[bold]Rules that were learned or used[/]")
     table = _make_table("ID", "State", "Learned", "Kept", "Broken", "Rule", wide="Rule")
-    for one in rules:
-        learned = format_time(one.learned) if one.learned is not None else "–"
-        said = Text(show_safely(one.advice, 100))
-        table.add_row(one.rule, one.state, learned, str(one.kept), str(one.broken), said)
+    for outcome in rules:
+        learned = format_time(outcome.learned) if outcome.learned is not None else "–"
+        said = Text(show_safely(outcome.advice, 100))
+        table.add_row(outcome.rule, outcome.state, learned, str(outcome.kept), str(outcome.broken), said)
     console.print(table)
 
 

@@ -77,8 +77,8 @@ def hooks(
         *([(SdkTurns(Guest(mind, user=user)).answer_event, TURN_EVENTS)] if mind is not None else ()),
     ]
     heard = dict.fromkeys(event for _, events in parts for event in events)
-    found = {event: [callback for callback, events in parts if event in events] for event in heard}
-    return {event: [matcher(hooks=each, timeout=2 * hook.PATIENCE)] for event, each in found.items()}
+    hooks_found = {event: [callback for callback, events in parts if event in events] for event in heard}
+    return {event: [matcher(hooks=each, timeout=2 * hook.PATIENCE)] for event, each in hooks_found.items()}
 
 
 class SdkTurns:

@@ -53,7 +53,7 @@ def _takes_messages(create: object) -> bool:
     if not callable(create):
         return False
     asked = signature(create).parameters
-    return "messages" in asked or any(one.kind is one.VAR_KEYWORD for one in asked.values())
+    return "messages" in asked or any(parameter.kind is parameter.VAR_KEYWORD for parameter in asked.values())
 
 
 def _wrap_create(resource: Any, guest: Guest, put: Any) -> None:
@@ -114,8 +114,10 @@ def _join_stream(pieces: list[Any]) -> Any:
     """The message that the pieces of a stream make together; None where a tool is called."""
     deltas = [read_field(choice, "delta") for piece in pieces for choice in read_field(piece, "choices") or ()]
     deltas += [read_field(piece, "delta") for piece in pieces if read_field(piece, "type") == "content_block_delta"]
-    called = any(read_field(one, "tool_calls") or read_field(one, "partial_json") is not None for one in deltas)
-    return None if called else "".join(read_field(one, "content") or read_field(one, "text") or "" for one in deltas)
+    called = any(read_field(delta, "tool_calls") or read_field(delta, "partial_json") is not None for delta in deltas)
+    return (
+        None if called else "".join(read_field(delta, "content") or read_field(delta, "text") or "" for delta in deltas)
+    )
 
 
 def to_openai(asked: dict[str, Any], told: GuestInjection) -> dict[str, Any]:

@@ -111,12 +111,12 @@ class ModelWatch:
 def _read_usages(response: object) -> list[Any]:
     """What a response, or a message within it, says that it cost."""
     within = [response, read_field(response, "message"), *list_items(read_field(response, "result"))]
-    found = [read_field(part, name) for part in within if part is not None for name in ("usage", "usage_metadata")]
-    return [usage for usage in found if usage is not None]
+    usages = [read_field(part, name) for part in within if part is not None for name in ("usage", "usage_metadata")]
+    return [usage for usage in usages if usage is not None]
 
 
 def _read_number(usage: object, *names: str) -> int:
-    return next((found for name in names if isinstance(found := read_field(usage, name), int)), 0)
+    return next((number for name in names if isinstance(number := read_field(usage, name), int)), 0)
 
 
 def _has_thought(usage: object) -> bool:
@@ -237,7 +237,7 @@ class Guest:
         talk = self._find_session(who)
         note = self._feel_step(talk, messages)
         turn = await self._begin_turn(talk, who, messages, model)
-        notes = {key: one.text for key, one in talk.notes.items()}
+        notes = {key: told.text for key, told in talk.notes.items()}
         stop = note.text if note and note.impasse and self._stop else ""
         if turn is None:
             return GuestInjection(notes=notes, stop=stop)
@@ -272,9 +272,9 @@ class Guest:
             return None
         key = len(heard), heard[-1]
         if key not in talk.turns:
-            for cut in [one for one, turn in talk.turns.items() if one[1] == key[1] and not turn.over]:
+            for cut in [place for place, turn in talk.turns.items() if place[1] == key[1] and not turn.over]:
                 return talk.turns[cut]  # the history was shortened within the run
-            for old in [one for one in talk.turns if one[0] < key[0]]:
+            for old in [place for place in talk.turns if place[0] < key[0]]:
                 await talk.turns.pop(old).leave_turn()
             talk.turns[key] = await self.mind.begin(*who, heard[-1], model=model)
         return talk.turns[key]
@@ -297,9 +297,9 @@ def put_behind(messages: Sequence[Any], told: GuestInjection, put: "Callable[[An
     if told.behind and (place := _last_said(messages)) is not None:
         changed[place] = put(changed[place], told.behind, "")
     for place, message in enumerate(messages) if told.notes else ():
-        for one in read_events(message, place):
-            if isinstance(one, Returned) and one.id in told.notes:
-                changed[place] = put(changed[place], told.notes[one.id], one.id)
+        for event in read_events(message, place):
+            if isinstance(event, Returned) and event.id in told.notes:
+                changed[place] = put(changed[place], told.notes[event.id], event.id)
     return changed
 
 
@@ -310,6 +310,6 @@ def append_text(content: Any, text: str) -> Any:
 
 def _last_said(messages: Sequence[object]) -> int | None:
     for place in range(len(messages) - 1, -1, -1):
-        if any(isinstance(one, UserWords) for one in read_events(messages[place], place)):
+        if any(isinstance(event, UserWords) for event in read_events(messages[place], place)):
             return place
     return None

@@ -116,7 +116,7 @@ def _read_output(output: Any) -> CallbackAnswer:
         truncated=choice is not None and choice.stop_reason in TRUNCATED,
         refused=choice is not None and choice.stop_reason == REFUSED,
         thinking=_read_thinking(choice.message.content) if choice else "",
-        logprobs=[(one.token, one.logprob) for one in logprobs.content] if logprobs else None,
+        logprobs=[(token.token, token.logprob) for token in logprobs.content] if logprobs else None,
     )
 
 
@@ -124,14 +124,14 @@ def _read_thinking(content: Any) -> str:
     """What Inspect took out of the text: a reasoning field, but also `<think>` tags, which `mgv` asks for."""
     parts = [] if isinstance(content, str) else [part for part in content if part.type == "reasoning"]
     said = [(part.summary or "") if part.redacted else part.reasoning for part in parts]
-    return "\n\n".join(one for one in said if one)
+    return "\n\n".join(text for text in said if text)
 
 
 def render_solution(solution: "Solution") -> str:
     """The reply that Inspect scores: the reasoning that was chosen, and the answer in the last line."""
     if solution.answer is None:
         return f"There is no answer: {solution.stopped}."
-    chosen = next((one for one in solution.attempts if one.number == solution.chosen), None)
+    chosen = next((attempt for attempt in solution.attempts if attempt.number == solution.chosen), None)
     parts = [chosen.reasoning if chosen else "", f"ANSWER: {solution.answer}"]
     if chosen and chosen.repaired:
         parts.insert(1, f"With its arithmetic put right, it comes to {chosen.value}.")

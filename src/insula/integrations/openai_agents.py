@@ -101,10 +101,10 @@ def _join_system(own: str | None, told: GuestInjection) -> str | None:
 
 def _find_answer(output: list[Any]) -> list[Any]:
     """What was said and called: the parts of the response's messages."""
-    found: list[Any] = []
+    parts: list[Any] = []
     for item in output:
-        found += list_items(read_field(item, "content")) if read_field(item, "type") == "message" else [item]
-    return found
+        parts += list_items(read_field(item, "content")) if read_field(item, "type") == "message" else [item]
+    return parts
 
 
 def _replace_output(output: list[Any], text: str) -> None:

@@ -80,7 +80,7 @@ async def _inject_request(guest: Guest, request: Request, body: bytes) -> tuple[
     messages = list_items(read_field(asked, "messages"))
     if not messages:
         return body, GuestInjection()
-    begun = json.dumps(next((one for one in messages if read_field(one, "role") == "user"), ""))
+    begun = json.dumps(next((message for message in messages if read_field(message, "role") == "user"), ""))
     session = request.headers.get(f"{OURS}session") or sha256(begun.encode()).hexdigest()[:16]
     user = request.headers.get(f"{OURS}user") or read_field(asked, "user")
     told = await guest.before_model(

@@ -157,9 +157,9 @@ class Account:
 
     def _budget_error(self, cap: str, purpose: str, used: float) -> BudgetExceeded:
         limit = _format_figure(getattr(self.budget, cap))
-        what = "units of money" if cap == "cost" else cap
+        unit = "units of money" if cap == "cost" else cap
         return BudgetExceeded(
-            f"The call for {purpose} is not made: of {limit} {what} allowed, {_format_figure(used)} are spent "
+            f"The call for {purpose} is not made: of {limit} {unit} allowed, {_format_figure(used)} are spent "
             f"or reserved; raise the cap on {cap}, or ask for less."
         )
 

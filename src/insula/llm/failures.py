@@ -69,8 +69,8 @@ def translate_error(error: Exception, model: "Model", timeout: float) -> ModelEr
         case its.UserError():
             return ModelUnavailable(f"{who} cannot be used like this: {quote_provider(error)}; use another model.")
         case _:
-            what = type(error).__name__
-            return ModelMalformed(f"{who} sent something that is no answer by its protocol ({what}); try again.")
+            kind = type(error).__name__
+            return ModelMalformed(f"{who} sent something that is no answer by its protocol ({kind}); try again.")
 
 
 def quote_provider(words: object) -> str:

@@ -52,18 +52,18 @@ class Api:
 
 def _read_objects(body: Json, name: str) -> list[Json]:
     """The list of objects under a name; empty where there is none."""
-    found = body.get(name)
+    value = body.get(name)
     return (
-        [cast(Json, item) for item in cast("list[object]", found) if isinstance(item, dict)]
-        if isinstance(found, list)
+        [cast(Json, item) for item in cast("list[object]", value) if isinstance(item, dict)]
+        if isinstance(value, list)
         else []
     )
 
 
 def _read_object(body: Json, name: str) -> Json:
     """The object under a name; empty where there is none."""
-    found = body.get(name)
-    return cast(Json, found) if isinstance(found, dict) else {}
+    value = body.get(name)
+    return cast(Json, value) if isinstance(value, dict) else {}
 
 
 # Anthropic Messages

@@ -177,9 +177,9 @@ def installer_command() -> list[str]:
 
 
 def _uv_command() -> list[str]:
-    found = shutil.which("uv")
-    if found and Path(found).is_absolute():  # by a relative path, the working folder would bring it
-        return [found]
+    command = shutil.which("uv")
+    if command and Path(command).is_absolute():  # by a relative path, the working folder would bring it
+        return [command]
     return [sys.executable, "-m", "uv"] if importlib.util.find_spec("uv") is not None else []
 
 

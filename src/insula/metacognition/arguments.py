@@ -28,9 +28,9 @@ def check_number(**numbers: object) -> None:
     Raises:
         InputError: one of them is none.
     """
-    for what, number in numbers.items():
+    for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= LARGEST:
-            raise InputError(f"{what}={number!r} is no number of a memory; give its `id`, a whole number.")
+            raise InputError(f"{name}={number!r} is no number of a memory; give its `id`, a whole number.")
 
 
 def check_path(path: object) -> None:

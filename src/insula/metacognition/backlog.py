@@ -134,7 +134,9 @@ def texts_to_embed(rows: Iterable[Unembedded]) -> dict[Unembedded, tuple[str, ..
 def embedded_rows(texts: Mapping[Unembedded, Sequence[str]], known: Mapping[str, Vector]) -> list[Embedded]:
     """What is written of memories whose texts' vectors are known."""
     return [
-        Embedded(row, pack_vector(known[own]) if own else NOTHING, {one: pack_vector(known[one]) for one in row.stated})
+        Embedded(
+            row, pack_vector(known[own]) if own else NOTHING, {text: pack_vector(known[text]) for text in row.stated}
+        )
         for row, (own, *_) in texts.items()
     ]
 
@@ -151,21 +153,23 @@ def _make_statements(row: Unstated, embed: Embed | None) -> tuple[Statement, ...
     if row.provenance == "user":  # not what they handed over
         content = users_words(content, row.provenance, (), hands_of(embed)).text
     analysis = analyse_text(content[:REMEMBERED_CHARS])
-    whole = [one.text for one in analysis.sentences if not is_redacted(one.text)]
+    whole = [sentence.text for sentence in analysis.sentences if not is_redacted(sentence.text)]
     if not whole:
         return ()
     if len(whole) < len(analysis.sentences):
         analysis = analyse_text("\n".join(whole), default=analysis.language)
     teller = row.speaker if row.provenance == "user" else ""
     before = [Utterance(row.before, row.before_speaker == row.speaker)] if row.before else []
-    only = [one.text for one in fact_units(analysis, before, embed)] if teller == USER else None
+    only = [candidate.text for candidate in fact_units(analysis, before, embed)] if teller == USER else None
     return embedded_statements(analysis, teller, ASSISTANT, before, only, embed)
 
 
 def fact_units(analysis: Analysis, before: Sequence[Utterance], embed: Embed | None) -> tuple[FactCandidate, ...]:
     """The sentences of a user's message that tell a fact of their life; see `telling`."""
-    found = find_fact_candidates(analysis, before)
-    return select_facts(found, {} if embed is None else encode_all(embed, [one.meant for one in found]))
+    candidates = find_fact_candidates(analysis, before)
+    return select_facts(
+        candidates, {} if embed is None else encode_all(embed, [candidate.meant for candidate in candidates])
+    )
 
 
 def embedded_statements(
@@ -178,4 +182,8 @@ def embedded_statements(
 ) -> tuple[Statement, ...]:
     """What a text states (`assertion.statements`) with vectors; without an embedding as it is."""
     made = extract_statements(analysis, speaker, listener, before, only)
-    return made if embed is None else tuple(one._replace(vector=embed_normalised(embed, one.text)) for one in made)
+    return (
+        made
+        if embed is None
+        else tuple(statement._replace(vector=embed_normalised(embed, statement.text)) for statement in made)
+    )

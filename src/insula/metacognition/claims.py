@@ -33,9 +33,15 @@ def count_claims(noticed: Sequence[StoredSignal]) -> Mapping[str, ClaimCount]:
         noticed: the signals of `KINDS`.
     """
     wrong_turns = {
-        (one.session_id, one.turn) for one in noticed if one.kind == JUDGED and one.data.get("right") is False
+        (signal.session_id, signal.turn)
+        for signal in noticed
+        if signal.kind == JUDGED and signal.data.get("right") is False
     }
-    turns = [(one, found) for one in noticed if one.kind == TURN and is_list(found := one.data.get("claims"))]
-    made = Counter(name for _, found in turns for name in found)
-    wrong = Counter(name for one, found in turns if (one.session_id, one.turn) in wrong_turns for name in found)
+    turns = [
+        (signal, named) for signal in noticed if signal.kind == TURN and is_list(named := signal.data.get("claims"))
+    ]
+    made = Counter(name for _, named in turns for name in named)
+    wrong = Counter(
+        name for signal, named in turns if (signal.session_id, signal.turn) in wrong_turns for name in named
+    )
     return {name: ClaimCount(made[name], len(turns), wrong[name]) for name in OF_TURNS} if turns else {}

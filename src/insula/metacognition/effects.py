@@ -46,10 +46,15 @@ def _compare_arms(cases: Iterator[Case]) -> Worth:
 
 def _guidance_reader(name: str, turns: Sequence[StoredSignal]) -> "Callable[[Mapping[str, Any]], Case | None]":
     """Whether the response fell short, by the arm of what the turn was told; what no lot withholds is left out."""
-    by_lot = {one.get("id") for turn in turns for one in _told_guidance(turn.data, name) if one.get("arm") == WITHHELD}
+    by_lot = {
+        guidance.get("id")
+        for turn in turns
+        for guidance in _told_guidance(turn.data, name)
+        if guidance.get("arm") == WITHHELD
+    }
 
     def read_case(data: Mapping[str, Any]) -> Case | None:
-        arms = {str(one.get("arm")) for one in _told_guidance(data, name) if one.get("id") in by_lot}
+        arms = {str(guidance.get("arm")) for guidance in _told_guidance(data, name) if guidance.get("id") in by_lot}
         short = _fell_short(data)
         return (arms.pop(), short) if len(arms) == 1 and arms <= {SHOWN, WITHHELD} and short is not None else None
 
@@ -57,8 +62,8 @@ def _guidance_reader(name: str, turns: Sequence[StoredSignal]) -> "Callable[[Map
 
 
 def _told_guidance(data: Mapping[str, Any], name: str) -> "list[dict[str, Any]]":
-    found = data.get(name)
-    return [one for one in found if is_object(one)] if is_list(found) else []
+    guidance = data.get(name)
+    return [guidance for guidance in guidance if is_object(guidance)] if is_list(guidance) else []
 
 
 def _fell_short(data: Mapping[str, Any]) -> bool | None:

@@ -174,9 +174,9 @@ class Engine:
         """What a session has asked of its answers for now, and what its newest message says of them; a preference for
         good ends the former.
         """
-        is_settled = any(one.force == "standing" for one in said)
+        is_settled = any(preference.force == "standing" for preference in said)
         before = () if is_settled else self._for_now.get(session, ())
-        asked = tuple(one for one in said if one.for_now)
+        asked = tuple(preference for preference in said if preference.for_now)
         _cache_value(self._for_now, session, (*before, *asked)[-ASKED_FOR_NOW:])
         return (*before, *said)
 
@@ -210,7 +210,9 @@ class Engine:
             await self.store.run(statements.promote_elsewhere, place, self.store.now())
         if is_new:
             judged = (impasse.from_record(turn.data) for turn in stands.turns)
-            _cache_value(self._judged, key, next((one for one in judged if one is not None), None))
+            _cache_value(
+                self._judged, key, next((judged_turn for judged_turn in judged if judged_turn is not None), None)
+            )
         if is_unknown:
             self.regulator.resume_session(key, stands.saliences)
         return stands
@@ -271,7 +273,7 @@ class Engine:
     def _read_guidelines(
         self, text: str, kept: Sequence[StoredGuidance], standing: Sequence[wishes.ActivePreference]
     ) -> Guidelines:
-        parts = {one.part for one in standing if not one.trigger}
+        parts = {preference.part for preference in standing if not preference.trigger}
         return read_guidelines(soul.parse_document(text), kept, parts, self.embed)
 
     def choose_guidelines(self, session: tuple[str, str], known: Guidelines, message: Collection[Vector]) -> str:
@@ -294,7 +296,7 @@ class Engine:
 def _are_ids(value: object) -> bool:
     if isinstance(value, str) or not isinstance(value, Iterable):
         return False
-    return all(isinstance(one, str) for one in cast(Iterable[object], value))
+    return all(isinstance(number, str) for number in cast(Iterable[object], value))
 
 
 def _is_share(value: object) -> bool:

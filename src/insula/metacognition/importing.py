@@ -39,11 +39,11 @@ async def import_conversations(
         InputError: a message cannot be used.
         StoreError: the store cannot be used.
     """
-    total = sum(one["role"] == "user" for each in conversations for one in each.messages)
+    total = sum(message["role"] == "user" for each in conversations for message in each.messages)
     done = added = 0
     for each in conversations:
         check_names(user, each.session)
-        lines = [one._replace(is_fact=each.are_facts) for one in read_messages(each.messages, each.session)]
+        lines = [said._replace(is_fact=each.are_facts) for said in read_messages(each.messages, each.session)]
         for start in range(0, len(lines), AT_ONCE):
             some = lines[start : start + AT_ONCE]
             added += len(await remember_lines(engine, user, each.session, some, read_along=True))

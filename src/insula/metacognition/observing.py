@@ -98,7 +98,7 @@ def read_messages(given: Message | Sequence[Message], session: str) -> list[Obse
     """
     if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"{str(given)[:40]!r} holds no messages; give a text, a message, or a list of them.")
-    return [_read_message(one, session) for one in ([given] if isinstance(given, str | Mapping) else given)]
+    return [_read_message(message, session) for message in ([given] if isinstance(given, str | Mapping) else given)]
 
 
 def _read_message(given: object, session: str) -> ObservedLine:
@@ -168,17 +168,17 @@ async def _make_item(engine: Engine, place: Place, line: ObservedLine, before: l
     content = redact(clean_text(plain_text(line.text)))
     analysis = analyse_memorable(content, analyse_redacted(content))
     encoding = encode_claims(analysis, line.speaker, line.listener)
-    found = await engine.store.memories.recall_memories(
+    recollection = await engine.store.memories.recall_memories(
         place, build_cue(analysis, line.speaker, line.listener), 1, lines=0 if before else CONTEXT_LINES
     )
-    said = before or found.said
+    said = before or recollection.said
     last = said[-1].content[:REMEMBERED_CHARS] if said else ""
     replies_to = find_asks(analyse_text(last)) if last else ()
     meaning = memory_text(last, content) if engine.embed else ""
     vector = await asyncio.to_thread(embed_normalised, engine.embed, meaning) if engine.embed and meaning else None
     told = line.provenance in {"user", "tool"}
     teller = line.speaker if line.provenance == "user" else ""  # a tool's "I" is nobody's
-    context = [Utterance(one.content, one.speaker == teller) for one in said]
+    context = [Utterance(turn_line.content, turn_line.speaker == teller) for turn_line in said]
     own = line.provenance == "user" and line.speaker == USER and not line.is_fact
     read = analysis
     if own:
@@ -186,10 +186,10 @@ async def _make_item(engine: Engine, place: Place, line: ObservedLine, before: l
         if words.text != content:
             read = analyse_memorable(words.text, analyse_redacted(words.text, analysis.language))
     units = await asyncio.to_thread(fact_units, read, context, engine.embed) if own else ()
-    making = (read, teller, line.listener, context, [one.text for one in units] if own else None, engine.embed)
+    making = (read, teller, line.listener, context, [unit.text for unit in units] if own else None, engine.embed)
     stated = await asyncio.to_thread(embedded_statements, *making) if told else ()
     shown = analysis.text if line.is_fact else join_facts(units, analysis.language)
-    item = new_item(analysis, encoding, line.provenance, line.speaker, found.recalled, replies_to, stated, shown)
+    item = new_item(analysis, encoding, line.provenance, line.speaker, recollection.recalled, replies_to, stated, shown)
     here = TurnLine(0, line.provenance, line.speaker, content, datetime.now(UTC))
     before[:] = [*said, here][-CONTEXT_LINES:]
     return item._replace(content=content, vector=vector)

@@ -105,7 +105,9 @@ def usable_memory(turn: "Turn") -> list[Recalled | str]:
     """What the response may draw on: what was recalled from a person or a tool, and what was said just now."""
     if level_of(turn) is None:
         return []
-    known = [one for one in turn.recalled if may_show(one) and one.memory.provenance in {"user", "tool"}]
+    known = [
+        recalled for recalled in turn.recalled if may_show(recalled) and recalled.memory.provenance in {"user", "tool"}
+    ]
     said = [line.content[:REMEMBERED_CHARS] for line in turn.history if line.provenance == "user"]
     return [*known, *said[-SAID_BEFORE:]]
 
@@ -140,7 +142,7 @@ def judge_turn(turn: "Turn", judged: Assessment, response: str, claims: frozense
 def quotes_memory(turn: "Turn", response: str) -> bool:
     """Whether a response says a line that stood before the model word for word."""
     said = _plain_words(response)
-    lines = (_plain_words(one.told) for one in turn.recalled if one.memory.id in turn.shown)
+    lines = (_plain_words(recalled.told) for recalled in turn.recalled if recalled.memory.id in turn.shown)
     return any(len(line) >= QUOTED_CHARS and line in said for line in lines)
 
 

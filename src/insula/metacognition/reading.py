@@ -32,7 +32,7 @@ def drop_secret_sentences(content: str) -> str:
     text = content[:REMEMBERED_CHARS]
     if not is_redacted(text):
         return text
-    return "\n".join(one.text for one in analyse_text(text).sentences if not is_redacted(one.text))
+    return "\n".join(sentence.text for sentence in analyse_text(text).sentences if not is_redacted(sentence.text))
 
 
 def memory_text(before: str, content: str) -> str:
@@ -53,8 +53,8 @@ def question_text(asked: Analysis, speakers: Iterable[str]) -> str:
         asked: the message.
         speakers: who talks in what is remembered.
     """
-    names = {short_name(one) for one in speakers} - {USER, ASSISTANT}
-    text = " ".join(_put_names(one, names) for one in asked.sentences) if names else asked.text
+    names = {short_name(speaker) for speaker in speakers} - {USER, ASSISTANT}
+    text = " ".join(_put_names(sentence, names) for sentence in asked.sentences) if names else asked.text
     return text[:MEANT_CHARS].strip()
 
 
@@ -89,22 +89,22 @@ def choose_recalled(recalled: Sequence[Recalled], room: int) -> tuple[Recalled, 
 
     A question that is asked again and again brings up itself and its answers, and would drive out the facts.
     """
-    telling = sorted(recalled, key=lambda one: not may_show(one))[:room]
-    kept = {one.memory.id for one in telling}
-    return tuple(one for one in recalled if one.memory.id in kept)
+    telling = sorted(recalled, key=lambda hit: not may_show(hit))[:room]
+    kept = {hit.memory.id for hit in telling}
+    return tuple(hit for hit in recalled if hit.memory.id in kept)
 
 
 def record_recalled(recalled: Sequence[Recalled], shown: frozenset[int]) -> list[dict[str, object]]:
     """What recall brought, as a record holds it."""
-    return [{"id": one.memory.id, "score": round(one.score, 4), "shown": one.memory.id in shown} for one in recalled]
+    return [{"id": hit.memory.id, "score": round(hit.score, 4), "shown": hit.memory.id in shown} for hit in recalled]
 
 
-def is_used(one: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:
+def is_used(recalled: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:
     """Whether a turn made use of a memory: the response drew on what the user or a tool had said, or the user came
     back to what the assistant had said. That the assistant repeats itself makes nothing of it worth keeping.
     """
-    terms = heard if one.memory.provenance == "assistant" else said
-    return len(terms & one.terms) >= USED_TERMS
+    terms = heard if recalled.memory.provenance == "assistant" else said
+    return len(terms & recalled.terms) >= USED_TERMS
 
 
 def terms_of(history: Sequence[TurnLine]) -> frozenset[str]:

@@ -80,9 +80,10 @@ async def search_memories(engine: Engine, user: str, query: str, wanted: Filter,
     if user_id is None or not text:
         return NOTHING
     place = Place(user_id=user_id, session_id=0, user=user, session="")
-    found, sure, by_words = await _retrieve_hits(engine, place, text)
+    recollection, sure, by_words = await _retrieve_hits(engine, place, text)
     ranked = {
-        one.memory.id: SearchHit(memory=one.memory, score=one.score, bearing=one.bearing) for one in found.recalled
+        recalled.memory.id: SearchHit(memory=recalled.memory, score=recalled.score, bearing=recalled.bearing)
+        for recalled in recollection.recalled
     }
     held = await engine.store.read(views.find_containing, user, text, wanted, limit)
     ids = list(dict.fromkeys([*ranked, *by_words, *held]))
@@ -94,8 +95,8 @@ async def search_memories(engine: Engine, user: str, query: str, wanted: Filter,
         for old in [ranked.get(number)]
     ]
     literal = {*by_words, *held}
-    good = [one for one in hits if one.bearing in {"answers", "history"} or one.memory.id in literal]
-    level: Level = sure.level if any(one.bearing == "answers" for one in good) else "low"
+    good = [hit for hit in hits if hit.bearing in {"answers", "history"} or hit.memory.id in literal]
+    level: Level = sure.level if any(hit.bearing == "answers" for hit in good) else "low"
     near = () if good else tuple(hits[: min(limit, NEAREST)])
     score = sure.score if level == sure.level else 0.0
     return SearchResult(level=level, score=score, hits=tuple(good[:limit]), nearest=near)
@@ -109,20 +110,24 @@ async def _retrieve_hits(engine: Engine, place: Place, text: str) -> tuple[Recol
     asked = build_cue(analysis, USER, ASSISTANT, languages - {analysis.language})
     whole, pieces = question_text(analysis, speakers), split_units(analysis)
     encoded = await _encode_texts(engine, [whole, *pieces])
-    sought = most_personal(pieces, [personal_chance(one, encoded.get(one)) for one in pieces])
-    questions = [one for piece in sought for one in extract_question(piece, analysis.language, USER, ASSISTANT)]
-    encoded |= await _encode_texts(engine, [one.text for one in questions])
-    vectors = {text: one.vector for text, one in encoded.items()}
-    found = await engine.store.memories.recall_memories(
+    sought = most_personal(pieces, [personal_chance(sentence, encoded.get(sentence)) for sentence in pieces])
+    questions = [
+        question for piece in sought for question in extract_question(piece, analysis.language, USER, ASSISTANT)
+    ]
+    encoded |= await _encode_texts(engine, [question.text for question in questions])
+    vectors = {text: encoding.vector for text, encoding in encoded.items()}
+    recollection = await engine.store.memories.recall_memories(
         place,
         asked,
         LOOKED_AT,
-        vectors=[vectors[one] for one in (whole, *sought) if one in vectors],
-        asked=[one._replace(vector=vectors.get(one.text)) for one in questions],
+        vectors=[vectors[text_sought] for text_sought in (whole, *sought) if text_sought in vectors],
+        asked=[question._replace(vector=vectors.get(question.text)) for question in questions],
     )
     learned = await engine.read_learned(place)
-    sure = engine.estimate(asked, found, context=frozenset(), identity=engine.identity, calibration=learned.calibration)
-    return found, sure, await engine.store.memories.search_index(place, asked, BY_WORDS)
+    sure = engine.estimate(
+        asked, recollection, context=frozenset(), identity=engine.identity, calibration=learned.calibration
+    )
+    return recollection, sure, await engine.store.memories.search_index(place, asked, BY_WORDS)
 
 
 async def _encode_texts(engine: Engine, texts: Sequence[str]) -> dict[str, Encoded]:
@@ -138,5 +143,5 @@ async def search_facts(
 ) -> FactPage:
     """The facts that answer a question or share words with it, best first."""
     with on_behalf_of(user):
-        found = await search_memories(engine, user, query, wanted or facts_of(), limit)
-        return FactPage(facts=await describe_facts(engine.store, user, [hit.memory for hit in found.hits]))
+        result = await search_memories(engine, user, query, wanted or facts_of(), limit)
+        return FactPage(facts=await describe_facts(engine.store, user, [hit.memory for hit in result.hits]))

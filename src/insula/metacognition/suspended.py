@@ -61,7 +61,7 @@ def _type_adapter() -> TypeAdapter[SuspendedTurn]:
 
 def suspend_turn(turn: "Turn") -> str:
     """An open turn as JSON."""
-    values: dict[str, Any] = {one.name: getattr(turn, one.name) for one in fields(SuspendedTurn) if one.name != "v"}
+    values: dict[str, Any] = {each.name: getattr(turn, each.name) for each in fields(SuspendedTurn) if each.name != "v"}
     return _type_adapter().dump_json(SuspendedTurn(**values)).decode()
 
 

@@ -307,18 +307,20 @@ class Turn:
         pieces = split_units(self._read_own(()))
         await self._embed_texts([whole, *pieces])
         named = named_talkers(self.analysis, speakers)
-        chances = {one: personal_chance(one, self._encoded.get(one)) for one in {whole, *pieces}}
-        personal = [chances[one] for one in pieces]
+        chances = {text: personal_chance(text, self._encoded.get(text)) for text in {whole, *pieces}}
+        personal = [chances[text] for text in pieces]
         self._gate = decide_gate(self.analysis, personal, chances[whole], named)
         sought = most_personal(pieces, personal)
         questions = [
-            one for piece in sought for one in extract_question(piece, self.analysis.language, USER, ASSISTANT)
+            question
+            for piece in sought
+            for question in extract_question(piece, self.analysis.language, USER, ASSISTANT)
         ]
-        await self._embed_texts(one.text for one in questions)
-        questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
-        near = [self._vectors[one] for one in (whole, *sought) if one in self._vectors]
+        await self._embed_texts(question.text for question in questions)
+        questions = [question._replace(vector=self._vectors.get(question.text)) for question in questions]
+        near = [self._vectors[text] for text in (whole, *sought) if text in self._vectors]
         limit, usual = self.controls.max_context_items, engine.controls.max_context_items
-        found = await engine.store.memories.recall_memories(
+        recollection = await engine.store.memories.recall_memories(
             place,
             asked,
             usual + HISTORY_LINES,
@@ -328,15 +330,15 @@ class Turn:
             candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
         self.is_read = True
-        answering = {line.memory.id for line in found.recalled if line.odds is not None and line.odds >= ANSWERS}
-        limiting = () if self._gate.is_certain else limits.choose_limits(found.limits)
+        answering = {line.memory.id for line in recollection.recalled if line.odds is not None and line.odds >= ANSWERS}
+        limiting = () if self._gate.is_certain else limits.choose_limits(recollection.limits)
         self._limits = tuple(line for line in limiting if line.memory.id not in answering)
-        more, found = (
-            choose_recalled(found.recalled, usual),
-            found._replace(recalled=choose_recalled(found.recalled, limit)),
+        more, recollection = (
+            choose_recalled(recollection.recalled, usual),
+            recollection._replace(recalled=choose_recalled(recollection.recalled, limit)),
         )
-        self.recalled, self.history = self._with_limits(found.recalled), found.said
-        self.memories = found.statistics.memories
+        self.recalled, self.history = self._with_limits(recollection.recalled), recollection.said
+        self.memories = recollection.statistics.memories
         left = (self._before.shortfall if self._before else None) or mending.unsolved_of(stands.impasse)
         self.mend = mending.draw_feedback(left, self.analysis.language, place.session_id, engine.holdout, engine.claims)
         with self.kept_from_host("lessons"):
@@ -348,12 +350,12 @@ class Turn:
                 await self._embed_texts(texts_of(own))
                 self._wished = wishes_of(self._own, own, self._vectors, self.history)
         with self.kept_from_host("forget"):
-            await self._hear_request(pieces, found.recalled)
+            await self._hear_request(pieces, recollection.recalled)
         learned = self._draw_lessons(place, self.analysis)
         self._prepare_instructions(
-            self.analysis, asked, found, learned, self._with_limits(more) if limit < usual else ()
+            self.analysis, asked, recollection, learned, self._with_limits(more) if limit < usual else ()
         )
-        self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
+        self.note_saved("max_context_items", Saved(candidates=recollection.unscored or None))
 
     async def _take_secrets(self, place: Place, number: float = inf) -> None:
         """Take the secrets out of the message, those among them that a line before this turn asked for."""
@@ -401,9 +403,12 @@ class Turn:
         latest = await self.engine.store.memories.list_latest_memories(self.user, LATEST)
         said = [memory for memory, _ in latest if memory.session == self.session and memory.provenance == "user"]
         before = [memory for memory in said if memory.kind == "semantic"]
-        found = forgetting.find_meant(asked.scope, self.analysis.terms, recalled, before, ANSWERS)
-        lines, numbers = (forgetting.shorten_line(one.content) for one in found), (one.id for one in found)
-        offer = forgetting.ErasureOffer(tuple(lines), tuple(numbers), language) if found else None
+        memories = forgetting.find_meant(asked.scope, self.analysis.terms, recalled, before, ANSWERS)
+        lines, numbers = (
+            (forgetting.shorten_line(memory_meant.content) for memory_meant in memories),
+            (memory_meant.id for memory_meant in memories),
+        )
+        offer = forgetting.ErasureOffer(tuple(lines), tuple(numbers), language) if memories else None
         return forgetting.ForgetOutcome(language, offer, request=asked.words)
 
     def _await_yes(self, request: Sequence[int]) -> None:
@@ -415,8 +420,8 @@ class Turn:
                 offers.popitem(last=False)
 
     def _with_limits(self, recalled: Sequence[Recalled]) -> tuple[Recalled, ...]:
-        named = {one.memory.id for one in recalled}
-        return (*recalled, *(one for one in self._limits if one.memory.id not in named))
+        named = {hit.memory.id for hit in recalled}
+        return (*recalled, *(limit for limit in self._limits if limit.memory.id not in named))
 
     @property
     def _embed(self) -> Embed | None:
@@ -443,7 +448,7 @@ class Turn:
 
     def _keep_encoded(self, made: Mapping[str, Encoded]) -> None:
         self._encoded.update(made)
-        self._vectors.update((text, one.vector) for text, one in made.items())
+        self._vectors.update((text, encoded.vector) for text, encoded in made.items())
 
     def _apply_controls(self) -> None:
         """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
@@ -472,7 +477,7 @@ class Turn:
         kept = whole if own == self._content else analyse_memorable(own, analyse_redacted(own, whole.language))
         before = [Utterance(said.content, said.provenance == "user") for said in self.history]
         units = find_fact_candidates(kept, before)
-        await self._embed_texts(one.meant for one in units)
+        await self._embed_texts(unit.meant for unit in units)
         forget = self.forgetting or forgetting.ForgetOutcome(
             whole.language
         )  # a request would bring back what it wants gone
@@ -485,9 +490,11 @@ class Turn:
         item = new_item(whole, encoding, "user", USER, self.recalled, asked, stated, told)
         item = item._replace(content=self._content, metadata=self.metadata)
         self.told = "" if item.withheld else item.line
-        own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
+        own = any(known.own for known in facts)  # "I'm not vegetarian any more" is a fact, too
         only_asks = bool(forget.request) and not facts
-        is_preference = not own and is_all([one for one in self._wished if one.part or not stated], self._content)
+        is_preference = not own and is_all(
+            [preference for preference in self._wished if preference.part or not stated], self._content
+        )
         if only_asks or is_preference:
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, memory = await self.engine.store.sessions.write_message(self._place, item)
@@ -504,7 +511,7 @@ class Turn:
         self,
         message: Analysis,
         asked: Cue,
-        found: Recollection,
+        recollection: Recollection,
         learned: tuple[guidance.UsedGuidance, ...],
         more: Sequence[Recalled],
     ) -> None:
@@ -521,7 +528,7 @@ class Turn:
         calibration = self._learned.calibration if self._learned else engine.calibration
         self.confidence = engine.estimate(
             asked,
-            found,
+            recollection,
             context=terms_of(self.history),
             identity=identity,
             calibration=calibration,
@@ -553,7 +560,7 @@ class Turn:
                 composed(self._choose_lines(more, self.engine.controls.max_context_items)).shown - self.words.shown
             )
             self.note_saved("max_context_items", Saved(memories=len(unshown) or None))
-        if not self.words.shown > {one.memory.id for one in self._limits}:
+        if not self.words.shown > {recalled.memory.id for recalled in self._limits}:
             self.confidence = confidence.lower_untold(self.confidence, calibration)
         record_evaluation("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(guidance.UsedGuidance(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
@@ -753,7 +760,7 @@ class Turn:
         texts = texts_to_embed(self._unembedded if self.engine.embed else ())
         said = "" if self._puts_off or self.result is None else memory_text(self._content, response)
         await self._embed_texts([said, *chain.from_iterable(texts.values())])
-        whole = all(one in self._vectors for one in chain.from_iterable(texts.values()) if one)
+        whole = all(text in self._vectors for text in chain.from_iterable(texts.values()) if text)
         return embedded_rows(texts, self._vectors) if whole else []
 
     async def _after_model(self) -> None:
@@ -821,12 +828,16 @@ class Turn:
         if self.controls.max_context_items < self.engine.controls.max_context_items:
             count.adaptive_retrieval.inc()
 
-    def _adaptation_signal(self, one: Adaptation) -> Signal:
-        held = one.model_dump(mode="json", include={"before", "after"})
-        data = AdaptationRecord(lever=one.lever, reason=one.reason, before=held["before"], after=held["after"])
-        if one.lever in self.saved:
-            data["saved"] = self.saved[one.lever].model_dump()
-        return self._make_signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
+    def _adaptation_signal(self, adaptation: Adaptation) -> Signal:
+        held = adaptation.model_dump(mode="json", include={"before", "after"})
+        data = AdaptationRecord(
+            lever=adaptation.lever, reason=adaptation.reason, before=held["before"], after=held["after"]
+        )
+        if adaptation.lever in self.saved:
+            data["saved"] = self.saved[adaptation.lever].model_dump()
+        return self._make_signal(
+            ADAPTATION, f"{adaptation.lever} from {adaptation.before} to {adaptation.after}: {adaptation.reason}", data
+        )
 
     def _remember_response(self, result: TurnResult, content: str) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
@@ -840,7 +851,7 @@ class Turn:
             worth = 1.0 if judged.passed else judged.score
             item = item._replace(score=judged.score, salience=item.salience * worth)
         said, heard = frozenset(analysis.terms).difference(asked.terms), frozenset(asked.terms)
-        return item, [one.memory.id for one in self.recalled if is_used(one, said, heard)]
+        return item, [recalled.memory.id for recalled in self.recalled if is_used(recalled, said, heard)]
 
     def to_json(self) -> str:
         """The open turn as text, to be finished later or elsewhere by `Metacognition.finish`.
@@ -874,13 +885,13 @@ class Turn:
         await self._take_secrets(place, was.number)
         self.analysis = analyse_redacted(self._content, next(iter(self.identity.languages), "en"))
         await self.engine.resume_session(place)
-        ids = [one.memory.id for one in was.recalled]
+        ids = [recalled.memory.id for recalled in was.recalled]
         held = await self.engine.store.run(statements.find_present, place, was.number, self._content, ids)
         if held is None:
             self.troubles.append(GONE.format(number=was.number, session=self.session))
             return
         self._place, self.number, self.is_read = place, was.number, was.is_read
-        self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
+        self.recalled = tuple(recalled for recalled in was.recalled if recalled.memory.id in held)
         if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
             self.confidence = replace(was.confidence, reasons=(say_claim("why.sure", "reason.erased").text,))
 

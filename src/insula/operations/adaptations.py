@@ -47,15 +47,15 @@ def describe_adaptations(adaptations: Sequence[Adaptation]) -> list[AdaptationWo
     """What was changed, the latest first."""
     return [
         AdaptationWords(
-            at=one.at,
-            what=LEVERS.get(one.lever, one.lever),
-            change=f"{_describe_value(one.before)} → {_describe_value(one.after)}",
-            why=CAUSES.get(one.reason, one.reason),
-            saved=one.saved.words if one.saved else "",
-            afterwards=_describe_effect(one.effect),
-            of_interval=one.lever == "snapshot_interval",
+            at=adaptation.at,
+            what=LEVERS.get(adaptation.lever, adaptation.lever),
+            change=f"{_describe_value(adaptation.before)} → {_describe_value(adaptation.after)}",
+            why=CAUSES.get(adaptation.reason, adaptation.reason),
+            saved=adaptation.saved.words if adaptation.saved else "",
+            afterwards=_describe_effect(adaptation.effect),
+            of_interval=adaptation.lever == "snapshot_interval",
         )
-        for one in sorted(adaptations, key=lambda one: -one.at)
+        for adaptation in sorted(adaptations, key=lambda adaptation: -adaptation.at)
     ]
 
 

@@ -47,12 +47,12 @@ class ExportFile(NamedTuple):
     @property
     def own(self) -> int:
         """How many messages of the user's own there are, or facts."""
-        return sum(one["role"] == "user" for each in self.conversations for one in each.messages)
+        return sum(message["role"] == "user" for each in self.conversations for message in each.messages)
 
     @property
     def found(self) -> str:
         """What is in it, in words."""
-        if any(one.are_facts for one in self.conversations):
+        if any(conversation.are_facts for conversation in self.conversations):
             return count_noun(self.own, "fact")
         return f"{count_noun(self.own, 'message')} of yours in {count_noun(len(self.conversations), 'conversation')}"
 
@@ -73,10 +73,10 @@ def read_export(path: Path) -> ExportFile:
         raise InputError(f"{name} is damaged or no export ({error}); download it again, or {REMEDY}.") from error
     for program, (is_one, convert) in _PROGRAMS.items():
         if values and all(map(is_one, values)):
-            found = [one for one in convert(values, path.stem) if one.messages]
-            if not found:
+            conversations = [conversation for conversation in convert(values, path.stem) if conversation.messages]
+            if not conversations:
                 break
-            return ExportFile(program, tuple(found))
+            return ExportFile(program, tuple(conversations))
     if not values or any(is_one(value) for value in values for is_one, _ in _PROGRAMS.values()):
         raise InputError(f"{name} holds no message; {REMEDY}.")
     fields = ", ".join(list(values[0])[:6]) if is_object(values[0]) else type(values[0]).__name__
@@ -90,12 +90,14 @@ def _read_texts(data: bytes, name: str) -> list[str]:
     if not zipfile.is_zipfile(io.BytesIO(data)):
         return [data.decode("utf-8-sig")]
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
-        inside = [one for one in packed.infolist() if _is_conversations(one.filename)]
+        inside = [member for member in packed.infolist() if _is_conversations(member.filename)]
         if not inside:
             raise InputError(f"{name} holds no {FILE}.json; {REMEDY}.")
-        if sum(one.file_size for one in inside) > MOST_BYTES:
+        if sum(member.file_size for member in inside) > MOST_BYTES:
             raise InputError(f"{name} unpacks to more than {MOST_BYTES // 10**6} MB; split its {FILE}.json.")
-        return [packed.read(one).decode("utf-8-sig") for one in sorted(inside, key=lambda one: one.filename)]
+        return [
+            packed.read(member).decode("utf-8-sig") for member in sorted(inside, key=lambda member: member.filename)
+        ]
 
 
 def _is_conversations(name: str) -> bool:
@@ -171,17 +173,18 @@ def _is_claude(value: Any) -> bool:
 
 def _convert_claude(values: Sequence[Json], _: str) -> Iterator[ExportedConversation]:
     for value in values:
-        said = (one for one in value["chat_messages"] if is_object(one))
+        said = (message for message in value["chat_messages"] if is_object(message))
         messages = (
-            _make_message(one.get("sender"), _text_of(one), one.get("uuid"), one.get("created_at")) for one in said
+            _make_message(message.get("sender"), _text_of(message), message.get("uuid"), message.get("created_at"))
+            for message in said
         )
         yield ExportedConversation(f"claude {value.get('uuid')}", tuple(filter(None, messages)))
 
 
-def _text_of(one: Json) -> str:
-    parts = one.get("content")
+def _text_of(message: Json) -> str:
+    parts = message.get("content")
     texts = [part.get("text") for part in parts if is_object(part)] if is_list(parts) else []
-    return "\n".join(text for text in texts if isinstance(text, str)) or str(one.get("text") or "")
+    return "\n".join(text for text in texts if isinstance(text, str)) or str(message.get("text") or "")
 
 
 # --- mem0, and messages ------------------------------------------------------------------------------------------
@@ -192,7 +195,9 @@ def _is_mem0(value: Any) -> bool:
 
 
 def _convert_mem0(values: Sequence[Json], _: str) -> Iterator[ExportedConversation]:
-    messages = (_make_message("user", one["memory"], one.get("id"), one.get("created_at")) for one in values)
+    messages = (
+        _make_message("user", memory["memory"], memory.get("id"), memory.get("created_at")) for memory in values
+    )
     yield ExportedConversation(MEM0, tuple(filter(None, messages)), are_facts=True)
 
 
@@ -202,9 +207,11 @@ def _is_message(value: Any) -> bool:
 
 def _convert_messages(values: Sequence[Json], stem: str) -> Iterator[ExportedConversation]:
     sessions: dict[str, list[dict[str, object]]] = {}
-    for number, one in enumerate(values, 1):
-        session = str(one.get("session") or stem)[:80]
-        made = _make_message(one.get("role", "user"), one["content"], one.get("id", number), one.get("at"))
+    for number, message in enumerate(values, 1):
+        session = str(message.get("session") or stem)[:80]
+        made = _make_message(
+            message.get("role", "user"), message["content"], message.get("id", number), message.get("at")
+        )
         if made:
             sessions.setdefault(session, []).append(made)
     for session, messages in sessions.items():

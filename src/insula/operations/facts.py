@@ -104,15 +104,15 @@ async def list_people(store: Store, user: str) -> tuple[Person, ...]:
     user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return ()
-    found = await store.read(stated.list_subjects, user_id, PEOPLE)
-    people = {path: Person(id=path, name=_subject_name(path, [text]), facts=count) for path, count, text in found}
+    subjects = await store.read(stated.list_subjects, user_id, PEOPLE)
+    people = {path: Person(id=path, name=_subject_name(path, [text]), facts=count) for path, count, text in subjects}
     pairs = await store.read(stated.named_kin, user_id)
-    beside = Counter(one for pair in pairs for one in pair[:2])
+    beside = Counter(subject for pair in pairs for subject in pair[:2])
     for kin, name, both in pairs:
-        known = [people[one].facts for one in (kin, name) if one in people]
+        known = [people[key].facts for key in (kin, name) if key in people]
         if beside[kin] == beside[name] == 1 and len(known) == 2 and both == min(known):
             _join_people(people, kin, name)
-    return tuple(sorted(people.values(), key=lambda one: (one.id != USER, -one.facts)))
+    return tuple(sorted(people.values(), key=lambda person: (person.id != USER, -person.facts)))
 
 
 def _join_people(people: dict[str, Person], kin: str, name: str) -> None:
@@ -131,26 +131,28 @@ def find_person(people: Sequence[Person], name: str) -> Person:
         NotFound: there is none.
     """
     wanted = name.strip().casefold()
-    found = next((one for one in people if wanted in (one.id, *map(str.casefold, (one.name, *one.also)))), None)
-    if found is None:
-        known = ", ".join(one.name for one in people[:NAMED]) or "nobody yet"
+    person = next(
+        (person for person in people if wanted in (person.id, *map(str.casefold, (person.name, *person.also)))), None
+    )
+    if person is None:
+        known = ", ".join(person.name for person in people[:NAMED]) or "nobody yet"
         raise NotFound(f"No fact is about {name[:60]!r}; facts are about {known}.")
-    return found
+    return person
 
 
-async def describe_facts(store: Store, user: str, found: Sequence[Memory]) -> tuple[Fact, ...]:
+async def describe_facts(store: Store, user: str, memories: Sequence[Memory]) -> tuple[Fact, ...]:
     """Some memories as facts."""
     user_id = await store.nights.find_user_id(user)
-    if user_id is None or not found:
+    if user_id is None or not memories:
         return ()
-    ids = [one.id for one in found]
+    ids = [memory.id for memory in memories]
     known, ended = (
         await store.read(stated.read_statements, user_id, ids),
         await store.read(stated.read_superseded, user_id, ids),
     )
     return tuple(
-        Fact(memory=one, whose=_subject_names(known.get(one.id, ()), one.content), over=ended.get(one.id))
-        for one in found
+        Fact(memory=memory, whose=_subject_names(known.get(memory.id, ()), memory.content), over=ended.get(memory.id))
+        for memory in memories
     )
 
 
@@ -162,16 +164,16 @@ def _visible_letters(text: str) -> str:
 def _subject_names(made: Iterable[Statement], content: str) -> tuple[str, ...]:
     """Whom statements are about, each once: of a sister who has a name "your sister Ana"."""
     names: dict[str, None] = {}
-    for one in made:
-        kin = sorted(path for path in one.subjects if "/" in path)
-        named = sorted(one.subjects - {NOBODY, *kin})
+    for statement in made:
+        kin = sorted(path for path in statement.subjects if "/" in path)
+        named = sorted(statement.subjects - {NOBODY, *kin})
         if len(kin) == len(named) == 1 and named[0] != USER:
             names[f"{_subject_name(kin[0], ())} {_subject_name(named[0], [content])}"] = None
         else:
             names |= dict.fromkeys(
                 _subject_name(path, [content]) for path in (*named, *kin) if not path.startswith(SOMEBODY)
             )
-    return tuple(one for one in names if not any(other.endswith(f" {one}") for other in names))
+    return tuple(name for name in names if not any(other.endswith(f" {name}") for other in names))
 
 
 def _subject_name(path: str, texts: Sequence[str]) -> str:

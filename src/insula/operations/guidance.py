@@ -74,7 +74,7 @@ class GuidanceItem:
 
     def holds_words(self, text: str) -> bool:
         """Whether all of some words stand in it, or in what it was learned from."""
-        whole = " ".join((self.id, self.text, self.about, *(one.content for one in self.sources))).casefold()
+        whole = " ".join((self.id, self.text, self.about, *(cited.content for cited in self.sources))).casefold()
         return all(word in whole for word in text.casefold().split())
 
 
@@ -87,9 +87,9 @@ async def list_guidance(store: Store, user: str) -> list[GuidanceItem]:
     """The preferences and lessons of a user, what is used no more among them: preferences first, what is used first."""
     pieces = await curation.list_pieces(store, user)
     user_id = await store.nights.find_user_id(user)
-    named = sorted({each for one in pieces for each in one.kept.citations[-SOURCES:]})
+    named = sorted({each for piece in pieces for each in piece.kept.citations[-SOURCES:]})
     quoted = await store.guidance.read_cited(user_id, named) if user_id is not None else []
-    return describe_pieces(pieces, {one.id: one for one in quoted}, store.now())
+    return describe_pieces(pieces, {quote.id: quote for quote in quoted}, store.now())
 
 
 def describe_pieces(pieces: Sequence[GuidancePiece], cited: Mapping[int, Cited], now: float) -> list[GuidanceItem]:
@@ -100,9 +100,9 @@ def describe_pieces(pieces: Sequence[GuidancePiece], cited: Mapping[int, Cited],
         cited: the messages that it was learned from.
         now: seconds since the epoch.
     """
-    told = {advice.id: advice for advice in find_lessons([one.kept for one in pieces if not one.retired], now)}
-    found = [_describe_piece(one, told.get(one.kept.id), cited, now) for one in pieces]
-    return sorted(found, key=lambda one: (list(KINDS).index(one.kind), STANDINGS.index(one.standing)))
+    told = {advice.id: advice for advice in find_lessons([piece.kept for piece in pieces if not piece.retired], now)}
+    items = [_describe_piece(piece, told.get(piece.kept.id), cited, now) for piece in pieces]
+    return sorted(items, key=lambda item: (list(KINDS).index(item.kind), STANDINGS.index(item.standing)))
 
 
 def _describe_piece(
@@ -135,7 +135,7 @@ def _describe_trigger(kept: StoredGuidance, sources: Sequence[Cited]) -> str:
     """When it is used, in the words of the person; a trigger is kept as stems, which are no words."""
     if not kept.trigger:
         return "Always."
-    named = surface_forms(kept.trigger, [one.content for one in sources])
+    named = surface_forms(kept.trigger, [cited.content for cited in sources])
     return f"When you mention {', '.join(named)}." if named else "When its topic comes up."
 
 
@@ -196,9 +196,9 @@ def _describe_lesson(
     )
 
 
-def describe_rules(found: Iterable[ProjectRule]) -> list[GuidanceItem]:
+def describe_rules(rules: Iterable[ProjectRule]) -> list[GuidanceItem]:
     """The rules that coding agents are told: those with evidence, of a person, or on which a person decided."""
-    return [_describe_rule(one) for one in found if _is_shown(one)]
+    return [_describe_rule(rule) for rule in rules if _is_shown(rule)]
 
 
 def _is_shown(rule: ProjectRule) -> bool:

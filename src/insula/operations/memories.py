@@ -62,8 +62,8 @@ async def list_memories(
         InputError: the limit cannot be used.
     """
     check_limit(limit)
-    found = await store.read(views.list_memories, user, wanted or Filter(), before, limit + 1)
-    return MemoryPage(memories=tuple(found[:limit]), next=found[limit - 1].id if len(found) > limit else None)
+    memories = await store.read(views.list_memories, user, wanted or Filter(), before, limit + 1)
+    return MemoryPage(memories=tuple(memories[:limit]), next=memories[limit - 1].id if len(memories) > limit else None)
 
 
 async def count_memories(store: Store, user: str, wanted: Filter | None = None) -> int:
@@ -77,10 +77,10 @@ async def get_memory(store: Store, user: str, number: int) -> Memory:
     Raises:
         NotFound: there is none such.
     """
-    found = await store.read(views.find_memories, user, [number])
-    if number not in found:
+    memories = await store.read(views.find_memories, user, [number])
+    if number not in memories:
         raise NotFound(MISSING.format(number=number, user=user))
-    return found[number]
+    return memories[number]
 
 
 async def read_history(store: Store, user: str, number: int) -> tuple[Change, ...]:
@@ -123,7 +123,7 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
     left = await curation.erase_memories(store, user, soul, number)
     if left is None:
         raise NotFound(MISSING.format(number=number, user=user))
-    return Deleted(memories=(number,), left=left, others=tuple(one.id for one in others))
+    return Deleted(memories=(number,), left=left, others=tuple(memory.id for memory in others))
 
 
 async def forget_memories(store: Store, user: str, wanted: Filter, soul: Path | None = None) -> Deleted:

@@ -57,17 +57,17 @@ def list_nights(reports: Iterable[StoredPhaseReport], now: float = math.inf) -> 
         reports: of their phases, oldest first.
         now: the moment, by which a night that has not ended is told from one that was stopped.
     """
-    found: dict[str, list[StoredPhaseReport]] = {}
-    for one in reports:
-        found.setdefault(one.night, []).append(one)
-    latest = next(reversed(found), "")
+    by_night: dict[str, list[StoredPhaseReport]] = {}
+    for report in reports:
+        by_night.setdefault(report.night, []).append(report)
+    latest = next(reversed(by_night), "")
     return [
         NightChanges(
             night=night,
-            changes=_list_steps((describe_journalled(one.phase, one.report), one.report) for one in done),
+            changes=_list_steps((describe_journalled(stage.phase, stage.report), stage.report) for stage in done),
             **(_describe_progress(done, now) if night == latest else {}),
         )
-        for night, done in reversed(found.items())
+        for night, done in reversed(by_night.items())
     ]
 
 
@@ -76,13 +76,13 @@ def describe_report(report: SleepReport) -> NightChanges:
     return NightChanges(
         night=report.date,
         changes=_list_steps((describe_phase(one), one.found) for one in report.phases if one.state != "failed"),
-        failed=tuple(f"{describe_phase(one).title}: {one.why}" for one in report.failed),
+        failed=tuple(f"{describe_phase(phase_report).title}: {phase_report.why}" for phase_report in report.failed),
         skipped=report.skipped,
     )
 
 
 def _describe_progress(done: Sequence[StoredPhaseReport], now: float) -> dict[str, Any]:
-    if any(one.phase == END for one in done):
+    if any(stage.phase == END for stage in done):
         return {}
     goes_on, steps = now - done[-1].at < UNDER_WAY, f"{len(done)} of {len(PHASES)} steps"
     said = f"Under way: {steps} are done." if goes_on else f"Stopped after {steps}; the next night goes on from there."
@@ -92,36 +92,37 @@ def _describe_progress(done: Sequence[StoredPhaseReport], now: float) -> dict[st
 def _list_steps(steps: Iterable[tuple[PhaseAccount, Mapping[str, Any]]]) -> tuple[NightChange, ...]:
     """What steps changed, in the order of a night; what two of them say of one piece of guidance stands once."""
     known = list(steps)
-    reports = {one.name: report for one, report in known}
+    reports = {account.name: report for account, report in known}
     changes, seen = list[NightChange](), set[UndoAction | None]()
-    for one in order_phases(one for one, _ in known):
-        if one.is_quiet or one.name == PhaseName.FILE:  # which only writes down what the others changed
+    for account in order_phases(account for account, _ in known):
+        if account.is_quiet or account.name == PhaseName.FILE:  # which only writes down what the others changed
             continue
-        texts = one.found or ((one.said,) if one.said != DONE else ())
-        undos = [*_list_undos(one.name, reports[one.name]), *[None] * len(texts)]
+        texts = account.found or ((account.said,) if account.said != DONE else ())
+        undos = [*_list_undos(account.name, reports[account.name]), *[None] * len(texts)]
         made = (NightChange(f"{text[:1].upper()}{text[1:]}", undo) for text, undo in zip(texts, undos, strict=False))
         changes += [change for change in made if change.undo is None or change.undo not in seen]
         seen.update(change.undo for change in changes)
-        changes += [NightChange(each.format_line()) for each in one.effects]
+        changes += [NightChange(each.format_line()) for each in account.effects]
     return tuple(changes)
 
 
-def _list_undos(name: str, found: Mapping[str, Any]) -> list[UndoAction | None]:
+def _list_undos(name: str, report: Mapping[str, Any]) -> list[UndoAction | None]:
     """What takes back each line of a step, in their order."""
     try:
         match name:
             case PhaseName.MISTAKES:
-                told = [name_of(one["key"], "") for one in found["lessons"] if one.get("told", True)]
+                told = [name_of(lesson["key"], "") for lesson in report["lessons"] if lesson.get("told", True)]
                 return [
-                    UndoAction("guidance", "forget", each) for each in (*told, *(one["id"] for one in found["wishes"]))
+                    UndoAction("guidance", "forget", each)
+                    for each in (*told, *(wish["id"] for wish in report["wishes"]))
                 ]
             case PhaseName.SOUL:
                 return [
-                    UndoAction("guidance", "forget" if one["kind"] == "added" else "undo", one["id"])
-                    for one in found["changes"]
+                    UndoAction("guidance", "forget" if change["kind"] == "added" else "undo", change["id"])
+                    for change in report["changes"]
                 ]
             case PhaseName.CONSOLIDATION:
-                return [UndoAction("memory", "undo", str(one)) for one in found["forgotten"][:1]]
+                return [UndoAction("memory", "undo", str(memory)) for memory in report["forgotten"][:1]]
             case _:
                 return []
     except (KeyError, TypeError, AttributeError):

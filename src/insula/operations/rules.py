@@ -164,7 +164,7 @@ class ProjectRules:
             "verdict": verdict_of(rule),
             "last_seen": day_of(tally.last) or None,
             "reason": rule.life.reason,
-            **({"said": [_describe_words(one) for one in rule.wish.times]} if rule.wish else {}),
+            **({"said": [_describe_words(correction) for correction in rule.wish.times]} if rule.wish else {}),
         }
 
     def describe_all(self, everything: bool = False) -> dict[str, Any]:
@@ -183,7 +183,11 @@ class ProjectRules:
 
     def export_rules(self) -> dict[str, Any]:
         """The rules and their counts, to be shared: no session, project, path or time, and none of the user's words."""
-        shared = [one for one in self.compile_rules() if one.wish is None and (one.life.tally.records or one.source)]
+        shared = [
+            project_rule
+            for project_rule in self.compile_rules()
+            if project_rule.wish is None and (project_rule.life.tally.records or project_rule.source)
+        ]
         return {"v": 1, "kind": KIND, "rules": [export_rule(rule) for rule in shared]}
 
     def import_one(self, entry: object, source: str) -> "ImportedRule":
@@ -193,7 +197,7 @@ class ProjectRules:
             InputError: it cannot be taken over.
         """
         pattern, advice = _check_entry(entry)
-        there = next((one for one in self.compile_rules() if (one.pattern, one.advice) == (pattern, advice)), None)
+        there = next((rule for rule in self.compile_rules() if (rule.pattern, rule.advice) == (pattern, advice)), None)
         if there is not None:
             return ImportedRule(there.id, advice, is_new=False)
         name = f"{pattern}-{fingerprint(advice, 6)}"
@@ -251,8 +255,8 @@ def _guard_writing(home: str) -> Generator[None]:
 
 def find_everywhere(home: str) -> "Sequence[tuple[ProjectRule, str]]":
     """The rules for all projects, and what was asked for in each, with the project where it is one's alone."""
-    found = [(rule, "") for rule in ProjectRules(home).compile_rules()]
-    return found + [
+    rules = [(rule, "") for rule in ProjectRules(home).compile_rules()]
+    return rules + [
         (rule, project)
         for project in corrections.list_projects(home)
         for rule in ProjectRules(home, project).compile_rules()
@@ -307,9 +311,15 @@ def export_rule(rule: ProjectRule) -> dict[str, Any]:
     }
 
 
-def _describe_words(one: UserCorrection) -> dict[str, Any]:
+def _describe_words(correction: UserCorrection) -> dict[str, Any]:
     """Where a rule in the user's words comes from."""
-    return {"at": day_of(one.at), "session": one.session, "how": one.how, "words": one.words, "about": one.about}
+    return {
+        "at": day_of(correction.at),
+        "session": correction.session,
+        "how": correction.how,
+        "words": correction.words,
+        "about": correction.about,
+    }
 
 
 def read_entries(text: str, name: str) -> "Sequence[object]":

@@ -17,7 +17,7 @@ async def find_saved(store: Store, user: str, session: str, turn: int) -> list[G
     """The preferences that stand because of what was said in a turn, and did not stand before it."""
     said = set(await store.read(views.said_in, user, session, turn))
     every = await curation.list_pieces(store, user) if said else []
-    return [one for one in every if _is_new(one, said, every)]
+    return [piece for piece in every if _is_new(piece, said, every)]
 
 
 async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Path | None = None) -> Sequence[str]:
@@ -26,23 +26,23 @@ async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Pat
     Raises:
         NotFound: it saved nothing that still stands.
     """
-    found = await find_saved(store, user, session, turn)
-    if not found:
+    pieces = await find_saved(store, user, session, turn)
+    if not pieces:
         raise NotFound(NOTHING.format(turn=turn, session=session))
-    for one in found:
-        before = [each for each in await curation.list_pieces(store, user) if each.by == one.kept.key]
+    for piece in pieces:
+        before = [each for each in await curation.list_pieces(store, user) if each.by == piece.kept.key]
         for each in before:
             await curation.decide_piece(store, user, soul, each.kept.name, "undo")
         if not before:  # what is brought back retires what took its place
-            await curation.decide_piece(store, user, soul, one.kept.name, "forget")
-    return [one.kept.advice for one in found]
+            await curation.decide_piece(store, user, soul, piece.kept.name, "forget")
+    return [piece.kept.advice for piece in pieces]
 
 
-def _is_new(one: GuidancePiece, said: set[int], every: Sequence[GuidancePiece]) -> bool:
+def _is_new(piece: GuidancePiece, said: set[int], every: Sequence[GuidancePiece]) -> bool:
     """Whether a preference stands since some messages; what it took over from those that it replaced is not its own."""
-    kept = one.kept
+    kept = piece.kept
     replaced = {message for each in every if each.by == kept.key for message in each.kept.citations}
     own = set(kept.citations) - replaced
     before = kept._replace(citations=tuple(own - said))
     stood = bool(before.citations) and is_told(before)
-    return not one.retired and is_wish(kept) and is_told(kept) and not own.isdisjoint(said) and not stood
+    return not piece.retired and is_wish(kept) and is_told(kept) and not own.isdisjoint(said) and not stood

@@ -75,9 +75,9 @@ class CachedFiles(StaticFiles):
 
     async def get_response(self, path: str, scope: MutableMapping[str, Any]) -> Response:
         """One of them."""
-        found = await super().get_response(path, scope)
-        found.headers["Cache-Control"] = "public, no-cache"
-        return found
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "public, no-cache"
+        return response
 
 
 def create_app(service: Service) -> FastAPI:

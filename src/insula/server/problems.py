@@ -177,8 +177,10 @@ def _is_for_a_person(request: Request) -> bool:
 
 
 async def _on_invalid(_: Request, error: Exception) -> Response:
-    found = cast("Sequence[Mapping[str, Any]]", cast(RequestValidationError, error).errors())
-    faults = [RequestFault(where=_describe_location(one["loc"]), why=str(one["msg"])) for one in found[:LISTED]]
+    complaints = cast("Sequence[Mapping[str, Any]]", cast(RequestValidationError, error).errors())
+    faults = [
+        RequestFault(where=_describe_location(fault["loc"]), why=str(fault["msg"])) for fault in complaints[:LISTED]
+    ]
     first = faults[0]
     detail = f"The request does not fit: {first.where}: {first.why}. Mend it; /openapi.json says what is expected."
     return Problem.of_status(422, detail, faults).make_response()

@@ -53,8 +53,8 @@ class Rests:
         """Read the next lines of those who rest, a few at once, whoever has waited longest first."""
         now = self._store.now()
         self._again = {user: at for user, at in self._again.items() if now < at}
-        found = await self._store.read(unread.list_resting, now, REST_SECONDS, MOST + len(self._again))
-        users = iter([user for user in found if user not in self._again])
+        resting = await self._store.read(unread.list_resting, now, REST_SECONDS, MOST + len(self._again))
+        users = iter([user for user in resting if user not in self._again])
         await asyncio.gather(*(self._work_users(users) for _ in range(AT_ONCE)))
 
     async def _work_users(self, users: Iterator[str]) -> None:

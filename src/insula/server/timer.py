@@ -141,4 +141,9 @@ async def run_user_night(service: Service, user: str, *, force: bool = False) ->
         zone=service.zone_of(user),
         account=chat.account,
     )
-    return replace(report, phases=tuple(replace(one, why=service.hide_machine(one.why)) for one in report.phases))
+    return replace(
+        report,
+        phases=tuple(
+            replace(phase_report, why=service.hide_machine(phase_report.why)) for phase_report in report.phases
+        ),
+    )

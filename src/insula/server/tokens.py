@@ -144,7 +144,7 @@ def add_token(
     Raises:
         InputError: the name is taken, too long, or would not be seen as it is.
     """
-    taken = {one.name for one in known if one.is_valid(now)}
+    taken = {kept_token.name for kept_token in known if kept_token.is_valid(now)}
     name = name or next(f"{user}-{number}" for number in range(1, len(known) + 2) if f"{user}-{number}" not in taken)
     if len(name) > NAME_CHARS + len(user) or not name.isprintable():
         raise InputError(f"A token's name has at most {NAME_CHARS} characters that can be seen; choose another.")
@@ -153,7 +153,7 @@ def add_token(
     text = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
     expires = now + days * DAY if days else None
     token = Token(name=name, user=user, digest=digest_token(text), made=now, expires=expires, operator=operator)
-    return text, (*(one for one in known if one.name != name), token)
+    return text, (*(kept_token for kept_token in known if kept_token.name != name), token)
 
 
 def remove_token(known: Sequence[Token], name: str) -> tuple[Token, ...]:
@@ -162,7 +162,7 @@ def remove_token(known: Sequence[Token], name: str) -> tuple[Token, ...]:
     Raises:
         InputError: there is none of this name.
     """
-    left = tuple(one for one in known if one.name != name)
+    left = tuple(token for token in known if token.name != name)
     if len(left) == len(known):
         raise InputError(f"There is no token {name!r}; `insula token list` shows those that there are.")
     return left
@@ -170,7 +170,7 @@ def remove_token(known: Sequence[Token], name: str) -> tuple[Token, ...]:
 
 def without_user(known: Sequence[Token], user: str) -> tuple[Token, ...]:
     """All tokens but those of a user."""
-    return tuple(one for one in known if one.user != user)
+    return tuple(token for token in known if token.user != user)
 
 
 @dataclass(slots=True, eq=False)
@@ -194,26 +194,26 @@ class Keys:
     @property
     def are_gone(self) -> bool:
         """Whether requests need a token, and none is in force: the last one was revoked, erased, or is over."""
-        return bool(self) and not self.given and not any(one.is_valid(self.now()) for one in self._read_tokens())
+        return bool(self) and not self.given and not any(token.is_valid(self.now()) for token in self._read_tokens())
 
     def file_stamp(self) -> tuple[int, ...] | None:
         """What tells the file as it is now from any other; None where there is none."""
         try:
-            found = self.path.stat() if self.path else None
+            status = self.path.stat() if self.path else None
         except OSError:
             return None
-        return (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode) if found else None
+        return (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode) if status else None
 
     def find_holder(self, token: str) -> Holder | None:
         """Whose token it is; all are compared, each in constant time, so that the time taken tells nothing."""
-        wanted, found = digest_token(token), None
+        wanted, holder = digest_token(token), None
         for user, known in self.given.items():
             if compare_digest(digest_token(known), wanted):
-                found = Holder(user, "")
-        for one in self._read_tokens():
-            if compare_digest(one.digest, wanted) and one.is_valid(self.now()):
-                found = Holder(one.user, one.name, one.operator)
-        return found
+                holder = Holder(user, "")
+        for kept_token in self._read_tokens():
+            if compare_digest(kept_token.digest, wanted) and kept_token.is_valid(self.now()):
+                holder = Holder(kept_token.user, kept_token.name, kept_token.operator)
+        return holder
 
     def _read_tokens(self) -> tuple[Token, ...]:
         stamp = self.file_stamp()

@@ -85,9 +85,9 @@ async def find_caller(request: Request, token: Presented) -> str | None:
         return holder.user
     if token:
         await refuse_token(request)
-    what = "The token is not known here" if token else "The request has no token"
+    complaint = "The token is not known here" if token else "The request has no token"
     remedy = "send a known one as “Authorization: Bearer …”, or sign in."
-    told = NONE_LEFT if service.keys.are_gone else f"{what}; {remedy}"
+    told = NONE_LEFT if service.keys.are_gone else f"{complaint}; {remedy}"
     raise HTTPException(401, told, {"WWW-Authenticate": "Bearer"})
 
 

@@ -72,10 +72,10 @@ def settle_effects(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[
     """
     now = snapshot_figures(after)
     return tuple(
-        one.model_copy(update={"effect": _measure_effect(one.found, now)})
-        if one.effect is None and one.at < after.ts
-        else one
-        for one in adaptations
+        adaptation.model_copy(update={"effect": _measure_effect(adaptation.found, now)})
+        if adaptation.effect is None and adaptation.at < after.ts
+        else adaptation
+        for adaptation in adaptations
     )
 
 

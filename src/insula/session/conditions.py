@@ -99,7 +99,7 @@ class Conditions:
     def active(self) -> tuple[tuple[Reason, float], ...]:
         """The conditions that hold, each with when it began in seconds since the epoch; always in the same order."""
         known: tuple[tuple[Reason, Condition], ...] = ((DEGRADED, self.degraded), (STM_HIGH, self.stm_high))
-        return tuple((reason, one.since or 0.0) for reason, one in known if one.active)
+        return tuple((reason, condition.since or 0.0) for reason, condition in known if condition.active)
 
     @property
     def reasons(self) -> tuple[Reason, ...]:

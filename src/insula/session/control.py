@@ -63,7 +63,7 @@ def regulate_controls(settings: Controls, conditions: Conditions) -> Regulation:
 
 
 def record_changes(
-    settings: Controls, before: Conditions, after: Conditions, at: float, found: Figures | None = None
+    settings: Controls, before: Conditions, after: Conditions, at: float, figures: Figures | None = None
 ) -> tuple[Adaptation, ...]:
     """What goes on record when conditions change: each lever that moved, first for what ended, then for what began.
 
@@ -74,13 +74,17 @@ def record_changes(
         at: seconds since the epoch.
         found: the figures in view of which the conditions changed.
     """
-    kept = sum(one in after.active for one in before.active)
+    kept = sum(held in after.active for held in before.active)
     begun: list[Reason] = [reason for reason, since in after.active if (reason, since) not in before.active]
     made = [*_record_move(settings, "stable", len(before.active), kept, at)]
     for number, reason in enumerate(begun, kept):
         made += _record_move(settings, reason, number, number + 1, at)
-    moved = (one for one in (*made, *_speed_changes(settings, before, after, at)) if one.before != one.after)
-    return tuple(one.model_copy(update={"found": found or Figures()}) for one in moved)
+    moved = (
+        adaptation
+        for adaptation in (*made, *_speed_changes(settings, before, after, at))
+        if adaptation.before != adaptation.after
+    )
+    return tuple(adaptation.model_copy(update={"found": figures or Figures()}) for adaptation in moved)
 
 
 def record_return(settings: Controls, adaptations: Iterable[Adaptation], at: float) -> tuple[Adaptation, ...]:
@@ -98,11 +102,13 @@ def record_return(settings: Controls, adaptations: Iterable[Adaptation], at: flo
         "retry": settings.retry,
         "skipped_stages": (),
     }
-    last = {one.lever: one for one in adaptations}
+    last = {adaptation.lever: adaptation for adaptation in adaptations}
     return tuple(
-        Adaptation(at=at, lever=one.lever, reason="stable", before=one.after, after=usual[one.lever])
-        for one in last.values()
-        if one.reason != "stable" and one.after != usual.get(one.lever, one.after)
+        Adaptation(
+            at=at, lever=adaptation.lever, reason="stable", before=adaptation.after, after=usual[adaptation.lever]
+        )
+        for adaptation in last.values()
+        if adaptation.reason != "stable" and adaptation.after != usual.get(adaptation.lever, adaptation.after)
     )
 
 

@@ -179,9 +179,9 @@ def read_pace(data: Mapping[str, object]) -> Pace:
     known: dict[Measure, tuple[Observation, ...]] = {}
     for measure in (PROMPT, ANSWER):
         rows = data.get(measure)
-        found = [answer for row in (rows if is_list(rows) else ()) if (answer := _read_observation(measure, row))]
-        if found:
-            known[measure] = tuple(found[-KEPT_USUAL:])
+        answers = [answer for row in (rows if is_list(rows) else ()) if (answer := _read_observation(measure, row))]
+        if answers:
+            known[measure] = tuple(answers[-KEPT_USUAL:])
     return Pace(known)
 
 

@@ -173,7 +173,7 @@ class Regulator:
         self._tally.ages.extend(ages)
         self.resume_session(session, saliences)
         here, usual = self._find_session(session), self.settings.consolidation_threshold
-        before, here.waiting = here.waiting, sum(usual <= one < threshold for one in saliences)
+        before, here.waiting = here.waiting, sum(usual <= salience < threshold for salience in saliences)
         return max(0, here.waiting - before)
 
     def end_turn(self, session: Hashable, model: str, turn: EndedTurn) -> Snapshot | None:
@@ -273,8 +273,8 @@ class Regulator:
 
 def _get_or_create(kept: OrderedDict[K, V], key: K, new: type[V], limit: int) -> V:
     """The value under a key, new where there is none; of more than `limit` the one not used for longest goes."""
-    found = kept.setdefault(key, new()) if key not in kept else kept[key]
+    value = kept.setdefault(key, new()) if key not in kept else kept[key]
     kept.move_to_end(key)
     if len(kept) > limit:
         kept.popitem(last=False)
-    return found
+    return value

@@ -45,10 +45,10 @@ class Ring(Record):
     def with_saved(self, made: Adaptation, saved: Saved) -> "Ring":
         """The ring with more put down as saved by an adaptation; the same where that has left it."""
         for place in range(len(self.adaptations) - 1, -1, -1):
-            found = self.adaptations[place]
-            if found.is_same(made):
+            adaptation = self.adaptations[place]
+            if adaptation.is_same(made):
                 others = self.adaptations[:place], self.adaptations[place + 1 :]
-                return self.model_copy(update={"adaptations": (*others[0], found.with_saved(saved), *others[1])})
+                return self.model_copy(update={"adaptations": (*others[0], adaptation.with_saved(saved), *others[1])})
         return self
 
     def with_snapshot(self, snapshot: Snapshot, reasons: Sequence[Reason]) -> "Ring":
@@ -91,19 +91,19 @@ def _latest_adaptations(adaptations: Sequence[Adaptation], size: int) -> tuple[A
     """The last changes of the interval and the last of the other levers: many of one drive out none of the other."""
     kept: list[Adaptation] = []
     room = {True: size, False: size}
-    for one in reversed(adaptations):
-        pace = one.lever == PACE
+    for adaptation in reversed(adaptations):
+        pace = adaptation.lever == PACE
         if room[pace]:
-            kept.append(one)
+            kept.append(adaptation)
             room[pace] -= 1
     return tuple(reversed(kept))
 
 
 def _read_records(kind: type[R], values: object) -> tuple[R, ...]:
-    found: list[R] = []
+    records: list[R] = []
     for value in values if is_list(values) else ():
         try:
-            found.append(kind.model_validate(value))
+            records.append(kind.model_validate(value))
         except ValidationError:
             continue
-    return tuple(found)
+    return tuple(records)

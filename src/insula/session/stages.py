@@ -42,12 +42,12 @@ class StageTimes:
         new = {
             stage: StageTime(round(median(ms), 2), round(percentile_95(ms) or 0.0, 2)) for stage, ms in self._ms.items()
         }
-        found = self._before | new
-        return {stage: found[stage] for stage in STAGES if stage in found}
+        times = self._before | new
+        return {stage: times[stage] for stage in STAGES if stage in times}
 
     def dump_state(self) -> dict[str, dict[str, float]]:
         """What is to survive a restart, as plain JSON."""
-        return {stage: found._asdict() for stage, found in self.summarize().items()}
+        return {stage: times._asdict() for stage, times in self.summarize().items()}
 
     def restore_state(self, state: object) -> None:
         """Go on from a state that was written; what cannot be read of it is left out."""

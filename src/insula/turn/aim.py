@@ -86,8 +86,8 @@ def _being_words(language: str) -> frozenset[str]:
     return frozenset(words if language in UNSPACED else (term_of(word, language) or word for word in words))
 
 
-def _matches_phrase(what: str, text: str, language: str) -> bool:
-    return bool(_compile_phrase(what, language).search(text))
+def _matches_phrase(phrases_name: str, text: str, language: str) -> bool:
+    return bool(_compile_phrase(phrases_name, language).search(text))
 
 
 @cache

@@ -57,7 +57,7 @@ def estimate_confidence(
         calibration: the coefficients; by default the shipped ones.
     """
     calibration = calibration or load_shipped()
-    known = [one for one in found.recalled if is_evidence(one)]
+    known = [recalled for recalled in found.recalled if is_evidence(recalled)]
     values = recall_features(cue, known, found, context, identity)
     said_of = owner_features(known, found.standing)
     fitted = calibration.documents if calibration.documents and of_documents(known) else calibration
@@ -65,7 +65,9 @@ def estimate_confidence(
     unadjusted = estimate_chance(stored, known, calibration)
     score = adjust_probability(calibration, unadjusted) if unadjusted else 0.0
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
-    why = tuple(one.text for one in (*explain_line(known), *explain_confidence(cue, known, found.statistics, said_of)))
+    why = tuple(
+        claimed.text for claimed in (*explain_line(known), *explain_confidence(cue, known, found.statistics, said_of))
+    )
     return Confidence(level=level, score=score, reasons=why, unadjusted=unadjusted)
 
 
@@ -84,7 +86,7 @@ def estimate_chance(stored: float, known: Sequence[Recalled], calibration: Calib
     makes it no more than low; one that is a plan, may have changed since, or lacks the kind of value asked for, no more
     than medium. Of others' talk, what is not likelier than not is low.
     """
-    judged = [(one.odds, one.parts) for one in known if one.odds is not None]
+    judged = [(recalled.odds, recalled.parts) for recalled in known if recalled.odds is not None]
     if judged:
         return max(min(holding_chance(odds), _chance_ceiling(parts, calibration)) for odds, parts in judged)
     if of_documents(known) or stored >= LIKELIER:
@@ -103,17 +105,17 @@ def _chance_ceiling(parts: Mapping[str, float], calibration: Calibration) -> flo
 
 def explain_line(known: Sequence[Recalled]) -> tuple[Claimed, ...]:
     """What the line that likeliest answers has to do with what is asked."""
-    judged = [one for one in known if one.odds is not None and one.bearing != "other"]
+    judged = [recalled for recalled in known if recalled.odds is not None and recalled.bearing != "other"]
     if not judged:
         return ()
-    best = max(judged, key=lambda one: one.odds or 0.0)
+    best = max(judged, key=lambda recalled: recalled.odds or 0.0)
     said = _claim_reason(best.bearing, line=_quote_memory(best))
     return (_claim_reason("ended", said=said.text, before=_shorten_quote(best.before)) if best.before else said,)
 
 
 def of_documents(known: Sequence[Recalled]) -> bool:
     """Whether what was found are documents: tools brought all of it, and people told none."""
-    return bool(known) and all(one.memory.provenance == "tool" for one in known)
+    return bool(known) and all(recalled.memory.provenance == "tool" for recalled in known)
 
 
 def is_evidence(recalled: Recalled) -> bool:
@@ -124,7 +126,7 @@ def is_evidence(recalled: Recalled) -> bool:
 def recall_features(
     cue: Cue,
     known: Sequence[Recalled],
-    found: Recollection,
+    recollection: Recollection,
     context: frozenset[str],
     identity: Identity | None,
 ) -> Mapping[str, float]:
@@ -134,15 +136,17 @@ def recall_features(
     stands out, and what lies around it.
     """
     held, top = terms_found(cue, known), known[:BEST_OF]
-    odds = [math.exp(log_odds(one.score)) for one in known]
+    odds = [math.exp(log_odds(recalled.score)) for recalled in known]
     return {
-        "best": max((one.score for one in known), default=0.0),
+        "best": max((recalled.score for recalled in known), default=0.0),
         "covered": known[0].parts.get("overlap", 0.0) if known else 0.0,
         "margin": odds[0] / (1 + sum(odds)) if odds else 0.0,
-        "agreement": sum(one.memory.session == top[0].memory.session for one in top) / BEST_OF if top else 0.0,
+        "agreement": sum(recalled.memory.session == top[0].memory.session for recalled in top) / BEST_OF
+        if top
+        else 0.0,
         "names": _overlap_share(cue.names & held, cue.names),
-        "familiarity": measure_familiarity(held, found.statistics),
-        "setting": max((_overlap_share(context & one.terms, context) for one in top), default=0.0),
+        "familiarity": measure_familiarity(held, recollection.statistics),
+        "setting": max((_overlap_share(context & recalled.terms, context) for recalled in top), default=0.0),
         "guidance": float(bool(identity and touched_topics(cue, identity))),
     }
 
@@ -156,7 +160,7 @@ def owner_features(known: Sequence[Recalled], standing: SubjectSides) -> Mapping
 
 def terms_found(cue: Cue, known: Sequence[Recalled]) -> frozenset[str]:
     """The terms of the cue that the best few memories hold."""
-    held = frozenset[str]().union(*(one.terms for one in known[:BEST_OF]))
+    held = frozenset[str]().union(*(recalled.terms for recalled in known[:BEST_OF]))
     return frozenset(cue.forms[term] for term in held if term in cue.forms)
 
 
@@ -193,7 +197,7 @@ def explain_confidence(
         said.append(_claim_reason("all words"))
     if said_of and said_of["mentions"] + said_of["near"] < 1.0:
         said.append(_claim_reason("another"))
-    if all(map(is_told, cue.kinds)) and any(one.parts.get("answer") for one in known[:ANSWERS]):
+    if all(map(is_told, cue.kinds)) and any(recalled.parts.get("answer") for recalled in known[:ANSWERS]):
         said.append(_claim_reason("kind"))
     return tuple(said)
 
@@ -203,8 +207,8 @@ def _claim_reason(key: str, **values: object) -> Claimed:
     return say_claim("why.sure", f"reason.{key}", **values)
 
 
-def _quote_memory(one: Recalled) -> str:
-    return _shorten_quote(one.memory.content)
+def _quote_memory(recalled: Recalled) -> str:
+    return _shorten_quote(recalled.memory.content)
 
 
 def _shorten_quote(content: str) -> str:

@@ -50,10 +50,10 @@ class AskedMessage:
 
     def _find_asks(self) -> tuple[Ask, ...]:
         """Its asks; what only says how to answer them ("Just the number.") is none of them."""
-        found = find_asks(self.analysis)
+        asks = find_asks(self.analysis)
         formal = {_plain_words(demand.text) for demand in self.demands}
-        own = tuple(ask for ask in found if _plain_words(ask.text) not in formal or ask.kind != "request")
-        return own or found
+        own = tuple(ask for ask in asks if _plain_words(ask.text) not in formal or ask.kind != "request")
+        return own or asks
 
     @cached_property
     def statements(self) -> tuple[str, ...]:

@@ -94,11 +94,15 @@ def find_meant(
     """
     if asked == "before":
         return list(before[:1])
-    own = [one for one in recalled if one.memory.provenance == "user" and one.memory.kind == "semantic"]
+    own = [
+        recalled_memory
+        for recalled_memory in recalled
+        if recalled_memory.memory.provenance == "user" and recalled_memory.memory.kind == "semantic"
+    ]
     meant = [
-        one.memory
-        for one in own
-        if words_of(one.memory.content) & set(terms) or (one.odds is not None and one.odds >= likely)
+        hit.memory
+        for hit in own
+        if words_of(hit.memory.content) & set(terms) or (hit.odds is not None and hit.odds >= likely)
     ]
     return meant[:MOST]
 

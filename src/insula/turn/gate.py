@@ -71,7 +71,7 @@ def decide_gate(
         talkers: those whom it names and whose talk is remembered.
     """
     asking = any(ask.kind not in _MADE for ask in find_asks(message))
-    likeliest = max((one for one in chances if one is not None), default=None)
+    likeliest = max((chance for chance in chances if chance is not None), default=None)
     personal = None if likeliest is None or whole is None else weigh_message(likeliest, whole)
     return MemoryGate(personal, frozenset(talkers), asking, message.language)
 
@@ -95,7 +95,7 @@ def most_personal(pieces: Sequence[str], chances: Sequence[float | None]) -> lis
         pieces: the sentences and clauses of a message.
         chances: of each, that it does.
     """
-    order = sorted(zip(pieces, chances, strict=True), key=lambda one: -(one[1] or 0.0))
+    order = sorted(zip(pieces, chances, strict=True), key=lambda pair: -(pair[1] or 0.0))
     return [text for text, _ in order[:PIECES]]
 
 

@@ -64,8 +64,15 @@ def find_lessons(kept: Iterable[StoredGuidance], now: float) -> tuple[ActiveLess
 
     All are screened anew: what is on the list may have grown since they were learned.
     """
-    found = [lesson for one in kept if not one.section and not is_wish(one) and (lesson := _read_lesson(one, now))]
-    order = sorted(found, key=lambda one: (not one.pinned, not one.own, -one.latest if one.own else -one.rank, one.id))
+    lessons = [
+        lesson
+        for stored in kept
+        if not stored.section and not is_wish(stored) and (lesson := _read_lesson(stored, now))
+    ]
+    order = sorted(
+        lessons,
+        key=lambda known: (not known.pinned, not known.own, -known.latest if known.own else -known.rank, known.id),
+    )
     return tuple(order)
 
 
@@ -95,20 +102,25 @@ def find_insights(understood: Iterable[Understood], forms: Sequence[str]) -> tup
         understood: what nights understood.
         forms: how those begin that say what is there and not what to make of it.
     """
-    found: list[ActiveInsight] = []
-    for one in understood:
-        text = screen_text(one.content, INSIGHT_CHARS)
-        if text.text and not text.reasons and not one.content.startswith(tuple(forms)):
-            found.append(ActiveInsight(one.id, text.text, frozenset(analyse_text(text.text).terms), one.importance))
-    return tuple(found)
+    insights: list[ActiveInsight] = []
+    for insight in understood:
+        text = screen_text(insight.content, INSIGHT_CHARS)
+        if text.text and not text.reasons and not insight.content.startswith(tuple(forms)):
+            insights.append(
+                ActiveInsight(insight.id, text.text, frozenset(analyse_text(text.text).terms), insight.importance)
+            )
+    return tuple(insights)
 
 
 def bring_up_lessons(
     known: Iterable[ActiveLesson], terms: Collection[str], session: int, share: float
 ) -> tuple[UsedGuidance, ...]:
     """The lessons that a message with these terms brings up, each with its arm, the same in every turn of a session."""
-    up = [one for one in known if triggers.trigger_appears(one.trigger, terms)][:MOST]
-    return tuple(UsedGuidance(one.id, SHOWN if one.own else _draw_arm(session, one.key, share), one.text) for one in up)
+    up = [lesson for lesson in known if triggers.trigger_appears(lesson.trigger, terms)][:MOST]
+    return tuple(
+        UsedGuidance(lesson.id, SHOWN if lesson.own else _draw_arm(session, lesson.key, share), lesson.text)
+        for lesson in up
+    )
 
 
 def bring_up_insights(
@@ -116,10 +128,12 @@ def bring_up_insights(
 ) -> tuple[UsedGuidance, ...]:
     """The insights that a message with these terms brings up, the most fitting first, each with its arm."""
     held = frozenset(terms)
-    fitting = [(len(one.terms & held), one) for one in known]
+    fitting = [(len(insight.terms & held), insight) for insight in known]
     order = sorted((pair for pair in fitting if pair[0] >= SHARED), key=lambda pair: (-pair[0], -pair[1].rank))
-    up = [one for _, one in order[:MOST_INSIGHTS]]
-    return tuple(UsedGuidance(one.id, _draw_arm(session, f"insight/{one.id}", share), one.text) for one in up)
+    up = [insight for _, insight in order[:MOST_INSIGHTS]]
+    return tuple(
+        UsedGuidance(insight.id, _draw_arm(session, f"insight/{insight.id}", share), insight.text) for insight in up
+    )
 
 
 def _draw_arm(session: int, key: str, share: float) -> str:
@@ -129,14 +143,14 @@ def _draw_arm(session: int, key: str, share: float) -> str:
 
 def told_lessons(used: Iterable[UsedGuidance]) -> list[Claimed]:
     """What the model is told of lessons."""
-    return [quote_claim("lesson", one.text) for one in used if one.arm == SHOWN]
+    return [quote_claim("lesson", guidance.text) for guidance in used if guidance.arm == SHOWN]
 
 
 def told_insights(used: Iterable[UsedGuidance]) -> list[Claimed]:
     """What the model is told of insights."""
-    return [say_claim("insight", text=one.text) for one in used if one.arm == SHOWN]
+    return [say_claim("insight", text=guidance.text) for guidance in used if guidance.arm == SHOWN]
 
 
 def record_arms(used: Iterable[UsedGuidance]) -> list[Arm]:
     """What the ledger holds of it."""
-    return [{"id": one.id, "arm": one.arm} for one in used]
+    return [{"id": guidance.id, "arm": guidance.arm} for guidance in used]

@@ -91,10 +91,10 @@ def _missing_sentence(assessment: Assessment, language: str) -> Claimed | None:
 
 def _name_missing(claim: str, about: tuple[str, ...], language: str) -> Claimed | None:
     screened = [screen_text(text, WHAT_CHARS) for text in about]
-    if any(one.reasons or not one.text for one in screened):
+    if any(quoted.reasons or not quoted.text for quoted in screened):
         return None
     mark = "“{}”" if language not in UNSPACED else "「{}」"
-    return say_claim(claim, "", language, what=" ".join(mark.format(one.text) for one in screened))
+    return say_claim(claim, "", language, what=" ".join(mark.format(quoted.text) for quoted in screened))
 
 
 def _hedging_language(language: str, identity: Identity) -> str:

@@ -46,6 +46,6 @@ def find_impasse(previous: JudgedTurn | None, current: JudgedTurn) -> str | None
     return say_claim("why.noticed", key, topic=shared, first=previous.score, second=current.score).text
 
 
-def same_topic(one: frozenset[str], other: frozenset[str]) -> bool:
+def same_topic(topic: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two messages are about the same; one without content ("try again") stays on the topic."""
-    return not one or not other or len(one & other) / len(one | other) >= SAME_TOPIC
+    return not topic or not other or len(topic & other) / len(topic | other) >= SAME_TOPIC

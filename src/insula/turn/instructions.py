@@ -109,7 +109,7 @@ def compose_instructions(  # noqa: PLR0913 one prompt, with a keyword for each t
         mend: what fell short in the turn before, in one sentence.
         claims: those that may be made.
     """
-    first = [(one.memory.id, Claimed(render_memory(one, language, claims).text, ("limit",))) for one in limits]
+    first = [(limit.memory.id, Claimed(render_memory(limit, language, claims).text, ("limit",))) for limit in limits]
     first = [(number, said) for number, said in first if claims.issuperset(said.claims)]
     limited = {number for number, _ in first}
     known = render_memories(recalled, language, claims) if "memory" in claims else []
@@ -123,7 +123,7 @@ def compose_instructions(  # noqa: PLR0913 one prompt, with a keyword for each t
     title = claim_template("memory.doubtful" if is_doubtful else "memory", "", language)
 
     def keep_allowed(said: Iterable[Claimed]) -> Section:
-        return tuple(one for one in said if claims.issuperset(one.claims))
+        return tuple(claimed for claimed in said if claims.issuperset(claimed.claims))
 
     background = (
         keep_allowed(describe_persona(identity)),
@@ -135,7 +135,9 @@ def compose_instructions(  # noqa: PLR0913 one prompt, with a keyword for each t
         _title_section(
             claim_template("identity", "topic"), keep_allowed(quote_claim("identity", f"- {text}") for text in guidance)
         ),
-        _title_section(claim_template("lesson"), keep_allowed(Claimed(f"- {one.text}", one.claims) for one in lessons)),
+        _title_section(
+            claim_template("lesson"), keep_allowed(Claimed(f"- {lesson.text}", lesson.claims) for lesson in lessons)
+        ),
         _title_section(title, tuple(said for _, said in known), ("memory.doubtful",) if is_doubtful else ()),
     )
     behind = keep_allowed(
@@ -165,69 +167,69 @@ def render_memories(
     lines: list[tuple[int, Claimed]] = []
     room = MEMORIES_CHARS
     unjudged = 0
-    for one in filter(may_show, recalled):
-        unjudged += one.odds is None
+    for hit in filter(may_show, recalled):
+        unjudged += hit.odds is None
         if unjudged > UNJUDGED_LINES:
             break
-        line = render_memory(one, language, claims)
+        line = render_memory(hit, language, claims)
         if len(line.text) <= room:
-            lines.append((one.memory.id, line))
+            lines.append((hit.memory.id, line))
             room -= len(line.text)
     return lines
 
 
-def render_memory(one: Recalled, language: str = "en", claims: frozenset[str] = DEFAULT) -> Claimed:
+def render_memory(recalled: Recalled, language: str = "en", claims: frozenset[str] = DEFAULT) -> Claimed:
     """The line of a memory: who said it, where it was not the user, what, and its dates.
 
     What it calls "last week" is counted from the day on which it was said, where it is in the language of the message.
     Where the user's own words ended another line it says since when, and what held until then; where they ended this
     one, since when it holds no longer (`memory/retrieval/supersession.py`).
     """
-    told, dates = ["memory"], format_day(one.memory.said_at)
-    if "memory.over" in claims and (one.until is not None or one.before):
+    told, dates = ["memory"], format_day(recalled.memory.said_at)
+    if "memory.over" in claims and (recalled.until is not None or recalled.before):
         told.append("memory.over")
         dates = (
-            claim_template("memory.over", "over").format(said=dates, until=format_day(one.until))
-            if one.until is not None
-            else claim_template("memory.over", "until").format(said=dates, before=one.before.rstrip("."))
+            claim_template("memory.over", "over").format(said=dates, until=format_day(recalled.until))
+            if recalled.until is not None
+            else claim_template("memory.over", "until").format(said=dates, before=recalled.before.rstrip("."))
         )
-    line, own = one.told, speaker_key(one)
-    meant = relative_times.find_date(line, one.memory.said_at.date(), language)
+    line, own = recalled.told, speaker_key(recalled)
+    meant = relative_times.find_date(line, recalled.memory.said_at.date(), language)
     if meant is not None and "memory.when" in claims:
         told.append("memory.when")
         dates = claim_template("memory.when").format(dates=dates, said=meant.said, when=meant.when)
     if own:
         told.append("memory.speaker")
-        line = claim_template("memory.speaker", own).format(speaker=one.memory.speaker, line=line)
+        line = claim_template("memory.speaker", own).format(speaker=recalled.memory.speaker, line=line)
     return Claimed(claim_template("memory", "line").format(line=line, dates=dates), tuple(told))
 
 
-def may_show(one: Recalled) -> bool:
+def may_show(recalled: Recalled) -> bool:
     """Whether a memory may be shown and is worth the model's attention.
 
     It asserts something, it was not withheld, and where the assistant or a tool said it, it is asked for: what a model
     once made up, or a page once claimed, would otherwise come back as a fact about the user.
     """
-    memory = one.memory
+    memory = recalled.memory
     if memory.withheld or not memory.line or memory.kind == "episodic":
         return False
-    if memory.provenance == "tool" and one.bearing == "answers" and one.odds is not None:
+    if memory.provenance == "tool" and recalled.bearing == "answers" and recalled.odds is not None:
         return True
-    if one.odds is None and one.score < WORTH_SHOWING:
+    if recalled.odds is None and recalled.score < WORTH_SHOWING:
         return False
-    return memory.provenance == "user" or asked_for(one)
+    return memory.provenance == "user" or asked_for(recalled)
 
 
-def asked_for(one: Recalled) -> bool:
+def asked_for(recalled: Recalled) -> bool:
     """Whether the message asks what the assistant or a tool said, and this is what it said."""
-    memory = one.memory
+    memory = recalled.memory
     nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
-    return memory.provenance != "user" and one.parts.get("speaker", 0.0) > 0 and not nameless
+    return memory.provenance != "user" and recalled.parts.get("speaker", 0.0) > 0 and not nameless
 
 
-def speaker_key(one: Recalled) -> str:
+def speaker_key(recalled: Recalled) -> str:
     """Which words say who said a memory; empty for the user, whose facts these are."""
-    match one.memory.provenance, one.memory.speaker:
+    match recalled.memory.provenance, recalled.memory.speaker:
         case "user", "user":
             return ""
         case "assistant", _:

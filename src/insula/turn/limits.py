@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from insula.types import Recalled
 
 
-def choose_limits(found: Sequence[Recalled]) -> tuple[Recalled, ...]:
+def choose_limits(limits: Sequence[Recalled]) -> tuple[Recalled, ...]:
     """Those of some memories that may stand before the model as limits: the user's own lines that still hold."""
-    return tuple(one for one in found if _may_stand(one))
+    return tuple(limit for limit in limits if _may_stand(limit))
 
 
-def _may_stand(one: Recalled) -> bool:
-    memory = one.memory
+def _may_stand(recalled: Recalled) -> bool:
+    memory = recalled.memory
     told = memory.provenance == "user" and memory.kind != "episodic" and not memory.withheld and bool(memory.line)
-    return told and one.until is None
+    return told and recalled.until is None

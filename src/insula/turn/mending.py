@@ -71,8 +71,8 @@ def find_shortfall(assessment: Assessment, impasse: str | None = None) -> Shortf
     about = {fault.flag: fault.about for fault in assessment.faults}
     if assessment.unanswered:
         about["incomplete"] = assessment.unanswered[0]
-    found = (flag for flag in _SENTENCES if flag in about and (about[_as_flag(flag)] or flag in _NAMELESS))
-    if (flag := next(found, None)) is not None:
+    flags = (flag for flag in _SENTENCES if flag in about and (about[_as_flag(flag)] or flag in _NAMELESS))
+    if (flag := next(flags, None)) is not None:
         return Shortfall(flag, redact(about[_as_flag(flag)])[:WHAT_CHARS])
     return Shortfall(IMPASSE) if impasse else None
 
@@ -118,12 +118,12 @@ def draw_feedback(
 
 def feedback_sentence(before: Shortfall, language: str, claims: frozenset[str] = DEFAULT) -> Claimed | None:
     """The sentence for the model, in the user's language; None where it may not be said, or would quote an order."""
-    what = screen_text(before.about, WHAT_CHARS)
-    if what.reasons or (not what.text and before.flag not in _NAMELESS):
+    quoted = screen_text(before.about, WHAT_CHARS)
+    if quoted.reasons or (not quoted.text and before.flag not in _NAMELESS):
         return None
     if (claim := f"mend.{_SENTENCES[before.flag]}") not in claims:
         return None
-    said = say_claim(claim, "", language, what=what.text)
+    said = say_claim(claim, "", language, what=quoted.text)
     return Claimed(said.text[:CHARS], said.claims)
 
 
@@ -135,7 +135,7 @@ def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:
         return assessment.passed
     about = analyse_text(before.about)
     if before.flag == "constraint" and (demands := find_constraints(about)):
-        return not any(breaks_constraint(one, response) for one in demands)
+        return not any(breaks_constraint(constraint, response) for constraint in demands)
     words = content_words(before.about, about.language)
     reply = ReplyText(response, about.language)
     held = sum(1 for word in words if word in reply.found or reply.has_related(word))

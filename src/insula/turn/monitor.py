@@ -149,13 +149,13 @@ def _find_faults(turn: Exchange, used: bool) -> tuple[Fault, ...]:
 
     One that says what memory held is not to blame for being short, the same as before, or all that a lone question got.
     """
-    found = dict.fromkeys(fault for check in CHECKS for fault in check(turn))
+    faults = dict.fromkeys(fault for check in CHECKS for fault in check(turn))
     if used:
         due: tuple[Flag, ...] = ("too_short",) if repeats_within(turn.response) else ("too_short", "repetition")
         lone = len(turn.asked.asks) == 1
         asked = {ask.text for ask in turn.asked.asks} if lone else set[str]()
-        return tuple(fault for fault in found if fault.flag not in due and fault.about not in asked)
-    return tuple(found)
+        return tuple(fault for fault in faults if fault.flag not in due and fault.about not in asked)
+    return tuple(faults)
 
 
 def _bound_score(value: float, faults: Sequence[Fault]) -> float:
@@ -180,9 +180,9 @@ def score_parts(parts: Parts) -> float:
 
 def _grade_response(turn: Exchange) -> float:
     """The responsiveness of a faultless response: from `ENOUGH` up, by its substance and by what it addresses."""
-    found = measure_substance(turn.response, turn.language, turn.shared)
+    substance = measure_substance(turn.response, turn.language, turn.shared)
     over = max(0.0, (score_responsiveness(turn) - ENOUGH) / (1 - ENOUGH))
-    return ENOUGH + (1 - ENOUGH) * ((1 - SUBSTANCE) * over + SUBSTANCE * found.worth)
+    return ENOUGH + (1 - ENOUGH) * ((1 - SUBSTANCE) * over + SUBSTANCE * substance.worth)
 
 
 def _score_consistency(flags: set[Flag]) -> float:

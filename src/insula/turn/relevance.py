@@ -13,19 +13,19 @@ NONE = -9.0
 """What counts as the log-odds of the best line where there is none."""
 
 
-def is_own_line(one: Recalled) -> bool:
+def is_own_line(recalled: Recalled) -> bool:
     """Whether a memory is a line of the user's own that may stand before the model."""
-    return one.memory.provenance == "user" and one.odds is not None and may_show(one)
+    return recalled.memory.provenance == "user" and recalled.odds is not None and may_show(recalled)
 
 
 def best_odds(recalled: Sequence[Recalled]) -> float:
     """The log-odds that the likeliest line answers; `NONE` where there is none."""
-    return max((one.odds for one in recalled if one.odds is not None and may_show(one)), default=NONE)
+    return max((hit.odds for hit in recalled if hit.odds is not None and may_show(hit)), default=NONE)
 
 
 def largest_overlap(recalled: Sequence[Recalled]) -> float:
     """The largest share of what is asked that stands in one of the user's lines, in [0, 1]."""
-    return max((one.parts.get("overlap", 0.0) for one in recalled if is_own_line(one)), default=0.0)
+    return max((hit.parts.get("overlap", 0.0) for hit in recalled if is_own_line(hit)), default=0.0)
 
 
 def choose_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...]:
@@ -37,14 +37,16 @@ def choose_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...
 
     What a newer line ended may be less likely, and stands beside that line, called so.
     """
-    own = [(one.odds, one) for one in recalled if one.odds is not None and is_own_line(one)]
+    own = [(hit.odds, hit) for hit in recalled if hit.odds is not None and is_own_line(hit)]
     least = max(max((odds for odds, _ in own), default=NONE) - BESIDE, BEARS)
-    near = [(odds, one) for odds, one in own if odds >= least - (0.0 if one.until is None else BESIDE)]
+    near = [(odds, hit) for odds, hit in own if odds >= least - (0.0 if hit.until is None else BESIDE)]
     near.sort(key=lambda pair: (-pair[0], -pair[1].memory.id))
-    others = (one for one in recalled if one.memory.provenance != "user" and may_show(one))
-    return (*(one for _, one in near[:most]), *others)
+    others = (hit for hit in recalled if hit.memory.provenance != "user" and may_show(hit))
+    return (*(hit for _, hit in near[:most]), *others)
 
 
 def choose_sure_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...]:
     """Those of them that are likelier to answer than not."""
-    return tuple(one for one in choose_lines(recalled, most) if one.bearing in {"answers", "history"} or asked_for(one))
+    return tuple(
+        line for line in choose_lines(recalled, most) if line.bearing in {"answers", "history"} or asked_for(line)
+    )

@@ -102,8 +102,8 @@ def _language_of(text: str, likely: str) -> str:
         words = text.lower().split()
         if sum(1 for word in words if word in words_of("function", likely)) * 4 >= len(words):
             return likely
-    found = detect_language(text, likely)
-    return found if found in LANGUAGES else likely
+    detected = detect_language(text, likely)
+    return detected if detected in LANGUAGES else likely
 
 
 def is_about_user(ask: Ask, language: str) -> bool:
@@ -121,10 +121,10 @@ def is_about_user(ask: Ask, language: str) -> bool:
 @lru_cache(maxsize=1_024)
 def find_numbers(text: str, language: str) -> frozenset[str]:
     """The numbers of a text in digits, those in words among them; of a time of day its hour, too."""
-    found = {_plain_number(each.rstrip(".,:")) for each in numbers_in(text)} | set(_YEAR.findall(text))
-    found |= {str(number) for number in number_words(text, language)}
-    found |= {hour for each in found if ":" in each for hour in _spoken_hours(each, language)}
-    return frozenset(_WHOLE.sub("", each) if "." in each else each for each in found)
+    digits = {_plain_number(each.rstrip(".,:")) for each in numbers_in(text)} | set(_YEAR.findall(text))
+    digits |= {str(number) for number in number_words(text, language)}
+    digits |= {hour for each in digits if ":" in each for hour in _spoken_hours(each, language)}
+    return frozenset(_WHOLE.sub("", each) if "." in each else each for each in digits)
 
 
 def _plain_number(number: str) -> str:
@@ -146,8 +146,8 @@ def _spoken_hours(clock: str, language: str) -> Iterable[str]:
 def find_names(text: str, language: str) -> frozenset[str]:
     """The capitalised words of a text where no sentence begins, and those of a text of few words; accents apart."""
     few = len(text.split()) <= TERSE
-    found = _CAPITAL.finditer(text)
-    within = (match.group() for match in found if few or not _begins_sentence(text, match.start()))
+    capitals = _CAPITAL.finditer(text)
+    within = (match.group() for match in capitals if few or not _begins_sentence(text, match.start()))
     return _fold_words(within, language)
 
 
@@ -211,8 +211,8 @@ def opposite_pairs(language: str) -> tuple[Opposites, ...]:
 
 def opposite_side(pair: Opposites, text: str) -> int | None:
     """Which of two opposites a text names; None where it names neither, or both."""
-    found = [bool(each.search(text[:CHARS])) for each in pair]
-    return found.index(True) if sum(found) == 1 else None
+    sides = [bool(each.search(text[:CHARS])) for each in pair]
+    return sides.index(True) if sum(sides) == 1 else None
 
 
 @cache

@@ -66,14 +66,14 @@ def find_source(
         flags: what the monitor found in the answer.
         default: the language of a message too short to tell.
     """
-    answering = [one for one in recalled if one.memory.id in shown and _is_own(one)]
+    answering = [hit for hit in recalled if hit.memory.id in shown and _is_own(hit)]
     if len(answering) != 1 or _MARK.search(response):
         return None
     told = _find_statement(message, answering[0].told, default)
     if told is None or _is_negated(told, response):
         return None
     sentences = _split_sentences(response)
-    others = [one.memory.line for one in recalled if one is not answering[0]]
+    others = [hit.memory.line for hit in recalled if hit is not answering[0]]
     others += [part for part in _split_sentences(answering[0].memory.line) if told.text not in part]
     if not flags and any(_says_value(told, part) for part in sentences) and not _says_others(told, response, others):
         return AnswerSource(answering[0], holds=True)
@@ -83,10 +83,15 @@ def find_source(
     return None
 
 
-def _is_own(one: Recalled) -> bool:
+def _is_own(recalled: Recalled) -> bool:
     """Whether a memory is the user's own word and likely answers."""
-    memory = one.memory
-    return one.bearing == "answers" and memory.provenance == "user" and memory.speaker == USER and one.until is None
+    memory = recalled.memory
+    return (
+        recalled.bearing == "answers"
+        and memory.provenance == "user"
+        and memory.speaker == USER
+        and recalled.until is None
+    )
 
 
 def _find_statement(message: str, line: str, default: str) -> _AnsweringStatement | None:
@@ -124,8 +129,8 @@ def _owners_of(text: str, language: str, me: str, you: str) -> frozenset[str]:
     return frozenset(path for path in mentions if path == USER or path.startswith(f"{USER}/"))
 
 
-def _are_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return all(any(may_be_same(path, also) for also in other) for path in one)
+def _are_same(owners: frozenset[str], other: frozenset[str]) -> bool:
+    return all(any(may_be_same(path, also) for also in other) for path in owners)
 
 
 def _is_negated(told: _AnsweringStatement, response: str) -> bool:

@@ -48,7 +48,7 @@ class Verdict(NamedTuple):
     @property
     def text(self) -> str:
         """What stands under the answer."""
-        return "\n".join(one.text for one in self.said)
+        return "\n".join(claimed.text for claimed in self.said)
 
 
 def make_verdict(
@@ -77,7 +77,7 @@ def make_verdict(
     kind = _verdict_kind(confidence, assessment, source, asked=asked, personal=personal, quotes=quotes)
     told = source if source is not None and _source_claim(source) in claims else None
     said = [_quote_source(told)] if told else []
-    said += [one for one in changes if claims.issuperset(one.claims)]
+    said += [claimed for claimed in changes if claims.issuperset(claimed.claims)]
     tone: Tone = "sure" if told is None else "good" if told.holds else "doubt"
     holds = told.memory.memory if told is not None and told.holds else None
     return Verdict(kind, tuple(said), tone, told.memory.told if told else "", holds)

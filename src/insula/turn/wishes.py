@@ -38,17 +38,27 @@ class ActivePreference(NamedTuple):
 
 def active_preferences(kept: Iterable[StoredGuidance]) -> tuple[ActivePreference, ...]:
     """The wishes that may be told, pinned ones first, then the latest; screened anew."""
-    found = [wish for one in kept if is_wish(one) and is_told(one) and (wish := _read_preference(one))]
-    return tuple(sorted(found, key=lambda one: (not one.pinned, -one.latest, -one.id)))
+    preferences = [
+        wish for stored in kept if is_wish(stored) and is_told(stored) and (wish := _read_preference(stored))
+    ]
+    return tuple(
+        sorted(preferences, key=lambda preference: (not preference.pinned, -preference.latest, -preference.id))
+    )
 
 
-def _read_preference(one: StoredGuidance) -> ActivePreference | None:
-    text = screen_text(preference_words(one), CHARS)
-    if one.mode == MUTED or text.reasons or not text.text:
+def _read_preference(stored: StoredGuidance) -> ActivePreference | None:
+    text = screen_text(preference_words(stored), CHARS)
+    if stored.mode == MUTED or text.reasons or not text.text:
         return None
-    latest = max(one.citations, default=0)
+    latest = max(stored.citations, default=0)
     return ActivePreference(
-        one.id, one.key, text.text, part_told(one.key), frozenset(one.trigger), one.mode == PINNED, latest
+        stored.id,
+        stored.key,
+        text.text,
+        part_told(stored.key),
+        frozenset(stored.trigger),
+        stored.mode == PINNED,
+        latest,
     )
 
 
@@ -68,15 +78,19 @@ def select_preferences(
         payload: a program reads the answer: no wish of its form is told.
     """
     held = frozenset(terms)
-    up = [one for one in known if triggers.trigger_appears(one.trigger, held) and not _is_overruled(one, heard)]
+    up = [
+        preference
+        for preference in known
+        if triggers.trigger_appears(preference.trigger, held) and not _is_overruled(preference, heard)
+    ]
     if payload:
-        up = [one for one in up if one.part.partition(".")[0] in CONTENT]
+        up = [preference for preference in up if preference.part.partition(".")[0] in CONTENT]
     if len(up) == 1 and len(known) == 1 and any(wish.lifts and not wish.part for wish in heard):
         up = []
-    return tuple(sorted(up, key=lambda one: (not one.pinned, not one.trigger)))[:MOST]
+    return tuple(sorted(up, key=lambda preference: (not preference.pinned, not preference.trigger)))[:MOST]
 
 
-def _is_overruled(one: ActivePreference, heard: Sequence[Preference]) -> bool:
+def _is_overruled(preference: ActivePreference, heard: Sequence[Preference]) -> bool:
     """Whether the message itself says something about what a preference is about."""
-    about = (wish for wish in heard if is_of_one_topic(wish, one.trigger))
-    return any(relate_preferences(wish, one.part, one.text) != "unrelated" for wish in about)
+    about = (wish for wish in heard if is_of_one_topic(wish, preference.trigger))
+    return any(relate_preferences(wish, preference.part, preference.text) != "unrelated" for wish in about)

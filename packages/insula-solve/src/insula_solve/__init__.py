@@ -56,6 +56,6 @@ def find_method(name: str) -> Method:
     Raises:
         InputError: there is none of that name.
     """
-    if (found := METHODS.get(name.replace("-", "_"))) is None:
+    if (method := METHODS.get(name.replace("-", "_"))) is None:
         raise InputError(f"There is no method called {name[:40]!r}; name one of {', '.join(METHODS)}.")
-    return found
+    return method

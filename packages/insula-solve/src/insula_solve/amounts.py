@@ -105,8 +105,8 @@ def strip_markup(text: str) -> str:
 
 def resolve_formulas(text: str) -> str:
     """A text in which fractions, powers and roots are amounts: `2 1/2`, `1000`, `4`."""
-    text = _EXPONENT.sub(lambda found: {"²": "^2", "³": "^3"}.get(found[0], "^"), strip_markup(text))
-    text = _FORMULA.sub(_compute_formula, _ROOT.sub(lambda found: f"sqrt({found[1]})" if found[1] else "sqrt", text))
+    text = _EXPONENT.sub(lambda match: {"²": "^2", "³": "^3"}.get(match[0], "^"), strip_markup(text))
+    text = _FORMULA.sub(_compute_formula, _ROOT.sub(lambda match: f"sqrt({match[1]})" if match[1] else "sqrt", text))
     return _FRACTION.sub(r" \1/\2", text).translate(str.maketrans(_VULGAR))
 
 
@@ -170,8 +170,8 @@ def known_units() -> Mapping[str, tuple[str, Fraction]]:
 
 def find_unit(text: str) -> str:
     """The unit behind the last number of a text; empty where there is none that is known."""
-    found = list(re.finditer(r"\d", text))
-    unit = _UNIT.match(text, found[-1].end()) if found else None
+    digits = list(re.finditer(r"\d", text))
+    unit = _UNIT.match(text, digits[-1].end()) if digits else None
     return unit[1] if unit and unit[1] in known_units() else ""
 
 
@@ -208,7 +208,7 @@ def have_same_values(expression: str, other: str) -> bool:
 
 def satisfies_equation(problem: str, answer: str) -> bool:
     """Whether an answer solves the one equation of a problem, or is the one expression in it in other words."""
-    stated = [found[0].strip() for found in _STATED.finditer(strip_markup(problem))]
+    stated = [match[0].strip() for match in _STATED.finditer(strip_markup(problem))]
     if len(stated) != 1 or not answer:
         return False
     sides = [_insert_signs(side) for side in stated[0].split("=")]
@@ -249,10 +249,12 @@ def _find_letters(expression: str) -> list[str]:
 def _sample_values(expression: str) -> tuple[Fraction, ...]:
     """The values of an expression at a few points, and of how many letters; none where it is none."""
     letters = _find_letters(expression)
-    found: list[Fraction] = []
+    values: list[Fraction] = []
     for point in POINTS:
         try:
-            found.append(evaluate_expression(expression, {letter: point + 7 * at for at, letter in enumerate(letters)}))
+            values.append(
+                evaluate_expression(expression, {letter: point + 7 * at for at, letter in enumerate(letters)})
+            )
         except InputError:
             continue
-    return (*found, Fraction(len(letters))) if found else ()
+    return (*values, Fraction(len(letters))) if values else ()

@@ -132,12 +132,12 @@ def form_of(problem: str) -> Form:
 
 def find_options(problem: str) -> Mapping[str, str]:
     """The options that a problem offers, by their letters or numbers: at least two, in order, from the first."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     for name, words in _OPTION.findall(problem):
-        expected = chr(ord("A") + len(found)) if not found or next(iter(found)) == "A" else str(len(found) + 1)
-        if name.upper() == expected or (not found and name == "1"):
-            found[name.upper()] = words.strip(" \t*,;.")
-    return found if len(found) > 1 else {}
+        expected = chr(ord("A") + len(options)) if not options or next(iter(options)) == "A" else str(len(options) + 1)
+        if name.upper() == expected or (not options and name == "1"):
+            options[name.upper()] = words.strip(" \t*,;.")
+    return options if len(options) > 1 else {}
 
 
 # What a reply answers
@@ -161,27 +161,27 @@ def find_answer(
     """
     reply = strip_thought(reply)[-REPLY_CHARS:]
     for raw in (*_find_last(_TAG, reply), _find_boxed(reply), *_find_last(_HASHES, reply), *_find_last(_SAID, reply)):
-        if found := read_answer(raw, form, problem):
-            return found
+        if answer := read_answer(raw, form, problem):
+            return answer
     if truncated or not reply:
         return None
     bold = _BOLD_RUN.findall(reply)
-    if len(bold) == 1 and form != "open" and (found := read_answer(bold[0].rstrip(".:"), form, problem)):
-        return found
+    if len(bold) == 1 and form != "open" and (answer := read_answer(bold[0].rstrip(".:"), form, problem)):
+        return answer
     match form:
         case "number":
-            found = _find_number(reply, problem)
+            answer = _find_number(reply, problem)
         case "name":
-            found = _find_name(reply, problem)
+            answer = _find_name(reply, problem)
         case "choice":
-            found = _find_choice(reply, problem)
+            answer = _find_choice(reply, problem)
         case "expression":
             return read_answer(reply.splitlines()[-1], form)
         case "open" if _is_calculated(reply, problem):
-            found = _find_number(reply, problem)
+            answer = _find_number(reply, problem)
         case _:
             return None
-    return replace(found, marked=False) if found else None
+    return replace(answer, marked=False) if answer else None
 
 
 def read_answer(text: str, form: Form = "number", problem: str = "") -> ParsedAnswer | None:
@@ -234,21 +234,21 @@ def _is_calculated(reply: str, problem: str) -> bool:
 def _find_number(reply: str, problem: str) -> ParsedAnswer | None:
     """The one number that a short reply says and its problem does not, else the last of a reply that calculates."""
     text = resolve_formulas(_FENCED.sub("\n", _BULLETS.sub("", reply)))
-    found = [match for match in AMOUNT.finditer(text) if len(match["number"]) <= LONGEST]
+    amounts = [match for match in AMOUNT.finditer(text) if len(match["number"]) <= LONGEST]
     given = {
         read_amount(match) for match in AMOUNT.finditer(resolve_formulas(problem)) if len(match["number"]) <= LONGEST
     }
-    values = {read_amount(match) for match in found}
+    values = {read_amount(match) for match in amounts}
     new = values - given or values
     if len(text) <= SHORT_CHARS and len(new) == 1:
-        found = [match for match in found if read_amount(match) in new]
+        amounts = [match for match in amounts if read_amount(match) in new]
     elif not _CALCULATION.search(text):
         return None
-    if not found:
+    if not amounts:
         return None
-    raw, begin = found[-1][0].strip(), found[-1].end()
+    raw, begin = amounts[-1][0].strip(), amounts[-1].end()
     return ParsedAnswer(
-        write_number(read_amount(found[-1])), raw, unit=find_unit(raw + text[begin : begin + ANSWER_CHARS])
+        write_number(read_amount(amounts[-1])), raw, unit=find_unit(raw + text[begin : begin + ANSWER_CHARS])
     )
 
 
@@ -261,8 +261,8 @@ def _find_name(reply: str, problem: str) -> ParsedAnswer | None:
     for link in reversed(list(_LINKS.finditer(text))):
         for side in (text[link.end() :], text[: link.start()]):
             words = _WORDS.findall(side.casefold())
-            if words and not asked.intersection(words) and (found := read_answer(_ENDING.sub("", side), "name")):
-                return found
+            if words and not asked.intersection(words) and (answer := read_answer(_ENDING.sub("", side), "name")):
+                return answer
     return read_answer(text, "name")
 
 
@@ -283,7 +283,7 @@ def _read_option(text: str, problem: str) -> ParsedAnswer | None:
     words = strip_markup(text)
     if (letter := _FIRST_LETTER.match(words)) and (name := letter[1].upper()) in known:
         return ParsedAnswer(name, text, form="choice")
-    lettered = {found[1] for found in _BRACKETED.finditer(words) if found[1] in known}
+    lettered = {match[1] for match in _BRACKETED.finditer(words) if match[1] in known}
     worded = {
         name
         for name, option in known.items()

@@ -207,10 +207,10 @@ self_verification = build_self_verification()
 def mask_numbers(problem: str) -> tuple[tuple[str, str], ...]:
     """The conditions of a problem with one number each written as X, and that number as answers are compared."""
     conditions = _QUESTION.sub("", problem).strip() or problem
-    found = list(_NUMBER.finditer(conditions))[:MASKS]
+    numbers = list(_NUMBER.finditer(conditions))[:MASKS]
     return tuple(
         (conditions[: number.start()] + "X" + conditions[number.end() :], normalise_answer(number[0]))
-        for number in found
+        for number in numbers
     )
 
 
@@ -230,7 +230,7 @@ async def _make_statement(run: SolveRun, answer: str, index: int) -> str:
 
 async def _compare_statements(run: SolveRun, statements: Mapping[str, str], recoveries: int) -> None:
     """Tries to recover each masked number from each answer, in turns: a budget that ends treats all alike."""
-    found, asked = Counter[str](), Counter[str]()
+    recovered, asked = Counter[str](), Counter[str]()
     for at, (condition, number) in enumerate(mask_numbers(run.problem)):
         for attempt in range(recoveries):
             for answer, statement in statements.items():
@@ -244,7 +244,7 @@ async def _compare_statements(run: SolveRun, statements: Mapping[str, str], reco
                 )
                 value = find_answer(made.text, truncated=made.truncated) if made is not None else None
                 asked[answer] += 1
-                found[answer] += value is not None and value.value == number
-                run.scores = {each: found[each] / asked[each] for each in statements if asked[each]}
+                recovered[answer] += value is not None and value.value == number
+                run.scores = {each: recovered[each] / asked[each] for each in statements if asked[each]}
     for answer, share in run.scores.items():
         run.add_step("verify", f"From the answer {answer}, {share:.0%} of the conditions were found again.")

@@ -87,7 +87,7 @@ def correct_answer(reasoning: Sequence[EquationClaim], answer: Fraction) -> Frac
 def compute_stated_value(problem: str) -> Fraction | None:
     """What the one expression in a problem comes to, where no number stands outside it: "What is 17 * 23?"."""
     text = _normalise_signs(_PERCENT_OF.sub("% * ", problem))
-    sides = [found[0] for found in _SIDE.finditer(text) if _is_computed(found[0])]
+    sides = [match[0] for match in _SIDE.finditer(text) if _is_computed(match[0])]
     if len(sides) != 1 or _DIGITS.search(text.replace(sides[0], "", 1)):
         return None
     try:
@@ -130,17 +130,17 @@ def _read_claim(text: str, sign: re.Match[str]) -> EquationClaim | None:
 def _left_side(text: str, begin: int, end: int) -> str | None:
     """The side to the left of a sign, where it begins at a border; of several beginnings the first."""
     cut = text.rfind("\n", begin, end) + 1 or begin
-    for found in _find_sides(text, cut, end):
-        if found.end() == len(text[:end].rstrip(" ")):
-            return found[0] if _BEGINS.search(text, max(0, found.start() - 8), found.start()) else None
+    for left in _find_sides(text, cut, end):
+        if left.end() == len(text[:end].rstrip(" ")):
+            return left[0] if _BEGINS.search(text, max(0, left.start() - 8), left.start()) else None
     return None
 
 
 def _find_sides(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
     at = begin
-    while (found := _SIDE.search(text, at, end)) is not None:
-        yield found
-        at = found.end()
+    while (match := _SIDE.search(text, at, end)) is not None:
+        yield match
+        at = match.end()
 
 
 def _is_computed(side: str) -> bool:
@@ -155,7 +155,7 @@ def _parse_number(digits: str) -> Fraction:
 
 
 def _compute_side(side: str, of: Callable[[str], Fraction] = _parse_number) -> Fraction:
-    return evaluate_expression(_DIGITS.sub(lambda found: f"({of(found[0])})", side))
+    return evaluate_expression(_DIGITS.sub(lambda match: f"({of(match[0])})", side))
 
 
 def _moved_number(share: int) -> Callable[[str], Fraction]:

@@ -56,14 +56,14 @@ def read_features(problem: str) -> ProblemFeatures:
     text = f" {' '.join(problem.split()).casefold()} "
     numbers = len(_NUMBER.findall(text))
     sentences = max(1, len(_SENTENCE.findall(text)))
-    found = [name for name, words in read_classes().items() if any(_holds_word(text, word) for word in words)]
+    classes = [name for name, words in read_classes().items() if any(_holds_word(text, word) for word in words)]
     if numbers >= MANY_NUMBERS:
-        found.append(MANY_STEPS)
+        classes.append(MANY_STEPS)
     if numbers < 2:
-        found.insert(0, WORDS)
-    hardening = len(HARDENING.intersection(found))
+        classes.insert(0, WORDS)
+    hardening = len(HARDENING.intersection(classes))
     return ProblemFeatures(
-        classes=tuple(found) or (WORDS,),
+        classes=tuple(classes) or (WORDS,),
         numbers=numbers,
         sentences=sentences,
         difficulty=min(1.0, 0.08 * max(0, numbers - 1) + 0.05 * max(0, sentences - 2) + 0.1 * hardening),

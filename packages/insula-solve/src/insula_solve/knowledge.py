@@ -108,11 +108,11 @@ class Knowledge:
         """The strategy that some words name, also where a model wrote more around the name, or its number."""
         said = " ".join(words.casefold().split())
         listed = said.strip(".#) ")
-        numbered = {str(number): one for number, one in enumerate(self.repertoire, 1)}
+        numbered = {str(number): known for number, known in enumerate(self.repertoire, 1)}
         if listed in numbered:
             return numbered[listed]
-        found = [strategy for strategy in self.repertoire if strategy.name.casefold() in said]
-        return max(found, key=lambda strategy: len(strategy.name), default=None)
+        strategies = [strategy for strategy in self.repertoire if strategy.name.casefold() in said]
+        return max(strategies, key=lambda strategy: len(strategy.name), default=None)
 
 
 def draw_strategy(

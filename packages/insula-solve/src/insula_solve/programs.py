@@ -350,8 +350,8 @@ class _Machine:
                 return self._combine_values(self._count_value(left, scope), sign, self._count_value(right, scope))
             case ast.BoolOp(op=sign, values=[*others, last]):
                 values = (self._count_value(each, scope) for each in others)
-                found = [value for value in values if bool(value) is isinstance(sign, ast.Or)][:1]
-                return found[0] if found else self._count_value(last, scope)
+                decisive = [value for value in values if bool(value) is isinstance(sign, ast.Or)][:1]
+                return decisive[0] if decisive else self._count_value(last, scope)
             case ast.Compare(left=left, ops=signs, comparators=others):
                 sides = [self._weigh_value(self._count_value(each, scope)) for each in (left, *others)]
                 return all(_compare_values(sign, *pair) for sign, pair in zip(signs, pairwise(sides), strict=True))

@@ -268,13 +268,13 @@ class SolveRun:
 
     def _keep_to(self, stage: str, prompt: Prompt, key: str, max_tokens: int) -> Generation | None:
         """The reply from the pool, charged as if it were asked for now; None where it would not fit the account."""
-        found = self.models.pool.get(key) if self.models.pool is not None else None
-        if found is None:
+        generation = self.models.pool.get(key) if self.models.pool is not None else None
+        if generation is None:
             return None
         grant = self.account.reserve_call(stage, max_tokens, bound_of(messages_of(prompt), None))
-        fits = found.usage.output_tokens <= grant.output_tokens
-        self.account.charge_usage(grant, replace(found.usage, cost=0.0) if fits else Usage())
-        return found if fits else None
+        fits = generation.usage.output_tokens <= grant.output_tokens
+        self.account.charge_usage(grant, replace(generation.usage, cost=0.0) if fits else Usage())
+        return generation if fits else None
 
     def _count_lost(self, error: ModelError) -> None:
         self.lost += isinstance(error, ModelTimeout)

@@ -84,13 +84,13 @@ def _answer_logprobs(tokens: Logprobs, answer: str) -> list[float]:
     start = "".join(token for token, _ in tokens).rfind(answer) if answer else -1
     if start < 0:
         return []
-    found: list[float] = []
+    logprobs: list[float] = []
     at = 0
     for token, value in tokens:
         if at < start + len(answer) and at + len(token) > start:
-            found.append(value)
+            logprobs.append(value)
         at += len(token)
-    return found
+    return logprobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,14 @@ def group_attempts(attempts: Iterable[Attempt]) -> list[list[Attempt]]:
     groups: list[list[Attempt]] = []
     for attempt in attempts:
         if (answer := attempt.answer) is not None:
-            group = next((one for one in groups if one[0].answer and is_same_answer(one[0].answer, answer)), None)
+            group = next(
+                (
+                    attempts_of
+                    for attempts_of in groups
+                    if attempts_of[0].answer and is_same_answer(attempts_of[0].answer, answer)
+                ),
+                None,
+            )
             groups.append([attempt]) if group is None else group.append(attempt)
     return groups
 
@@ -297,11 +304,11 @@ def pair_attempts(solution: Solution, gold: str | None = None) -> Iterator[Pair]
         gold: the right answer, as a data set has it.
     """
     if gold is not None:
-        good = [one for one in solution.attempts if is_correct(one.shown, gold)]
-        bad = [one for one in solution.attempts if not is_correct(one.shown, gold)]
+        good = [attempt for attempt in solution.attempts if is_correct(attempt.shown, gold)]
+        bad = [attempt for attempt in solution.attempts if not is_correct(attempt.shown, gold)]
     elif solution.completed and solution.answer is not None:
-        good = [one for one in solution.attempts if one.shown == solution.answer and not one.wrong]
-        bad = [one for one in solution.attempts if one.shown not in (None, solution.answer)]
+        good = [attempt for attempt in solution.attempts if attempt.shown == solution.answer and not attempt.wrong]
+        bad = [attempt for attempt in solution.attempts if attempt.shown not in (None, solution.answer)]
     else:
         return
     for chosen in good:

@@ -85,8 +85,8 @@ def conclude_once(run: SolveRun) -> MethodVerdict:
 def check_attempt(run: SolveRun, attempt: Attempt) -> Attempt:
     """Look for what speaks against an attempt, without a model."""
     text = attempt.answer.raw if attempt.answer else ""
-    found = check_tests(text, run.problem) if run.form == "code" else TestsOutcome()
-    tests = found if found != TestsOutcome() else None
+    outcome = check_tests(text, run.problem) if run.form == "code" else TestsOutcome()
+    tests = outcome if outcome != TestsOutcome() else None
     doubts = tuple(_find_doubts(run.problem, text, attempt, tests))
     if tests is not None:
         run.add_step(
@@ -141,13 +141,13 @@ def read_scores(text: str) -> tuple[Scores, str] | None:
     A number says its scale (`8/10`, `80%`, `(0-10): 8`), is a part of one (`0.8`), or has the scale of the others:
     where one of them is above 1, that is ten, and where one is above 10, a hundred. So `1.0` beside `8.5` is 0.1.
     """
-    found = [match for part in _PARTS if (match := _last_written(part, text))]
-    if len(found) < len(_PARTS):
+    rated = [match for part in _PARTS if (match := _last_written(part, text))]
+    if len(rated) < len(_PARTS):
         return None
     common = _common_scale(
-        [_parse_number(number) for scale, number, percent, of in found if not (scale or percent or of)]
+        [_parse_number(number) for scale, number, percent, of in rated if not (scale or percent or of)]
     )
-    values = [_scale_share(number, _scale_top(scale or of, percent), common) for scale, number, percent, of in found]
+    values = [_scale_share(number, _scale_top(scale or of, percent), common) for scale, number, percent, of in rated]
     if any(value > 1 for value in values):
         return None
     coherence, plausibility, consistency, goal = values
@@ -174,8 +174,8 @@ def of_hundred(said: object) -> object:
 
 def _last_written(part: str, text: str) -> tuple[str, str, str, str] | None:
     """What was last written of a part: the top of a stated range, the number, a sign of percent, and of how many."""
-    found = re.findall(_SCORE.format(part=part), text, re.I)
-    return found[-1] if found else None
+    matches = re.findall(_SCORE.format(part=part), text, re.I)
+    return matches[-1] if matches else None
 
 
 def _common_scale(numbers: list[float]) -> float:

@@ -106,38 +106,42 @@ class AllNights(BaseModel):
 async def all_nights(request: Request) -> AllNights:
     """How the nights of all users go: counts and amounts by date, what failed, and which workers live."""
     store = service_of(request).chat.metacognition.store
-    found = await store.read(progress.read_progress, store.now(), shared=store.is_shared)
+    figures = await store.read(progress.read_progress, store.now(), shared=store.is_shared)
     return AllNights(
-        waiting=found.waiting,
-        workers=found.workers,
-        dates=[_show_date(one) for one in found.dates],
-        failures=[_show_failure(one) for one in found.failures],
+        waiting=figures.waiting,
+        workers=figures.workers,
+        dates=[_show_date(date) for date in figures.dates],
+        failures=[_show_failure(failure) for failure in figures.failures],
     )
 
 
-def _show_date(one: Date) -> DateOfAll:
+def _show_date(date_row: Date) -> DateOfAll:
     counts = {
-        name: getattr(one, name) for name in ("begun", "done", "under_way", "stopped", "failed", "capped", "again")
+        name: getattr(date_row, name) for name in ("begun", "done", "under_way", "stopped", "failed", "capped", "again")
     }
     return DateOfAll(
-        date=one.date,
+        date=date_row.date,
         **counts,
-        a_minute=round(one.a_minute, 2),
-        began=_to_datetime(one.began),
-        ended=_to_datetime(one.ended),
-        spent=_show_amount(one.spent),
-        cap=_show_amount(one.cap),
+        a_minute=round(date_row.a_minute, 2),
+        began=_to_datetime(date_row.began),
+        ended=_to_datetime(date_row.ended),
+        spent=_show_amount(date_row.spent),
+        cap=_show_amount(date_row.cap),
     )
 
 
-def _show_failure(one: NightFailure) -> FailedNight:
+def _show_failure(failure: NightFailure) -> FailedNight:
     return FailedNight(
-        user=one.user, night=one.night, why=one.why, tries=one.tries, at=datetime.fromtimestamp(one.at, UTC)
+        user=failure.user,
+        night=failure.night,
+        why=failure.why,
+        tries=failure.tries,
+        at=datetime.fromtimestamp(failure.at, UTC),
     )
 
 
-def _show_amount(one: Sum) -> ModelAmount:
-    return ModelAmount(calls=one.calls, tokens=one.tokens, cost=one.cost)
+def _show_amount(total: Sum) -> ModelAmount:
+    return ModelAmount(calls=total.calls, tokens=total.tokens, cost=total.cost)
 
 
 def _to_datetime(at: float) -> datetime | None:

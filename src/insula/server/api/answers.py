@@ -62,10 +62,10 @@ class JudgementOutcome(BaseModel):
 @router.get("/request", responses=document_problems(401, 403, 404, 422))
 async def get_request(request: Request, user: CurrentUser, session: Session, turn: Number) -> ExactRequest:
     """The exact request of a turn, part by part, as long as it is kept."""
-    if (found := await find_request(request, user, session, turn)) is None:
+    if (request_parts := await find_request(request, user, session, turn)) is None:
         raise HTTPException(404, "The request of this turn is not kept any more.")
-    pieces = [RequestPiece(source=one.source, tokens=one.tokens, text=one.text) for one in found]
-    return ExactRequest(parts=pieces, tokens=sum(one.tokens for one in pieces))
+    pieces = [RequestPiece(source=part.source, tokens=part.tokens, text=part.text) for part in request_parts]
+    return ExactRequest(parts=pieces, tokens=sum(piece.tokens for piece in pieces))
 
 
 async def find_request(request: Request, user: str, session: str, turn: int) -> list[RequestPart] | None:

@@ -152,7 +152,7 @@ def _read_counters(metacognition: Metacognition) -> dict[str, float]:
 
 
 def _read_counter(counter: Counter) -> tuple[str, float]:
-    total = next(one for family in counter.collect() for one in family.samples if one.name.endswith("_total"))
+    total = next(sample for family in counter.collect() for sample in family.samples if sample.name.endswith("_total"))
     return total.name, total.value
 
 

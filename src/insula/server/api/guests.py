@@ -177,7 +177,7 @@ async def begin_turn(request: Request, said: Annotated[BegunMessage, Body()], ca
         instructions_stable=turn.instructions_stable,
         instructions_now=turn.instructions_now,
         confidence=ConfidenceEstimate(level=sure.level, score=sure.score, reasons=list(sure.reasons)),
-        troubles=[service.hide_machine(one) for one in turn.troubles],
+        troubles=[service.hide_machine(trouble) for trouble in turn.troubles],
     )
 
 
@@ -199,7 +199,7 @@ async def finish_turn(request: Request, answered: Annotated[TurnAnswer, Body()],
         result = await service.chat.metacognition.finish(answered.state, answered.response, usage=usage)
     except InputError as error:
         raise HTTPException(422, str(error)) from error
-    return _show_finished(result, [service.hide_machine(one) for one in result.troubles])
+    return _show_finished(result, [service.hide_machine(trouble) for trouble in result.troubles])
 
 
 @router.post("/actions", responses=document_problems(401, 413, 422))

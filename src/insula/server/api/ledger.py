@@ -131,7 +131,7 @@ async def _share_look(listener: Listener, after: int) -> LedgerEvents:
 
 async def _read_events(store: Store, user: str, after: int) -> LedgerEvents:
     entries = await store.read(views.list_entries, user, after, BATCH)
-    events = (format_sse_event(id=str(one.id), data_str=json.dumps(show_signal(one))) for one in entries)
+    events = (format_sse_event(id=str(entry.id), data_str=json.dumps(show_signal(entry))) for entry in entries)
     return LedgerEvents(b"".join(events), entries[-1].id if entries else after, len(entries) == BATCH)
 
 

@@ -107,8 +107,8 @@ async def list_lessons(request: Request, user: CurrentUser) -> LearnedLessons:
     store = service_of(request).chat.metacognition.store
     return LearnedLessons(
         lessons=[
-            LearnedLesson(**_common_fields(one, curation.describe_state(one, store.now())))
-            for one in await curation.list_pieces(store, user)
+            LearnedLesson(**_common_fields(piece, curation.describe_state(piece, store.now())))
+            for piece in await curation.list_pieces(store, user)
         ]
     )
 
@@ -148,31 +148,31 @@ async def erase_lesson(request: Request, user: CurrentUser, name: Name) -> Erase
 
 
 async def _read_reasons(request: Request, user: str, name: str) -> LessonReasons:
-    found = await curation.explain_piece(service_of(request).chat.metacognition.store, user, name)
+    piece = await curation.explain_piece(service_of(request).chat.metacognition.store, user, name)
     return LessonReasons(
-        **_common_fields(found.piece, found.state),
-        told=_to_datetime(found.told) if found.told else None,
+        **_common_fields(piece.piece, piece.state),
+        told=_to_datetime(piece.told) if piece.told else None,
         sources=[
-            SourceLine(memory=one.memory, session=one.session, content=one.content, at=_to_datetime(one.at))
-            for one in found.origins
+            SourceLine(memory=cited.memory, session=cited.session, content=cited.content, at=_to_datetime(cited.at))
+            for cited in piece.origins
         ],
         history=[
-            LessonEvent(at=_to_datetime(one.at), by=one.author, why=str(one.evidence.get("why", "")))
-            for one in found.past
+            LessonEvent(at=_to_datetime(revised.at), by=revised.author, why=str(revised.evidence.get("why", "")))
+            for revised in piece.past
         ],
     )
 
 
 def _common_fields(piece: GuidancePiece, state: str) -> dict[str, Any]:
-    one = piece.kept
+    stored = piece.kept
     return {
-        "id": one.name,
-        "advice": one.advice,
+        "id": stored.name,
+        "advice": stored.advice,
         "state": state,
-        "trigger": list(one.trigger),
-        "section": one.section,
-        "author": one.author,
-        "created_at": _to_datetime(one.created_at),
+        "trigger": list(stored.trigger),
+        "section": stored.section,
+        "author": stored.author,
+        "created_at": _to_datetime(stored.created_at),
     }
 
 

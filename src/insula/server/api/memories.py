@@ -248,10 +248,10 @@ async def list_memories(
     named = {"session": session, "kind": kind, "since": since, "metadata": _read_json(metadata)}
     filters = _read_filters(named)
     if q.strip():
-        found = await mind.search(user, q, limit=limit, **filters)
-        return MemoriesPage(memories=[_show_memory(hit.memory) for hit in found.hits], next=None)
+        result = await mind.search(user, q, limit=limit, **filters)
+        return MemoriesPage(memories=[_show_memory(hit.memory) for hit in result.hits], next=None)
     page = await mind.list(user, before=before, limit=limit, **filters)
-    return MemoriesPage(memories=[_show_memory(one) for one in page.memories], next=page.next)
+    return MemoriesPage(memories=[_show_memory(memory) for memory in page.memories], next=page.next)
 
 
 @router.post("/memories", responses=document_problems(401, 403, 408, 413, 422, 503, 507))
@@ -266,15 +266,15 @@ async def add_memories(request: Request, user: CurrentUser, given: Annotated[Add
 async def search_memories(request: Request, user: CurrentUser, asked: Annotated[MemoryQuery, Body()]) -> FoundMemories:
     """What answers a question or shares words with it, best first, and how sure that is; nothing is written."""
     mind = service_of(request).chat.metacognition
-    found = await mind.search(
+    result = await mind.search(
         user, asked.query, limit=asked.limit, **_read_filters(asked.model_dump(exclude={"query", "limit"}))
     )
     return FoundMemories(
-        level=found.level,
-        score=found.score,
-        answered=found.answered,
-        hits=[_show_hit(hit) for hit in found.hits],
-        nearest=[_show_hit(hit) for hit in found.nearest],
+        level=result.level,
+        score=result.score,
+        answered=result.answered,
+        hits=[_show_hit(hit) for hit in result.hits],
+        nearest=[_show_hit(hit) for hit in result.nearest],
     )
 
 
@@ -296,9 +296,9 @@ async def forget_filtered(
 async def get_memory(request: Request, user: CurrentUser, number: Number) -> RememberedDetail:
     """One memory with its history."""
     mind = service_of(request).chat.metacognition
-    found, past = await mind.get(user, number), await mind.history(user, number)
+    memory_found, past = await mind.get(user, number), await mind.history(user, number)
     history = [change._asdict() for change in past]
-    return RememberedDetail.model_validate({**views.memory_record(found), "history": history})
+    return RememberedDetail.model_validate({**views.memory_record(memory_found), "history": history})
 
 
 @router.post("/memories/{number}", responses=document_problems(401, 403, 404, 409, 422, 503, 507))
@@ -335,8 +335,8 @@ async def erase_memory(request: Request, user: CurrentUser, number: Number) -> E
     return ErasedMemory(erased=number, left=service.hide_machine(gone.left) or None, others=list(gone.others))
 
 
-def _show_memory(one: Memory) -> RememberedItem:
-    return RememberedItem.model_validate(views.memory_record(one))
+def _show_memory(memory: Memory) -> RememberedItem:
+    return RememberedItem.model_validate(views.memory_record(memory))
 
 
 def _show_hit(hit: SearchHit) -> MemoryHit:

@@ -88,10 +88,10 @@ class NightReport(BaseModel):
 async def list_nights(request: Request, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> NightsPage:
     """What a user's nights reported, phase by phase."""
     rows = await service_of(request).chat.metacognition.store.read(views.list_phase_reports, user, before, limit + 1)
-    found: dict[str, list[StoredPhaseReport]] = {}
+    by_night: dict[str, list[StoredPhaseReport]] = {}
     for row in rows:
-        found.setdefault(row.night, []).append(row)
-    latest = sorted(found.values(), key=lambda done: done[-1].id, reverse=True)
+        by_night.setdefault(row.night, []).append(row)
+    latest = sorted(by_night.values(), key=lambda done: done[-1].id, reverse=True)
     more = len(latest) > limit
     return NightsPage(
         nights=[_show_night(done) for done in latest[:limit]], next=latest[limit - 1][0].id if more else None
@@ -107,14 +107,17 @@ async def run_sleep(
     """Run a user's night now; it goes on though the client goes away."""
     turns = cast(RunningTurns, request.app.state.turns)
     report = await asyncio.shield(turns.start_work(run_user_night(service_of(request), user, force=force)))
-    phases = [NightPhase(name=one.name, state=one.state, found=one.found, why=one.why) for one in report.phases]
+    phases = [
+        NightPhase(name=phase_report.name, state=phase_report.state, found=phase_report.found, why=phase_report.why)
+        for phase_report in report.phases
+    ]
     return NightReport(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
 
 
 def _show_night(done: list[StoredPhaseReport]) -> ShownNight:
     return ShownNight(
         night=done[0].night,
-        ended=any(one.phase == END for one in done),
+        ended=any(stage.phase == END for stage in done),
         last_at=datetime.fromtimestamp(done[-1].at, UTC),
-        phases=[NightPhase(name=one.phase, state="done", found=one.report) for one in done if one.phase != END],
+        phases=[NightPhase(name=stage.phase, state="done", found=stage.report) for stage in done if stage.phase != END],
     )

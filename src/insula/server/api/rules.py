@@ -139,13 +139,13 @@ async def list_rules(request: Request, user: CurrentUser) -> LearnedRules:
     if (user_id := await store.nights.find_user_id(user)) is None:
         return LearnedRules(lessons=[], guidelines=[])
     kept = await store.guidance.list_lessons(user_id)
-    numbers = {number for one in kept for number in one.citations}
-    cited = {one.id: one for one in await store.guidance.read_cited(user_id, sorted(numbers))}
-    told = {one.id for one in (*find_lessons(kept, store.now()), *wishes.active_preferences(kept))}
+    numbers = {number for guidance in kept for number in guidance.citations}
+    cited = {message.id: message for message in await store.guidance.read_cited(user_id, sorted(numbers))}
+    told = {active.id for active in (*find_lessons(kept, store.now()), *wishes.active_preferences(kept))}
     here, gone = await _in_force(store, user_id)
     return LearnedRules(
-        lessons=[_show_lesson(one, one.id in told, cited, store.now()) for one in kept if not one.section],
-        guidelines=[_show_guideline(one, here, gone, cited) for one in kept if one.section],
+        lessons=[_show_lesson(lesson, lesson.id in told, cited, store.now()) for lesson in kept if not lesson.section],
+        guidelines=[_show_guideline(guideline, here, gone, cited) for guideline in kept if guideline.section],
     )
 
 
@@ -197,13 +197,13 @@ def _common_fields(lesson: StoredGuidance, cited: Mapping[int, Cited]) -> dict[s
     }
 
 
-def _show_source(one: Cited) -> SourceMessage:
+def _show_source(cited: Cited) -> SourceMessage:
     return SourceMessage(
-        message=one.id,
-        memory=one.memory,
-        session=one.session,
-        content=one.content,
-        at=datetime.fromtimestamp(one.at, UTC),
+        message=cited.id,
+        memory=cited.memory,
+        session=cited.session,
+        content=cited.content,
+        at=datetime.fromtimestamp(cited.at, UTC),
     )
 
 

@@ -63,7 +63,7 @@ async def list_sessions(
     """A user's sessions."""
     store = service_of(request).chat.metacognition.store
     rows = await store.read(views.list_sittings, user, before, limit + 1)
-    found = [
+    summaries = [
         SessionSummary(
             id=row.id,
             session=row.name,
@@ -73,7 +73,7 @@ async def list_sessions(
         )
         for row in rows[:limit]
     ]
-    return SessionsPage(sessions=found, next=found[-1].id if len(rows) > limit else None)
+    return SessionsPage(sessions=summaries, next=summaries[-1].id if len(rows) > limit else None)
 
 
 class TranscriptLine(BaseModel):
@@ -178,28 +178,32 @@ _UNTOLD: Mapping[str, Any] = {}
 
 
 def _show_exchange(turn: int, said: Sequence[TalkLine], noticed: Sequence[LedgerEntry]) -> TranscriptTurn:
-    record = next((one.data for one in noticed if one.kind == TURN), _UNTOLD)
+    record = next((signal.data for signal in noticed if signal.kind == TURN), _UNTOLD)
     return TranscriptTurn(
         turn=turn,
         lines=[
-            TranscriptLine(provenance=one.provenance, speaker=one.speaker, content=one.content, at=_to_datetime(one.at))
-            for one in said
+            TranscriptLine(
+                provenance=line.provenance, speaker=line.speaker, content=line.content, at=_to_datetime(line.at)
+            )
+            for line in said
         ],
         confidence=record.get("confidence"),
         assessment=record.get("assessment"),
         hedged=bool(record.get("hedged")),
-        recalled=[one if is_object(one) else {"id": one} for one in record.get("recalled", [])],
+        recalled=[recalled if is_object(recalled) else {"id": recalled} for recalled in record.get("recalled", [])],
         controls=record.get("controls"),
         lessons=record.get("lessons", []),
-        signals=[TurnSign(id=one.id, kind=one.kind, reason=one.reason) for one in noticed if one.kind != TURN],
+        signals=[
+            TurnSign(id=signal.id, kind=signal.kind, reason=signal.reason) for signal in noticed if signal.kind != TURN
+        ],
     )
 
 
 def _by_turn(rows: Sequence[Any]) -> dict[int, list[Any]]:
-    found: dict[int, list[Any]] = {}
+    by_turn: dict[int, list[Any]] = {}
     for row in rows:
-        found.setdefault(cast(int, row.turn), []).append(row)
-    return found
+        by_turn.setdefault(cast(int, row.turn), []).append(row)
+    return by_turn
 
 
 def latest_lines(lines: Sequence[TalkLine]) -> Sequence[TalkLine]:
@@ -208,7 +212,7 @@ def latest_lines(lines: Sequence[TalkLine]) -> Sequence[TalkLine]:
     for line in reversed(lines):
         room -= len(line.content)
         if room < 0 and line.turn < lines[-1].turn:
-            return [one for one in lines if one.turn > line.turn]
+            return [talk_line for talk_line in lines if talk_line.turn > line.turn]
     return lines
 
 

@@ -129,15 +129,15 @@ async def get_soul(request: Request, user: CurrentUser) -> SoulDocument:
 async def list_revisions(request: Request, user: CurrentUser) -> SoulRevisions:
     """How the document came to be what it is."""
     return SoulRevisions(
-        revisions=[SoulRevision(**_revision_fields(one)) for one in (await _read_state(request, user)).past]
+        revisions=[SoulRevision(**_revision_fields(state)) for state in (await _read_state(request, user)).past]
     )
 
 
 @router.get("/revisions/{number}", responses=_FINDS)
 async def get_revision(request: Request, user: CurrentUser, number: Number) -> WrittenRevision:
     """One state of the document."""
-    found = await _find_revision(request, user, number)
-    return WrittenRevision(**_revision_fields(found), text=found.content)
+    state = await _find_revision(request, user, number)
+    return WrittenRevision(**_revision_fields(state), text=state.content)
 
 
 @router.get("/diff", responses=_FINDS)
@@ -184,10 +184,10 @@ async def _read_state(request: Request, user: str) -> SoulState:
 
 async def _find_revision(request: Request, user: str, number: int) -> Revised:
     store = service_of(request).chat.metacognition.store
-    found = await store.read(views.find_revision, user, SUBJECT, number)
-    if found is None:
+    state = await store.read(views.find_revision, user, SUBJECT, number)
+    if state is None:
         raise HTTPException(404, f"There is no revision {number} of this user; /agent/soul/revisions lists them.")
-    return found
+    return state
 
 
 def _show_soul(state: SoulState) -> SoulDocument:
@@ -209,10 +209,10 @@ def _show_proposal(waiting: Revised, text: str) -> SoulProposal:
     )
 
 
-def _revision_fields(one: Revised) -> Mapping[str, Any]:
-    why, changes = str(one.evidence.get("why", "")), one.evidence.get("changes", [])
-    return {"id": one.id, "author": one.author, "at": _to_datetime(one), "why": why, "changes": changes}
+def _revision_fields(state: Revised) -> Mapping[str, Any]:
+    why, changes = str(state.evidence.get("why", "")), state.evidence.get("changes", [])
+    return {"id": state.id, "author": state.author, "at": _to_datetime(state), "why": why, "changes": changes}
 
 
-def _to_datetime(one: Revised) -> datetime:
-    return datetime.fromtimestamp(one.at, UTC)
+def _to_datetime(state: Revised) -> datetime:
+    return datetime.fromtimestamp(state.at, UTC)

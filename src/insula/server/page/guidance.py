@@ -55,10 +55,10 @@ async def show_guidance(
 ) -> Response:
     """Preferences and lessons, and the rules of this machine's coding agents where it has one owner."""
     service = service_of(request)
-    found = await list_guidance(service.chat.metacognition.store, who.name)
+    items = await list_guidance(service.chat.metacognition.store, who.name)
     if not service.keys:
-        found += describe_rules(rule for rule, _ in await asyncio.to_thread(find_everywhere, str(places.find_home())))
-    wanted = [one for one in found if one.holds_words(q)]
+        items += describe_rules(rule for rule, _ in await asyncio.to_thread(find_everywhere, str(places.find_home())))
+    wanted = [item for item in items if item.holds_words(q)]
     return render_page(
         "guidance.html",
         who.link,
@@ -66,7 +66,7 @@ async def show_guidance(
         here="guidance",
         kinds={name: title for name, title in KINDS.items() if name != "rule" or not service.keys},
         groups={name: _order_guidance(wanted, name) for name in KINDS if kind in ("", name)},
-        any=bool(found),
+        any=bool(items),
         kind=kind,
         q=q,
         most=WORDS,
@@ -74,9 +74,9 @@ async def show_guidance(
     )
 
 
-def _order_guidance(found: list[GuidanceItem], kind: str) -> list[GuidanceItem]:
+def _order_guidance(items: list[GuidanceItem], kind: str) -> list[GuidanceItem]:
     """Those of a kind, what is used first."""
-    return sorted((one for one in found if one.kind == kind), key=lambda one: STANDINGS.index(one.standing))
+    return sorted((item for item in items if item.kind == kind), key=lambda item: STANDINGS.index(item.standing))
 
 
 @router.post("/guidance/decide")
@@ -106,19 +106,19 @@ async def show_soul(request: Request, who: Visitor, said: Word = "") -> Response
     """SOUL.md as it stands, what waits, and its history."""
     service = service_of(request)
     store, path = service.chat.metacognition.store, service.soul_of(who.name)
-    found = await guidelines.read_soul_state(store, who.name, path)
-    known = {one.id: one for one in await list_guidance(store, who.name)}
+    soul = await guidelines.read_soul_state(store, who.name, path)
+    known = {item.id: item for item in await list_guidance(store, who.name)}
     return render_page(
         "soul.html",
         who.link,
         who=who,
         here="guidance",
-        lines=shown.document_lines(found.text, known),
-        foreign=(path.name if service.keys else str(path)) if path and found.foreign else None,
-        waiting=found.waiting,
-        reasons=shown.waiting_reasons(found.waiting),
-        change=shown.compare_documents(found.text, found.waiting.content) if found.waiting else (),
-        history=shown.list_revisions(found.past),
+        lines=shown.document_lines(soul.text, known),
+        foreign=(path.name if service.keys else str(path)) if path and soul.foreign else None,
+        waiting=soul.waiting,
+        reasons=shown.waiting_reasons(soul.waiting),
+        change=shown.compare_documents(soul.text, soul.waiting.content) if soul.waiting else (),
+        history=shown.list_revisions(soul.past),
         most=WORDS,
         said=SAID.get(said, ""),
     )

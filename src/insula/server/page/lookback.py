@@ -53,8 +53,8 @@ class Lookback:
         self._looked, self._at = LookbackState(view), time.monotonic()
 
     def _read_transcripts(self) -> Overview:
-        found = self._search()
-        size = sum(source.size for sources in found.sessions for source in sources)
+        transcripts = self._search()
+        size = sum(source.size for sources in transcripts.sessions for source in sources)
         read = 0
 
         def add_progress(bytes_: int) -> None:
@@ -63,5 +63,5 @@ class Lookback:
             if self._looked.view is None:
                 self._looked = LookbackState(read=read, size=size)
 
-        gathered: Gathered = gather_sessions(found, add_progress, switch.list_senses(places.find_home()))
+        gathered: Gathered = gather_sessions(transcripts, add_progress, switch.list_senses(places.find_home()))
         return make_overview(gathered.sessions, gathered.totals)

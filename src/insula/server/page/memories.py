@@ -61,14 +61,14 @@ async def show_facts(
     wanted = facts_of(whose, kind if kind in MEANT else "", read_moment(since) if since.strip() else None)
     asked = {"q": q, "whose": whose, "kind": kind, "since": since}
     if q.strip():
-        found = await search_facts(mind.engine, who.name, q, wanted, MEMORIES)
+        page_found = await search_facts(mind.engine, who.name, q, wanted, MEMORIES)
     else:
-        found = await list_facts(mind.store, who.name, wanted, before=before, limit=MEMORIES)
-    return await _render_facts(request, who, found, asked, first=before is None, said=said, at=at)
+        page_found = await list_facts(mind.store, who.name, wanted, before=before, limit=MEMORIES)
+    return await _render_facts(request, who, page_found, asked, first=before is None, said=said, at=at)
 
 
 async def _render_facts(
-    request: Request, who: PageUser, found: FactPage, asked: dict[str, str], *, first: bool, said: str, at: int | None
+    request: Request, who: PageUser, facts: FactPage, asked: dict[str, str], *, first: bool, said: str, at: int | None
 ) -> Response:
     store = service_of(request).chat.metacognition.store
     known = {name: value for name, value in asked.items() if value}
@@ -77,7 +77,7 @@ async def _render_facts(
         who.link,
         who=who,
         here="memory",
-        found=found,
+        found=facts,
         people=await list_people(store, who.name),
         total=await count_memories(store, who.name, facts_of()),
         asked=asked,
@@ -94,8 +94,8 @@ async def _render_facts(
 @router.get("/memory/people")
 async def show_people(request: Request, who: Visitor, said: Word = "") -> Response:
     """Whom facts are about."""
-    found = await list_people(service_of(request).chat.metacognition.store, who.name)
-    return render_page("people.html", who.link, who=who, here="memory", people=found, said=SAID.get(said, ""))
+    persons = await list_people(service_of(request).chat.metacognition.store, who.name)
+    return render_page("people.html", who.link, who=who, here="memory", people=persons, said=SAID.get(said, ""))
 
 
 @router.get("/memory/transcript")
@@ -108,8 +108,10 @@ async def show_transcript(
         hits = (await mind.search(who.name, q, limit=MEMORIES)).hits
         listed, more = tuple(hit.memory for hit in hits), None
     else:
-        found = await list_memories(mind.store, who.name, Filter(retired=bool(gone)), before=before, limit=MEMORIES)
-        listed, more = found.memories, found.next
+        memories_found = await list_memories(
+            mind.store, who.name, Filter(retired=bool(gone)), before=before, limit=MEMORIES
+        )
+        listed, more = memories_found.memories, memories_found.next
     shown: dict[str, Any] = {"memories": listed, "more": more, "first": before is None, "q": q, "gone": bool(gone)}
     return render_page("memories.html", who.link, who=who, here="memory", said=SAID.get(said, ""), **shown)
 
@@ -119,12 +121,12 @@ async def show_memory(request: Request, who: Visitor, number: Id, back: Words = 
     """Where a memory is from, what became of it, and what may be done with it."""
     mind = service_of(request).chat.metacognition
     try:
-        found, history = await get_fact(mind.store, who.name, number), await mind.history(who.name, number)
+        fact, history = await get_fact(mind.store, who.name, number), await mind.history(who.name, number)
     except NotFound:
-        found, history = None, ()
-    shown = {"fact": found, "history": history, "back": back, "is_card": bool(card)}
+        fact, history = None, ()
+    shown = {"fact": fact, "history": history, "back": back, "is_card": bool(card)}
     part = "memory.html" if request.headers.get("hx-request") else "memory_alone.html"
-    return render_page(part, who.link, who=who, here="memory", **shown, status=200 if found else 404)
+    return render_page(part, who.link, who=who, here="memory", **shown, status=200 if fact else 404)
 
 
 @router.post("/memory/add")

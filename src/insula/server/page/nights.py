@@ -34,15 +34,15 @@ async def show_nights(request: Request, who: Visitor, said: Word = "") -> Respon
     service = service_of(request)
     store = service.chat.metacognition.store
     reports = await store.read(store_views.list_phase_reports, who.name, None, NIGHTS)
-    found = list_nights(reports, store.now())
+    nights = list_nights(reports, store.now())
     user_id = await store.nights.find_user_id(who.name)
     return render_page(
         "nights.html",
         who.link,
         who=who,
         here="nights",
-        nights=[one for one in found if one.changes or one.progress],
-        slept=bool(found),
+        nights=[night for night in nights if night.changes or night.progress],
+        slept=bool(nights),
         due=await is_due(store, who.name),
         reading=READING[service.understanding if service.understands else "off"],
         spent=0 if user_id is None else await store.read(unread.tokens_spent, user_id, store.now()),

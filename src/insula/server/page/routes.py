@@ -58,8 +58,8 @@ SHARED = {"replay.css": "page.css", "replay.js": "page.js"}
 """Style and script of `insula replay`, which the server's pages use as they are."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-for one in (guidance.router, memories.router, nights.router, says.router, yours.router):
-    router.include_router(one)
+for part in (guidance.router, memories.router, nights.router, says.router, yours.router):
+    router.include_router(part)
 
 Named = Annotated[str, Query(max_length=NAME_CHARS)]
 
@@ -120,8 +120,8 @@ async def begin_session(who: Visitor) -> Response:
 @router.get("/parts/sessions")
 async def show_sessions(request: Request, who: Visitor, session: Named = "") -> Response:
     """The list of sessions alone."""
-    found = await _list_sessions(service_of(request), who.name)
-    return render_page("sessions.html", who.link, who=who, session=session, sessions=found)
+    sittings = await _list_sessions(service_of(request), who.name)
+    return render_page("sessions.html", who.link, who=who, session=session, sessions=sittings)
 
 
 @router.post("/parts/turn")
@@ -175,33 +175,38 @@ def _new_session() -> str:
 async def _list_sessions(service: Service, user: str) -> list[tuple[Sitting, str]]:
     """The sessions of a user, the latest first, each with how it begins."""
     store = service.chat.metacognition.store
-    found = await store.read(store_views.list_sittings, user, None, SESSIONS)
-    begins = await store.read(store_views.first_lines, user, [one.id for one in found])
-    talks = [one for one in found if one.name != ADDED]  # what was added by hand is no conversation
-    return [(one, begins.get(one.id, one.name)) for one in sorted(talks, key=lambda one: -one.last_at)]
+    sittings = await store.read(store_views.list_sittings, user, None, SESSIONS)
+    begins = await store.read(store_views.first_lines, user, [sitting.id for sitting in sittings])
+    talks = [sitting for sitting in sittings if sitting.name != ADDED]  # what was added by hand is no conversation
+    return [
+        (sitting, begins.get(sitting.id, sitting.name))
+        for sitting in sorted(talks, key=lambda sitting: -sitting.last_at)
+    ]
 
 
 async def _list_turns(service: Service, user: str, session: str) -> list[ShownTurn]:
-    found = await service.chat.metacognition.store.read(store_views.read_talk, user, session, None, TURNS)
-    if found is None:
+    stretch = await service.chat.metacognition.store.read(store_views.read_talk, user, session, None, TURNS)
+    if stretch is None:
         return []
-    found = found._replace(lines=tuple(latest_lines(found.lines)))
-    return await _show_turns(service, user, turns.of_session(session, found))
+    stretch = stretch._replace(lines=tuple(latest_lines(stretch.lines)))
+    return await _show_turns(service, user, turns.of_session(session, stretch))
 
 
 async def _show_turns(service: Service, user: str, known: Sequence[TurnFacts]) -> list[ShownTurn]:
     """Turns with the texts of the memories and lessons that they name."""
     metacognition = service.chat.metacognition
-    ids = sorted({one.id for facts in known for one in facts.recalled})
+    ids = sorted({memory.id for facts in known for memory in facts.recalled})
     memories = await metacognition.store.read(store_views.find_memories, user, ids)
     told = any(facts.lessons for facts in known)
-    lessons = {one.kept.id: one.kept for one in await curation.list_pieces(metacognition.store, user)} if told else {}
+    lessons = (
+        {piece.kept.id: piece.kept for piece in await curation.list_pieces(metacognition.store, user)} if told else {}
+    )
     shown = [turns.show_turn(facts, memories, lessons, metacognition.controls) for facts in known]
     return [
-        replace(one, can_undo=bool(await find_saved(metacognition.store, user, one.facts.session, one.facts.turn)))
-        if one.says_saved
-        else one
-        for one in shown
+        replace(turn, can_undo=bool(await find_saved(metacognition.store, user, turn.facts.session, turn.facts.turn)))
+        if turn.says_saved
+        else turn
+        for turn in shown
     ]
 
 
@@ -228,8 +233,8 @@ async def time_part(request: Request, who: Visitor) -> Response:
 async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Response:
     """The signals after one, the latest first."""
     store = service_of(request).chat.metacognition.store
-    found = await store.read(store_views.list_entries, who.name, after, store_views.MOST)
-    return render_page("signals.html", who.link, noticed=found[::-1])
+    entries = await store.read(store_views.list_entries, who.name, after, store_views.MOST)
+    return render_page("signals.html", who.link, noticed=entries[::-1])
 
 
 async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
@@ -283,7 +288,7 @@ async def word_on_a_text(request: Request, who: Visitor) -> Response:
 async def show_agent(request: Request, who: Visitor, name: str) -> Response:
     """The timeline of one of them."""
     view = _lookback_of(request).look_back().view if not service_of(request).keys else None
-    chapter = next((one for one in view.chapters if one.id == name), None) if view else None
+    chapter = next((part for part in view.chapters if part.id == name), None) if view else None
     return render_page("agent.html", who.link, status=200 if chapter else 404, who=who, here="agents", chapter=chapter)
 
 

@@ -19,5 +19,5 @@ async def show_claims(request: Request, who: Visitor) -> Response:
     service = service_of(request)
     mind = service.chat.metacognition
     home = None if service.keys else str(places.find_home())
-    found = await read_register(mind.store, who.name, mind.engine.claims, home)
-    return render_page("says.html", who.link, who=who, here="operate", groups=views.group_claims(found))
+    entries = await read_register(mind.store, who.name, mind.engine.claims, home)
+    return render_page("says.html", who.link, who=who, here="operate", groups=views.group_claims(entries))

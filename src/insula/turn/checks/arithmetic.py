@@ -27,7 +27,7 @@ def check_sums(turn: Exchange) -> Iterator[Fault]:
     said, asked = (_GROUPED.sub("", text[:MAX_CHARS]) for text in (turn.response, turn.asked.text))
     if "```" in said:
         return
-    wrong = next((found for found in _EQUATION.finditer(said) if _is_wrong(found, found["result"])), None)
+    wrong = next((match for match in _EQUATION.finditer(said) if _is_wrong(match, match["result"])), None)
     if wrong is not None:
         yield Fault(flag="incorrect", about=wrong.group())
     elif (sums := [*_ASKED.finditer(asked), *_PERCENT.finditer(asked)]) and len(sums) == 1:
@@ -36,17 +36,17 @@ def check_sums(turn: Exchange) -> Iterator[Fault]:
             yield Fault(flag="incorrect", about=sums[0].group(), certain=False)
 
 
-def _is_wrong(found: re.Match[str], result: str) -> bool:
+def _is_wrong(match: re.Match[str], result: str) -> bool:
     """Whether a sum has another result; what does not come out even may be rounded."""
-    value, said = _compute_sum(found), Fraction(result)
+    value, said = _compute_sum(match), Fraction(result)
     if value is None or value.denominator == 1:
         return value is not None and value != said
     return abs(value - said) > Fraction(1, 10 ** len(result.partition(".")[2]))
 
 
-def _compute_sum(found: re.Match[str]) -> Fraction | None:
-    left, right = Fraction(found["left"]), Fraction(found["right"])
-    match found.groupdict().get("operator", "%"):
+def _compute_sum(match: re.Match[str]) -> Fraction | None:
+    left, right = Fraction(match["left"]), Fraction(match["right"])
+    match match.groupdict().get("operator", "%"):
         case "+":
             return left + right
         case "-" | "−":

@@ -100,10 +100,10 @@ def is_service(turn: Exchange) -> bool:
 def leaks_prompt(response: str, message: str) -> bool:
     """Whether a response holds a role marker or words of a prompt that its message does not hold."""
     text = without_code(response[:MAX_CHARS])
-    found = [match.group() for name in _likely_patterns(text) for match in _compile_pattern(name).finditer(text)]
+    matches = [match.group() for name in _likely_patterns(text) for match in _compile_pattern(name).finditer(text)]
     asked = message.lower()
-    spoken_of = bool(found) and _compile_pattern("tokens").search(asked) is not None  # "What does [INST] mean?"
-    if any(each.strip().lower() not in asked for each in found) and not spoken_of:
+    spoken_of = bool(matches) and _compile_pattern("tokens").search(asked) is not None  # "What does [INST] mean?"
+    if any(each.strip().lower() not in asked for each in matches) and not spoken_of:
         return True
     marked = list(_compile_pattern("roles").finditer(text)) if ":" in text or "：" in text else []
     spoken = [match for match in marked if len(match["said"].split()) >= _SPOKEN or len(match["said"]) > 12]

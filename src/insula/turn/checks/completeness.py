@@ -160,15 +160,15 @@ def measure_coverage(turn: Exchange) -> tuple[Coverage, ...]:
     if len(asks) == 1:
         return (_cover_ask(asks[0], asks[0].terms, reply, names),)
     own = [_own_terms(ask, asks) for ask in asks]
-    found = [_cover_ask(ask, about, reply, names) for ask, about in zip(asks, own, strict=True)]
+    coverages = [_cover_ask(ask, about, reply, names) for ask, about in zip(asks, own, strict=True)]
     pieces = reply.sentences if reply.size > LONG else reply.clauses
     left = [piece for piece in pieces if not any(piece.mentions_any(about) for about in own)]
     for i in (i for i, about in enumerate(own) if not reply.mentions_any(about)):
         enough = _is_left_for(i, asks, len(own[i]), reply, left)
-        value = max(found[i].value, _LEFT_OVER) if enough else min(found[i].value, _NOTHING_LEFT)
-        found[i] = Coverage(found[i].topic, value)
+        value = max(coverages[i].value, _LEFT_OVER) if enough else min(coverages[i].value, _NOTHING_LEFT)
+        coverages[i] = Coverage(coverages[i].topic, value)
         left = left[1:] if enough and reply.size <= LONG else left
-    return tuple(found)
+    return tuple(coverages)
 
 
 def _has_number(ask: Ask, reply: ReplyText) -> bool:

@@ -53,12 +53,12 @@ def check_constraints(turn: Exchange) -> Iterator[Fault]:
             yield Fault(flag="incomplete" if parts else "constraint", about=demand.text, certain=not parts)
 
 
-def breaks_constraint(one: Constraint, answer: str) -> bool:
+def breaks_constraint(constraint: Constraint, answer: str) -> bool:
     """Whether an answer plainly breaks a demand; what introduces the answer ("Here you are:") is looked past."""
     text = answer.strip()
-    if not text or len(text) > MAX_CHARS or (check := _CHECKS.get(one.kind)) is None:
+    if not text or len(text) > MAX_CHARS or (check := _CHECKS.get(constraint.kind)) is None:
         return False
-    return not any(check(one, candidate) for candidate in _answer_candidates(text, one.kind))
+    return not any(check(constraint, candidate) for candidate in _answer_candidates(text, constraint.kind))
 
 
 def _answer_candidates(text: str, kind: Kind) -> Iterator[str]:
@@ -80,46 +80,48 @@ def _answer_candidates(text: str, kind: Kind) -> Iterator[str]:
         yield fence[1].strip()
 
 
-def _is_within(count: int, one: Constraint) -> bool:
-    return count >= one.least and (not one.most or count <= one.most)
+def _is_within(count: int, constraint: Constraint) -> bool:
+    return count >= constraint.least and (not constraint.most or count <= constraint.most)
 
 
-def _keeps_words(one: Constraint, text: str) -> bool:
+def _keeps_words(constraint: Constraint, text: str) -> bool:
     """Chinese and Japanese words cannot be counted exactly: only what exceeds every reading is too many."""
-    if one.language in UNSPACED and _CJK.search(text):
-        return not one.most or len(_CJK.findall(text)) <= 4 * one.most + 6
+    if constraint.language in UNSPACED and _CJK.search(text):
+        return not constraint.most or len(_CJK.findall(text)) <= 4 * constraint.most + 6
     plain = re.sub(r"[*_#`|>]", " ", text)
     fewest, most = len(plain.split()), len(_WORD.findall(plain))
-    found = _list_items(text)
-    items = len(found) if all(len(item.split()) <= _TERM for item in found) else 0
+    listed = _list_items(text)
+    items = len(listed) if all(len(item.split()) <= _TERM for item in listed) else 0
     if "-" in plain or "'" in plain or "/" in plain:
         most = max(most, len(re.findall(r"[^\W_]+", plain)))
     dashes = len([word for word in plain.split() if not any(map(str.isalnum, word))])
     low, high = min(fewest - dashes, most), max(fewest - dashes, most)
-    return any(_is_within(count, one) for count in range(low, high + 1)) or (items > 1 and _is_within(items, one))
+    return any(_is_within(count, constraint) for count in range(low, high + 1)) or (
+        items > 1 and _is_within(items, constraint)
+    )
 
 
-def _keeps_sentences(one: Constraint, text: str) -> bool:
+def _keeps_sentences(constraint: Constraint, text: str) -> bool:
     prose = "\n".join(_BULLET.sub("", line) for line in text.splitlines())
     counted = sum(1 for each in analyse_text(prose).sentences if any(map(str.isalnum, each.text)))
     joined = sum(1 for each in analyse_text(" ".join(prose.split())).sentences if any(map(str.isalnum, each.text)))
-    return _is_within(counted, one) or _is_within(joined, one)
+    return _is_within(counted, constraint) or _is_within(joined, constraint)
 
 
-def _keeps_paragraphs(one: Constraint, text: str) -> bool:
+def _keeps_paragraphs(constraint: Constraint, text: str) -> bool:
     blocks = [block for block in re.split(r"\n\s*\n", text) if any(map(str.isalnum, block))]
     lines = [line for line in text.splitlines() if any(map(str.isalnum, line))]
-    return _is_within(len(blocks), one) or (len(blocks) == 1 and _is_within(len(lines), one))
+    return _is_within(len(blocks), constraint) or (len(blocks) == 1 and _is_within(len(lines), constraint))
 
 
-def _keeps_lines(one: Constraint, text: str) -> bool:
-    return _is_within(sum(1 for line in text.splitlines() if line.strip()), one)
+def _keeps_lines(constraint: Constraint, text: str) -> bool:
+    return _is_within(sum(1 for line in text.splitlines() if line.strip()), constraint)
 
 
-def _keeps_characters(one: Constraint, text: str) -> bool:
+def _keeps_characters(constraint: Constraint, text: str) -> bool:
     plain = "".join(text.split())
     letters = sum(1 for each in plain if each.isalnum())
-    return any(_is_within(count, one) for count in {letters, len(plain), len(text.strip())})
+    return any(_is_within(count, constraint) for count in {letters, len(plain), len(text.strip())})
 
 
 def _list_items(text: str) -> list[str]:
@@ -139,43 +141,43 @@ def _list_items(text: str) -> list[str]:
     return parts if few and len(parts) > 1 else []
 
 
-def _counted_items(one: Constraint, text: str) -> bool:
-    found = _list_items(text)
-    if not found:
+def _counted_items(constraint: Constraint, text: str) -> bool:
+    listed = _list_items(text)
+    if not listed:
         single = len(text.split()) <= _SHORT_ITEM and "\n" not in text and not _CJK.search(text)
-        return not (single and one.least > 1)
-    return _is_within(len(found), one)
+        return not (single and constraint.least > 1)
+    return _is_within(len(listed), constraint)
 
 
-def _has_table(one: Constraint, text: str) -> bool:
+def _has_table(constraint: Constraint, text: str) -> bool:
     rows = [line for line in text.splitlines() if line.count("|") >= 2 or "\t" in line.strip()]
     return len(rows) >= 2 or "<table" in text.lower() or "```" in text
 
 
-def _is_json(one: Constraint, text: str) -> bool:
+def _is_json(constraint: Constraint, text: str) -> bool:
     try:
         return isinstance(json.loads(text), dict | list)
     except (ValueError, RecursionError):
         return False
 
 
-def _has_bullets(one: Constraint, text: str) -> bool:
+def _has_bullets(constraint: Constraint, text: str) -> bool:
     return any(_BULLET.match(line) for line in text.splitlines())
 
 
-def _has_numbers(one: Constraint, text: str) -> bool:
+def _has_numbers(constraint: Constraint, text: str) -> bool:
     return sum(1 for line in text.splitlines() if _NUMBERED.match(line)) >= 1
 
 
-def _is_upper(one: Constraint, text: str) -> bool:
+def _is_upper(constraint: Constraint, text: str) -> bool:
     return not any(each.islower() for each in _FENCE.sub("", text))
 
 
-def _is_lower(one: Constraint, text: str) -> bool:
+def _is_lower(constraint: Constraint, text: str) -> bool:
     return not any(each.isupper() for each in _FENCE.sub("", text))
 
 
-def _is_number(one: Constraint, text: str) -> bool:
+def _is_number(constraint: Constraint, text: str) -> bool:
     """A number and at most its unit; or a number in words by itself."""
     words = _WORD.findall(re.sub(r"(?<=\d)[\s,.](?=\d{3})", "", text))
     if _CJK.search(text):
@@ -183,12 +185,12 @@ def _is_number(one: Constraint, text: str) -> bool:
     return 0 < len(words) <= _SOLE_WORDS + (0 if _NUMBER.search(text) else 1)
 
 
-def _is_name(one: Constraint, text: str) -> bool:
+def _is_name(constraint: Constraint, text: str) -> bool:
     """A name, or several and nothing else."""
     return bool(_list_items(text)) or (len(text.split()) <= _NAME_WORDS and len(_CJK.findall(text)) <= 4 * _NAME_WORDS)
 
 
-def _is_code(one: Constraint, text: str) -> bool:
+def _is_code(constraint: Constraint, text: str) -> bool:
     if "```" in text:
         beside = _FENCE.sub(" ", text)
         return len(beside.split()) <= _CODE_WORDS and len(_CJK.findall(beside)) <= 2 * _CODE_WORDS
@@ -196,51 +198,53 @@ def _is_code(one: Constraint, text: str) -> bool:
     return not prose
 
 
-def _opens_yes_no(one: Constraint, text: str) -> bool:
-    return bool(yes_words(one.language).match(text))
+def _opens_yes_no(constraint: Constraint, text: str) -> bool:
+    return bool(yes_words(constraint.language).match(text))
 
 
-def _yes_no(one: Constraint, text: str) -> bool:
-    return _opens_yes_no(one, text) and len(text.split()) <= _SOLE_WORDS + 1 and len(_CJK.findall(text)) <= 6
+def _yes_no(constraint: Constraint, text: str) -> bool:
+    return _opens_yes_no(constraint, text) and len(text.split()) <= _SOLE_WORDS + 1 and len(_CJK.findall(text)) <= 6
 
 
-def _no_word(one: Constraint, text: str) -> bool:
-    if _CJK.search(one.what):
-        return one.what not in text
-    return not re.search(rf"(?<!\w){re.escape(one.what)}(?!\w)", text, re.IGNORECASE)
+def _no_word(constraint: Constraint, text: str) -> bool:
+    if _CJK.search(constraint.what):
+        return constraint.what not in text
+    return not re.search(rf"(?<!\w){re.escape(constraint.what)}(?!\w)", text, re.IGNORECASE)
 
 
-def _begins_as_asked(one: Constraint, text: str) -> bool:
-    return _strip_signs(text).startswith(_strip_signs(one.what))
+def _begins_as_asked(constraint: Constraint, text: str) -> bool:
+    return _strip_signs(text).startswith(_strip_signs(constraint.what))
 
 
-def _ends_as_asked(one: Constraint, text: str) -> bool:
-    return _strip_signs(text).endswith(_strip_signs(one.what))
+def _ends_as_asked(constraint: Constraint, text: str) -> bool:
+    return _strip_signs(text).endswith(_strip_signs(constraint.what))
 
 
 def _strip_signs(text: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", text.lower()).split())
 
 
-def _end_question(one: Constraint, text: str) -> bool:
+def _end_question(constraint: Constraint, text: str) -> bool:
     return text.rstrip(" \"”'»」)").endswith(("?", "？"))
 
 
-def _has_steps(one: Constraint, text: str) -> bool:
+def _has_steps(constraint: Constraint, text: str) -> bool:
     """An answer with fewer sentences, items and clauses than there are steps leaves one out."""
     whole = [piece for piece in _SENTENCES.split(text) if any(map(str.isalnum, piece))]
     pieces = [piece for piece in _CLAUSES.split(text) if any(map(str.isalnum, piece))]
-    if len(whole) == 1 and one.kind == "steps":  # of one sentence only clauses of a size are steps, no apposition is
+    if (
+        len(whole) == 1 and constraint.kind == "steps"
+    ):  # of one sentence only clauses of a size are steps, no apposition is
         sizes = [len(piece.split()) for piece in pieces]
-        return len(pieces) >= one.least and (max(sizes) <= 1 or max(sizes) <= _OF_A_SIZE * min(sizes))
-    if one.kind == "questions":  # a value answers as a clause does ("Mozart, in 1791")
+        return len(pieces) >= constraint.least and (max(sizes) <= 1 or max(sizes) <= _OF_A_SIZE * min(sizes))
+    if constraint.kind == "questions":  # a value answers as a clause does ("Mozart, in 1791")
         pieces = [part for piece in pieces for part in _COMMA.split(piece) if any(map(str.isalnum, part))]
-        return len(pieces) + sum(1 for piece in pieces if _VALUED.search(piece)) >= one.least
-    return len(pieces) >= one.least
+        return len(pieces) + sum(1 for piece in pieces if _VALUED.search(piece)) >= constraint.least
+    return len(pieces) >= constraint.least
 
 
 def _without_pattern(pattern: re.Pattern[str]) -> Callable[[Constraint, str], bool]:
-    return lambda one, text: not pattern.search(text)
+    return lambda constraint, text: not pattern.search(text)
 
 
 _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
@@ -262,7 +266,7 @@ _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
     "yes_no": _yes_no,
     "opens_yes_no": _opens_yes_no,
     "emoji": _without_pattern(_EMOJI),
-    "lists": lambda one, text: sum(1 for line in text.splitlines() if _BULLET.match(line)) < 2,
+    "lists": lambda constraint, text: sum(1 for line in text.splitlines() if _BULLET.match(line)) < 2,
     "digits": _without_pattern(_NUMBER),
     "word": _no_word,
     "begin": _begins_as_asked,
@@ -355,8 +359,8 @@ def _named_language(tag: str, code: str) -> str:
         return name
     if tag:
         return ""
-    found = [language for language, sign in _SIGNS.items() if sign.search(code)]
-    return found[0] if len(found) == 1 else ""
+    languages = [language for language, sign in _SIGNS.items() if sign.search(code)]
+    return languages[0] if len(languages) == 1 else ""
 
 
 def is_in_wrong_code(message: str, response: str) -> bool:

@@ -60,13 +60,13 @@ def check_length(turn: Exchange) -> Iterator[Fault]:
 @lru_cache(maxsize=64)
 def _compile_forbidden(forbidden: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """The identity's patterns that compile; those that do not are reported where the identity is read."""
-    found: list[re.Pattern[str]] = []
+    patterns: list[re.Pattern[str]] = []
     for pattern in forbidden:
         try:
-            found.append(re.compile(pattern, re.IGNORECASE))
+            patterns.append(re.compile(pattern, re.IGNORECASE))
         except re.error:
             continue
-    return tuple(found)
+    return tuple(patterns)
 
 
 def _is_too_short(turn: Exchange) -> bool:

@@ -227,12 +227,12 @@ class _MemoryQuestion:
 
     def _find_answering_line(self) -> MemoryLine | None:
         """A line that plainly holds the answer, whatever the level."""
-        found = (
+        lines = (
             line
             for line in self.own
             if self._covers_question(line) and carries_answer(self.ask.kind, line.text, line.language)
         )
-        return next(found, None)
+        return next(lines, None)
 
     # The faults
 
@@ -324,12 +324,12 @@ class _MemoryQuestion:
         ):
             return True
         said, held = (
-            [int(each) for each in found if each.isdecimal() and len(each) < 10]
-            for found in (self.numbers, line.numbers)
+            [int(each) for each in numbers if each.isdecimal() and len(each) < 10]
+            for numbers in (self.numbers, line.numbers)
         )
-        if self.ask.kind == "number" and any(abs(one - other) == 1 for one in said for other in held):
+        if self.ask.kind == "number" and any(abs(number - other) == 1 for number in said for other in held):
             return True  # a year older, or without the one who says it
-        return any(_may_be_made(one, other) for one in said for other in held)
+        return any(_may_be_made(number, other) for number in said for other in held)
 
     def _shares_character(self, line: MemoryLine) -> bool:
         """Chinese and Japanese: whether a character of a line's values is in the response ("高いところ": "高所")."""

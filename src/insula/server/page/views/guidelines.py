@@ -106,16 +106,16 @@ def list_revisions(past: Sequence[Revised]) -> list[DocumentRevision]:
     Args:
         past: the states, newest first.
     """
-    before = [*(one.content for one in past), ""][1:]
+    before = [*(state.content for state in past), ""][1:]
     return [
         DocumentRevision(
-            id=one.id,
-            when=figures.format_time(one.at),
-            author="the night" if one.author == NIGHT else "you",
-            why=_explain_revision(one.evidence),
-            diff=compare_documents(earlier, one.content),
+            id=state.id,
+            when=figures.format_time(state.at),
+            author="the night" if state.author == NIGHT else "you",
+            why=_explain_revision(state.evidence),
+            diff=compare_documents(earlier, state.content),
         )
-        for one, earlier in zip(past, before, strict=True)
+        for state, earlier in zip(past, before, strict=True)
     ]
 
 
@@ -127,4 +127,4 @@ def _explain_revision(evidence: Mapping[str, Any]) -> str:
 def waiting_reasons(waiting: Revised | None) -> list[str]:
     """Why a change waits for a person."""
     told = waiting.evidence.get("reasons") if waiting else ()
-    return [str(one) for one in told] if is_list(told) else []
+    return [str(reason) for reason in told] if is_list(told) else []

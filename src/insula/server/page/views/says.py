@@ -43,45 +43,45 @@ class ClaimGroup(NamedTuple):
 def group_claims(entries: Sequence[ClaimEntry]) -> list[ClaimGroup]:
     """The register by where a claim stands."""
     return [
-        ClaimGroup(title, tuple(make_row(one) for one in entries if one.claim.place == place))
+        ClaimGroup(title, tuple(make_row(entry) for entry in entries if entry.claim.place == place))
         for place, title in PLACES.items()
     ]
 
 
-def make_row(one: ClaimEntry) -> ClaimRow:
+def make_row(entry: ClaimEntry) -> ClaimRow:
     """A claim with its figures in words."""
     return ClaimRow(
-        one.claim.id,
-        one.claim.asserts,
-        format_yours(one),
-        format_measured(one),
-        format_precision(one),
-        one.on,
-        one.claim.kept,
+        entry.claim.id,
+        entry.claim.asserts,
+        format_yours(entry),
+        format_measured(entry),
+        format_precision(entry),
+        entry.on,
+        entry.claim.kept,
     )
 
 
-def format_yours(one: ClaimEntry) -> str:
+def format_yours(entry: ClaimEntry) -> str:
     """How often it was made to the user per 1,000, of how many, and how often they called it wrong."""
-    if (rate := one.your_rate) is None or one.yours is None:
+    if (rate := entry.your_rate) is None or entry.yours is None:
         return NONE
-    wrong = f", {one.yours.wrong} wrong" if one.yours.wrong else ""
-    return f"{round(rate, 1):g} ({one.yours.made} of {one.yours.of}{wrong})"
+    wrong = f", {entry.yours.wrong} wrong" if entry.yours.wrong else ""
+    return f"{round(rate, 1):g} ({entry.yours.made} of {entry.yours.of}{wrong})"
 
 
-def format_measured(one: ClaimEntry) -> str:
+def format_measured(entry: ClaimEntry) -> str:
     """How often it is made in ordinary life per 1,000, and how often wrongly."""
-    found = one.claim.measured
-    if found is None or found.per_1000 is None:
+    figures = entry.claim.measured
+    if figures is None or figures.per_1000 is None:
         return NONE
-    wrong = f", wrong {found.wrong_per_1000:g}" if found.wrong_per_1000 is not None else ""
-    return f"{found.per_1000:g}{wrong}"
+    wrong = f", wrong {figures.wrong_per_1000:g}" if figures.wrong_per_1000 is not None else ""
+    return f"{figures.per_1000:g}{wrong}"
 
 
-def format_precision(one: ClaimEntry) -> str:
+def format_precision(entry: ClaimEntry) -> str:
     """In which share of judged cases it is right, with the interval."""
-    found = one.claim.measured
-    if (share := one.precision) is None or found is None:
+    figures = entry.claim.measured
+    if (share := entry.precision) is None or figures is None:
         return NONE
     of, low, high = (round(100 * value) for value in share)
-    return f"{of} % [{low}, {high}] of {found.of}"
+    return f"{of} % [{low}, {high}] of {figures.of}"

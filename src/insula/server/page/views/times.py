@@ -87,14 +87,14 @@ def make_charts(turns: Iterable[LedgerEntry], snapshots: Sequence[Snapshot]) -> 
             about="Of the conversation at that moment. From 85 % on, fewer memories are used and stored.",
             points=tuple(
                 ChartPoint(
-                    at=one.ts,
-                    label=f"turn {one.turn_counter}, {figures.format_time(one.ts)}",
-                    value=one.stm_utilization,
-                    text=words.format_percent(one.stm_utilization),
-                    short=f"turn {one.turn_counter}",
+                    at=snapshot.ts,
+                    label=f"turn {snapshot.turn_counter}, {figures.format_time(snapshot.ts)}",
+                    value=snapshot.stm_utilization,
+                    text=words.format_percent(snapshot.stm_utilization),
+                    short=f"turn {snapshot.turn_counter}",
                 )
-                for one in snapshots
-                if one.stm_utilization is not None
+                for snapshot in snapshots
+                if snapshot.stm_utilization is not None
             ),
             top=1.0,
             marks=(0.85,),
@@ -106,16 +106,16 @@ def _make_points(
     rows: Sequence[LedgerEntry], value: Callable[[Mapping[str, Any]], float | None], text: Callable[[float], str]
 ) -> tuple[ChartPoint, ...]:
     same_day = len({figures.format_day(row.at) for row in rows}) == 1
-    known = [(row, found) for row in rows if (found := value(row.data)) is not None]
+    known = [(row, number) for row in rows if (number := value(row.data)) is not None]
     return tuple(
         ChartPoint(
             at=row.at,
             label=f"{figures.format_time(row.at)}, turn {row.turn}",
-            value=found,
-            text=text(found),
+            value=number,
+            text=text(number),
             short=figures.format_clock(row.at)[:5] if same_day else figures.format_day(row.at).rpartition(" ")[0],
         )
-        for row, found in known
+        for row, number in known
     )
 
 
@@ -158,7 +158,9 @@ def _describe_limit(ring: Ring, recent: Sequence[LedgerEntry], normal: Controls)
     if limit is None or limit >= normal.max_context_items:
         return f"Up to {normal.max_context_items} memories go into an answer, as usual."
     moves: list[Cause] = [
-        one.reason for one in ring.adaptations if one.lever == "max_context_items" and one.reason != "stable"
+        adaptation.reason
+        for adaptation in ring.adaptations
+        if adaptation.lever == "max_context_items" and adaptation.reason != "stable"
     ]
     why = f"Because {CAUSES.get(moves[-1], moves[-1])}, up" if moves else "Up"
     return f"{why} to {limit:.0f} memories went into your last answer instead of {normal.max_context_items}."

@@ -174,18 +174,18 @@ class ShownTurn:
     def about(self) -> dict[str, str]:
         """Flag -> what shows it."""
         known = self.facts.assessment.faults if self.facts.assessment else []
-        return {one.flag: one.about for one in known if one.about}
+        return {fault.flag: fault.about for fault in known if fault.about}
 
     @property
     def judged(self) -> str:
         """What the person said of the answer; empty where they said nothing."""
-        said = next((one.reason for one in self.facts.signals if one.kind == JUDGED), "")
+        said = next((signal.reason for signal in self.facts.signals if signal.kind == JUDGED), "")
         return f"You said: {said.removeprefix('the user says that ')}." if said else ""
 
     @property
     def noticed(self) -> list[NoticedSignal]:
         """What is worth saying beyond that the turn is over."""
-        return [one for one in self.facts.signals if one.kind not in (TURN, JUDGED)]
+        return [signal for signal in self.facts.signals if signal.kind not in (TURN, JUDGED)]
 
 
 def show_turn(
@@ -205,8 +205,8 @@ def show_turn(
         facts=facts,
         sure=Gauge(name="How sure", word=sure.level, score=sure.score, tone="sure") if sure else None,
         good=Gauge(name="How good", word=word, score=good.score, tone=tone) if good else None,
-        recalled=tuple((memories[one.id], one) for one in facts.recalled if one.id in memories),
-        lessons=tuple((lessons[one.id], one.arm == "shown") for one in facts.lessons if one.id in lessons),
+        recalled=tuple((memories[memory.id], memory) for memory in facts.recalled if memory.id in memories),
+        lessons=tuple((lessons[drawn.id], drawn.arm == "shown") for drawn in facts.lessons if drawn.id in lessons),
         allowed=tuple(_describe_limits(facts.controls, normal)) if facts.controls else (),
         spent=tuple(_describe_spent(facts)),
     )
@@ -236,8 +236,8 @@ def of_session(session: str, talk: SessionStretch) -> list[TurnFacts]:
     noticed: dict[int, list[LedgerEntry]] = {}
     for line in talk.lines:
         said.setdefault(line.turn, []).append(line)
-    for one in talk.noticed:
-        noticed.setdefault(one.turn, []).append(one)
+    for entry in talk.noticed:
+        noticed.setdefault(entry.turn, []).append(entry)
     return [_read_turn(session, turn, said[turn], noticed.get(turn, [])) for turn in sorted(said)]
 
 
@@ -245,13 +245,13 @@ def _read_turn(session: str, turn: int, lines: Sequence[TalkLine], signals: Sequ
     mine = [line.content for line in lines if line.provenance != "assistant"]
     theirs = [line.content for line in lines if line.provenance == "assistant"]
     nothing: Mapping[str, Any] = {}
-    over = next((one.data for one in signals if one.kind == TURN), nothing)
+    over = next((entry.data for entry in signals if entry.kind == TURN), nothing)
     facts = {
         "turn": turn,
         "session": session,
         "message": "\n\n".join(mine)[:MOST_CHARS],
         "response": "\n\n".join(theirs)[:MOST_CHARS],
-        "signals": [{"kind": one.kind, "reason": one.reason} for one in signals],
+        "signals": [{"kind": entry.kind, "reason": entry.reason} for entry in signals],
         "error": None if theirs or not signals else UNANSWERED,
     }
     try:
@@ -267,13 +267,15 @@ def _read_record(over: Mapping[str, Any]) -> dict[str, Any]:
     named = ("hedged", "lessons", "controls")
     quoted: Mapping[str, Any] = over.get("quoted", {})
     judged, kind, sure = over.get("assessment"), over.get("verdict"), over.get("confidence")
-    found = {"faults": quoted.get("faults", []), "unanswered": quoted.get("unanswered", [])}
+    faults = {"faults": quoted.get("faults", []), "unanswered": quoted.get("unanswered", [])}
     return {
         **{name: over[name] for name in named if name in over},
         **({"confidence": {**sure, "reasons": quoted.get("reasons", [])}} if is_object(sure) else {}),
-        **({"assessment": {**judged, **found}} if is_object(judged) else {}),
+        **({"assessment": {**judged, **faults}} if is_object(judged) else {}),
         **({"verdict": {"kind": kind, **_read_verdict(quoted.get("verdict", {}))}} if isinstance(kind, str) else {}),
-        "recalled": [one if is_object(one) else {"id": one} for one in recalled] if is_list(recalled) else [],
+        "recalled": [memory if is_object(memory) else {"id": memory} for memory in recalled]
+        if is_list(recalled)
+        else [],
         "tokens": {name: usage[name] for name in ("input", "output") if name in usage},
         "ms": {"model": 1_000 * seconds, "added": over.get("added_ms")} if isinstance(seconds, int | float) else {},
     }

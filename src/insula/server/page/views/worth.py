@@ -40,7 +40,7 @@ class HooksWorth(NamedTuple):
     @property
     def texts(self) -> int:
         """How many were told."""
-        return sum(one.texts for one in self.worth.told_troubles)
+        return sum(trouble.texts for trouble in self.worth.told_troubles)
 
 
 def measure_hooks() -> HooksWorth | None:
@@ -48,10 +48,12 @@ def measure_hooks() -> HooksWorth | None:
     home = places.find_home()
     if not (home / "sessions").is_dir():
         return None
-    found = measure_worth(str(home), DAYS, time.time())
-    if not found.sessions:
+    worth = measure_worth(str(home), DAYS, time.time())
+    if not worth.sessions:
         return None
-    said = (SaidNote(one, show_safely(one.text.removeprefix(SIGN), LONGEST)) for one in found.troubles[:LISTED])
+    said = (
+        SaidNote(trouble, show_safely(trouble.text.removeprefix(SIGN), LONGEST)) for trouble in worth.troubles[:LISTED]
+    )
     return HooksWorth(
-        found, tuple(HookEffect(row, *format_effect(row), format_verdict(row)) for row in found.effects), tuple(said)
+        worth, tuple(HookEffect(row, *format_effect(row), format_verdict(row)) for row in worth.effects), tuple(said)
     )
