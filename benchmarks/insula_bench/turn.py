@@ -170,8 +170,8 @@ def resident(many: Path) -> dict[str, int]:
     """
     return {
         "none": _held("None", MEMORY, "one"),
-        "use": _held("use", MEMORY, "one"),
-        "many": _held("use", str(many), MANY),
+        "use": _held("embed_text", MEMORY, "one"),
+        "many": _held("embed_text", str(many), MANY),
     }
 
 
@@ -183,7 +183,7 @@ def _held(embed: str, path: str, user: str) -> int:
 
 _TURN = """
 import asyncio
-from insula.memory.retrieval.embedding import use
+from insula.memory.retrieval.embedding import embed_text
 from insula.metacognition import Metacognition
 
 async def turns():

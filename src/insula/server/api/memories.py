@@ -54,7 +54,7 @@ HISTORY: dict[str, Any] = EXAMPLE | {
 Number = Annotated[Id, Path(description="The id of a memory.", examples=[1])]
 
 
-class RememberedItem(BaseModel):
+class ShownMemory(BaseModel):
     """A memory, with where it is from and how it stands."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
@@ -84,7 +84,7 @@ class MemoriesPage(BaseModel):
 
     model_config = ConfigDict(json_schema_extra={"example": {"memories": [EXAMPLE], "next": None}})
 
-    memories: list[RememberedItem]
+    memories: list[ShownMemory]
     next: int | None
     """What to give as `before` for the next page; null on the last."""
 
@@ -97,7 +97,7 @@ class MemoryChange(BaseModel):
     at: datetime
 
 
-class RememberedDetail(RememberedItem):
+class RememberedDetail(ShownMemory):
     """A memory with its history."""
 
     model_config = ConfigDict(json_schema_extra={"example": HISTORY})
@@ -190,7 +190,7 @@ class MemoryQuery(MemoryFilter):
 class MemoryHit(BaseModel):
     """A memory that a search brought."""
 
-    memory: RememberedItem
+    memory: ShownMemory
     score: float
     bearing: Bearing
     """It `answers`, did once (`history`), `bears` on it, or is an `other` matter."""
@@ -335,8 +335,8 @@ async def erase_memory(request: Request, user: CurrentUser, number: Number) -> E
     return ErasedMemory(erased=number, left=service.hide_machine(gone.left) or None, others=list(gone.others))
 
 
-def _show_memory(memory: Memory) -> RememberedItem:
-    return RememberedItem.model_validate(views.memory_record(memory))
+def _show_memory(memory: Memory) -> ShownMemory:
+    return ShownMemory.model_validate(views.memory_record(memory))
 
 
 def _show_hit(hit: SearchHit) -> MemoryHit:

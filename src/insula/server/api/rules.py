@@ -54,7 +54,7 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-class SessionCounts(BaseModel):
+class RuleCounts(BaseModel):
     """What sessions say of it; each that had the opportunity counts once."""
 
     sessions: int
@@ -72,7 +72,7 @@ class SessionCounts(BaseModel):
     withheld_failed: int
 
 
-class MeasuredEffect(BaseModel):
+class RuleEffect(BaseModel):
     """How much less often the mistake happens where it is told: the rate withheld less the rate shown."""
 
     verdict: str
@@ -116,9 +116,9 @@ class LearnedRule(BaseModel):
     confidence: float | None
     """That it is needed and kept, of a lesson."""
     created_at: datetime
-    evidence: SessionCounts | None
+    evidence: RuleCounts | None
     """Of a lesson; one of SOUL.md has its sources alone."""
-    effect: MeasuredEffect | None
+    effect: RuleEffect | None
     citations: list[SourceMessage]
 
 
@@ -207,9 +207,9 @@ def _show_source(cited: Cited) -> SourceMessage:
     )
 
 
-def _show_counts(life: Life) -> SessionCounts:
+def _show_counts(life: Life) -> RuleCounts:
     tally = life.tally
-    return SessionCounts(
+    return RuleCounts(
         sessions=tally.records,
         detections=tally.detections,
         suppressions=tally.suppressions,
@@ -221,7 +221,7 @@ def _show_counts(life: Life) -> SessionCounts:
     )
 
 
-def _show_effect(life: Life) -> MeasuredEffect:
+def _show_effect(life: Life) -> RuleEffect:
     if (effect := life.effect) is None:
-        return MeasuredEffect(verdict=UNKNOWN)
-    return MeasuredEffect(verdict=life.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)
+        return RuleEffect(verdict=UNKNOWN)
+    return RuleEffect(verdict=life.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)

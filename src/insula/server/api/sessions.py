@@ -21,7 +21,7 @@ MOST_CHARS = 2_000_000
 """Characters of a transcript that are told at once: ten of the longest messages; other turns come on the next page."""
 
 
-class SessionSummary(BaseModel):
+class ShownSession(BaseModel):
     """One conversation."""
 
     id: int
@@ -51,7 +51,7 @@ class SessionsPage(BaseModel):
         }
     )
 
-    sessions: list[SessionSummary]
+    sessions: list[ShownSession]
     next: int | None
     """What to give as `before` for the next page; null on the last."""
 
@@ -64,7 +64,7 @@ async def list_sessions(
     store = service_of(request).chat.metacognition.store
     rows = await store.read(views.list_sittings, user, before, limit + 1)
     summaries = [
-        SessionSummary(
+        ShownSession(
             id=row.id,
             session=row.name,
             turns=row.turns,
@@ -76,7 +76,7 @@ async def list_sessions(
     return SessionsPage(sessions=summaries, next=summaries[-1].id if len(rows) > limit else None)
 
 
-class TranscriptLine(BaseModel):
+class ShownLine(BaseModel):
     """One line of a transcript."""
 
     provenance: str
@@ -98,7 +98,7 @@ class TranscriptTurn(BaseModel):
     """One turn: what was said, and what was made of it."""
 
     turn: int
-    lines: list[TranscriptLine]
+    lines: list[ShownLine]
     confidence: dict[str, Any] | None = None
     """Before the response, as `level` and `score`."""
     assessment: dict[str, Any] | None = None
@@ -114,7 +114,7 @@ class TranscriptTurn(BaseModel):
     """All but `meta:turn`, which is told in the fields above."""
 
 
-class SessionTranscript(BaseModel):
+class TranscriptPage(BaseModel):
     """A stretch of a session, oldest first."""
 
     model_config = ConfigDict(
@@ -160,7 +160,7 @@ class SessionTranscript(BaseModel):
 @router.get("/sessions/{session:path}", responses=document_problems(401, 403, 404, 422, 503))
 async def get_transcript(
     request: Request, user: CurrentUser, session: str, before: Before = None, limit: Limit = PAGE
-) -> SessionTranscript:
+) -> TranscriptPage:
     """What was said in a session, with the confidence and the assessment of each turn."""
     store = service_of(request).chat.metacognition.store
     talk = await store.read(views.read_talk, user, session, before, limit)
@@ -171,7 +171,7 @@ async def get_transcript(
     noticed = _by_turn(talk.noticed)
     lines = _by_turn(latest_lines(talk.lines))
     turns = [_show_exchange(turn, said, noticed.get(turn, [])) for turn, said in sorted(lines.items())]
-    return SessionTranscript(session=session, turns=turns, next=turns[0].turn if turns and turns[0].turn > 1 else None)
+    return TranscriptPage(session=session, turns=turns, next=turns[0].turn if turns and turns[0].turn > 1 else None)
 
 
 _UNTOLD: Mapping[str, Any] = {}
@@ -182,9 +182,7 @@ def _show_exchange(turn: int, said: Sequence[TalkLine], noticed: Sequence[Ledger
     return TranscriptTurn(
         turn=turn,
         lines=[
-            TranscriptLine(
-                provenance=line.provenance, speaker=line.speaker, content=line.content, at=_to_datetime(line.at)
-            )
+            ShownLine(provenance=line.provenance, speaker=line.speaker, content=line.content, at=_to_datetime(line.at))
             for line in said
         ],
         confidence=record.get("confidence"),
