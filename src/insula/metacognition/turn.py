@@ -71,13 +71,13 @@ from insula.text.analysis import UNKNOWN, Analysis, analyse_text, clean_text
 from insula.text.payload import is_payload
 from insula.text.questions import Ask, find_asks
 from insula.text.structure import is_structured
-from insula.turn import confidence, forgetting, guidance, impasse, limits, mending, monitor, wishes
+from insula.turn import confidence, forgetting, guidance, impasse, mending, monitor, wishes
 from insula.turn.gate import MemoryGate, decide_gate, most_personal
 from insula.turn.hedging import HedgedResponse, hedge_response
 from insula.turn.instructions import asked_for, compose_instructions
 from insula.turn.likelihood import Logprobs, weigh_likelihood
 from insula.turn.mending import Feedback
-from insula.turn.relevance import best_odds, choose_lines, choose_sure_lines, largest_overlap
+from insula.turn.relevance import best_odds, choose_limits, choose_lines, choose_sure_lines, largest_overlap
 from insula.types import (
     ADAPTATION,
     IMPASSE,
@@ -331,7 +331,7 @@ class Turn:
         )
         self.is_read = True
         answering = {line.memory.id for line in recollection.recalled if line.odds is not None and line.odds >= ANSWERS}
-        limiting = () if self._gate.is_certain else limits.choose_limits(recollection.limits)
+        limiting = () if self._gate.is_certain else choose_limits(recollection.limits)
         self._limits = tuple(line for line in limiting if line.memory.id not in answering)
         more, recollection = (
             choose_recalled(recollection.recalled, usual),

@@ -50,3 +50,18 @@ def choose_sure_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled
     return tuple(
         line for line in choose_lines(recalled, most) if line.bearing in {"answers", "history"} or asked_for(line)
     )
+
+
+def choose_limits(limits: Sequence[Recalled]) -> tuple[Recalled, ...]:
+    """Those of some memories that may stand before the model as limits: the user's own lines that still hold.
+
+    A limit bears on an answer though nobody asks for it: an allergy where a dinner is asked for, a day taken. A head
+    tells it from the meanings of both (`limit_odds` in `insula.language.heads`; docs/explanation/heads.md).
+    """
+    return tuple(limit for limit in limits if _may_limit(limit))
+
+
+def _may_limit(recalled: Recalled) -> bool:
+    memory = recalled.memory
+    told = memory.provenance == "user" and memory.kind != "episodic" and not memory.withheld and bool(memory.line)
+    return told and recalled.until is None
