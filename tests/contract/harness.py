@@ -178,7 +178,7 @@ class SteeredModel(FakeServer):
         self.may_answer = threading.Event()
         self.may_answer.set()
 
-    def keep_request(self, body: Json, key: str) -> Behaviour:
+    def keep(self, body: Json, key: str) -> Behaviour:
         """Keep a request; what is to be done with it, once it may be answered."""
         super().keep(body, key)
         self.may_answer.wait(GUARD_SECONDS)

@@ -40,7 +40,7 @@ class Server(FakeServer):
         super().__init__(*behaviours)
         self._replies = replies
 
-    def keep_request(self, body: Json, key: str) -> Behaviour:
+    def keep(self, body: Json, key: str) -> Behaviour:
         """Decide what is said to a request."""
         given = self._replies
         prompt = str(body["messages"][-1]["content"])

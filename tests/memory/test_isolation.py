@@ -144,7 +144,7 @@ async def test_who_came_in_stays_and_a_turn_of_another_finds_nothing(shared: Sto
     async with mind.turn("eva", "later", "Where does Ana keep her bees?") as own:
         assert own.recalled
         own.finish("In Lisbon.")
-    shared.forget()
+    shared.drop_cached()
     with on_behalf_of(WHO):
         async with mind.turn("eva", "later", "Where does Ana keep her bees?") as forged:
             assert not forged.recalled

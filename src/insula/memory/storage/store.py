@@ -47,7 +47,7 @@ class Store(Database):
             self._places.clear()
         return self._places.setdefault((user, session), place)
 
-    def forget(self) -> None:
+    def drop_cached(self) -> None:
         """Let go of what is held in memory of the database."""
         super().drop_cached()
         self._places.clear()
