@@ -185,7 +185,7 @@ async def test_without_vectors_only_what_says_i_or_my_is_kept() -> None:
 
 
 ASKED_WITHOUT_A_MARK = (
-    "The vet's receptionist asked for Gus's date of birth.",
+    "The pharmacist wants to know which tablets I take.",
     "Ich soll beim Arzt angeben, welche OPs ich hatte und in welchem Jahr.",
     "L'infirmière veut le nom de mon cachet pour le cœur et combien j'en prends.",
     "私の靴のサイズ、前に言いましたよね",

@@ -296,7 +296,7 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
     assert "Lessons:" not in without
     lesson, *_ = await kept(store)
     assert lesson.citations == (1, 3, 5, 7)
-    assert about.to_record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
+    assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
     ledger = await store.sessions.read_ledger(await store.resolve_place("me", "wednesday"), kinds=["meta:turn"])
     assert [dict(signal.data).get("lessons") for signal in ledger] == [None, [{"id": lesson.id, "arm": "shown"}]]

@@ -341,7 +341,7 @@ async def asked_why(answer: str, asked: str, told: Sequence[str] = FACTS) -> tup
         *map(str, getattr(render.render_why(reply), "renderables", ())),
         *str(render.under_reply(reply)).splitlines(),
     ]
-    shown = turns.show_turn(turns.TurnFacts.model_validate(reply.to_record()), {}, {}, Controls())
+    shown = turns.show_turn(turns.TurnFacts.model_validate(reply.record()), {}, {}, Controls())
     seen = Read(bytes(render_page("turn.html", "", turn=shown).body).decode()).texts
     own = Words(*FACTS, asked, answer, "live", *get_args(Flag), *map(words.describe_flag, get_args(Flag)))
     return [line for line in lines if "rich.table" not in line], seen, own

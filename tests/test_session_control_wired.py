@@ -301,7 +301,7 @@ async def test_stable_sessions_have_snapshots_at_turns_5_11_and_18() -> None:
     async with talking() as (chat, _, _clock):
         replies = await stable(chat, 18)
     assert [reply.turn for reply in replies if reply.metacog] == [5, 11, 18]
-    assert "metacog" not in replies[0].to_record()
+    assert "metacog" not in replies[0].record()
 
 
 async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which_its_turn_began() -> None:
@@ -326,7 +326,7 @@ async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which
 async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
     async with talking() as (chat, _, _clock):
         replies = [await chat.reply("ana", "now", f"My friend {turn} says she lives in Lyon.") for turn in range(5)]
-    taken = replies[-1].to_record()["metacog"]
+    taken = replies[-1].record()["metacog"]
     assert {name: value for name, value in taken.items() if name != "ts"} == snapshot(
         {
             "version": 1,

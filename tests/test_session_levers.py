@@ -90,7 +90,7 @@ async def test_a_second_answer_that_a_slow_model_is_spared_is_counted_with_what_
         "calls": 1,
         "output_tokens": 700,
     }
-    assert reply.to_record()["advisories"][0]["source_system"] == "metacog"
+    assert reply.record()["advisories"][0]["source_system"] == "metacog"
 
 
 async def spent(mind: Metacognition, clock: FrozenClock, model: str, seconds: Sequence[float]) -> Controls:
@@ -144,4 +144,4 @@ async def test_nothing_is_said_to_be_saved_where_a_lever_moved_and_there_was_not
         reply = await Chat(mind, ScriptedModel(lambda _: "Hello.")).reply("zoe", "first", "Hello there!")
     assert reply.controls.max_context_items == 12
     assert reply.advisories == ()
-    assert "advisories" not in reply.to_record()
+    assert "advisories" not in reply.record()

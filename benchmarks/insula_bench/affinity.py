@@ -2,14 +2,17 @@
 
 Questions and what was told are drawn together where the one asks for the other, among all that the same author wrote:
 the loss is the cross entropy of the line that answers (InfoNCE: van den Oord et al. 2018, arXiv 1807.03748), with the
-cosine of the shipped embedding beside a product of few dimensions, which is drawn to nothing. Fitted on pairs that
-several people wrote (`asked/`, one file an author and a language), on the small talks and on `matters.txt`; the lives
-on which the scores of `gate.py` are fitted and reported are by others.
+cosine of the shipped embedding beside a product of few dimensions, which is drawn to nothing. A question that no line
+answers is drawn to a choice of its own, beside the lines: who told the vet's name and asks for her number is answered
+by none, however near that is. Fitted on pairs that several people wrote (`asked/` and `sides/`, one file an author and
+a language: `asks` for what the line tells, `unanswered` for another side of it), on two tables of `life/`, on the small
+talks and on `matters.txt`; the lives on which the scores of `gate.py` are reported are by others.
 """
 
 import json as jsonlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,21 +21,28 @@ import numpy.typing as npt
 from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_text, embedded_all
 from insula.text.analysis import analyse_text
+from insula_bench import life
 from insula_bench.conversations import read as conversation_table
 
 Array = npt.NDArray[np.float32]
 
-DIMENSIONS = 32
+DIMENSIONS = 48
 EPOCHS, ASKED = 40, 256
 """Rounds through the authors, and questions of one that are read at once."""
 RATE, DECAY, SECOND, EPSILON = 3e-3, 0.9, 0.99, 1e-8
-SHRINK = 0.02
+SHRINK = 0.01
+CONSTANT = 0.5
+"""Beside the numbers of a vector: what a question, or a line, counts for by itself."""
+NOTHING = 0.45
+"""How near the choice of no line is at first."""
 SCALE = 20.0
 """What similarities are multiplied by in the loss."""
 TABLES = ("dev", "held", "later", "third", "fourth", "fifth", "fresh")
+LIVES = ("later", "third")
+"""Tables of `life/`: personal questions, more than half of which nothing answers."""
 LEAST = 1e-12
-NO_ANSWER = -1
-"""What is near to a question and does not answer it."""
+NO_ANSWER, NO_LINE = -1, -2
+"""A line that answers none of the questions, and a question that none of the lines answers."""
 
 
 class Pairs(NamedTuple):
@@ -53,7 +63,7 @@ class Read(NamedTuple):
 
 
 class Projections(NamedTuple):
-    """What makes questions and lines comparable; see `insula.language.heads.answer_affinities`."""
+    """What makes questions and lines comparable, the last row the bias; see `answer_affinities`."""
 
     asked: Array
     told: Array
@@ -61,14 +71,34 @@ class Projections(NamedTuple):
 
 def read_pairs() -> Iterator[Pairs]:
     """What each author wrote, the pieces of a line each by itself."""
-    for file in sorted((files("insula_bench") / "asked").iterdir(), key=lambda one: one.name):
+    for file in _authored():
         rows = [jsonlib.loads(line) for line in file.read_text("utf-8").splitlines()]
-        told = [(piece, number) for number, row in enumerate(rows) for piece in _pieces(row["text"], file.name[:2])]
+        told = [(text, number) for number, row in enumerate(rows) for text in _texts(row["text"], file.name[:2])]
         told += [(near, NO_ANSWER) for row in rows for near in row.get("near", ())]
         asked = [(ask, number) for number, row in enumerate(rows) for ask in row["asks"]]
+        asked += [(ask, NO_LINE) for row in rows for ask in row.get("unanswered", ())]
         yield _pairs(asked, told)
+    for table in LIVES:
+        yield from (_life(life.read(table, language), language) for language in life.languages())
     yield _pairs(*_talks())
     yield _pairs(*_matters())
+
+
+def _authored() -> Iterator[Traversable]:
+    for folder in ("asked", "sides"):
+        yield from sorted((files("insula_bench") / folder).iterdir(), key=lambda one: one.name)
+
+
+def _life(rows: Sequence[life.Row], language: str) -> Pairs:
+    """What a person of `life/` told, as whole lines and in pieces, and what they ask."""
+    told = [(text, row["id"]) for row in rows if row["kind"] == "told" for text in _texts(row["text"], language)]
+    asks = [row for row in rows if row["kind"] == "personal"]
+    answers = np.array([[line in row["needs"] for _, line in told] for row in asks])
+    return Pairs([row["text"] for row in asks], [text for text, _ in told], answers)
+
+
+def _texts(text: str, language: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((text, *_pieces(text, language))))
 
 
 def _pieces(text: str, language: str) -> tuple[str, ...]:
@@ -106,6 +136,7 @@ def fit_projections() -> Projections:
     dice = np.random.default_rng(0)
     width = data[0].asked.shape[1]
     weights = [dice.normal(0, 0.02, (width, DIMENSIONS)).astype(np.float32) for _ in range(2)]
+    weights.append(np.array([NOTHING], np.float32))
     first = [np.zeros_like(one) for one in weights]
     second = [np.zeros_like(one) for one in weights]
     step = 0
@@ -119,22 +150,27 @@ def fit_projections() -> Projections:
                 second[each] += (1 - SECOND) * (slope**2 - second[each])
                 mean, spread = first[each] / (1 - DECAY**step), second[each] / (1 - SECOND**step)
                 weights[each] -= RATE * mean / (np.sqrt(spread) + EPSILON)
-    return Projections(*weights)
+    asked, told = (np.vstack([one[:-1], CONSTANT * one[-1:]]) for one in weights[:2])
+    return Projections(asked, told)
 
 
 def _vectors(texts: Sequence[str]) -> Array:
-    return np.array(embedded_all(embed_text, texts), np.float32)
+    vectors = np.array(embedded_all(embed_text, texts), np.float32)
+    return np.column_stack([vectors, np.full(len(vectors), CONSTANT, np.float32)])
 
 
-def _slopes(asked: Array, told: Array, answers: npt.NDArray[np.bool_], weights: Sequence[Array]) -> tuple[Array, Array]:
+def _slopes(asked: Array, told: Array, answers: npt.NDArray[np.bool_], weights: Sequence[Array]) -> tuple[Array, ...]:
     """How the loss grows with each weight."""
     questions, lines = asked @ weights[0], told @ weights[1]
-    odds = SCALE * (asked @ told.T + questions @ lines.T)
-    chance = np.exp(odds - odds.max(axis=1, keepdims=True))
-    right = chance * answers
+    nearness = np.column_stack([asked @ told.T + questions @ lines.T, np.full(len(asked), weights[2][0])])
+    rights = np.column_stack([answers, ~answers.any(axis=1)])
+    chance = np.exp(SCALE * (nearness - nearness.max(axis=1, keepdims=True)))
+    right = chance * rights
     wrong = chance / chance.sum(axis=1, keepdims=True) - right / np.maximum(right.sum(axis=1, keepdims=True), LEAST)
     slope = (SCALE * wrong / len(asked)).astype(np.float32)
+    of_lines = slope[:, :-1]
     return (
-        asked.T @ (slope @ lines) + SHRINK * weights[0],
-        told.T @ (slope.T @ questions) + SHRINK * weights[1],
+        asked.T @ (of_lines @ lines) + SHRINK * weights[0],
+        told.T @ (of_lines.T @ questions) + SHRINK * weights[1],
+        slope[:, -1:].sum(axis=0),
     )

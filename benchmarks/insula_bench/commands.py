@@ -420,7 +420,7 @@ def bench_life(
     data: Annotated[str | None, typer.Option(help="A folder of real conversations with labels, lived besides.")] = None,
     language: Annotated[str, typer.Option(help="One language instead of all eight (en, de, …).")] = "",
     half: Annotated[
-        str, typer.Option(help="One half of the questions: dev or held; or later or third, tables by other authors.")
+        str, typer.Option(help="One half of the questions, dev or held; or another author's: later, third, fourth.")
     ] = "",
     show: Annotated[str, typer.Option(help="Show each case of the rows whose name holds this.")] = "",
     short: Annotated[bool, typer.Option("--short", help="The questions alone, without the lives.")] = False,

@@ -1,10 +1,11 @@
 """The scores behind `insula.turn.gate` and `insula.memory.relevance`, fitted on messages that were lived, not listed.
 
 In each language four people tell the first facts of a life, few or many, and are asked for some of them and for as many
-that they did not tell; two more tell the facts of two tables of questions (`life.py`) and write what stands there, of
-the first table one half. The other half, and a third table, no fit reads. Each also writes real messages that need
-nothing. The small talks are asked, too. A line answers where it holds the value asked for. Whole languages are left out
-in turn for what is reported.
+that they did not tell; another tells the facts of a table of questions (`life.py`) and writes one half of what stands
+there; two more do so with the tables on which `affinity.py` is fitted, of whose lines nothing is learned here. The
+other half, and a fourth table, no fit reads. Each also writes real messages that need nothing. The small talks are
+asked, too. A line answers where it holds the value asked for. Whole languages are left out in turn for what is
+reported.
 """
 
 import asyncio
@@ -15,12 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from insula.language.heads import log_odds
 from insula.memory import relevance
 from insula.memory.retrieval.embedding import embed_text
 from insula.metacognition import Metacognition
 from insula.turn import gate
 from insula.turn.relevance import NONE, is_own_line
-from insula_bench import conversations, life
+from insula_bench import affinity, conversations, life
 from insula_bench.statistics import auroc
 
 Array = npt.NDArray[np.float64]
@@ -33,7 +35,7 @@ FACTS, ASKED = (2, 6, 15, 60), 12
 UNKNOWN = 12
 """Facts that are asked for and were not told."""
 VARIED = 6.0
-"""What the messages of the last two count for: they are of all lengths and kinds, those of the lives are short
+"""What the messages of the last three count for: they are of all lengths and kinds, those of the lives are short
 questions alone."""
 SURE = 0.01
 """The share of questions of the world that may be taken for surely the user's to answer."""
@@ -45,7 +47,8 @@ class Said(NamedTuple):
     """A message, and the values that a line which answers it holds."""
 
     kind: str
-    """`told`, `untold`, `world` or `real`; of the small talks, `trap` where it was not told."""
+    """`told`, `untold`, `world` or `real`; `asked`, told or not, where the head `answer` learned from it; of the small
+    talks, `trap` where it was not told."""
     text: str
     value: Sequence[str] = ()
 
@@ -102,7 +105,7 @@ async def _talks() -> AsyncIterator[Lived]:
 
 
 def _people(language: str) -> Iterator[tuple[list[str], list[Said]]]:
-    """What each of six people told, and what they ask."""
+    """What each of seven people told, and what they ask."""
     rows = life.read("lives", language)
     for number, told in enumerate(FACTS):
         known = rows[: told : max(told // ASKED, 1)]
@@ -112,13 +115,14 @@ def _people(language: str) -> Iterator[tuple[list[str], list[Said]]]:
             [row["text"] for row in rows[:told]],
             asks + [Said("untold", ask) for row in unknown for ask in row["asks"]],
         )
-    for table in ("questions", "later"):
+    for table in ("questions", *affinity.LIVES):
         rows = life.read(table, language)
         asked = [row for row in rows if row.get("half", "dev") == "dev"]
         asks = [Said("world", row["text"]) for row in asked if row["kind"] == "world"]
         for row in asked:
             if row["kind"] in {"personal", "both"}:
-                asks.append(Said("told" if row["told"] else "untold", row["text"], row["value"]))
+                kind = "asked" if table in affinity.LIVES else "told" if row["told"] else "untold"
+                asks.append(Said(kind, row["text"], row["value"]))
         yield [row["text"] for row in rows if row["kind"] == "told"], asks
 
 
@@ -151,8 +155,8 @@ def fit(
     kind = np.array([one.kind for one in lived])
     counts = np.array([one.counts for one in lived])
     lives = ~np.char.startswith(kind, "trap")  # beside them nothing ordinary is written
-    asks = np.array([[gate.log_odds(piece), gate.log_odds(whole), 1.0] for piece, whole in personal])
-    message = logistic(asks[lives], np.isin(kind, ("told", "untold"))[lives], counts[lives])
+    asks = np.array([[log_odds(piece), log_odds(whole), 1.0] for piece, whole in personal])
+    message = logistic(asks[lives], np.isin(kind, ("told", "untold", "asked"))[lives], counts[lives])
     chances = 1 / (1 + np.exp(-asks @ message))
     rows = np.array(
         [gate.features(chance, odds, one.overlap) for chance, odds, one in zip(chances, best, lived, strict=True)]
@@ -160,7 +164,7 @@ def fit(
     weighed = {
         "message": _named(MESSAGE, message),
         "sure": float(np.quantile(chances[kind == "world"], 1 - SURE)),
-        "lines": _gate(rows, kind, lives & (kind != "untold"), let_in, counts),
+        "lines": _gate(rows, kind, lives & ~np.isin(kind, ("untold", "asked")), let_in, counts),
     }
     held = _fit_held(best, kind)
     answer = {
@@ -226,7 +230,7 @@ def _left_out(lived: Sequence[Lived]) -> dict[str, float]:
 
 
 def _fit_lines(lived: Sequence[Lived], columns: Sequence[int] | None = None) -> Array:
-    asked = [one for one in lived if one.kind not in {"world", "real"}]
+    asked = [one for one in lived if one.kind not in {"world", "real", "asked"}]
     rows = np.vstack([one.lines for one in asked])
     return logistic(rows if columns is None else rows[:, columns], np.concatenate([one.answers for one in asked]))
 

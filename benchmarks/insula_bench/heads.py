@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.forget import Meaning
-from insula.language.heads import SCALE, HeadName
+from insula.language.heads import SCALE, HeadName, log_odds
 from insula.language.spelling import Spelled, hash_ngrams
 from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_text, embedded_all, reload_encoder
@@ -27,7 +27,6 @@ from insula.metacognition.reading import MEANT_CHARS
 from insula.stats import wilson
 from insula.text.analysis import LANGUAGES, analyse_text
 from insula.text.grammar import UNSPACED
-from insula.turn.gate import log_odds
 from insula_bench import gate, network, peaks
 from insula_bench import spelled as spelling
 from insula_bench.affinity import fit_projections

@@ -9,7 +9,7 @@ from insula.language.heads import answer_affinities
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import MessageQuestion, extract_question, extract_statements
 from insula.memory.relevance import (
-    BEARS,
+    ANSWERS,
     NEVER,
     Relevance,
     StoredStatement,
@@ -107,7 +107,7 @@ def test_what_newer_words_ended_is_history_and_its_end_as_near() -> None:
 
 def test_without_vectors_a_line_needs_nearly_all_words_of_the_question() -> None:
     few, most = (answer_odds({"overlap": share}, is_meant=False) for share in (0.2, 0.9))
-    assert few < BEARS / 2 < 0 < most
+    assert few < 2 * ANSWERS < 0 < most
 
 
 def test_the_likelier_the_best_line_the_likelier_memory_holds_it() -> None:

@@ -169,7 +169,12 @@ async def test_one_failing_statement_leaves_nothing_of_a_turn(store: Store) -> N
     assert await store.sessions.count_rows(place) == before
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * 201])
+@pytest.mark.parametrize("name", ["es-p12", "Mathe", "room 4471", "thread_17"])
+async def test_an_id_by_itself_is_a_name_and_no_secret(store: Store, name: str) -> None:
+    assert (await store.resolve_place(name, name)).session == name
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201, "ghp_" + "a1B2" * 9])
 async def test_a_name_that_cannot_be_used_is_refused_in_a_sentence(store: Store, name: str) -> None:
     with pytest.raises(InputError, match="cannot be used"):
         await store.resolve_place(name, "s")

@@ -44,7 +44,7 @@ def encoded(_: str) -> list[float]:
 async def test_the_answer_is_the_record_that_the_terminal_prints(make_service: MakeService, client: Client) -> None:
     service = make_service()
     answer = (await say(client(service), "I live in Lisbon.")).json()
-    record = (await service.chat.reply("ana", "monday", "Where do I live?")).to_record()
+    record = (await service.chat.reply("ana", "monday", "Where do I live?")).record()
     assert answer.keys() == record.keys()
 
 

@@ -74,7 +74,7 @@ async def test_under_an_everyday_exchange_stands_nothing_and_why_says_what_memor
         await chat.reply("u", "before", "I live in Porto.")
         reply = await chat.reply("u", "now", "How long should I boil my egg?")
     assert not under_reply(reply)
-    assert reply.to_record()["verdict"]["text"] == ""
+    assert reply.record()["verdict"]["text"] == ""
     assert why_so("general").text.capitalize() in "".join(map(str, getattr(render_why(reply), "renderables", ())))
 
 

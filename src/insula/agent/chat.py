@@ -71,7 +71,7 @@ class Reply:
     saved: tuple[str, ...] = ()
     """What of the message was learned, in the user's words."""
 
-    def to_record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """The reply as `insula chat --json` prints it."""
         assessment = self.assessment
         return {

@@ -39,7 +39,7 @@ def ask(
     reply = asyncio.run(ask_agent())
     if json:
         sources = [recalled.memory.content for recalled in reply.recalled if recalled.memory.id in reply.shown]
-        lines.print_json({**reply.to_record(), "sources": sources, "saved": list(reply.saved)})
+        lines.print_json({**reply.record(), "sources": sources, "saved": list(reply.saved)})
         return int(reply.error is not None)
     if reply.error is None:
         print(reply.response)

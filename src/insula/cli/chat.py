@@ -368,7 +368,7 @@ def _run_exchange(talk: ChatSession, line: str, interactive: bool) -> None:
     talk.replies.append(reply)
     talk.failed |= reply.error is not None
     if talk.json:
-        print(jsonlib.dumps(reply.to_record(), ensure_ascii=False), flush=True)
+        print(jsonlib.dumps(reply.record(), ensure_ascii=False), flush=True)
         return
     if not interactive:
         talk.console.print(Text(f"› {clean_text(line)}", style="bold"))

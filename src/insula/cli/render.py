@@ -57,7 +57,7 @@ def render_why(
 ) -> RenderableType:
     """What an answer rests on, in the words of the page: how sure it was, what it remembered, how good it is."""
     memories = {recalled.memory.id: recalled.memory for recalled in reply.recalled}
-    turn = show_turn(TurnFacts.model_validate(reply.to_record()), memories, {}, Controls())
+    turn = show_turn(TurnFacts.model_validate(reply.record()), memories, {}, Controls())
     lines: list[str] = [f"{turn.came_to[:1].upper()}{turn.came_to[1:]}."] if turn.came_to else []
     if turn.sure:
         lines.append(f"How sure (from memory, before the answer): {turn.sure.word}, {format_percent(turn.sure.score)}")

@@ -10,6 +10,7 @@ other embedding a head can tell nothing.
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -37,6 +38,7 @@ SCALE = 8.0
 """What its vectors, of unit length, are multiplied by, so that the same steps fit all heads."""
 LOWEST = -30.0
 """Log-odds of what cannot be told."""
+_LEAST = 1e-4
 
 
 class HeadCard(TypedDict):
@@ -139,6 +141,24 @@ def personal_chance(text: str, encoded: Encoded | None) -> float | None:
     return _compute_chance("personal", text, np.concatenate([SCALE * encoded.vector, encoded.peaks]))
 
 
+def weigh_message(piece: float, whole: float) -> float:
+    """The chance that only the user can have told what a message asks.
+
+    Args:
+        piece: that of its likeliest sentence or clause.
+        whole: that of the message read as one text.
+    """
+    weights = load_cards()["personal"]["message"]
+    odds = weights["piece"] * log_odds(piece) + weights["whole"] * log_odds(whole) + weights["intercept"]
+    return 1 / (1 + math.exp(-odds))
+
+
+def log_odds(chance: float) -> float:
+    """The log-odds of a chance, as far as a head can tell."""
+    likely = min(max(chance, _LEAST), 1 - _LEAST)
+    return math.log(likely / (1 - likely))
+
+
 def _compute_chance(head: HeadName, text: str, read: Vector) -> float:
     weights = _load_heads()[head]
     felt = np.maximum(read @ weights.hidden[:-1] + weights.hidden[-1], 0.0)
@@ -163,8 +183,9 @@ def answer_affinities(questions: Weights, lines: Weights) -> Weights:
     if questions.shape[1] != DIMENSIONS or lines.shape[1] != DIMENSIONS:
         return np.zeros((len(questions), len(lines)), np.float32)
     asked, told = _load_projections("answer")
-    sought: Weights = np.asarray((questions @ asked) @ told.T, np.float32)
-    return row_products(sought, lines)
+    sought = questions @ asked[:-1] + asked[-1]
+    meant: Weights = np.asarray(sought @ told[:-1].T, np.float32)
+    return row_products(meant, lines) + np.asarray(sought @ told[-1], np.float32)[:, None]
 
 
 def limit_odds(requests: Weights, facts: Weights) -> Weights:
@@ -235,7 +256,7 @@ def read_detectors() -> Weights:
 
 @cache
 def _load_projections(name: Literal["answer", "limits"]) -> tuple[Weights, Weights]:
-    """What makes the vectors of what is asked and of what was told comparable; of `limits` the last row is the bias."""
+    """What makes the vectors of what is asked and of what was told comparable; the last row is the bias."""
     with (files("insula.language") / "heads.npz").open("rb") as file:
         raw = np.load(file, allow_pickle=False)
         return _read_array(raw, f"{name}_asked"), _read_array(raw, f"{name}_told")

@@ -1,10 +1,10 @@
 """How likely each remembered line answers what is asked, and which of them the user's own newer words ended (K3b, K4).
 
-One score weighs what is known of a line: how near its nearest statement is in meaning to what the message asks, and it
-or the whole line to the message or a sentence of it, how often people ask so for what is told so (a head,
-`insula.language.heads`), whether it is about those asked about and meant as a fact, whether it holds the kind of value
-asked for, and how many of the message's words it holds. `make heads` fits it on lives that people who knew nothing of
-it wrote, and on small talks that set traps; docs/explanation/heads.md says how well it does.
+One score weighs what is known of a line: how near it, or a statement of it, is in meaning to the message or a sentence
+of it, how often people ask so for what is told so (a head, `insula.language.heads`), and how many of the message's
+words it holds. `make heads` fits it on lives that people who knew nothing of it wrote, and on small talks that set
+traps; docs/explanation/heads.md says how well it does. Of whom its likeliest statement is, how that is meant, and
+whether it lacks the kind of value asked for, stands beside the score: it bounds what the line may be taken for.
 """
 
 import math
@@ -16,10 +16,11 @@ import numpy as np
 
 from insula.language.heads import Vector, answer_affinities, limit_odds, load_cards, row_products
 from insula.language.modality import UPDATES, Modality
-from insula.language.owner import USER
+from insula.language.owner import ASSISTANT, USER, find_owners
 from insula.language.statements import MessageQuestion, Statement
 from insula.memory.retrieval.matching import add_aliases, find_aliases, holds_answer, is_about
 from insula.memory.retrieval.supersession import find_superseded
+from insula.text.grammar import UNSPACED
 from insula.types import Bearing
 
 ANSWERS, BEARS = -1.0, -4.5
@@ -34,9 +35,10 @@ NEAREST = 24
 """Statements that are weighed for each question: those that are nearest by their vectors, or by their words."""
 PLANNED: frozenset[Modality] = frozenset({"wish", "plan"})
 UNREAL: frozenset[Modality] = frozenset({"hypothetical", "fiction", "joke"})
-STATED = ("meaning", "affinity", "about", "theirs", "planned", "unreal", "holds", "lacks")
-"""What is weighed of a statement."""
-NAMES = (*STATED, "near", "near_affinity", "cosine", "overlap", "unread", "intercept")
+STATED = ("about", "theirs", "planned", "unreal", "lacks")
+"""What is said of the likeliest statement: it is about those asked about, about one of the user's people where they
+ask about themselves or another, planned, unreal, or lacks the kind of value asked for."""
+NAMES = ("near", "near_affinity", "overlap", "intercept")
 """All that is weighed, in this order; without vectors, the words in common alone."""
 
 
@@ -58,7 +60,7 @@ class Relevance(NamedTuple):
     odds: float
     """The log-odds that it answers."""
     parts: Mapping[str, float]
-    """What was weighed."""
+    """What is known of it."""
     until: float | None = None
     """When the user said that it is over."""
     ended_by: int = 0
@@ -111,7 +113,7 @@ def judge_relevance(
     relevance: dict[int, Relevance] = {}
     for memory, parts in lines.items():
         answer = best.get(memory)
-        weighed = {**parts, **(answer.parts if answer else {"unread": 1.0})}
+        weighed = {**parts, **(answer.parts if answer else {})}
         is_another = bool(weighed.get("theirs") or weighed.get("unreal"))
         ended_by = ends.get(memory, 0)
         until = said_at[ended_by] if ended_by else None
@@ -175,17 +177,13 @@ class LikeliestAnswer(NamedTuple):
 
 def best_statements(asked: Sequence[MessageQuestion], told: Sequence[StoredStatement]) -> dict[int, LikeliestAnswer]:
     """By its memory, the statement that likeliest answers any of what is asked."""
-    weights = _load_weights("meant")
     named = find_aliases(stored.statement.subjects for stored in told)
     best: dict[int, LikeliestAnswer] = {}
     for question in asked:
         about = question._replace(subjects=add_aliases(question.subjects, named), vector=None)
-        for stored, cosine, affinity in _rank_nearest(question, told):
-            parts: dict[str, float] = dict(
-                zip(STATED, (cosine, affinity, *_weigh_statement(about, stored.statement)), strict=True)
-            )
-            worth = sum(weights[name] * value for name, value in parts.items())
-            worth += NEVER * (parts["theirs"] or parts["unreal"])
+        for stored, nearness in _rank_nearest(question, told):
+            parts: dict[str, float] = dict(zip(STATED, describe_statement(about, stored.statement), strict=True))
+            worth = nearness + NEVER * (parts["theirs"] or parts["unreal"])
             if stored.memory not in best or worth > best[stored.memory].worth:
                 best[stored.memory] = LikeliestAnswer(worth, parts, about, stored.statement)
     return best
@@ -193,12 +191,12 @@ def best_statements(asked: Sequence[MessageQuestion], told: Sequence[StoredState
 
 def _rank_nearest(
     question: MessageQuestion, told: Sequence[StoredStatement]
-) -> Iterator[tuple[StoredStatement, float, float]]:
-    """The statements nearest to a question, each with its cosine and its affinity."""
+) -> Iterator[tuple[StoredStatement, float]]:
+    """The statements nearest to a question, each with how near it is."""
     asked = question.vector
     if asked is None:
         shared = sorted(told, key=lambda stored: -len(question.terms & stored.statement.terms))
-        yield from ((stored, 0.0, 0.0) for stored in shared[:NEAREST])
+        yield from ((stored, 0.0) for stored in shared[:NEAREST])
         return
     read = [
         (stored, vector)
@@ -208,22 +206,20 @@ def _rank_nearest(
     if not read:
         return
     rows = np.array([vector for _, vector in read])
-    cosines, affinity = rows @ asked, answer_affinities(asked[None, :], rows)[0]
-    for at in map(int, np.argsort(-(cosines + affinity), kind="stable")[:NEAREST]):
-        yield read[at][0], float(cosines[at]), float(affinity[at])
+    nearness = rows @ asked + answer_affinities(asked[None, :], rows)[0]
+    for at in map(int, np.argsort(-nearness, kind="stable")[:NEAREST]):
+        yield read[at][0], float(nearness[at])
 
 
-def _weigh_statement(question: MessageQuestion, statement: Statement) -> tuple[float, ...]:
-    """What is weighed of a statement beside its nearness, in the order of `STATED`."""
+def describe_statement(question: MessageQuestion, statement: Statement) -> tuple[float, ...]:
+    """What is said of a statement beside a question, in the order of `STATED`."""
     about = is_about(question, statement.subjects)
-    held = holds_answer(question, statement)
     return (
         float(about),
         float(not about and _is_theirs(question, statement)),
         float(statement.modality in PLANNED and not _is_meant(question, statement)),
         float(statement.modality in UNREAL and not _is_meant(question, statement)),
-        float(held is True),
-        float(held is False),
+        float(holds_answer(question, statement) is False),
     )
 
 
@@ -231,6 +227,8 @@ def _is_theirs(question: MessageQuestion, statement: Statement) -> bool:
     """Whether a statement is about one of the user's people, and they ask about themselves or another ("my sister")."""
     named = any("/" not in subject and subject != USER for subject in question.subjects)
     is_known = any("/" in subject for subject in question.subjects) or not named
+    if question.language in UNSPACED and not find_owners(question.text, question.language, USER, ASSISTANT).mentions:
+        return False  # names are not read there: "湊は何のアレルギー？" need not be about the user
     return bool(question.subjects) and is_known and any("/" in subject for subject in statement.subjects)
 
 

@@ -71,6 +71,11 @@ def take_secrets(text: str) -> "tuple[str, dict[str, str]]":
     return text, taken
 
 
+def holds_token(text: str) -> bool:
+    """Whether a name or an id is a provider's token or a key: all that a word by itself can be told to be."""
+    return next(_found_tokens(text), None) is not None
+
+
 def may_answer(text: str) -> bool:
     """Whether a message is as short as an answer that is a secret and little else."""
     return len(text) <= _ANSWER and len(text.split()) <= _ANSWER_WORDS

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BITS = 18
 SCALE = 16
 """Weights are kept as whole numbers of sixteenths, each in a byte."""
-POINT, POINT_LONG = -0.25, 5.0
+POINT, POINT_LONG = 0.25, 5.0
 """Log-odds from which a word is taken for a secret, in what is as short as a message, and in code and logs."""
 PHRASE_POINT = 3.0
 """The same for several words: an answer of two is seldom a secret."""

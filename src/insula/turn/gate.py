@@ -7,18 +7,16 @@ shown, and never is it said that nothing was told. `make heads` fits them; their
 docs/explanation/heads.md.
 """
 
-import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from insula.language.heads import load_cards, operating_point
+from insula.language.heads import load_cards, log_odds, operating_point, weigh_message
 from insula.memory.relevance import BEARS
 from insula.text.analysis import LANGUAGES, Analysis
 from insula.text.questions import AskKind, find_asks
 
 PIECES = 2
 """Sentences of a message that memory is asked for, beside the whole of it."""
-_LEAST = 1e-4
 _MADE: frozenset[AskKind] = frozenset({"how_to", "code", "request"})
 """Asks for what is to be made or done, which no memory answers."""
 
@@ -76,18 +74,6 @@ def decide_gate(
     return MemoryGate(personal, frozenset(talkers), asking, message.language)
 
 
-def weigh_message(piece: float, whole: float) -> float:
-    """The chance that only the user can have told what a message asks.
-
-    Args:
-        piece: that of its likeliest sentence or clause.
-        whole: that of the message read as one text.
-    """
-    weights = load_cards()["personal"]["message"]
-    odds = weights["piece"] * log_odds(piece) + weights["whole"] * log_odds(whole) + weights["intercept"]
-    return 1 / (1 + math.exp(-odds))
-
-
 def most_personal(pieces: Sequence[str], chances: Sequence[float | None]) -> list[str]:
     """The few sentences that most likely ask what only the user can have told.
 
@@ -102,12 +88,6 @@ def most_personal(pieces: Sequence[str], chances: Sequence[float | None]) -> lis
 def features(personal: float, best: float, overlap: float) -> tuple[float, ...]:
     """What is weighed, in the order of `NAMES`."""
     return log_odds(personal), best, overlap, 1.0
-
-
-def log_odds(chance: float) -> float:
-    """The log-odds of a chance, as far as a head can tell."""
-    likely = min(max(chance, _LEAST), 1 - _LEAST)
-    return math.log(likely / (1 - likely))
 
 
 NAMES = ("personal", "best", "overlap", "intercept")

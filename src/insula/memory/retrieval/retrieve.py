@@ -95,7 +95,7 @@ def rank_memories(
     )
     for item in items:
         bearing = relevance.get(item.id)
-        if bearing is not None and (item.id in scored or "meaning" in bearing.parts or bearing.ended):
+        if bearing is not None and (item.id in scored or "about" in bearing.parts or bearing.ended):
             scored[item.id] = ScoredItem(item, bearing.chance, bearing.parts)
     by_id, items_by_id = {row.id: row for row in retrieved.rows}, {item.id: item for item in items}
     recalled = tuple(

@@ -13,7 +13,7 @@ from insula.memory.storage import statements
 from insula.memory.storage.database import Database
 from insula.memory.storage.repositories import GuidanceRepository, MemoryRepository, NightRepository, SessionRepository
 from insula.memory.storage.rows import Place, TurnLine
-from insula.redaction import redact
+from insula.redaction import holds_token, redact
 from insula.text.analysis import clean_text
 
 __all__ = ["Place", "Recollection", "Store", "TurnLine"]
@@ -73,7 +73,7 @@ def check_names(user: str, session: str) -> None:
     """
     check_types(user=user, session=session)
     for label, name in (("user", user), ("session", session)):
-        plain = clean_text(redact(name)).replace("\n", " ")
-        if not name.strip() or len(name) > NAME_CHARS or plain != name:
-            shown = plain[:40]
+        plain = clean_text(name).replace("\n", " ")
+        if not name.strip() or len(name) > NAME_CHARS or plain != name or holds_token(name):
+            shown = redact(plain)[:40]
             raise InputError(f"The {label} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")

@@ -326,7 +326,7 @@ def _read_outcome(task: asyncio.Task[Reply], kept: bool, service: Service) -> Re
 
 def _reply_record(reply: Reply, service: Service) -> dict[str, Any]:
     """The reply as its user may read it."""
-    return {**reply.to_record(), "troubles": [service.hide_machine(trouble) for trouble in reply.troubles]}
+    return {**reply.record(), "troubles": [service.hide_machine(trouble) for trouble in reply.troubles]}
 
 
 def _unexpected_problem(error: BaseException, service: Service) -> Problem:
