@@ -101,7 +101,6 @@ PLACES = [
     ("db.example:5432:orders:app:", "kettle-Blue-6", "", "password"),
     ("CREATE USER 'etl'@'%' IDENTIFIED BY '", "nightshift!77", "';", "password"),
     ("ALTER ROLE etl WITH PASSWORD '", "nightshift!77", "';", "password"),
-    ("your code is ", "41 77 02", ", valid for ten minutes", "password"),
     ("pay with ", CARD, ", thanks", "card"),
 ]
 
@@ -354,3 +353,30 @@ def test_words_of_a_wallet_are_a_seed_without_a_name_and_others_are_not() -> Non
     assert redact(f"I wrote: {words}.") == "I wrote: [REDACTED:seed]."
     shopping = "apple banana cherry grape lemon mango orange papaya peach pear plum kiwi"
     assert redact(shopping) == shopping
+
+
+PASSWORDS = ("xK9#vQ2!pL7z", "Blumenwiese22", "hunter2", "kV7$mm2x", "maria1987")
+SAID_PLAINLY = (
+    "My password is {}.",
+    "Mein Passwort lautet {}.",
+    "Mi contraseña es {}",
+    "Mon mot de passe est {}",
+    "Minha senha é {}",
+    "La mia password è {}",
+    "我的密码是{}",
+    "私のパスワードは{}です",
+)
+
+
+@pytest.mark.parametrize("said", SAID_PLAINLY)
+@pytest.mark.parametrize("password", PASSWORDS)
+def test_a_password_that_is_called_one_is_taken_out_in_eight_languages(said: str, password: str) -> None:
+    assert password not in redact(said.format(password))
+
+
+@pytest.mark.parametrize(
+    "text", ["My locker is 217.", "es-p12", "I play chess.", "My favourite colour is RAL 6019.", "my plate is QWX4E21"]
+)
+def test_what_only_has_a_number_or_is_short_stays_as_it_is(text: str) -> None:
+    assert redact(text) == text
+    assert " " not in text or take_answer(text, [(False, "I am a model, and this is my only answer.")]) == (text, {})

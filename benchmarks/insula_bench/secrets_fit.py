@@ -21,7 +21,7 @@ from insula.redaction import head
 from insula_bench.other_hands import is_held_out
 from insula_bench.secret_lines import NONE, SECRETS, Case, fill, read_lines
 
-TIMES = 32
+TIMES = 24
 """How often a template is filled in."""
 HEAVY = 1.5
 """What a false alarm weighs against a miss."""
@@ -30,25 +30,11 @@ COMPOSED = 3
 OWNED, CAMEL = 0.5, 0.3
 KINDS = (
     ("«{pw}»",),
-    ("«{pin}»", "«{pin}»", "«{c6}»", "«{let}»"),
+    ("«{pin}»", "«{c6}»"),
     ("«{tok}»",),
     ("{id}", "{ref}", "{n4}", "{n5}", "{n6}", "{n3}", "{word}{n2}"),
 )
 """What stands for a value behind the nouns of each column."""
-PLACEHOLDERS = (
-    "your_X",
-    "my_X",
-    "tu_X",
-    "votre_X",
-    "dein_X",
-    "la_tua_X",
-    "sua_X",
-    "X_hier",
-    "{word}_X",
-    "X_HERE",
-    "$X",
-)
-"""What stands for a value in an example: the name of it."""
 QUESTIONS = ("", "", "what is the ", "your ", "qual è ", "¿cuál es ", "quel est ", "wie lautet ", "qual é ")
 BACK = ("Which", "what is it", "¿Cuál es", "Qual è", "Qual é", "lequel", "Welches denn", "no idea", "どれ", "哪个")
 """How an assistant asks for what was named, and asks back."""
@@ -64,15 +50,6 @@ KEYS = (
     ),
 )
 """What the forms of gitleaks assign to: names of secrets, and names of what is none, with what stands for a value."""
-LOCKED = ("«{pin}»", "«{pin}»", "«{c6}»", "«{let}»", "«{comb}»", "«{c3} {c3}»", "«{k2} {k2} {k2}»")
-NUMBERED = ("{n4}", "{n3}", "{n5}", "{n6}", "{n4}", "{fl}", "{L}{n3}", "{n2} {n2}", "{n3} {n3}", "{n3}-{n2}")
-"""What opens a thing, and what numbers one."""
-OF_THINGS = 6
-"""How many things each sentence is said of."""
-KEPT = 0.85
-"""The share of a word's features that are left while it is learned: none is relied on (dropout: Wager et al. 2013)."""
-FARTHER, FIRST = 0.2, crc32(b"b") & ((1 << head.BITS) - 1)
-"""How often a word is learned without what is farther off, whose features are then the first: what is near tells."""
 EPOCHS, AVERAGED, RATE, BATCH = 8, 4, 0.15, 512
 FOLDS = 5
 HERE = Path(__file__).parent
@@ -109,10 +86,9 @@ def _descend(
         order = chance.permutation(len(index))
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
-            found = np.where(chance.random(index[batch].shape, np.float32) < KEPT, index[batch], size)
-            odds = np.clip(weights[found].sum(1) / KEPT, -30, 30)
+            odds = np.clip(weights[index[batch]].sum(1), -30, 30)
             error = (1 / (1 + np.exp(-odds)) - labels[batch]) * costs[batch]
-            step = np.bincount(found.ravel(), np.repeat(error, index.shape[1]), size + 1)
+            step = np.bincount(index[batch].ravel(), np.repeat(error, index.shape[1]), size + 1)
             step[size] = 0
             squares += step**2
             weights -= RATE * step / np.sqrt(squares)
@@ -136,32 +112,10 @@ def compose(chance: random.Random) -> Iterator[Case]:
                     subject = chance.choice(owners).replace("X", name) if chance.random() < OWNED else name
                     said = form.replace("X", "\0").replace("Y", chance.choice(kind)).replace("\0", subject)
                     yield fill(said, chance)
-                if kind is KINDS[0]:
-                    joined = re.sub(r"\W+", "_", name)
-                    yield fill(f"{joined}={chance.choice(PLACEHOLDERS).replace('X', joined)}", chance)
                 value = chance.choice(kind)
                 yield fill(f"assistant: {chance.choice(QUESTIONS)}{name}?\\nuser: {value}", chance)
                 yield fill(f"user: {name}\\nassistant: {chance.choice(BACK)}?\\nuser: {value}", chance)
                 yield fill(f"{name.replace(' ', '_')}{chance.choice(('=', ': ', ' = '))}{value}", chance)
-
-
-def act(chance: random.Random) -> Iterator[Case]:
-    """Sentences in which no noun names a value, but what is done with it: opened, signed in with, set; or looked up."""
-    for line in read_lines("acts"):
-        _, locks, opened, numbered, spoken, logins, changed = (
-            [part.strip() for part in field.split(";")] for field in line.split("|")
-        )
-        for things, forms, kinds in ((locks, opened, LOCKED), (numbered, spoken, NUMBERED)):
-            for form in forms:
-                for thing in chance.sample(things, min(OF_THINGS, len(things))):
-                    said = form.replace("P", "\0").replace("Y", chance.choice(kinds)).replace("\0", thing)
-                    yield fill(said, chance)
-        for form in logins:
-            for name in ("{user}", "{mail}"):
-                yield fill(form.replace("U", name).replace("Y", "«{pw}»"), chance)
-        for form in changed:
-            for value in ("«{pw}»", "«{pw}»", "«{word}{word}»"):
-                yield fill(form.replace("Y", value), chance)
 
 
 def assign(chance: random.Random) -> Iterator[Case]:
@@ -185,22 +139,19 @@ def _rows(fold: int | None) -> Iterator[Row]:
     for names, cost in ((SECRETS, 1.0), (NONE, HEAVY)):
         for line in templates(names, fold):
             for _ in range(TIMES):
-                yield from _read(_vary(fill(line, chance), chance, ordinary), cost, chance)
+                yield from _read(_vary(fill(line, chance), chance, ordinary), cost)
     for _ in range(COMPOSED):
         for case in compose(chance):
-            yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY, chance)
-    for _ in range(COMPOSED):
-        for case in act(chance):
-            yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY, chance)
+            yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
     for _ in range(COMPOSED):
         for case in assign(chance):
-            yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY, chance)
+            yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
     pieces = list(_code())
     for text in (*ordinary, *chance.sample(pieces, min(MOST_CODE, len(pieces)))):
-        yield from _read(Case(text[:600], (), text), 1.0, chance)
+        yield from _read(Case(text[:600], (), text), 1.0)
 
 
-def _read(case: Case, cost: float, chance: random.Random) -> Iterator[Row]:
+def _read(case: Case, cost: float) -> Iterator[Row]:
     text, lower = case.text, case.text.lower()
     if len(text) != len(lower):
         return
@@ -208,9 +159,8 @@ def _read(case: Case, cost: float, chance: random.Random) -> Iterator[Row]:
     for secret in case.secrets:
         start = text.find(secret, spans[-1][1] if spans else 0)
         spans += [(start, start + len(secret))] if start >= 0 else []
-    pieces = dict.fromkeys(range(len(text)), FIRST) if chance.random() < FARTHER else dict[int, int]()
+    pieces: dict[int, int] = {}
     names, message = head.find_names(lower), head.read_message(lower) if len(text) <= head.SHORT else ()
-    message = () if chance.random() < FARTHER else message
     for start, end in head.candidates(text, [(0, len(text))]):
         held = [(first, last) for first, last in spans if start < last and end > first]
         is_whole = any(

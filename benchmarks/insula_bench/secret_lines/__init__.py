@@ -8,7 +8,6 @@ of an alphabet. The files whose names begin with `none` hold no secret.
 import random
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
@@ -86,8 +85,6 @@ def _random(kind: str, length: int, chance: random.Random) -> str:
 # --- what people and machines make up -------------------------------------------------------------------------------
 
 WORDS, NAMES, SERVICES = (tuple(line.split()) for line in read_lines("words"))
-ORDINARY_SHARE = 0.6
-"""How often a word is one of the ordinary messages: of the few above, a head learns the letters."""
 HEX = ALPHABETS["h"]
 _CODE = "abcdefghjkmnp23456789"
 
@@ -114,25 +111,8 @@ def _number(least: int, most: int) -> Callable[[Chance], str]:
     return lambda chance: str(chance.randint(least, most))
 
 
-@cache
-def ordinary_words() -> tuple[str, ...]:
-    """The words of what people write on ordinary days, in eight languages."""
-    text = "\n".join(path.read_text("utf-8") for path in sorted(FOLDER.parent.glob("ordinary/*.jsonl")))
-    return tuple(
-        sorted(
-            {word.lower() for word in re.findall(r"(?<![^\W\d_])[a-zß-ɏа-я]{4,10}(?![^\W\d_])", text, re.IGNORECASE)}
-        )
-    )
-
-
 def _word(chance: Chance) -> str:
-    return chance.choice(ordinary_words() if chance.random() < ORDINARY_SHARE else WORDS)
-
-
-def _lettered(chance: Chance) -> str:
-    """Digits with a letter or a sign, as doors have them."""
-    number, letter = _draw(chance, digits, chance.choice([2, 3, 4, 4])), chance.choice("ABCDEFKLXY")
-    return chance.choice([letter + number, number[:2] + letter + number, number + letter, number + chance.choice("#*")])
+    return chance.choice(WORDS)
 
 
 def _joined(part: Callable[[Chance], str], count: Sequence[int], by: str) -> Callable[[Chance], str]:
@@ -158,14 +138,9 @@ def _password(chance: Chance) -> str:
         (5, lambda: first.capitalize() + chance.choice(["-", "_", ".", ""]) + second.capitalize()),
         (5, lambda: first + second + number),
         (5, lambda: sign + first.capitalize() + sign + number),
-        (5, lambda: "-".join(_word(chance) for _ in range(chance.choice([2, 3, 4, 5])))),
+        (5, lambda: "-".join(chance.sample(WORDS, chance.choice([3, 4, 5])))),
         (4, lambda: first.capitalize() + second.capitalize() + _word(chance).capitalize()),
         (5, lambda: first),
-        (6, lambda: first + second),
-        (3, lambda: first.capitalize() + "@" + number),
-        (2, lambda: first + _word(chance) + second),
-        (4, lambda: first.capitalize() + second + number),
-        (4, lambda: first + sign + second.capitalize() + number[:2]),
         (14, lambda: _draw(chance, ALPHABETS["a"] + "!@#$%^&*-_=+.?~", chance.randint(8, 20))),
         (7, lambda: _draw(chance, ALPHABETS["a"], chance.randint(7, 16))),
         (3, lambda: _draw(chance, ALPHABETS["l"], chance.randint(6, 12))),
@@ -194,7 +169,7 @@ def _token(chance: Chance) -> str:
 
 def _phrase(chance: Chance) -> str:
     """Words that somebody strings together to get in by, in a language or in none."""
-    first, second, third = (_word(chance) for _ in range(3))
+    first, second, third = chance.sample(WORDS, 3)
     number = str(chance.randint(2, 99))
     forms = (
         f"my {first} sold {number} {second} {third}s",
@@ -210,9 +185,7 @@ def _phrase(chance: Chance) -> str:
         f"{first} {second}",
         f"{chance.choice(NAMES).capitalize()} and the {first} {second}",
     )
-    return (
-        chance.choice(forms) if chance.random() < 0.6 else " ".join(_word(chance) for _ in range(chance.randint(3, 6)))
-    )
+    return chance.choice(forms) if chance.random() < 0.6 else " ".join(chance.sample(WORDS, chance.randint(3, 6)))
 
 
 def _uuid(chance: Chance) -> str:
@@ -223,11 +196,6 @@ def _user(chance: Chance) -> str:
     name = chance.choice(NAMES)
     roles = ["admin", "root", "deploy", "app", "ci", "postgres"]
     return chance.choice([name, name + str(chance.randint(1, 99)), chance.choice(roles), f"{name}.{_word(chance)}"])
-
-
-def _mail(chance: Chance) -> str:
-    host = chance.choice(["example.com", "gmail.com", "web.de", "mail.org", "outlook.com"])
-    return _user(chance) + chance.choice(["", ".", "_"]) + chance.choice(["", _word(chance)]) + "@" + host
 
 
 def _date(chance: Chance) -> str:
@@ -254,8 +222,6 @@ GENERATORS: dict[str, Callable[[Chance], str]] = {
     "phr": _phrase,
     "seed": lambda chance: " ".join(chance.choices([word for word in WORDS if word.isascii()], k=12)),
     "bk": _one(_digits(8), *(_joined(lambda chance, n=n: _draw(chance, _CODE, n), [2], "-") for n in (4, 5))),
-    "let": _lettered,
-    "k2": _number(1, 99),
     "comb": _joined(_number(1, 59), [3], "-"),
     "lic": _joined(lambda chance: _draw(chance, ALPHABETS["u"], 5), [4, 5], "-"),
     "b32": lambda chance: _draw(chance, ALPHABETS["U"], chance.choice([16, 32])),
@@ -263,9 +229,6 @@ GENERATORS: dict[str, Callable[[Chance], str]] = {
     "blk": _joined(_digits(6), [8], "-"),
     # what stands around them, and what only looks like one
     "word": _word,
-    "WORD": lambda chance: _word(chance).upper(),
-    "Word": lambda chance: _word(chance).capitalize(),
-    "mail": _mail,
     "svc": lambda chance: chance.choice([str.capitalize, str.lower, str])(chance.choice(SERVICES)),
     "SVC": lambda chance: chance.choice(SERVICES).upper(),
     "user": _user,

@@ -208,13 +208,7 @@ def _found_in_tables(text: str, lower: str, names: "list[tuple[int, int]]") -> "
 
 
 def _kind_of(value: str) -> str:
-    return (
-        "code"
-        if not value.strip("0123456789 -")
-        else "token"
-        if len(value) >= _LONG_VALUE and is_token(value)
-        else "password"
-    )
+    return "code" if value.isdigit() else "token" if len(value) >= _LONG_VALUE and is_token(value) else "password"
 
 
 def _found_seeds(lower: str) -> "Iterator[tuple[int, int]]":

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BITS = 18
 SCALE = 16
 """Weights are kept as whole numbers of sixteenths, each in a byte."""
-POINT, POINT_LONG = 0.25, 5.0
+POINT, POINT_LONG = 0.25, 3.5
 """Log-odds from which a word is taken for a secret, in what is as short as a message, and in code and logs."""
 PHRASE_POINT = 3.0
 """The same for several words: an answer of two is seldom a secret."""
@@ -37,7 +37,7 @@ NAMES = (
     "passw passp passc pass: pass= _pass pwd pw psk token secret api key auth cred login"
     " pin puk otp 2fa mfa tan code user -p bearer cookie sess seed wifi wlan vpn kennw"
     " schlüssel zugang tresor alarm contrase clave senha chave chiave clé mdp mot+de+passe"
-    " parola jeton codice código 密 口令 码 钥 令牌 パス 暗証 合言葉 コード キー トークン 合言葉"
+    " parola jeton codice código 密 口令 码 钥 令牌 パス 暗証 コード キー トークン 合言葉"
     " 비밀 비번 인증 암호 키 парол пин код ключ токен hasło kod klucz wachtw toegang"
     " sleutel lösen adgang passord nøgle salasan koodi şifre anahtar كلمة السر المرور رمز"
     " كود עבור מפתח סיסמ קוד पासवर्ड कोड รหัส mật+khẩu mã sandi kunci heslo kód jelsz κωδικ"
@@ -57,18 +57,8 @@ _PHRASE = (
     r"""[.!]?["'”“»」]?(?=[ \t]*(?:\n|$))"""
 )
 """Several words between a sign and the end of their line: what a passphrase is written as, among other things."""
-_QUOTED = (
-    r"""(?<![^\s"'“„«「‘(（:：=是はが])["'“„«「‘][ ]?(?=[^\s"'“„«「‘])"""
-    r"""([^\n"'“”„«»「」‘]{3,80}(?:['’][^\n"'“”„«»「」‘]{1,40})?)(?<! )[ ]?(?:["'“”»’](?!\w)|」)"""
-)
-"""Several words in quotes, which are read near a name alone."""
-_NUMBERS = (
-    r"(?<![A-Za-z0-9_.,:/+-])\d{1,4}(?:[ ,;、，-]{0,2}[^\W\d_]{0,9}[ -]?(?<!\d)\d{1,4}){1,4}(?![A-Za-z0-9_:/]|[.,]\d)"
-)
-"""Numbers with a blank or a word between them, as codes and combinations are said."""
-_CODE = r"\W?(?!(?:19[3-9]|20[0-3])\d\b)\d{4,8}\W*|[0-9a-f]{32,}|[0-9A-F]{4,6}\W?"
+_CODE = r"\W?(?!(?:19|20)\d\d\b)\d{4,8}\W*|[0-9a-f]{32,}"
 """A number that is no year, or what has the length of a key: in a message, they are read wherever they stand."""
-_YEAR = r"(?:19[3-9]|20[0-3])\d"
 _ODD = r"\d|[a-z][A-Z]|[^\W\d_][!@#$%^&*+=?~_][^\W\d_]"
 _HEX = "0123456789abcdefABCDEF-"
 """What is a commit or an id as often as a secret: read near a name alone."""
@@ -99,7 +89,7 @@ def find_likely(text: str, lower: str, names: "list[tuple[int, int]] | None" = N
 
 def _judged(text: str, lower: str, names: "list[tuple[int, int]]") -> "Iterator[Span]":
     point = POINT if len(text) <= SHORT else POINT_LONG
-    if not names and (len(text) > SHORT or not (_pattern(_ODD).search(text) or _pattern(_PHRASE).search(text))):
+    if not names and (len(text) > SHORT or not _pattern(_ODD).search(text)):
         return
     weights = read_weights()
     pieces: dict[int, int] = {}
@@ -110,7 +100,7 @@ def _judged(text: str, lower: str, names: "list[tuple[int, int]]") -> "Iterator[
             continue  # beyond a message, a plain word is one
         found = features(text, lower, (start, end), names, pieces, message)
         odds = (sum(map(weights.__getitem__, found)) - 128 * len(found)) / SCALE
-        if odds > (PHRASE_POINT if _is_phrase(text[start:end]) else point) and not _is_no_value(text, start, end):
+        if odds > (PHRASE_POINT if " " in text[start:end] else point) and not _is_no_value(text, start, end):
             yield start, end, odds
 
 
@@ -168,22 +158,7 @@ def candidates(text: str, near: "list[tuple[int, int]]") -> "Iterator[tuple[int,
                 seen.add((first, last))
                 yield first, last
     if len(text) <= SHORT:
-        yield from _said_in_parts(text, near, seen)
-
-
-def _said_in_parts(
-    text: str, near: "list[tuple[int, int]]", seen: "set[tuple[int, int]]"
-) -> "Iterator[tuple[int, int]]":
-    """What is several words or numbers of a short text, and may be one secret."""
-    yield from (phrase.span(1) for phrase in _pattern(_PHRASE).finditer(text))
-    if near and _pattern("[\"'“„«「‘]").search(text):
-        for quoted in _pattern(_QUOTED).finditer(text):
-            start, end = quoted.span(1)
-            if (start, end) not in seen and any(first < end and start < last for first, last in near):
-                yield start, end
-    for numbers in _pattern(_NUMBERS).finditer(text):
-        if numbers.span() not in seen:
-            yield numbers.span()
+        yield from (phrase.span(1) for phrase in _pattern(_PHRASE).finditer(text))
 
 
 def read_message(lower: str) -> "tuple[str, ...]":
@@ -194,7 +169,7 @@ def read_message(lower: str) -> "tuple[str, ...]":
 def _is_no_value(text: str, start: int, end: int) -> bool:
     """Whether it is a year, a variable, a placeholder, a part of a certificate, or a number in JSON."""
     value = text[start:end]
-    if _pattern(_YEAR).fullmatch(value):
+    if len(value) == _LEAST and value.isdigit() and value[:2] in ("19", "20"):
         return True
     if not value.strip("0123456789.eE+-"):
         return _pattern(_NAME_OF_JSON).search(text[max(0, start - 24) : start]) is not None
@@ -204,10 +179,6 @@ def _is_no_value(text: str, start: int, end: int) -> bool:
         or _pattern(_ASSIGNED).match(value) is not None
         or (block >= 0 and text.find("-----END ", block, start) < 0)
     )
-
-
-def _is_phrase(value: str) -> bool:
-    return " " in value and not value[0].isdigit()
 
 
 def _is_odd(word: str) -> bool:
@@ -263,8 +234,6 @@ def features(
     found += _before(left, form)
     found += _behind(right, form)
     found += _named(lower, span, names, form)
-    if any(lower[at : at + PIECE] in left for at in range(start, end - PIECE + 1)):
-        found += ("echo", f"echo{form}")  # `votre_mot_de_passe`, `get_token`: what repeats a name is none
     found += [f"m{form[:2]}{word}" for word in message]
     numbers = {crc32(feature.encode("utf-8", "replace")) & _MASK for feature in found}
     for at in range(max(0, start - LEFT), start - PIECE + 1):

@@ -6,9 +6,9 @@ from insula.memory.relevance import BEARS
 from insula.turn.instructions import asked_for, may_show
 from insula.types import Recalled
 
-BESIDE = 0.8
+BESIDE = 1.5
 """By how much the log-odds of a line may stay below the best one's, and it still stands beside it: of lives that others
-wrote the line that answers is among them in 82 of 100 questions, with 1.6 lines on average (at 1.5: 86 and 2.2)."""
+wrote the line that answers is among them in 86 of 100 questions, with 2.2 lines on average (at 0.8: 82 and 1.6)."""
 NONE = -9.0
 """What counts as the log-odds of the best line where there is none."""
 
