@@ -25,7 +25,7 @@ WORDS, SIGNS = 3, 5
 MOST = 24
 """Sentences of one message that are weighed."""
 LIKELY = 0.5
-"""Chance from which a sentence is a fact though it seems to ask for one: of four tables by other authors 71 of 283 that
+"""Chance from which a sentence is a fact though it seems to ask for one: of four tables (development) 71 of 283 that
 asked are kept no more, and 6 of 2,155 that tell something are lost."""
 EXCHANGE = 2
 """Lines of the exchange before."""
