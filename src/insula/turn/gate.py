@@ -43,8 +43,8 @@ class MemoryGate(NamedTuple):
             return True
         if self.personal is None:
             return False
-        if self.personal >= operating_point("personal", "sure") and best >= BEARS:
-            return True
+        if best < BEARS:
+            return False
         weights, values = load_cards()["personal"]["lines"], features(self.personal, best, overlap)
         return sum(weights[name] * value for name, value in zip(NAMES, values, strict=True)) >= 0
 
