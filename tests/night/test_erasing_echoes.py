@@ -31,6 +31,11 @@ WORDS = {
     "zh": ("我的中间名是思雨涵。", "好的,你的中间名是思雨涵。"),
     "ja": ("私のミドルネームは桜子です。", "ミドルネームは桜子ですね。"),
     "zh, a name alone": ("我的中间名是雪莲华。", "Noted: 雪莲华. What a lovely name!"),
+    "de, a name alone": (
+        "Mein zweiter Vorname ist Walburga.",
+        "Ein schöner Name, den man heute selten hört, Walburga.",
+    ),
+    "a number": ("My locker is 58 and my floor the third.", "I will remember that for you, 58 is easy."),
     "a name of three letters": ("My sister is called Ada.", "Lovely, say hello to Ada."),
 }
 
@@ -132,3 +137,21 @@ def holders(name: str) -> list[str]:
         )
         if isinstance(held, str) and name in held and held != name
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "unrelated"),
+    [
+        ("My rent is due on the 27th.", "Day 27 of the siege brought rain, and the garrison asked for terms."),
+        ("Gelber Sack kommt bei uns alle zwei Wochen.", "Das Turnier dauerte drei Wochen, und Brasilien gewann es."),
+        ("I go to the Quaker meeting on Friar Street.", "Main street was closed while they laid new pipes there."),
+        ("我的房租一个月三千。", "骨折以后一般需要休息一个月才能恢复运动。"),
+        ("Pago 10 euros de comunidad.", "10. Remueve la salsa y sirve los platos calientes."),
+    ],
+)
+async def test_a_line_that_shares_a_number_or_an_ordinary_word_stays(tmp_path: Path, said: str, unrelated: str) -> None:
+    talk = (("a", said, "I see."), ("b", "Tell me something else.", unrelated))
+    async with await told(tmp_path, talk) as metacognition:
+        await curation.erase_memories(metacognition.store, "ana", None, await number_of(metacognition, said))
+    assert unrelated in disk(tmp_path)
+    assert said not in disk(tmp_path)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from insula.claims import Claimed, say_claim
 from insula.language.forget import Forget
-from insula.memory.privacy.echoes import words_of
+from insula.memory.privacy.echoes import split_words
 from insula.types import Memory, Recalled
 
 MOST = 5
@@ -102,7 +102,7 @@ def find_meant(
     meant = [
         hit.memory
         for hit in own
-        if words_of(hit.memory.content) & set(terms) or (hit.odds is not None and hit.odds >= likely)
+        if split_words(hit.memory.content) & set(terms) or (hit.odds is not None and hit.odds >= likely)
     ]
     return meant[:MOST]
 

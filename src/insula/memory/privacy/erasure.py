@@ -1,6 +1,5 @@
 """Erasure on a person's request: a contentless tombstone stays where a memory was, and nothing derived quotes it on."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, cast
@@ -8,7 +7,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from insula.memory.privacy import archive
-from insula.memory.privacy.echoes import find_echoes
+from insula.memory.privacy.echoes import find_echoes, split_words
 from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts
@@ -28,7 +27,6 @@ from insula.memory.storage.schema import (
     users,
 )
 from insula.memory.storage.statements import read_memory as as_memory
-from insula.text.analysis import analyse_text
 from insula.types import Memory
 
 ERASED = ""
@@ -39,7 +37,6 @@ SOUL, SOULS = "soul", ("soul", "soul:proposal")
 DIGESTS = "digests"
 """Where a revision from which something was erased names the files that still hold it, so that they are known as ours
 and written anew."""
-_TELLING = re.compile(r"[^\W_]{4,}")
 
 
 def erase_memory(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
@@ -179,7 +176,7 @@ def _uncite_lessons(
         rest = [each for each in row.citations if each != message_id]
         if rest and (
             session_id not in within
-            or _split_words(row.advice) & _split_words(said) <= _list_spoken_words(connection, within)
+            or split_words(row.advice) & split_words(said) <= _list_spoken_words(connection, within)
         ):
             connection.execute(sa.update(lessons).where(lessons.c.id == row.id).values(citations=rest))
         elif message_id in row.citations or session_id in within:
@@ -224,11 +221,7 @@ def _list_cited_sessions(connection: sa.Connection, user_id: int, cited: Sequenc
 def _list_spoken_words(connection: sa.Connection, within: Sequence[int]) -> set[str]:
     """All words that the user said in some sessions."""
     query = sa.select(messages.c.content).where(messages.c.session_id.in_(within), messages.c.provenance == "user")
-    return set[str]().union(*(_split_words(text) for text in connection.execute(query).scalars()))
-
-
-def _split_words(text: str) -> set[str]:
-    return {*_TELLING.findall(text.lower()), *analyse_text(text).terms}
+    return set[str]().union(*(split_words(text) for text in connection.execute(query).scalars()))
 
 
 def _scrub_signals(connection: sa.Connection, user_id: int, session_id: int, turn: int) -> None:
