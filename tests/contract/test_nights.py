@@ -426,7 +426,8 @@ async def test_a_guideline_needs_two_sessions_and_stands_in_soul_md_then(soul: P
         await _day(ana, *TALK)
         await ana.sleep(soul=soul, model=ScriptedModel(_writes(principles=[principle | {"sessions": [1, 2]}])))
         assert principle["text"] in soul.read_text()
-        assert principle["text"] in (await ana.ask("Hello.")).instructions
+        assert principle["text"] in (await ana.ask("When does the train to Lyon go?")).instructions
+        assert principle["text"] not in (await ana.ask("Write a haiku.", session="other")).instructions
 
 
 async def test_no_night_reads_what_a_night_wrote() -> None:

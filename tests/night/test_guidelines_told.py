@@ -1,5 +1,7 @@
 """Of SOUL.md a message is told the guidelines that can apply to it, and all that a person wrote there (R5)."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from insula.memory.retrieval.embedding import embed_text, embedded_all
@@ -18,12 +20,14 @@ OWN = "Say please."
 DISEASES = "Sound less certain while more than one fits."
 
 
-async def learn(store: Store, mind: Metacognition) -> None:
+LINES = (("g1", RECIPES, ()), ("g2", INTERVIEWS, ()), ("g3", SHORT, ()), ("g4", DISEASES, ("tomatoes", "leaves")))
+
+
+async def learn(store: Store, mind: Metacognition, lines: Sequence[tuple[str, str, tuple[str, ...]]] = LINES) -> None:
     async with mind.turn("ada", "first", "Hello.") as turn:
         turn.finish("Hello!")
     user = await store.nights.find_user_id("ada")
     assert user is not None
-    lines = (("g1", RECIPES, ()), ("g2", INTERVIEWS, ()), ("g3", SHORT, ()), ("g4", DISEASES, ("tomatoes", "leaves")))
     document = soul.revise_document(
         soul.Document(), add=[("Interaction principles", name, text) for name, text, _ in lines]
     )
@@ -53,6 +57,13 @@ async def test_a_message_is_told_what_applies_to_it_and_a_persons_own_lines(stor
         assert OWN in text
 
 
+async def test_a_guideline_that_is_alone_is_told_where_it_applies_and_nowhere_else(store: Store) -> None:
+    mind = Metacognition(store, holdout=0.0, embed=embed_text)
+    await learn(store, mind, (("g1", RECIPES, ()),))
+    assert RECIPES in await told(mind, "soup", "Do you have a recipe for a soup?")
+    assert RECIPES not in await told(mind, "barbecue", "Who won the Tour de France in 1998?")
+
+
 async def test_what_was_told_stays_while_the_session_goes_on(store: Store) -> None:
     mind = Metacognition(store, holdout=0.0, embed=embed_text)
     await learn(store, mind)
@@ -67,4 +78,4 @@ def test_of_many_that_apply_a_message_is_told_the_nearest() -> None:
     known = read_guidelines(document, (), (), embed_text)
     (message,) = embedded_all(embed_text, ["Give me a recipe with walnuts."])
     assert len(known.choose_applying([message])) == AT_ONCE
-    assert len(known.choose_applying(())) == len(many), "where no meaning is known all are told"
+    assert len(known.choose_applying(())) == AT_ONCE, "where no meaning is known the best supported are told"

@@ -1,6 +1,6 @@
 """SOUL.md as it is shown and told. Its preferences are a view of the ledger, made anew each night, that a person may
 edit like the rest; they are told right before the message, and not a second time among the guidelines. Of the night's
-own guidelines a message is told those that can apply to it; a person's lines are always told.
+own guidelines a message is told the few that can apply to it; a person's lines are always told.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -25,12 +25,12 @@ SECTION: Section = "Interaction principles"
 MOST = 30
 """Wishes that the document shows, the latest."""
 AT_ONCE = 3
-"""Guidelines of the night that a message is told at most, as of lessons; so many are no crowd."""
-APPLIES = 0.2
+"""Guidelines of the night that a message is told at most, as of lessons."""
+APPLIES = 0.28
 """Nearness in meaning of a message to a guideline, or to the topics of the talks that it was learned in, from which it
-may apply. Of 30 good ones by hand (`insula_bench/nights/reflections_*.jsonl`, English) 13 are as near by their own
-words to a message that opens one of their talks, and 25 to any of the user's there; of 150 ordinary messages each is as
-near to two. From 0.15 it were 22, 29 and six (*development*)."""
+may apply. Of 30 good ones by hand (`insula_bench/nights/reflections_*.jsonl`, English) 9 are as near by their own words
+to a message that opens one of their talks, and 22 to any of the user's there; of 166 ordinary messages 8 % are as near
+to any. From 0.2 it were 12, 24 and 39 % (*development*)."""
 SURELY = 0.7
 """Chance from which one is about the manner of answers, such as their length, and so applies to all."""
 
@@ -86,10 +86,13 @@ class Guidelines(NamedTuple):
     """What may be told of SOUL.md, and what its guidelines of the night are about."""
 
     document: Document = Document()
+    order: tuple[str, ...] = ()
+    """The ids of the guidelines of the night: those pinned, then the best supported."""
     about: Mapping[str, tuple[Vector, ...]] = {}
-    """Of those that hold for some messages alone, by id: their meaning, and that of the topics they come from."""
+    """By id: the meaning of a guideline, and that of the topics it comes from."""
+    pinned: frozenset[str] = frozenset()
     everywhere: frozenset[str] = frozenset()
-    """The ids of those that hold for all."""
+    """The ids of those that hold for all messages."""
 
     @property
     def text(self) -> str:
@@ -97,24 +100,23 @@ class Guidelines(NamedTuple):
         return prompt_text(self.document)
 
     def choose_applying(self, message: Collection[Vector], before: Collection[str] = ()) -> tuple[str, ...]:
-        """The ids of the guidelines that can apply to a message: the nearest, those that hold for all, and those told
-        before in its session, which may go on. Where there are no more than a message is told, all.
+        """The ids of the guidelines that can apply to a message: those pinned, the nearest, those that hold for all,
+        and those told before in its session, which may go on.
 
         Args:
-            message: the meaning of the message and of its pieces; without any, all are told.
+            message: the meaning of the message and of its pieces; without any, the best supported are told.
             before: ids of those that were told before.
         """
-        order = [line.id for line in self.document.derived]
-        if not message or len(order) <= AT_ONCE:
-            return tuple(order)
+        if not message:
+            return self.order[:AT_ONCE]
         near = {
             name: max(float(np.dot(vector, other)) for vector in message for other in vectors)
             for name, vectors in self.about.items()
         }
         fitting = sorted((name for name, nearness in near.items() if nearness >= APPLIES), key=lambda name: -near[name])
-        known = [name for name in before if name in order]
-        general = [name for name in order if name in self.everywhere]
-        return tuple(dict.fromkeys([*fitting, *general, *known]))[:AT_ONCE]
+        pinned, general = ([name for name in self.order if name in names] for names in (self.pinned, self.everywhere))
+        known = [name for name in before if name in self.order]
+        return tuple(dict.fromkeys([*pinned, *fitting, *general, *known]))[:AT_ONCE]
 
     def render_applying(self, applying: Collection[str]) -> str:
         """What a model is told, with these guidelines of the night alone."""
@@ -142,9 +144,13 @@ def read_guidelines(
     left = revise_document(
         document, remove=[line.id for line in document.derived if is_view(line.id) or line.id in out]
     )
-    pinned = {name for name, preference in ledger.items() if preference.mode == PINNED}
-    manner = {line.id for line in lines if "." in part_of(known.get(line.text), SURELY)}
+    pinned = frozenset(name for name, preference in ledger.items() if preference.mode == PINNED)
+    manner = frozenset(line.id for line in lines if "." in part_of(known.get(line.text), SURELY))
     about = {
         line.id: tuple(known[text] for text in (line.text, topics.get(line.id, "")) if text in known) for line in lines
     }
-    return Guidelines(left, {name: told for name, told in about.items() if told}, frozenset(pinned | manner))
+    support = {name: len({*preference.citations}) for name, preference in ledger.items()}
+    names = sorted((line.id for line in left.derived), key=lambda name: (name not in pinned, -support.get(name, 0)))
+    return Guidelines(
+        left, tuple(names), {name: about[name] for name in names if about[name]}, pinned & {*names}, manner & {*names}
+    )
