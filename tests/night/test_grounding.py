@@ -4,7 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.night.grounding import ITEM_CHARS, CitedProposal, Ground, find_flaw, find_harm, list_passages
+from insula.memory.retrieval.embedding import embed_text
+from insula.memory.storage.rows import TranscriptLine
+from insula.night.grounding import (
+    ITEM_CHARS,
+    CitedProposal,
+    Ground,
+    explain_unsupported,
+    find_flaw,
+    find_harm,
+    list_passages,
+    list_sayings,
+    read_text,
+    unsaid_numbers,
+)
 
 
 def reason(text: str, *sessions: int) -> str:
@@ -27,6 +40,32 @@ def test_what_says_nothing_is_dropped(empty: str) -> None:
 @given(st.text(max_size=400))
 def test_any_text_can_be_judged(text: str) -> None:
     assert isinstance(find_harm(text), str)
+
+
+def _why_not(note: str, quote: str, *messages: str) -> str:
+    lines = [TranscriptLine(number, number, "user", text, 0.0, None) for number, text in enumerate(messages, 1)]
+    said = {1: list_sayings(lines, embed_text), 2: list_sayings(lines[-1:], embed_text)}
+    return explain_unsupported(read_text(note, embed_text), (quote,), said)
+
+
+PRACTICE = ("let's practise for my interview", "no no, one question, then wait for me to answer", "great, thanks")
+
+
+def test_a_number_that_the_user_did_not_say_is_no_guidance() -> None:
+    assert _why_not("In interview practice ask 10 questions at once.", PRACTICE[1], *PRACTICE) != ""
+    assert _why_not("In interview practice ask ten questions, then wait.", PRACTICE[1], *PRACTICE) == (
+        "names a number that was not said"
+    )
+    assert _why_not("In interview practice ask one question, then wait.", PRACTICE[1], *PRACTICE) == ""
+    assert (
+        unsaid_numbers("Sums above 5000 need two signatures.", ["above 5,000 please get both, so 2 signatures"])
+        == set()
+    )
+    assert unsaid_numbers("Résumer en trois phrases.", ["trop long, 3 phrases suffisent"]) == set()
+
+
+def test_thanks_bear_out_no_preference() -> None:
+    assert _why_not("Answer in tables.", "great, thanks", *PRACTICE) == "quotes words that only thank"
 
 
 # R9: what may act is not kept

@@ -2,7 +2,8 @@
 
 Guidance on how to work rests on feedback: what the user said of how the assistant works or should work. Guidance on
 content rests on a fact that they told, and may only ward off: from "I'm allergic to walnuts" follows "check recipes for
-walnuts", and never a dish. What tools returned and users pasted is evidence of nothing.
+walnuts", and never a dish. Thanks ask for nothing, and a number that the user did not say is nobody's wish. What tools
+returned and users pasted is evidence of nothing.
 """
 
 import re
@@ -27,7 +28,9 @@ from insula.night.corrections import Corrected, find_corrections, is_users, own_
 from insula.redaction import kinds
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text, detect_language
+from insula.text.numerals import number_words
 from insula.text.pasted import own_words
+from insula.text.thanks import says_no_more
 
 QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
 """Nearness in meaning from which an item rests on feedback that it quotes, on feedback elsewhere in the sessions that
@@ -87,6 +90,7 @@ ITEM_CHARS = 300
 """A longer item is an essay; it is dropped and never cut."""
 _LINK = re.compile(r"\w\w+://|\bwww\.\w|\]\(|\bmailto:|\bdata:\w+/", re.IGNORECASE)
 _PART = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+_THOUSANDS = re.compile(r"(?<=\d)[.,'’\u00a0\u202f](?=\d{3}\b)")
 _JOINERS = frozenset("\u200c\u200d")
 """Two format characters that scripts and emoji need; `screen_text` sees where they are misused."""
 
@@ -334,7 +338,29 @@ def explain_unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Se
     every = [saying for each in said.values() for saying in each]
     if quotes and not any(saying.contains_quote(quote) for quote in quotes for saying in every):
         return "quotes what was not said"
+    if text.bids and quotes and all(map(_only_thanks, quotes)):
+        return "quotes words that only thank"
+    if text.bids and unsaid_numbers(text.text, [saying.text for saying in every]) - {len(said)}:
+        return "names a number that was not said"
     return "" if supporting_sessions(text, quotes, said) else "not borne out"
+
+
+def _only_thanks(quote: str) -> bool:
+    """Whether some words thank, greet or agree, and ask for nothing."""
+    return all(says_no_more(sentence.text, "") for sentence in analyse_text(quote).sentences)
+
+
+def unsaid_numbers(text: str, said: Sequence[str]) -> set[int]:
+    """The numbers in a text that stand in nothing that was said."""
+    language = detect_language(text, "en")
+    known = (_read_numbers(each, (language, detect_language(each, language))) for each in said)
+    return _read_numbers(text, (language,)).difference(*known)
+
+
+def _read_numbers(text: str, languages: Iterable[str]) -> set[int]:
+    """The numbers above one in a text, in digits and in the words of some languages."""
+    digits = {int(each) for each in re.findall(r"\d{1,12}", _THOUSANDS.sub("", text))}
+    return {each for each in digits if each > 1}.union(*(number_words(text, language) for language in languages))
 
 
 def supporting_sessions(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> tuple[int, ...]:
