@@ -1,16 +1,21 @@
 """The head behind `insula.language.heads.limit_odds`: whether what somebody told limits the answer to their request.
 
-`limits/` holds, by language, kinds of facts (`!`), kinds of requests (`?`), words to put into them (`$`) and requests
-that nothing limits (`-`); `limits.json` says which facts limit which requests. All pairs of a language are read, with
-what people tell and ask otherwise as negatives. A low-rank product of both vectors beside their cosine, fitted by Adam
-(Kingma and Ba 2014); half of what it reads is left out at random in each step. The point comes from real messages and
-from the first half of the table of questions, asked after the facts of that table were told.
+`shapes/` holds, one file an author and a language, what people tell (`text`), later requests whose good answer must
+keep to it though they do not mention it (`shapes`), and messages for which it does not matter though a machine could
+think so (`near`). `limits/` holds the plainest cases, to be composed: by language, kinds of facts (`!`), kinds of
+requests (`?`), words to put into them (`$`) and requests that nothing limits (`-`); `limits.json` says which facts
+limit which requests. Beside them stand tables of `life/`, and real messages, which nothing limits.
+
+The log-odds of a pair are a low-rank product of both vectors, with their cosine and a constant. A request is drawn to
+what limits it, among all that its author told, or to a choice of nothing, whose log-odds are 0: the loss is the cross
+entropy, fitted by Adam (Kingma and Ba 2014); half of what is read is left out at random in each step. Each table of
+`life/` is left out in turn for the operating point, and so is half of the real messages.
 """
 
 import json as jsonlib
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -25,35 +30,49 @@ from insula_bench import life
 
 Array = npt.NDArray[Any]
 
-RANK, EPOCHS = 48, 250
+RANK, EPOCHS = 48, 100
 REQUESTS, FACTS = 220, 180
 """Of each that one step reads."""
 RATE, LEAST_RATE, DECAY, SECOND, EPSILON = 3e-3, 1e-5, 0.9, 0.99, 1e-8
-SCALE, SHRINK, LEFT_OUT = 4.0, 1e-3, 0.5
+SCALE, SHRINK, LEFT_OUT = 4.0, 0.03, 0.5
+PULL = 10.0
+"""What the loss counts for beside what draws the weights to nothing."""
 BEGIN = {"cosine": 2.0, "intercept": -4.0}
+LEAST = 1e-12
 COMPOSED = 6
 """Sentences that are made of a template with slots."""
 SENTENCE = 0.4
 """The share that begins with a capital."""
-NONE, OTHER, UNSURE = "none", "other", 0.25
-"""Requests that nothing limits, what was told otherwise, and what a pair of such a fact and a request counts for: it
-may limit it, nobody labelled it."""
+NONE, OTHER = "none", "other"
+"""Requests that nothing limits, and what was told otherwise."""
 EVERY = 3
 """Of what people told otherwise each so many-th line is read."""
-SAME = 0.5
-"""How often facts are read in the language of the requests; else in any."""
-SHOWN: Mapping[str, float] = {"real": 0.002, "world": 0.02}
+TABLES = ("later", "third", "questions")
+"""Tables of `life/`; of the last the first half alone."""
+SHOWN: Mapping[str, float] = {"real": 0.005, "world": 0.02}
 """The share of real messages, and of questions of the world, that may be shown a limit by mistake."""
 _SLOT = re.compile(r"{(\w+)}")
 
 
 class Read(NamedTuple):
-    """What one language holds: vectors, each with its kind."""
+    """What one author wrote in one language, or was composed in it, or one person of `life/` asked: vectors."""
 
     requests: Array
-    asked: Array
     facts: Array
-    told: Array
+    limits: npt.NDArray[np.bool_]
+    """A row for each request, a column for each fact."""
+
+
+class Asked(NamedTuple):
+    """A message after the facts of a table were told."""
+
+    kind: str
+    """`real`, `world` or `shaped`."""
+    pieces: Array
+    """The vectors of the whole and of its sentences."""
+    facts: Array
+    needed: npt.NDArray[np.bool_]
+    """Which of the facts limit its answer."""
 
 
 class Fitted(NamedTuple):
@@ -79,25 +98,31 @@ def fit_limits(real: Mapping[str, Sequence[str]]) -> tuple[dict[str, Array], dic
     Args:
         real: real messages of each language that need nothing.
     """
-    data = {language: _read(language) for language in life.languages()}
-    head = _fit(list(data.values()))
-    cases = [one for language in data for one in _cases(language, real[language])]
-    odds: dict[str, list[float]] = {"real": [], "world": [], "shaped": []}
-    for kind, requests, facts, needed in cases:
-        likely = [float(head.odds(requests, fact).max()) for fact in facts]
-        odds[kind].append(likely[needed] if needed is not None else max(likely))
+    authored = [_read_author(file.name[:2], file.read_text("utf-8")) for file in _authors()]
+    learned, left = ({language: texts[part::2] for language, texts in real.items()} for part in (0, 1))
+    made = [*authored, *(_read_composed(language) for language in life.languages())]
+    lives = {table: [_read_life(table, language) for language in life.languages()] for table in TABLES}
+    cases: list[tuple[Asked, float]] = []
+    for table in TABLES:
+        others = [each for name in TABLES if name != table for each in lives[name]]
+        head = _fit([*made, *others, *_needless(authored, learned)])
+        cases += [(one, float(head.odds(one.pieces, one.facts).max())) for one in _ask(table, left)]
+    odds = {kind: np.array([each for one, each in cases if one.kind == kind]) for kind in ("real", "world", "shaped")}
     point = max(float(np.quantile(odds[kind], 1 - share)) for kind, share in SHOWN.items())
-    shares = {f"takes_{kind}": round(float(np.mean(np.array(each) >= point)), 3) for kind, each in odds.items()}
+    needs = [*made, *(each for table in TABLES for each in lives[table])]
+    head = _fit(data := [*needs, *_needless(authored, real)])
     card = {
         "decides": "whether what the user told limits the answer to what they ask for",
         "fitted_on": {
-            "requests": sum(len(one.requests) for one in data.values()),
-            "facts": sum(len(one.facts) for one in data.values()),
+            "requests": sum(len(one.requests) for one in data),
+            "facts": sum(len(one.facts) for one in needs),
         },
         "cosine": round(head.cosine, 4),
         "intercept": round(head.intercept, 4),
         "points": {"show": round(point, 4)},
-        "at_points": {"show": shares},
+        "at_points": {
+            "show": {f"takes_{kind}": round(float((each >= point).mean()), 3) for kind, each in odds.items()}
+        },
     }
     return {"limits_asked": head.asked, "limits_told": head.told}, card
 
@@ -121,19 +146,16 @@ def _fill(text: str, words: Mapping[str, Sequence[str]], dice: random.Random) ->
     return _SLOT.sub(lambda found: dice.choice(words[found[1]]), text)
 
 
-def _read(language: str) -> Read:
+def _read_composed(language: str) -> Read:
+    """All composed requests beside all composed facts, and what people ask and tell otherwise."""
     made = list(compose_limits(language))
     requests = [(kind, text) for sign, kind, text in made if sign == "?"]
     requests += [(NONE, text) for sign, _, text in made if sign == "-"]
-    requests += [(NONE, text) for text in _asked_otherwise(language)]
+    requests += [(NONE, row["text"]) for row in _lines("ordinary", language) if row["kind"] in {"world", "personal"}]
     facts = [(kind, text) for sign, kind, text in made if sign == "!"]
-    facts += [(OTHER, text) for text in list(_told_otherwise(language))[::EVERY]]
-    return Read(*_by_kind(requests), *_by_kind(facts))
-
-
-def _by_kind(texts: Sequence[tuple[str, str]]) -> tuple[Array, Array]:
-    known = _kinds()
-    return _vectors([text for _, text in texts]), np.array([known.index(kind) for kind, _ in texts])
+    facts += [(OTHER, row["text"]) for row in list(_lines("asked", language))[::EVERY]]
+    limits = np.array([[fact in _limiting().get(ask, ()) for fact, _ in facts] for ask, _ in requests])
+    return Read(_vectors([text for _, text in requests]), _vectors([text for _, text in facts]), limits)
 
 
 @cache
@@ -142,52 +164,60 @@ def _limiting() -> Mapping[str, Sequence[str]]:
     return jsonlib.loads((files("insula_bench") / "limits" / "limits.json").read_text("utf-8"))
 
 
-@cache
-def _kinds() -> Sequence[str]:
-    """All kinds, of requests and of facts."""
-    facts = {fact for limiting in _limiting().values() for fact in limiting}
-    return (NONE, OTHER, *sorted(facts | _limiting().keys()))
-
-
-@cache
-def _table() -> Array:
-    """A row for each kind of request, a column for each kind of fact: 1 where the fact limits it."""
-    return np.array([[float(fact in _limiting().get(ask, ())) for fact in _kinds()] for ask in _kinds()])
-
-
-def _asked_otherwise(language: str) -> Iterator[str]:
-    for row in _rows("ordinary", language):
-        if row["kind"] in {"world", "personal"}:
-            yield row["text"]
-
-
-def _told_otherwise(language: str) -> Iterator[str]:
-    for row in _rows("asked", language):
-        yield row["text"]
-
-
-def _rows(folder: str, language: str) -> Iterator[dict[str, Any]]:
+def _lines(folder: str, language: str) -> Iterator[dict[str, Any]]:
     for file in sorted((files("insula_bench") / folder).iterdir(), key=lambda one: one.name):
         if file.name.startswith(language):
             yield from map(jsonlib.loads, file.read_text("utf-8").splitlines())
 
 
-def _cases(language: str, real: Sequence[str]) -> Iterator[tuple[str, Array, list[Array], int | None]]:
-    """Messages after the facts of a table were told: of what kind, their pieces, the facts, and which one they need."""
-    rows = life.read("questions", language)
-    told = [row for row in rows if row["kind"] == "told"]
-    facts = [_vectors(_pieces(row["text"], language)) for row in told]
-    places = {row["id"]: at for at, row in enumerate(told)}
-    for text in real:
-        yield "real", _vectors(_pieces(text, language)), facts, None
-    for row in rows:
-        if (
-            row.get("half") == "dev"
-            and row["kind"] in {"world", "shaped"}
-            and not (row["kind"] == "world" and row.get("needs"))
-        ):
-            needed = places[row["needs"][0]] if row["kind"] == "shaped" else None
-            yield row["kind"], _vectors(_pieces(row["text"], language)), facts, needed
+def _authors() -> Sequence[Any]:
+    return sorted((files("insula_bench") / "shapes").iterdir(), key=lambda file: file.name)
+
+
+def _read_author(language: str, text: str) -> Read:
+    rows = [jsonlib.loads(line) for line in text.splitlines()]
+    told = [(piece, number) for number, row in enumerate(rows) for piece in _pieces(row["text"], language)]
+    asked = [(ask, number) for number, row in enumerate(rows) for ask in row["shapes"]]
+    asked += [(ask, len(rows)) for row in rows for ask in row["near"]]  # which no line limits
+    limits = np.array([number for _, number in asked])[:, None] == np.array([number for _, number in told])[None]
+    return Read(_vectors([ask for ask, _ in asked]), _vectors([piece for piece, _ in told]), limits)
+
+
+def _read_life(table: str, language: str) -> Read:
+    rows = list(_rows(table, language))
+    told = [(piece, row["id"]) for row in rows if row["kind"] == "told" for piece in _pieces(row["text"], language)]
+    asks = [row for row in rows if row["kind"] != "told"]
+    limits = np.array([[number in (row.get("needs") or ()) for _, number in told] for row in asks])
+    return Read(_vectors([row["text"] for row in asks]), _vectors([piece for piece, _ in told]), limits)
+
+
+def _rows(table: str, language: str) -> Iterator[life.Row]:
+    """What is told in a table, and what of the world and of requests that a fact limits is asked."""
+    for row in life.read(table, language):
+        shaped, world = row["kind"] == "shaped", row["kind"] == "world" and not row.get("needs")
+        if row["kind"] == "told" or ((shaped or world) and row.get("half", "dev") == "dev"):
+            yield row
+
+
+def _needless(authored: Iterable[Read], real: Mapping[str, Sequence[str]]) -> Iterator[Read]:
+    """Real messages beside what each author told."""
+    for file, one in zip(_authors(), authored, strict=True):
+        requests = _vectors(real[file.name[:2]])
+        yield Read(requests, one.facts, np.zeros((len(requests), len(one.facts)), np.bool_))
+
+
+def _ask(table: str, real: Mapping[str, Sequence[str]]) -> Iterator[Asked]:
+    """What is asked after the facts of a table were told."""
+    for language in life.languages():
+        rows = list(_rows(table, language))
+        told = [(piece, row["id"]) for row in rows if row["kind"] == "told" for piece in _pieces(row["text"], language)]
+        facts = _vectors([piece for piece, _ in told])
+        asks = [(row["kind"], row["text"], row.get("needs") or ()) for row in rows if row["kind"] != "told"]
+        asks += [("real", text, ()) for text in real[language]]
+        for kind, text, needs in asks:
+            yield Asked(
+                kind, _vectors(_pieces(text, language)), facts, np.array([number in needs for _, number in told])
+            )
 
 
 def _pieces(text: str, language: str) -> list[str]:
@@ -214,8 +244,7 @@ def _fit(data: Sequence[Read]) -> Fitted:
         rate = RATE * (1 - epoch / EPOCHS) + LEAST_RATE
         for at in dice.permutation(len(data)):
             step += 1
-            other = data[int(at if dice.random() < SAME else dice.integers(len(data)))]
-            for each, slope in enumerate(_slopes(data[int(at)], other, weights, dice)):
+            for each, slope in enumerate(_slopes(data[int(at)], weights, dice)):
                 first[each] += (1 - DECAY) * (slope - first[each])
                 second[each] += (1 - SECOND) * (slope**2 - second[each])
                 mean, spread = first[each] / (1 - DECAY**step), second[each] / (1 - SECOND**step)
@@ -225,24 +254,27 @@ def _fit(data: Sequence[Read]) -> Fitted:
     return Fitted(weights[0], weights[1], float(weights[2][0]), float(weights[3][0]))
 
 
-def _slopes(read: Read, other: Read, weights: Sequence[Array], dice: np.random.Generator) -> list[Array]:
+def _slopes(read: Read, weights: Sequence[Array], dice: np.random.Generator) -> list[Array]:
     """How the loss of some of the requests beside some of the facts grows with each weight."""
     rows = dice.permutation(len(read.requests))[:REQUESTS]
-    columns = dice.permutation(len(other.facts))[:FACTS]
-    requests, facts, kinds = read.requests[rows], other.facts[columns], other.told[columns]
-    limits = _table()[np.ix_(read.asked[rows], kinds)]
-    unsure = (read.asked[rows] != _kinds().index(NONE))[:, None] & (kinds == _kinds().index(OTHER))
-    counts = np.where(unsure, UNSURE, 1.0)
+    columns = dice.permutation(len(read.facts))[:FACTS]
+    some = read.limits[np.ix_(rows, columns)].any(axis=1)
+    rows = rows[some | ~read.limits[rows].any(axis=1)]  # what limits the others is not read in this step
+    requests, facts, limits = read.requests[rows], read.facts[columns], read.limits[np.ix_(rows, columns)]
     cosines = requests @ facts.T
     asked, told = (_biased(_thinned(one, dice)) for one in (requests, facts))
     left, right = asked @ weights[0], told @ weights[1]
-    odds = left @ right.T + weights[2] * cosines + weights[3]
-    wrong = (counts * (1 / (1 + np.exp(-odds)) - limits) / len(rows)).astype(np.float32)
+    odds = np.column_stack([left @ right.T + weights[2] * cosines + weights[3], np.zeros(len(rows))])
+    rights = np.column_stack([limits, ~limits.any(axis=1)])
+    chances = np.exp(odds - odds.max(axis=1, keepdims=True))
+    due = chances * rights
+    wrong = chances / chances.sum(axis=1, keepdims=True) - due / np.maximum(due.sum(axis=1, keepdims=True), LEAST)
+    slope = (PULL * wrong[:, :-1] / len(rows)).astype(np.float32)
     return [
-        asked.T @ (wrong @ right) + SHRINK * weights[0],
-        told.T @ (wrong.T @ left) + SHRINK * weights[1],
-        np.array([(wrong * cosines).sum()], np.float32),
-        np.array([wrong.sum()], np.float32),
+        asked.T @ (slope @ right) + SHRINK * weights[0],
+        told.T @ (slope.T @ left) + SHRINK * weights[1],
+        np.array([(slope * cosines).sum()], np.float32),
+        np.array([slope.sum()], np.float32),
     ]
 
 

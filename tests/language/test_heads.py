@@ -46,7 +46,7 @@ LIMITS = {
     "en": ("I'm allergic to hazelnuts.", "Suggest a cake for my party.", "How do vaccines work?"),
     "es": ("Soy alérgico a las avellanas.", "Sugiéreme una tarta para mi fiesta.", "¿Cómo actúan las vacunas?"),
     "fr": ("Je suis allergique aux noisettes.", "Propose un gâteau pour ma fête.", "Comment agit un vaccin ?"),
-    "de": ("Ich bin gegen Haselnüsse allergisch.", "Schlag mir einen Kuchen vor.", "Wie wirken Impfungen?"),
+    "de": ("Ich bin gegen Haselnüsse allergisch.", "Schlag einen Kuchen für meine Feier vor.", "Wie wirken Impfungen?"),
     "pt": ("Sou alérgico a avelãs.", "Sugere um bolo para a minha festa.", "Como atuam as vacinas?"),
     "it": ("Sono allergico alle nocciole.", "Suggerisci una torta per la festa.", "Come agiscono i vaccini?"),
     "zh": ("我对榛子过敏。", "推荐一个聚会蛋糕。", "疫苗怎么起作用？"),

@@ -126,16 +126,15 @@ def judge_relevance(
     return _with_changes(_with_enders(relevance), told)
 
 
-def find_limits(requests: Sequence[Vector], told: Sequence[StoredStatement]) -> dict[int, float]:
-    """By their memory, the log-odds with which the user's statements limit the answer to any of some sentences.
+def find_limits(requests: Sequence[Vector], told: Sequence[tuple[int, Vector]]) -> dict[int, float]:
+    """By their memory, the log-odds with which what was told limits the answer to any of some sentences.
 
     Args:
         requests: the vectors of the message and its sentences.
-        told: what was stated.
+        told: of each memory, that of the whole line and of each of its statements.
     """
-    likely = [stored for stored in told if not stored.by_tool and stored.statement.modality not in UNREAL]
-    read = [(stored.memory, vector) for stored in likely if (vector := stored.statement.vector) is not None]
-    if not requests or not read or any(vector.size != requests[0].size for _, vector in read):
+    read = [(memory, vector) for memory, vector in told if requests and vector.size == requests[0].size]
+    if not read:
         return {}
     best = limit_odds(np.array(requests), np.array([vector for _, vector in read])).max(axis=0)
     by_memory: dict[int, float] = {}

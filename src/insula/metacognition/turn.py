@@ -327,6 +327,7 @@ class Turn:
             lines=HISTORY_LINES,
             vectors=near,
             asked=questions,
+            requests=[self._vectors[text] for text in dict.fromkeys((whole, *pieces)) if text in self._vectors],
             candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
         self.is_read = True

@@ -9,7 +9,7 @@ from insula.language.heads import load_cards
 from insula.language.owner import NOBODY, SOMEBODY, USER
 from insula.language.statements import MessageQuestion, Statement
 from insula.memory.item import LINE_CHARS
-from insula.memory.relevance import Relevance, StoredStatement, find_limits, find_nearness, judge_relevance
+from insula.memory.relevance import UNREAL, Relevance, StoredStatement, find_limits, find_nearness, judge_relevance
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.retrieval.matching import holds_answer, is_about
 from insula.memory.retrieval.query import Cue, Statistics, content_weights
@@ -66,6 +66,7 @@ def rank_memories(
     retrieved: RetrievedRows,
     asked: Sequence[MessageQuestion],
     vectors: Sequence[Vector],
+    requests: Sequence[Vector],
     now: float,
     limit: int,
 ) -> Recollection:
@@ -77,6 +78,7 @@ def rank_memories(
         found: what was read for it.
         asked: what the message asks, each with its vector.
         vectors: of the message, the whole of it first.
+        requests: of the message and all its sentences, where what limits its answer is sought.
         now: the time, in seconds since the epoch.
         limit: how many memories at most.
     """
@@ -107,7 +109,7 @@ def rank_memories(
         _make_recalled(
             scored.get(number) or ScoredItem(items_by_id[number], 0.0, {}), by_id, relevance.get(number), retrieved.told
         )
-        for number in _find_limiting(vectors, retrieved.told, items_by_id)
+        for number in _find_limiting(requests, retrieved, items_by_id)
     )
     return Recollection(recalled, retrieved.statistics, about, retrieved.said, retrieved.unscored, limits)
 
@@ -119,10 +121,18 @@ def _collect_vectors(retrieved: RetrievedRows) -> list[tuple[int, Vector]]:
     return [(memory, vector) for memory, vector in (*whole, *stated) if vector is not None]
 
 
-def _find_limiting(vectors: Sequence[Vector], told: Sequence[StoredStatement], items: Mapping[int, Item]) -> list[int]:
-    """The user's own memories that likely limit the answer, the likeliest first."""
-    own = [stored for stored in told if stored.memory in items and items[stored.memory].speaker == USER]
-    odds, least = find_limits(vectors, own), load_cards()["limits"]["points"]["show"]
+def _find_limiting(requests: Sequence[Vector], retrieved: RetrievedRows, items: Mapping[int, Item]) -> list[int]:
+    """The user's own memories that likely limit the answer, the likeliest first: what they stated, and meant."""
+    if not requests:
+        return []
+    meant = {stored.memory for stored in retrieved.told if stored.statement.modality not in UNREAL}
+    meant -= {stored.memory for stored in retrieved.told if stored.by_tool}
+    own = [
+        (memory, vector)
+        for memory, vector in _collect_vectors(retrieved)
+        if memory in meant and memory in items and items[memory].speaker == USER
+    ]
+    odds, least = find_limits(requests, own), load_cards()["limits"]["points"]["show"]
     likely = (number for number in odds if odds[number] >= least)
     return sorted(likely, key=lambda number: (-odds[number], -number))[:MOST_LIMITS]
 

@@ -166,6 +166,7 @@ class MemoryRepository(_Repository):
         lines: int = 0,
         vectors: Sequence[Vector] = (),
         asked: Sequence[MessageQuestion] = (),
+        requests: Sequence[Vector] = (),
         candidates: int = index.CANDIDATES,
     ) -> Recollection:
         """The best memories for a cue, from long-term memory and from this session's working memory.
@@ -181,6 +182,7 @@ class MemoryRepository(_Repository):
             vectors: the embeddings of the message, of the whole first, then of its sentences that ask. What is near to
                 one of them is proposed, beside what shares words.
             asked: what the message asks, each with its embedding: by it each line is judged.
+            requests: the embeddings of the message and of all its sentences, where what limits its answer is sought.
             candidates: how many of the memories that share words with the cue are scored.
         """
 
@@ -188,7 +190,7 @@ class MemoryRepository(_Repository):
             statistics = index.read_statistics(connection, place.user_id, cue.forms)
             best = index.search_terms(connection, place.user_id, statistics, index.CANDIDATES)
             proposed, left = best[:candidates], best[candidates:]
-            sought = [*vectors, limit_direction(vectors[0])] if vectors else ()
+            sought = [*vectors, *map(limit_direction, requests[:1])]
             near = self._find_near(connection, place.user_id, sought)
             proposed += near[0] if near else []
             alone = [number for some in near[1:] for number in some]
@@ -200,7 +202,7 @@ class MemoryRepository(_Repository):
             return RetrievedRows(statistics, rows, told, said, unscored)
 
         return rank_memories(
-            place, cue, await self.database.read(read_rows), asked, vectors, self.database.now(), limit
+            place, cue, await self.database.read(read_rows), asked, vectors, requests, self.database.now(), limit
         )
 
     def _find_near(self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector]) -> list[list[int]]:
