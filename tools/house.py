@@ -55,7 +55,7 @@ FOREIGN = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]")
 
 PUBLIC = re.compile(r"insula(\.(testing|senses|integrations(\.\w+)*))?")
 """The modules that a user may import from."""
-PUBLIC_NAMES = frozenset({"insula.turn.monitor.assess", "insula.coding.hosts.hook.respond"})
+PUBLIC_NAMES = frozenset({"insula.turn.monitor.assess", "insula.hosts.hook.respond"})
 OURS = ("insula", "insula_bench")
 
 IRREGULAR = """

@@ -11,6 +11,9 @@ from insula.hosts.hook import respond
 Payload = dict[str, Any]
 ASKED = "permissionDecisionReason"
 SAID = "additionalContext"
+PROJECT = "/home/dev/project/"
+EVERY = ("against_words", "bypass", "chronos", "nociception", "o2", "spatial", "told_again", "unmet", "vestibular")
+"""The senses, by the names that a person switches them by."""
 
 
 class Session:

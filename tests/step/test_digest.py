@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import stat
 import subprocess
 import sys
 import time
@@ -74,13 +73,6 @@ def decide(home: Path, do: str, name: str, scope: str = "global", **fields: str)
 # What is told.
 
 
-def test_nothing_is_said_where_nothing_was_learned(home: Path) -> None:
-    assert start(home) == ""
-    known(home, "reread", sessions=1)
-    assert start(home, "next") == ""
-    assert marker(home, "next") == {"v": 1, "shown": [], "withheld": []}
-
-
 def test_a_failure_in_two_sessions_of_a_project_is_told_in_the_third(home: Path) -> None:
     known(home, "my-reread")
     assert start(home) == f"{OPENING}\n- {MINE['my-reread']}"
@@ -114,15 +106,6 @@ def test_the_digest_is_bounded_whatever_was_imported(home: Path) -> None:
     assert len(marker(home)["shown"]) == digest.PINS
 
 
-def test_a_muted_rule_is_not_told_and_a_forgotten_one_begins_anew(home: Path) -> None:
-    known(home, "my-reread", "my-stale-edit")
-    decide(home, "mute", "my-reread")
-    decide(home, "forget", "my-stale-edit")
-    assert start(home) == ""
-    decide(home, "unmute", "my-reread")
-    assert MINE["my-reread"] in start(home, "next")
-
-
 @pytest.mark.parametrize("advice", ["", "x" * 201, "two\nlines", "hidden\u200b", "\x1b[31mred"])
 def test_imported_advice_that_is_no_plain_line_is_never_told(home: Path, advice: str) -> None:
     decide(home, "import", "reread-1", advice=advice, pattern="reread")
@@ -142,8 +125,8 @@ def test_an_import_cannot_put_its_words_under_the_name_of_a_rule_of_ours(home: P
 def test_a_maxim_is_told_only_in_the_share_of_sessions_that_finds_out_whether_it_helps(home: Path) -> None:
     known(home, "reread")
     assert start(home, "off", share=0.0) == ""
-    markers = [(start(home, f"s{number}", share=0.2), marker(home, f"s{number}")) for number in range(200)]
-    assert 20 <= sum(one["shown"] == ["reread"] for _, one in markers) <= 60
+    markers = [(start(home, f"s{number}", share=0.2), marker(home, f"s{number}")) for number in range(100)]
+    assert 10 <= sum(one["shown"] == ["reread"] for _, one in markers) <= 30
     assert all((one["shown"] == ["reread"]) != (one["withheld"] == ["reread"]) for _, one in markers)
 
 
@@ -229,24 +212,17 @@ def test_no_damage_to_our_folder_is_an_error(home: Path, name: str, broken: str)
     digest.read_holdout(str(home))
 
 
-def test_the_marker_and_the_salt_are_for_the_owner_alone(home: Path) -> None:
-    known(home, "reread")
-    start(home, share=0.1)
-    for path in (home / "sessions" / "now" / "rules.json", home / "salt"):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
 # The holdout.
 
 
 def test_a_rule_is_withheld_in_the_share_that_is_disclosed(home: Path) -> None:
     known(home, "my-reread", "my-stale-edit")
-    for number in range(200):
+    for number in range(100):
         start(home, f"s{number}", share=0.2)
-    withheld = [set(marker(home, f"s{number}")["withheld"]) for number in range(200)]
-    assert 20 <= sum("my-reread" in names for names in withheld) <= 60
-    assert 20 <= sum("my-stale-edit" in names for names in withheld) <= 60
-    assert sum(len(names) == 2 for names in withheld) <= 20  # each rule has a draw of its own
+    withheld = [set(marker(home, f"s{number}")["withheld"]) for number in range(100)]
+    assert 10 <= sum("my-reread" in names for names in withheld) <= 30
+    assert 10 <= sum("my-stale-edit" in names for names in withheld) <= 30
+    assert sum(len(names) == 2 for names in withheld) <= 10  # each rule has a draw of its own
 
 
 def test_nothing_is_withheld_where_the_holdout_is_off_or_the_rule_pinned(home: Path) -> None:
@@ -347,13 +323,13 @@ def live_through(home: Path, days: int, share: float) -> list[dict[str, ProjectR
         records = [{"e": "action", **action.as_dict()} for action in actions]
         folder = trace.get_folder(str(home), name)
         trace.append_records(folder, {"e": "start", "project": A, "at": now}, *records, {"e": "end", "at": now})
-        if day % 5 == 4:
+        if day % 20 == 19 or day + 1 == days:
             seen.append({rule.id: rule for rule in compile_rules(str(home), A, now)})
     return seen
 
 
-def test_a_simulated_half_year(home: Path) -> None:
-    year = live_through(home, 200, share=0.2)
+def test_a_season_of_sessions(home: Path) -> None:
+    year = live_through(home, 110, share=0.5)
     first_active = next(i for i, rules in enumerate(year) if rules["my-stale-edit"].life.state == guidance.ACTIVE)
     perfect = [rules["my-stale-edit"].life for rules in year[first_active:]]
     idle = [rules["my-missing-path"].life for rules in year]
@@ -364,7 +340,7 @@ def test_a_simulated_half_year(home: Path) -> None:
     assert perfect[-1].confidence == guidance.CAP
     assert perfect[-1].effect is not None
     assert perfect[-1].effect.verdict == WORKS
-    assert perfect[-1].tally.suppressions > 100  # the original never recorded one
+    assert perfect[-1].tally.suppressions > 40  # the original never recorded one
     assert perfect[-1].tally.breaches == 0
     # one that does nothing is never praised
     assert all(life.effect is None or life.effect.verdict != WORKS for life in idle)
@@ -373,14 +349,14 @@ def test_a_simulated_half_year(home: Path) -> None:
     assert broken.tally.shown_count < 60
     assert f"broken in {broken.tally.breaches} of the {broken.tally.shown_count} sessions" in broken.reason
     # each session counts once
-    assert all(rule.life.tally.records <= 200 for rule in year[-1].values())
-    assert year[-1]["my-stale-edit"].life.tally.records == 199
+    assert all(rule.life.tally.records <= 110 for rule in year[-1].values())
+    assert year[-1]["my-stale-edit"].life.tally.records == 109
 
 
 def test_without_a_holdout_no_effect_is_ever_claimed(home: Path) -> None:
-    year = live_through(home, 60, share=0.0)
+    year = live_through(home, 25, share=0.0)
     assert all(rule.life.effect is None for rule in year[-1].values())
-    assert year[-1]["my-stale-edit"].life.tally.suppressions > 30
+    assert year[-1]["my-stale-edit"].life.tally.suppressions > 10
 
 
 # The cost.

@@ -1,291 +1,451 @@
-"""What each sense feels, and what it does not: the micro-cases of other detectors among them."""
+"""What a coding agent is told of its trouble, from the payloads of its hook: when, how often, and in which words."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from harness import run_insula
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from steps import Step, follow, said, senses
+from sessions import EVERY, Payload, Session, edits, failed, fails, pytest_fails, reads, runs, went
 
-from insula.coding.step.action import Action
-from insula.coding.step.proprioception import Sensed, forget_context, hear_user, sense_action
-from insula.coding.step.senses import EVERY, chronos, nociception, o2, spatial, vestibular
-from insula.coding.step.state import Carry, State
-from insula.coding.step.turn import ModelTurn
+from insula import senses
 
-CHRONOS, NOCICEPTION, O2 = chronos.NAME, nociception.NAME, o2.NAME
-SPATIAL, VESTIBULAR = spatial.NAME, vestibular.NAME
-
-LONG = "a line of output that is long enough to tell something\n"
+SIGN, LONGEST = "[insula] ", 400
+MISSING = "File does not exist. Note: your current working directory is /home/dev/project."
+DEPLOY = fails("deploy now", "deploy: *** no rule to make target 'all'")
 
 
-def calls(count: int, tool: str = "Bash") -> list[Step]:
-    return [(f"step {number}", f"{LONG}{number}", tool) for number in range(count)]
+@pytest.fixture(autouse=True)
+def _all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_HOLDOUT", "off")
 
 
-# Nociception.
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return Session(tmp_path, on=EVERY)
 
 
-def test_two_equal_errors_are_felt() -> None:
-    outcomes = follow([("deploy now", "!boom: no rule"), ("deploy now", "!boom: no rule")])
-    assert [len(sensed.readings) for sensed in outcomes] == [0, 1]
-    assert senses(outcomes) == {NOCICEPTION}
+@pytest.fixture(params=[True, False], ids=["batches", "no batches"])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Session:
+    """Of a host that tells where a turn ends, and of one that does not."""
+    return Session(tmp_path, batches=request.param, on=EVERY)
 
 
-def test_three_errors_of_a_kind_are_felt_and_two_are_not() -> None:
-    errors = [(f"cat {name}", f"!cat: {name}: No such file or directory") for name in "abc"]
-    assert senses(follow(errors[:2])) == set()
-    assert senses(follow(errors)) == {NOCICEPTION}
+def turns(session: Session) -> list[int]:
+    return [turn for turn, _ in session.texts]
 
 
-def test_different_errors_are_no_row() -> None:
-    errors = [("a", "!KeyError: 'x'"), ("b", "!fatal: not a git repository"), ("c", "!Killed"), ("d", "!no space left")]
-    assert not senses(follow(errors))
+def misses(number: int) -> Payload:
+    return failed("Read", {"file_path": f"/home/dev/project/{number}.py"}, MISSING, 0.003)
 
 
-FAIL: Step = ("pytest", "!1 failed: assert 1 == 2")
+# The ladder.
+
+COMMANDS = [
+    "pytest tests/test_price.py",
+    "pytest tests/test_price.py -x -q",
+    "cd /home/dev/project && python -m pytest tests/test_price.py 2>&1 | tail -20",
+    "uv run pytest -vv ./tests/test_price.py | grep -E 'FAIL|passed'",
+    "timeout 60 pytest tests/test_price.py --tb=short; echo done",
+    "PYTHONPATH=. .venv/bin/pytest tests/test_price.py --maxfail 1",
+    "bash -c 'pytest tests/test_price.py'",
+]
 
 
-@pytest.mark.parametrize(
-    "between",
-    [
-        [("/a.py", "done", "Edit")],
-        [("/a.py", LONG, "Read"), ("/a.py", "done", "Edit")],
-        [("/a.py", "done", "Edit"), ("git diff --stat", LONG)],
-    ],
-)
-def test_fixes_that_change_nothing_do_not_end_the_row(between: list[Step]) -> None:
-    outcomes = follow([*[FAIL, *between] * 4, FAIL])
-    assert [sensed.rung for sensed in outcomes if sensed.rung] == [1, 2]
-    assert said(outcomes)[0].startswith("[insula] `pytest` has failed in 3 turns with the same error; the two changes")
+def test_a_test_that_fails_alike_is_one_goal_whatever_varies(session: Session) -> None:
+    for number, command in enumerate(COMMANDS):
+        session.act(fails(command, pytest_fails(number)))
+        session.act(edits(new=f"b{number}"))
+    assert turns(session) == [5, 9]
+    assert session.said[0].startswith(
+        "[insula] `pytest tests/test_price.py` has failed in 3 turns with the same failures; "
+        "the two changes since were all to price.py."
+    )
+    assert "has failed in 5 turns" in session.said[1]
 
 
-def test_red_fix_red_is_how_tests_are_made_to_pass() -> None:
-    edit = ("/a.py", "done", "Edit")
-    assert not senses(follow([FAIL, edit, FAIL, edit, ("pytest", "2 passed in 0.1 s, all is well")]))
-
-
-def test_a_failure_whose_status_a_pipe_swallowed_is_one() -> None:
-    lost, edit = ("pytest | tail -5", "1 failed, 3 passed in 0.1 s"), ("/a.py", "done", "Edit")
-    assert senses(follow([lost, edit, lost, edit, lost])) == {NOCICEPTION}
-
-
-def test_an_edit_that_changes_the_error_ends_the_row() -> None:
-    edit = ("/a.py", "done", "Edit")
-    first, second = ("pytest", "!1 failed: KeyError in parse"), ("pytest", "!3 failed: timeout while connecting")
-    assert not senses(follow([first, edit, second]))
-
-
-def test_a_call_that_went_well_once_ends_the_row() -> None:
-    fail = ("make", "!boom: no rule")
-    assert not senses(follow([fail, ("make", "built the whole thing"), fail]))
-
-
-@pytest.mark.parametrize(
-    "refusal", ["!The user doesn't want to proceed with this tool use.", "!Sibling tool call errored"]
-)
-def test_what_the_user_refused_is_no_error_of_the_agent(refusal: str) -> None:
-    assert not senses(follow([("/a", refusal, "Edit")] * 6))
-
-
-# Vestibular.
-
-
-def test_the_same_call_with_the_same_result_three_times_is_felt() -> None:
-    outcomes = follow([("ls -la", LONG)] * 3)
-    assert [len(sensed.readings) for sensed in outcomes] == [0, 0, 1]
-    assert senses(outcomes) == {VESTIBULAR}
-
-
-def test_a_clock_time_in_the_output_hides_no_loop() -> None:
-    assert senses(follow([("date; ls", f"2026-11-20T09:15:{n:02}Z {LONG}") for n in range(3)])) == {VESTIBULAR}
-
-
-@pytest.mark.parametrize("period", [2, 3, 4])
-def test_a_cycle_is_felt_in_its_second_round(period: int) -> None:
-    one_round = [(f"look {n}", f"{LONG}{n}") for n in range(period)]
-    assert not senses(follow(one_round * 2)[:-1])
-    assert senses(follow(one_round * 2)) == {VESTIBULAR}
-
-
-def test_the_third_read_of_an_unchanged_file_is_felt() -> None:
-    read, other = ("/a.py", LONG, "Read"), [(f"/b{n}.py", f"{LONG}{n}", "Read") for n in range(4)]
-    outcomes = follow([read, *other[:2], read, *other[2:], read])
-    assert outcomes[-1].readings[0].form == "reread"
-    assert "read the same unchanged file 3 times" in outcomes[-1].text
-
-
-def test_equal_short_results_of_different_calls_are_ordinary() -> None:
-    assert not senses(follow([(f"pytest -q tests/test_{name}.py", "1 passed in 0.02s") for name in "abcd"]))
-    assert not senses(follow([(f"ruff check {name}.py", "All checks passed!") for name in "abcd"]))
-
-
-def test_what_came_of_a_call_is_not_known_from_a_word() -> None:
-    assert not senses(follow([("/x", "ok", "mcp__browser__press_key")] * 6))
-
-
-def test_a_search_may_be_made_again_after_each_edit() -> None:
-    search, edit = ("/src", LONG, "Grep"), ("/a.py", "done", "Edit")
-    assert not senses(follow([search, edit, search, edit, search]))
-
-
-@pytest.mark.parametrize("tool", ["mcp__ci__get_run_status", "write_stdin", "BashOutput"])
-def test_a_tool_that_asks_how_something_stands_may_be_repeated(tool: str) -> None:
-    assert not senses(follow([("x", LONG, tool)] * 6))
-
-
-@pytest.mark.parametrize("command", ["cat src/status.py", "make  # wait for it", "python wait.py"])
-def test_a_word_in_a_path_is_no_waiting(command: str) -> None:
-    assert senses(follow([(command, LONG)] * 4)) == {VESTIBULAR}
-
-
-def test_silent_failures_of_different_commands_are_no_row() -> None:
-    assert not senses(follow([("make a", "!Exit code 1"), ("./b", "!Exit code 1"), ("c x", "!Exit code 1")]))
-
-
-def test_other_exceptions_are_other_errors() -> None:
-    errors = [
-        f"!Traceback (most recent call last):\n  x\n{name}: bad thing in here" for name in ("TypeError", "KeyError")
+def test_it_stays_open_over_a_compaction_and_a_resume(session: Session) -> None:
+    for source in ("compact", "resume", "compact"):
+        session.act(fails("go build ./checkpoint", "package x\n\timports y: import cycle not allowed"))
+        session.act(edits("/home/dev/project/store.go", new=source))
+        session.tell({"hook_event_name": "SessionStart", "source": source}, 60)
+    assert session.said == [
+        "[insula] `go build ./checkpoint` has failed in 3 turns with the same import cycle; "
+        "the two changes since were all to store.go. What the attempts have in common may say more than the next "
+        "variation will."
     ]
-    assert not senses(follow([("python a.py", errors[0]), ("python a.py", errors[1]), ("python a.py", errors[0])]))
 
 
-def test_reading_a_file_again_after_an_edit_is_fine() -> None:
-    read, edit = ("/a.py", LONG, "Read"), ("/a.py", "done", "Edit")
-    assert not senses(follow([read, edit, read, edit, read]))
+def test_the_ladder_is_climbed_rung_by_rung_and_then_ends(session: Session) -> None:
+    session.follow([DEPLOY] * 24)
+    assert session.texts == [
+        (2, "[insula] `deploy now` failed in 2 turns in a row with the same words. What the attempts have in common may say more than the next variation will."),  # noqa: E501
+        (4, "[insula] `deploy now` has failed in 4 turns with the same error. State the assumption you are working on. What would falsify it? Check that before the next try."),  # noqa: E501
+        (7, "[insula] `deploy now` has failed in 7 turns with the same error. The premise that these tries share is still untested. Step back, and settle it with one small check before you try again; then take a different way."),  # noqa: E501
+        (10, "[insula] `deploy now` has failed in 10 turns with the same error. The user may know what is missing: tell them what you tried, what is settled, and what is open."),  # noqa: E501
+    ]  # fmt: skip
 
 
-def test_reading_a_file_again_after_the_context_was_compacted_is_fine() -> None:
-    read = ("/a.py", LONG, "Read")
-    state = forget_context(follow([read, ("x", "1"), read])[-1].state)
-    assert not senses(follow([read], state=state))
+def test_no_sentence_is_said_twice_in_a_session_and_none_may_be_ignored(session: Session) -> None:
+    for name in "abcde":
+        session.follow([fails(f"deploy {name}", f"{name}: this went wrong in a way of its own")] * 12)
+        session.follow([runs(f"echo {name}{number}", f"a result of its own, {number}") for number in range(4)])
+    sentences = [sentence for text in session.said for sentence in text.removeprefix(SIGN).split(". ")]
+    assert len(sentences) > 20
+    assert len(sentences) == len(set(sentences))
+    assert all(text.startswith(SIGN) and len(text) < LONGEST and "ignore" not in text for text in session.said)
 
 
-def test_other_calls_with_the_same_good_result_are_no_loop() -> None:
-    assert not senses(follow([(f"SELECT {n}", LONG) for n in range(6)]))
+def test_a_trouble_has_a_ladder_of_its_own(session: Session) -> None:
+    session.follow([*[DEPLOY] * 5, *looks(3), *[fails("publish now", "publish: it is not the same at all")] * 3])
+    assert turns(session) == [2, 4, 10]
+    assert "`publish now` failed in 2 turns" in session.said[2]
 
 
-@pytest.mark.parametrize("command", ["sleep 5; cat log", "kubectl get pods", "gh run view 7", "systemctl status web"])
-def test_a_poll_is_no_loop(command: str) -> None:
-    assert not senses(follow([(command, "still running, nothing new yet")] * 6))
+def test_a_message_of_the_user_s_closes_nothing(session: Session) -> None:
+    session.follow([DEPLOY] * 4)
+    session.prompt("still broken, try again")
+    session.follow([DEPLOY] * 6)
+    assert turns(session) == [2, 4, 7, 10]
 
 
-def test_a_slow_repetition_is_no_loop_but_an_endless_one_is() -> None:
-    assert not senses(follow([("curl http://localhost/", "not ready yet, try later")] * 6, seconds=6))
-    assert senses(follow([("curl http://localhost/", "not ready yet, try later")] * 9, seconds=6)) == {VESTIBULAR}
+@pytest.mark.parametrize("heeded", [True, False])
+def test_whether_a_text_was_heeded_and_what_became_of_its_trouble_is_known(home: Path, heeded: bool) -> None:
+    session = Session(home)
+    session.follow([*[DEPLOY] * (2 if heeded else 3), *(reads(f"/home/dev/project/{n}.py", f"{n}") for n in range(6))])
+    session.act(runs("deploy now", "deployed to all of them"))
+    (trouble,) = run_insula("worth", "--days", "400", "--json").json["troubles"]
+    assert (trouble["heeded"], trouble["turns"]) == (heeded, 7 if heeded else 8)
 
 
-def test_a_slow_agent_that_repeats_itself_is_not_waiting() -> None:
-    outcomes = follow([*calls(6), *[("curl http://localhost/", "the very same page as before")] * 3], seconds=20)
-    assert senses(outcomes) == {VESTIBULAR}
+# The unit is the model's turn: calls at once are one thing that happened, however the host tells of it.
 
 
-def test_an_output_that_changes_is_progress() -> None:
-    assert not senses(follow([("make check", f"{n * 10} % of the tests have run") for n in range(8)]))
+def test_what_fails_at_once_and_the_next_turn_corrects_is_not_told(either: Session) -> None:
+    either.act(*(misses(number) for number in range(10)))
+    either.act(runs("find . -name '*.py'", "a.py\nb.py"))
+    either.act(*(reads(f"/home/dev/project/{name}.py") for name in "abcd"))
+    assert either.said == []
 
 
-def test_short_answers_that_differ_are_no_loop() -> None:
-    assert not senses(follow([("wc -l log", str(n)) for n in range(8)]))
-    assert not senses(follow([(f"mkdir {n}", "") for n in range(8)]))
+def test_turns_that_all_fail_alike_are_told_once_each_and_begin_at_the_first_rung(either: Session) -> None:
+    either.follow([tuple(misses(10 * turn + number) for number in range(5)) for turn in range(4)])
+    assert turns(either) == [3]
+    assert "3 turns in a row ended in similar errors" in either.said[0]
 
 
-def test_distinct_reads_are_progress() -> None:
-    assert not senses(follow([(f"/f{n}.py", f"{LONG}{n}", "Read") for n in range(20)]))
+def test_a_batch_of_four_refused_edits_says_nothing_and_three_of_them_begin_at_the_first_rung(session: Session) -> None:
+    error = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>"
+
+    def batch(turn: int) -> Payload:
+        calls = [
+            {"tool_name": "Edit", "tool_use_id": f"{turn}-{n}", "tool_response": error}
+            | {"tool_input": {"file_path": f"/home/dev/{n}.py", "old_string": f"x{turn}", "new_string": "y"}}
+            for n in range(4)
+        ]
+        return {"hook_event_name": "PostToolBatch", "tool_calls": calls}
+
+    texts = [session.tell(batch(turn), 20) for turn in range(3)]
+    assert [bool(text) for text in texts] == [False, False, True]
+    assert "State the assumption" not in texts[2]
 
 
-def test_edits_of_two_files_in_turn_are_no_cycle() -> None:
-    edits: list[Step] = [(f"/{name}.py", "updated", "Edit") for _ in range(6) for name in "ab"]
-    assert not senses(follow(edits))
+def test_a_batch_that_comes_twice_or_before_its_calls_changes_nothing(session: Session) -> None:
+    for turn in range(2):
+        calls = [misses(10 * turn + number) | {"tool_use_id": f"t{turn}-{number}"} for number in range(4)]
+        told = [call | {"tool_response": MISSING} for call in calls]
+        batch: Payload = {"hook_event_name": "PostToolBatch", "tool_calls": told}
+        assert [session.tell(event, 0.5) for event in (calls[0], batch, *calls[1:], batch)] == [""] * 6
 
 
-def test_an_edit_that_is_made_and_unmade_is_a_cycle() -> None:
-    assert senses(follow([("/a.py a to b", "updated", "Edit"), ("/a.py b to a", "updated", "Edit")] * 2)) == {
-        VESTIBULAR
-    }
+def test_slow_calls_at_once_are_one_turn_without_a_batch(tmp_path: Path) -> None:
+    session = Session(tmp_path, batches=False, on=EVERY)
+    for number in range(6):  # all of them began together, and each took ten seconds longer than the one before
+        slow = fails(f"./slow {number}", "no such host", seconds=10.0 * (number + 1))
+        assert not session.tell(slow | {"tool_use_id": f"t{number}"}, 10)
 
 
-# O2.
+def test_the_transcript_s_message_tells_a_turn(tmp_path: Path) -> None:
+    session, transcript = Session(tmp_path, batches=False, on=EVERY), tmp_path / "t.jsonl"
+    row = '{"type":"assistant","message":{"id":"msg_1","content":[{"type":"tool_use","id":"%s"}]}}\n'
+    transcript.write_text("".join(row % f"toolu_{number}" for number in range(8)))
+    about = {"transcript_path": str(transcript)}
+    assert not any(session.tell(misses(n) | {"tool_use_id": f"toolu_{n}"} | about, 9) for n in range(8))
 
 
-def grows(*brought: int, each: int = 1) -> list[Sensed]:
-    """What is sensed while each turn, of so many calls, brings so many tokens by the host's count."""
-    state, outcomes, context = State(), list[Sensed](), 5_000
+@pytest.mark.parametrize("content", ["", "{", "\x00" * 4_000, '{"type":"assistant","message":{"id":7}}\n' * 50])
+def test_a_transcript_that_tells_nothing_is_no_harm(tmp_path: Path, content: str) -> None:
+    session, transcript = Session(tmp_path, batches=False, on=EVERY), tmp_path / "t.jsonl"
+    transcript.write_text(content)
+    for number in range(4):
+        session.tell(fails("deploy") | {"tool_use_id": f"t{number}", "transcript_path": str(transcript)}, 30)
+    assert len(session.said) == 2
+
+
+def test_a_clock_that_jumps_splits_and_joins_no_more_than_one_turn(tmp_path: Path) -> None:
+    session = Session(tmp_path, batches=False, on=EVERY)
+    for number, jump in enumerate((30, -7_200, 30, 86_400, -86_400, 30)):
+        session.tell(fails("deploy", "it went wrong") | {"tool_use_id": f"t{number}"}, jump)
+    assert [text.count("failed in") for text in session.said] == [1, 1]
+
+
+def test_one_turn_has_one_text_whatever_is_felt(session: Session) -> None:
+    session.prompt("fix it, but don't commit")
+    deploy = fails("deploy")
+    session.follow([edits(), deploy] * 2)
+    stash, commit = runs("git stash", "Saved working directory"), runs("git commit -am x", "[main]")
+    assert len(session.act(deploy, stash, commit)) == 1
+
+
+def test_codex_tells_turns_by_their_times(tmp_path: Path) -> None:
+    session = Session(tmp_path, host="codex", batches=False, on=EVERY)
+
+    def did(number: int) -> Payload:
+        missing = f"cat: f{number}: No such file or directory\n"
+        return went("Bash", {"command": f"cat f{number}"}, missing) | {"tool_use_id": f"c{number}", "turn_id": "one"}
+
+    assert not any(session.tell(did(number), 0.02) for number in range(10))
+    assert [bool(session.tell(did(20 + number), 5)) for number in range(2)] == [False, True]
+
+
+# How fast the context fills, and how long an agent works alone.
+
+
+@pytest.mark.parametrize(
+    ("brought", "each", "told"),
+    [
+        ([4_000] * 11 + [15_000] * 9, 1, True),
+        ([4_000] * 11 + [9_000] * 9, 6, False),
+        ([15_000] * 9, 1, False),
+        ([500] * 11 + [5_000] * 9, 1, False),
+        ([4_000] * 11 + [-40_000] + [12_000] * 2, 1, False),
+    ],
+    ids=["three times as much", "calls at once share it", "no baseline", "few tokens", "a compaction"],
+)
+def test_turns_that_take_three_times_the_baseline_are_told_once(
+    session: Session, tmp_path: Path, brought: list[int], each: int, told: bool
+) -> None:
+    context, transcript = 5_000, tmp_path / "t.jsonl"
     for number, tokens in enumerate(brought):
-        for call in range(each):
-            done = Action(tool="Read", kind="read", at=60.0 * number, call=f"{number} {call}", turn=f"turn {number}")
-            outcomes.append(sense_action(state, done.replace(context=context, chars=400_000), EVERY))
-            state = outcomes[-1].state
+        row = {"message": {"role": "assistant", "usage": {"input_tokens": context, "output_tokens": 0}}}
+        with transcript.open("a") as file:
+            file.write(json.dumps(row | {"type": "assistant"}, separators=(",", ":")) + "\n")
+        calls = [reads(f"/home/dev/project/{number}{call}.py", f"x = {number}{call}\n") for call in range(each)]
+        session.act(*(call | {"transcript_path": str(transcript)} for call in calls))
         context += tokens
-    return outcomes
+    assert len(session.said) == told
+    assert not told or "about 15k tokens" in session.said[0]
 
 
-def test_turns_that_take_three_times_the_baseline_are_felt_once() -> None:
-    outcomes = grows(*[4_000] * 11, *[15_000] * 9)
-    assert [sensed.sense for sensed in outcomes if sensed.text] == [O2]
-    assert "about 15k tokens" in said(outcomes)[0]
+def test_without_the_host_s_own_count_no_velocity_is_felt(session: Session) -> None:
+    session.follow(reads(f"/home/dev/project/{n}.py", f"{n}" * (400 if n < 11 else 90_000)) for n in range(20))
+    assert session.said == []
 
 
-def test_calls_that_are_made_at_once_share_what_their_turn_brought() -> None:
-    assert said(grows(*[4_000] * 11, *[9_000] * 9, each=6)) == []
+def looks(count: int, name: str = "") -> list[Payload]:
+    return [runs(f"look {name}{number}", f"a line that tells something of {name}{number}") for number in range(count)]
 
 
-def test_no_velocity_is_felt_before_there_is_a_baseline() -> None:
-    assert said(grows(*[15_000] * 9)) == []
+@pytest.mark.parametrize(("seconds", "due"), [(31, [30, 60, 120]), (1, [])])
+def test_an_agent_alone_is_told_after_thirty_turns_and_fifteen_minutes_and_at_the_double(
+    session: Session, seconds: float, due: list[int]
+) -> None:
+    session.prompt("find out why it is slow")
+    session.follow(looks(125), seconds)
+    assert turns(session) == due
+    assert all("since the user's last message" in text for text in session.said)
 
 
-def test_few_tokens_are_never_fast() -> None:
-    assert said(grows(*[500] * 11, *[5_000] * 9)) == []
+def an_hour_without_a_user(session: Session) -> None:
+    session.follow(looks(65))
 
 
-def test_without_the_host_s_own_count_no_velocity_is_felt() -> None:
-    assert not senses(follow([(f"a{n}", "x" * 400) for n in range(11)] + [(f"b{n}", "y" * 90_000) for n in range(9)]))
+def the_user_came_back(session: Session) -> None:
+    for name in "ab":
+        session.prompt("and now?")
+        session.follow(looks(25, name))
 
 
-def test_a_compaction_is_no_rush_of_tokens() -> None:
-    assert said(grows(*[4_000] * 11, -40_000, *[12_000] * 2)) == []
+def the_work_shows(session: Session) -> None:
+    session.prompt("find out why it is slow")
+    session.follow([*looks(20), edits(), *looks(20, "b")])
 
 
-# Chronos.
+def one_slow_build(session: Session) -> None:
+    session.prompt("build it")
+    session.act(runs("make", "built the whole thing", 1_200.0), seconds=1_200)
 
 
-def spoke(steps: list[Step], seconds: float, state: State) -> list[int]:
-    outcomes = follow(steps, seconds, state)
-    return [number + 1 for number, sensed in enumerate(outcomes) if sensed.sense == CHRONOS]
+@pytest.mark.parametrize("life", [an_hour_without_a_user, the_user_came_back, the_work_shows, one_slow_build])
+def test_otherwise_the_time_is_not_spoken_of(session: Session, life: Callable[[Session], None]) -> None:
+    life(session)
+    assert session.said == []
 
 
-def test_chronos_speaks_after_thirty_turns_without_progress_and_fifteen_minutes_and_at_the_double() -> None:
-    assert spoke(calls(130), 31, hear_user(State(), 970.0)) == [30, 60, 120]
-    assert spoke(calls(130), 1, hear_user(State(), 970.0)) == []
+# Told before the call, where the host says what is about to be done; and once.
 
 
-def test_chronos_counts_from_the_user_s_last_message() -> None:
-    state = follow(calls(25), 40, state=hear_user(State(), 970.0))[-1].state
-    assert spoke(calls(25), 40, hear_user(state, 2_000.0)) == []
+def before(command: str) -> Payload:
+    return {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
 
 
-def test_one_slow_build_is_no_long_time() -> None:
-    assert spoke([("make", "built the whole thing")], 1, hear_user(State(), 1_000.0 - 20 * 60)) == []
+def test_going_round_a_check_is_told_before_the_call_and_not_again_after_it(session: Session) -> None:
+    command = "git commit -am x --no-verify"
+    session.act(edits())
+    assert "goes round a check" in session.tell(before(command), 5)
+    assert session.act(runs(command, "done as asked")) == []
 
 
-def test_while_the_work_shows_chronos_waits() -> None:
-    assert spoke([*calls(20), ("/a.py", "done", "Edit"), *calls(20)], 60, hear_user(State(), 970.0)) == []
+def test_before_a_call_that_goes_against_nothing_not_even_a_line_is_written(tmp_path: Path, session: Session) -> None:
+    session.act(runs("ls", "a"))
+    kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for command in ("git status", "pytest -q", "git push --dry-run", "git stash list", "git add -A", "git stash"):
+        assert session.tell(before(command), 5) == ""
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == kept
 
 
-def test_without_a_user_there_is_no_chronos() -> None:
-    assert CHRONOS not in senses(follow(calls(200), seconds=60))
+def test_what_the_user_asked_for_is_not_held_up(session: Session) -> None:
+    session.prompt("please stash my changes, and use --no-verify for the commit")
+    assert session.tell(before("git stash"), 5) == ""
+    assert session.tell(before("git commit --no-verify -m x && pytest -q"), 5) == ""
 
 
-@given(st.integers(0, 500), st.floats(0, 1e5), st.integers(0, 9))
-def test_chronos_never_speaks_twice_at_a_level(turns: int, seconds: float, level: int) -> None:
-    state = State(carry=Carry(user_at=1.0, level=level), turn=ModelTurn(number=turns))
-    reading = chronos.feel(state, Action(tool="Read", kind="read", at=1.0 + seconds, call="c"))
-    assert reading is None or min(turns / chronos.TURNS, seconds / 60 / chronos.MINUTES) >= 2**level
+def test_codex_is_told_before_the_call_as_well(tmp_path: Path) -> None:
+    told = Session(tmp_path, host="codex").tell(before("git commit --no-verify -m x") | {"tool_use_id": "r"})
+    assert "goes round a check" in told
 
 
-# Spatial.
+# What a person has switched.
 
 
-def test_a_change_to_a_file_that_many_import_is_felt() -> None:
-    edit = Action(tool="Edit", kind="edit", at=1.0, call="e", importers=7)
-    outcome = sense_action(State(), edit, EVERY)
-    assert (outcome.sense, outcome.rung) == (SPATIAL, 0)
-    assert "7 other files import" in outcome.text
-    assert not sense_action(State(), edit.replace(importers=4), EVERY).readings
+def noted() -> list[str]:
+    return [trouble["sense"] for trouble in run_insula("worth", "--days", "400", "--json").json["troubles"]]
+
+
+def works_alone(session: Session, count: int) -> None:
+    session.prompt("find out why it is slow")
+    session.follow(looks(count))
+
+
+def test_a_sense_that_is_switched_on_in_a_session_knows_what_went_before(home: Path) -> None:
+    session = Session(home)
+    works_alone(session, 40)
+    run_insula("on", "chronos")
+    session.act(reads("/home/dev/project/last.py", "the end\n"))
+    assert "since the user's last message" in session.said[0]
+
+
+def test_what_a_sense_said_before_it_was_switched_off_does_not_count_as_heeded(home: Path) -> None:
+    session = Session(home)
+    session.follow([DEPLOY] * 2)
+    run_insula("off", "nociception")
+    session.follow([*[DEPLOY] * 3, *looks(6)])
+    (trouble,) = run_insula("worth", "--days", "400", "--json").json["troubles"]
+    assert (trouble["sense"], trouble["heeded"]) == ("nociception", None)
+
+
+@pytest.mark.parametrize("odd", [{}, 3, [], "chronos", {"chronos": "yes"}, {"chronos": 1}, {"none such": True}, None])
+def test_what_is_no_switch_changes_nothing_and_a_sense_that_is_off_keeps_none_from_speaking(
+    home: Path, odd: object
+) -> None:
+    (home / "hook.json").write_text(json.dumps({"senses": odd}))
+    session = Session(home)
+    works_alone(session, 31)
+    session.follow([DEPLOY] * 3)
+    assert noted() == ["nociception"]
+
+
+# Whatever is sent: a hook that raises is deaf to that call.
+
+BANNED = "don't commit, don't push, don't touch src/old/ and use pnpm, not npm"
+OPERATORS = "&& || ; | & ( ) { } > >> 2>&1 < << <<< <<'E' $( `"
+PIECES = """
+"" '' " ' \\ $ $x=1 A= = - -- / # ! * ~ é 日本 -c -m -f --no-verify -rf --force HEAD . a/b.py src/old/x main run test
+{a,b} $((1 ${x:- =~ +x 0 2 ~/x @ % ^ bash sh timeout python git npm npx pnpm docker compose sudo env xargs find rm
+tail sed curl cargo go make pytest commit push stash checkout reset clean add install
+"""
+words = (
+    st.sampled_from([*PIECES.split(), "\0", "\ud800", "\u202e", "\x1b[0m"])
+    | st.text(max_size=8)
+    | st.text(max_size=8).map(lambda text: f'"{text}"')
+)
+shell = st.lists(st.tuples(words, st.sampled_from([" ", "", "\n", "\t", *OPERATORS.split()])), max_size=14).map(
+    lambda parts: "".join(f"{word}{after}" for word, after in parts)
+)
+lines = shell | st.text() | shell.map(lambda line: f"bash -c '{line}'")
+ODD = [
+    *('"" x', "'' ''", '""', 'A= "" x', 'sudo "" x', 'bash -c ""', "bash -c \"'' x\"", 'rm "" x', 'git clean "" -f'),
+    *('git checkout "" a.py', 'git stash ""', 'git "" commit', 'timeout "" x', 'python "" -m', 'find "" -delete'),
+    *('npm run ""', 'docker compose ""', '"" | "" && "" || "" ; "" &', "$", "$ = 1", "\\", "'" * 9, "((((", "\ud800"),
+    *(
+        "x" * 100_000,
+        '"" ' * 50_000,
+        "'\"" * 50_000,
+        "(" * 100_000,
+        "a && " * 20_000,
+        "<<E\n" * 25_000,
+        "日本 " * 30_000,
+    ),
+    *("cat > a.py <<'EOF'\n" + "y = 1\n" * 10_000 + "EOF\npython a.py", "find . -name '*.py' | xargs -n1 pytest"),
+    "& { Get-ChildItem } | ForEach-Object { exit 1 }",
+]
+
+
+@pytest.mark.parametrize("line", ODD, ids=lambda line: ascii(line[:16]))
+def test_the_hook_takes_in_any_command_line(session: Session, line: str) -> None:
+    session.prompt(BANNED)
+    for _ in range(2):
+        session.tell(before(line), 5)
+        session.follow([fails(line, ": command not found", 127), runs(line)])
+        session.stop()
+    assert all(len(text) <= LONGEST for text in session.said)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(lines, st.sampled_from(["", "Exit code 1\nboom", "4 passed"]), st.booleans()), max_size=5))
+def test_no_command_line_makes_any_sense_fail(
+    tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, str, bool]]
+) -> None:
+    session = Session(tmp_path_factory.mktemp("any"), on=EVERY)
+    session.prompt(BANNED)
+    for line, output, fine in calls * 2:
+        session.tell(before(line), 1)
+        session.act(runs(line, output) if fine else fails(line, output))
+    session.stop("Probably a stale cache.")
+
+
+actions = st.builds(
+    senses.Action,
+    tool=st.sampled_from(["Bash", "Read", "Edit"]),
+    kind=st.sampled_from(["execute", "read", "edit", "other"]),
+    call=st.sampled_from("abcd"),
+    ok=st.booleans(),
+    error=st.sampled_from(["boom one", "boom two", "else"]),
+    result=st.sampled_from(["", "r1", "r2"]),
+    at=st.floats(0, 1e6),
+    id=st.text(max_size=2),
+    chars=st.integers(0, 50_000),
+)
+
+
+@given(st.lists(actions, max_size=40), st.integers(0, 40))
+def test_whatever_happens_a_state_is_small_and_the_same_when_it_was_put_aside(
+    done: list[senses.Action], cut: int
+) -> None:
+    def follow(state: senses.State, some: list[senses.Action]) -> tuple[senses.State, list[Any]]:
+        notes: list[Any] = []
+        for action in some:
+            state, note = senses.feel(state, action)
+            notes += [note.text] if note else []
+        return state, notes
+
+    whole, told = follow(senses.State(), done)
+    half, first = follow(senses.State(), done[:cut])
+    aside = json.dumps(senses.dump(half))
+    rest, second = follow(senses.load(json.loads(aside)), done[cut:])
+    assert (rest, first + second) == (whole, told)
+    assert len(aside) < 40_000
+    assert all(text.startswith(SIGN) and len(text) < LONGEST for text in told)

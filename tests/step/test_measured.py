@@ -1,0 +1,86 @@
+"""Which senses speak until a person switches them, by what was judged of their texts; and what notes were worth."""
+
+import pytest
+from sessions import EVERY
+
+from insula.cli.worth import shorten_names, summarize_worth
+from insula.coding.replay.worth import SHARE, TURNS, EffectRow, HookWorth, format_effect, format_verdict, make_row
+from insula.coding.step.senses.register import DEFAULT, FEWEST, MEASURED, SenseMeasurement, list_reasons
+from insula.worth import compare_outcomes, make_amounts, make_rate
+
+
+def test_every_sense_stands_in_the_table_once() -> None:
+    assert sorted(row.sense for row in MEASURED) == sorted(EVERY)
+    assert sorted(DEFAULT) == ["against_words", "bypass", "nociception", "told_again", "unmet", "vestibular"]
+
+
+@pytest.mark.parametrize(
+    ("useful", "useless", "false", "kinds", "speaks"),
+    [
+        *((14, 4, 2, 5, True), (14, 3, 3, 5, False), (13, 7, 0, 5, False), (19, 0, 0, 5, False), (0, 0, 0, 0, False)),
+        *((140, 40, 20, 9, True), (140, 40, 20, 4, False)),
+    ],
+)
+def test_a_sense_speaks_by_the_texts_that_were_judged(
+    useful: int, useless: int, false: int, kinds: int, speaks: bool
+) -> None:
+    measured = SenseMeasurement(sense="x", useful=useful, useless=useless, false=false, kinds=kinds)
+    assert measured.speaks_by_default is speaks
+
+
+def test_a_sense_that_is_kept_speaks_only_until_there_are_texts_enough() -> None:
+    assert SenseMeasurement(sense="x", useful=FEWEST - 2, false=1, kept="as it is new").speaks_by_default
+    assert not SenseMeasurement(sense="x", useful=FEWEST - 3, false=3, kept="as it is new").speaks_by_default
+
+
+def test_a_person_is_told_why_a_sense_speaks_or_does_not() -> None:
+    told = list_reasons(DEFAULT | {"o2"}, True)
+    assert "nociception (" in told and "o2 (" in told and "switched by you" in told
+    assert "chronos (" in list_reasons(DEFAULT, False) and "chronos (" not in told
+
+
+def rules(told: tuple[int, int], held: tuple[int, int], days: float = 7.0) -> EffectRow:
+    """The row of rules, from how many of how many sessions went wrong with and without."""
+    return make_row("rules", SHARE, compare_outcomes(make_rate(*told), make_rate(*held)), days)
+
+
+def notes(told: float, held: float, sessions: int = 40) -> EffectRow:
+    """The row of notes, from the turns that each trouble took with and without."""
+    outcomes = (make_amounts([turns] * sessions, 25) for turns in (told, held))
+    return make_row("notes", TURNS, compare_outcomes(*outcomes), 7.0)
+
+
+@pytest.mark.parametrize(("told", "held", "said"), [(2.0, 15.0, "works"), (15.0, 2.0, "hurts"), (6.0, 6.0, "")])
+def test_turns_until_it_is_over_are_compared(told: float, held: float, said: str) -> None:
+    row = notes(told, held)
+    assert row.verdict == said if said else row.verdict not in {"works", "hurts"}
+    assert format_effect(row)[0] == f"{held - told:+.1f} turns sooner"
+
+
+def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
+    row = rules((2, 10), (3, 9))
+    assert row.missing > 0
+    assert row.days is not None
+    assert format_verdict(row) == f"not enough evidence; about {row.days:,.0f} more days at this rate"
+    soon = rules((2, 10), (3, 9), 0.01)
+    assert format_verdict(soon) == "not enough evidence", "a forecast of days tells nothing"
+    nothing = rules((0, 0), (0, 0))
+    assert format_verdict(nothing) == "not enough evidence; none yet"
+    assert format_effect(nothing) == ("–", "–")
+
+
+def test_how_many_sessions_are_missing_is_told() -> None:
+    effects = [notes(2.0, 9.0, 400), rules((2, 10), (3, 9))]
+    lines = list(summarize_worth(HookWorth(days=7, sessions=1, calls=1, effects=effects)))
+    assert lines[-2].startswith("Do they help? notes: ")
+    assert lines[-1].endswith(
+        ": it takes about 30 with and 30 without. So far, rules: 10 with, 9 without "
+        "(an effect under 65 points of 100 would not show yet)."
+    )
+
+
+def test_names_of_sessions_are_cut_so_that_they_can_be_told_apart() -> None:
+    assert [*shorten_names(["0193a2b4-1111-7222", "monday"]).values()] == ["0193a2b4", "monday"]
+    assert {*shorten_names(["0193a2b4-1111-7222", "0193a2b4-1111-7333"]).values()} == {"0193a2b4…7222", "0193a2b4…7333"}
+    alike = ["0193a2b4-1-7222", "0193a2b4-2-7222"]
+    assert [*shorten_names(alike).values()] == alike
