@@ -18,14 +18,18 @@ _KNOWN: dict[tuple[object, ...], Trial] = {}
 
 
 @pytest.fixture
-def attempt() -> Attempt:
-    """Tries a hook, however often it was tried."""
-    return trials.try_command
+def each_tried(tried_once: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every trial is made, as outside of tests."""
+    monkeypatch.setattr(trials, "try_command", tried_once)
 
 
 @pytest.fixture(autouse=True)
-def tried_once(attempt: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A trial of the doctor's takes seconds: one that went well is not repeated with the same command and code."""
+def tried_once(monkeypatch: pytest.MonkeyPatch) -> Attempt:
+    """A trial of the doctor's takes seconds: one that went well is not repeated with the same command and code.
+
+    Returns what tries a hook however often it was tried.
+    """
+    attempt = trials.try_command
 
     def known(command: Installed, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
         if not session.startswith(doctor.TRIAL):
@@ -38,6 +42,7 @@ def tried_once(attempt: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
         return trial
 
     monkeypatch.setattr(trials, "try_command", known)
+    return attempt
 
 
 def _state(command: str, house: Path) -> tuple[object, ...]:

@@ -103,3 +103,15 @@ def told(answer: Payload | None) -> str:
     return answer.get("hookSpecificOutput", answer)[
         next(p for p in places if p in answer.get("hookSpecificOutput", answer))
     ]
+
+
+def traced(home: Path, session: str = "*", agent: str = "") -> list[Payload]:
+    """What the hook wrote down of a session, in order; of any, where none is named."""
+    within = f"{session}/agents/{agent}" if agent else session
+    files = sorted(home.glob(f"sessions/{within}/trace.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+
+
+def acted(home: Path, agent: str = "") -> list[Payload]:
+    """The actions among it."""
+    return [record for record in traced(home, agent=agent) if record["e"] == "action"]

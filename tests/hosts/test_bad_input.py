@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from coding_agents import HOSTS
 from payloads import call, failing, recorded, spawn
 
-from insula.coding.hosts.dialects import NAMES, load_dialect
 from insula.hosts.hook import respond
 
-UNRECORDED = ("cursor", "droid")
-HOSTS = tuple(name for name in NAMES if name not in UNRECORDED)
-FUZZED = 12_000
+RECORDED = tuple(name for name in HOSTS if name not in {"cursor", "droid"})
 
 
 def failures(home: Path) -> list[dict[str, Any]]:
@@ -82,11 +80,11 @@ def test_a_full_disk_is_silence(tmp_path: Path) -> None:
 def fuzzed(seed: int, count: int) -> Iterator[tuple[str, Any]]:
     """Recorded payloads with some of their parts put in another place, cut, or replaced."""
     chance = random.Random(seed)
-    pool = {host: recorded(host) for host in HOSTS}
+    pool = {host: recorded(host) for host in RECORDED}
     odd: list[Any] = [None, 0, -1, 1e300, True, "", "x" * 5_000, "\ud800", "\0", [], {}, [[]], {"error": {"a": []}}]
     odd += ["PostToolUse", "AfterTool", "SessionEnd", "Exit code 1\nfatal: x", {"command": ["a", 1]}, "*** Begin Patch"]
     for _ in range(count):
-        host = chance.choice(sorted(pool))
+        host = chance.choice(HOSTS)
         payload: dict[str, Any] = json.loads(json.dumps(chance.choice(pool[chance.choice(sorted(pool))])))
         for _ in range(chance.randint(0, 4)):
             place: Any = payload
@@ -101,21 +99,10 @@ def fuzzed(seed: int, count: int) -> Iterator[tuple[str, Any]]:
         yield host, payload
 
 
-def test_generated_payloads_break_no_dialect() -> None:
-    events = 0
-    for host, payload in fuzzed(1, FUZZED):
-        event = load_dialect(host).read_event(payload, 1.0)
-        events += event is not None
-        others = (load_dialect(name).read_event(payload, 1.0) for name in UNRECORDED)
-        for told in filter(None, (event, *others)):
-            for action in told.actions:
-                json.dumps(action.as_dict())
-    assert events > FUZZED / 10
-
-
 def test_generated_payloads_break_no_state(tmp_path: Path) -> None:
-    for host, payload in fuzzed(2, 1_500):
+    for host, payload in fuzzed(2, 2_000):
         respond(str(tmp_path), host, payload, 1.0)
+    assert len(list((tmp_path / "sessions").iterdir())) > 5
 
 
 def test_generated_payloads_break_no_process(tmp_path: Path) -> None:

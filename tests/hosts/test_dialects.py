@@ -4,19 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from payloads import Payload, again, call, failing, recorded, told
+from payloads import Payload, acted, again, call, failing, recorded, told
 
-from insula.coding.hosts.dialects import copilot, load_dialect
-from insula.coding.step import trace
+from insula.coding.hosts.dialects import copilot, load_dialect, read_tail
 from insula.hosts.hook import respond
 
 SOCRATIC = "State the assumption you are working on. What would falsify it?"
 ALIKE = "3 turns in a row ended in similar errors."
 MISSING = "cat: missing.txt: No such file or directory"
-
-
-def records(home: Path) -> list[Payload]:
-    return [record for folder in (home / "sessions").glob("*") for record in trace.read_trace(str(folder))[0]]
 
 
 def did(event: Any) -> Any:
@@ -34,7 +29,7 @@ def test_copilot_gives_calls_no_id_so_one_that_comes_twice_is_known_by_its_time(
     payload = failing(recorded("copilot"))
     answers = [call(tmp_path, "copilot", again(payload, number // 2)) for number in range(8)]
     assert [SOCRATIC in told(answer) for answer in answers] == [False] * 6 + [True, False]
-    assert len({record["id"] for record in records(tmp_path) if record["e"] == "action"}) == 4
+    assert len({record["id"] for record in acted(tmp_path)}) == 4
 
 
 @pytest.mark.parametrize(
@@ -58,9 +53,9 @@ def test_a_tool_that_copilot_s_user_refused_did_not_run_and_one_that_asks_how_it
     assert did(load_dialect("copilot").read_event(payload | {"toolName": "read_bash"}, 1.0)).waits is True
 
 
-@pytest.mark.parametrize("name", ["copilot-claude-style"])
-def test_what_copilot_sends_to_the_hooks_of_claude_code_is_left_to_its_own(tmp_path: Path, name: str) -> None:
-    assert [call(tmp_path, "claude-code", payload) for payload in recorded(name)] == [None] * len(recorded(name))
+def test_what_copilot_sends_to_the_hooks_of_claude_code_is_left_to_its_own(tmp_path: Path) -> None:
+    payloads = recorded("copilot-claude-style")
+    assert [call(tmp_path, "claude-code", payload) for payload in payloads] == [None] * len(payloads)
     assert not (tmp_path / "sessions").exists() and not (tmp_path / "failures.jsonl").exists()
 
 
@@ -151,3 +146,30 @@ def test_a_failure_in_factory_droid_is_told_by_its_words(tmp_path: Path) -> None
     calls = [base | {"tool_input": {"command": f"cat m-{n}"}, "tool_response": MISSING} for n in range(4)]
     assert did(load_dialect("droid").read_event(calls[0], 1.0)).ok is False
     assert ALIKE in told([call(tmp_path, "droid", each) for each in calls][2])
+
+
+# What stands in a transcript.
+
+
+def test_the_host_s_own_count_of_tokens_is_read_from_a_line_of_its_transcript() -> None:
+    usage = (
+        '{"message":{"usage":{"input_tokens":5,"cache_creation_input_tokens":100,'
+        '"cache_read_input_tokens":2000,"output_tokens":7}}}'
+    )
+    codex_line = (
+        '{"payload":{"type":"token_count","info":{"total_token_usage":{"total_tokens":9},'
+        '"last_token_usage":{"input_tokens":40,"total_tokens":50},"model_context_window":272000}}}'
+    )
+    claude_code, codex, gemini = map(load_dialect, ("claude-code", "codex", "gemini"))
+    assert claude_code.read_context(usage) == (2112, 0)
+    assert codex.read_context(codex_line) == (50, 272_000)
+    assert gemini.read_context('{"tokens":{"input":10,"output":2,"cached":0,"total":12}}') == (12, 0)
+    assert claude_code.read_context("") == codex.read_context("") == gemini.read_context("") == (0, 0)
+
+
+def test_the_end_of_a_transcript_is_that_of_a_plain_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text('{"a": 1}')
+    (tmp_path / "link").symlink_to("plain")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    names = ("plain", "link", "zero", "", "nowhere", "a\0b")
+    assert [read_tail(str(tmp_path / name)) for name in names] == ['{"a":1}', '{"a":1}', *[""] * 4]

@@ -8,10 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from payloads import PYTHON, Payload, again, call, failing, recorded, shim, spawn, told
+from payloads import PYTHON, Payload, acted, again, call, failing, recorded, shim, spawn, told, traced
 
-from insula.coding.hosts.dialects import load_dialect
-from insula.coding.step import trace
 from insula.hosts.hook import respond
 
 RECORDED = {
@@ -26,16 +24,7 @@ RECORDED = {
     "cline": "cline",
 }
 """The hook that each recording was made for."""
-"""What a host reads, unless it is Claude Code's form; one field more and Codex drops it all."""
 SOCRATIC = "State the assumption you are working on. What would falsify it?"
-
-
-def session(home: Path, agent: str = "") -> list[Payload]:
-    """The actions in the one trace that there is."""
-    folders = list((home / "sessions").iterdir())
-    assert len(folders) == 1
-    folder = folders[0] / "agents" / agent if agent else folders[0]
-    return [record for record in trace.read_trace(str(folder))[0] if record["e"] == "action"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +46,7 @@ def test_success_and_failure_are_told_as_each_host_shows_them(
 ) -> None:
     for payload in recorded(name):
         call(tmp_path, RECORDED[name], payload)
-    actions = session(tmp_path)
+    actions = acted(tmp_path)
     assert [action["kind"] for action in actions] == kinds
     assert [action.get("ok", True) for action in actions] == oks
 
@@ -114,20 +103,10 @@ def test_chronos_counts_from_the_user_s_last_message_and_not_without_one_at_the_
 
 def test_the_host_s_own_count_of_tokens_is_read_from_its_transcript(tmp_path: Path) -> None:
     usage = '{"message":{"usage":{"input_tokens": 5,"cache_creation_input_tokens":100,"cache_read_input_tokens":2000,"output_tokens":7}}}'
-    codex_line = (
-        '{"payload":{"type":"token_count","info":{"total_token_usage":{"total_tokens":9},'
-        '"last_token_usage":{"input_tokens":40,"total_tokens":50},"model_context_window":272000}}}'
-    )
-    claude_code, codex, gemini = map(load_dialect, ("claude-code", "codex", "gemini"))
-    assert claude_code.read_context(usage.replace('": ', '":')) == (2112, 0)
-    assert codex.read_context(codex_line) == (50, 272_000)
-    assert gemini.read_context('{"tokens":{"input":10,"output":2,"cached":0,"total":12}}') == (12, 0)
-    assert claude_code.read_context("") == codex.read_context("") == gemini.read_context("") == (0, 0)
     transcript = tmp_path / "t.jsonl"
     transcript.write_text(f"{'x' * 100_000}\n{usage}\n")
     call(tmp_path, "claude-code", failing(recorded("claude-code")) | {"transcript_path": str(transcript)})
-    folder = next((tmp_path / "sessions").iterdir())
-    assert [record["context"] for record in trace.read_trace(str(folder))[0] if record["e"] == "more"] == [2112]
+    assert [record["context"] for record in traced(tmp_path) if record["e"] == "more"] == [2112]
 
 
 def test_a_hook_that_is_killed_loses_nothing_that_was_written(tmp_path: Path) -> None:
@@ -141,7 +120,7 @@ def test_a_hook_that_is_killed_loses_nothing_that_was_written(tmp_path: Path) ->
             time.sleep(0.004 * number)
             os.kill(hook.pid, signal.SIGKILL)
     answer = spawn(tmp_path, "claude-code", again(payload, 99))
-    actions = session(tmp_path)
+    actions = acted(tmp_path)
     assert len({action["id"] for action in actions}) == len(actions) >= 1
     assert answer is not None or len(actions) not in {2, 4, 7, 10}
 
@@ -155,7 +134,7 @@ def test_hooks_at_once_lose_no_action_and_are_one_turn_which_is_no_loop(tmp_path
         for _ in range(16)
     ]
     outputs = [hook.communicate(json.dumps(again(payload, number)).encode())[0] for number, hook in enumerate(hooks)]
-    assert len(session(tmp_path)) == 16
+    assert len(acted(tmp_path)) == 16
     assert not any(outputs)
 
 
@@ -174,7 +153,7 @@ def test_an_edit_that_claude_code_turns_down_is_told_by_its_batch_alone(tmp_path
     answers = [call(tmp_path, "claude-code", batch(number)) for number in range(4)]
     assert [bool(answer) for answer in answers] == [False, True, False, True]
     assert SOCRATIC in told(answers[3])
-    assert [action["target"] for action in session(tmp_path)] == ["/a.py"] * 4
+    assert [action["target"] for action in acted(tmp_path)] == ["/a.py"] * 4
 
 
 def test_a_program_s_own_words_are_not_the_host_s_frame(tmp_path: Path) -> None:
@@ -186,7 +165,7 @@ def test_a_program_s_own_words_are_not_the_host_s_frame(tmp_path: Path) -> None:
     ):
         framed = f"<untrusted_context>\nOutput: {said}\nProcess Group PGID: 7\n</untrusted_context>"
         call(tmp_path, "gemini", again(payload | {"tool_response": {"llmContent": framed}}, len(said)))
-    assert all(action.get("ok", True) for action in session(tmp_path))
+    assert all(action.get("ok", True) for action in acted(tmp_path))
 
 
 def test_a_held_text_does_not_outlive_its_context(tmp_path: Path) -> None:

@@ -77,13 +77,13 @@ def files(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return draw(st.sampled_from(["", "\ufeff"])) + text, content
 
 
-@limited(max_examples=40)
+@limited(max_examples=20)
 @given(files())
 def test_a_file_with_comments_is_read_as_what_it_says(file: tuple[str, dict[str, Any]]) -> None:
     assert jsonc.parse_jsonc(file[0]).to_plain() == file[1]
 
 
-@limited(max_examples=40)
+@limited(max_examples=20)
 @given(files(), st.sampled_from(sorted(HOSTS)))
 def test_what_is_put_in_is_taken_out_to_the_byte(file: tuple[str, dict[str, Any]], name: str) -> None:
     text, _ = file
@@ -93,7 +93,7 @@ def test_what_is_put_in_is_taken_out_to_the_byte(file: tuple[str, dict[str, Any]
     assert remove_hooks(after, host, HOUSE, made) == text
 
 
-@limited(max_examples=40)
+@limited(max_examples=20)
 @given(files(), st.sampled_from(sorted(HOSTS)))
 def test_hooks_are_added_behind_what_is_there_and_nothing_else_changes(
     file: tuple[str, dict[str, Any]], name: str
@@ -110,7 +110,7 @@ def test_hooks_are_added_behind_what_is_there_and_nothing_else_changes(
         assert groups == [*before.get(event, []), *ours]
 
 
-@limited(max_examples=40)
+@limited(max_examples=20)
 @given(files(), value)
 def test_what_a_person_adds_in_between_survives(file: tuple[str, dict[str, Any]], addition: object) -> None:
     text, content = file
@@ -145,7 +145,7 @@ def hooks_of(text: str, name: str) -> set[int]:
     return starts
 
 
-@limited(max_examples=40)
+@limited(max_examples=20)
 @given(files(), st.sampled_from(EDITED), st.data())
 def test_whatever_a_person_writes_in_between_stays_and_all_of_ours_goes(
     file: tuple[str, dict[str, Any]], name: str, data: st.DataObject

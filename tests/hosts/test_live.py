@@ -1,12 +1,18 @@
 """The proof on the user's machine says what it saw, and nothing of the user's takes part in it."""
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
+from harness import run_insula
+from installing import found, install, settings_of
 
-from insula.coding.hosts import live
-from insula.coding.hosts.live import QUESTION, Stage, prove_hooks
+from insula.cli import lines
+from insula.coding.hosts import doctor, live, trials
+from insula.coding.hosts.consent import HostCheck
+from insula.coding.hosts.live import QUESTION, Proof, Stage, prove_hooks
+from insula.coding.hosts.places import HOSTS
 from insula.errors import InputError
 from insula.llm.fake_agents import FakeModel, ShellStep
 
@@ -81,3 +87,104 @@ def test_the_client_sees_nothing_of_the_user(tmp_path: Path, monkeypatch: pytest
     assert f"HOME={stage.home}\n" in seen
     assert "ANTHROPIC_API_KEY=dummy\n" in seen
     assert str(stage.project) in seen.splitlines()
+
+
+# What the doctor makes of it.
+
+
+@pytest.fixture
+def user(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "user"
+    (folder / "project").mkdir(parents=True)
+    home.chmod(0o700)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.chdir(folder / "project")
+    return folder
+
+
+def examine(prove: doctor.Prover) -> list[HostCheck]:
+    return list(doctor.examine_host(None, None, prove))
+
+
+def answer(text: str, event: str = "PostToolUse") -> trials.HookRun:
+    value = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return trials.HookRun("PostToolUse", 0, json.dumps(value).encode(), 0.01)
+
+
+QUIET = trials.HookRun("PostToolUse", 0, b"", 0.01)
+
+
+@pytest.mark.parametrize(
+    ("healthy", "failing", "said"),
+    [
+        ([QUIET], [QUIET, answer("a note")], ""),
+        ([answer("a note")], [answer("a note")], "though nothing was wrong"),
+        ([QUIET], [QUIET], "said nothing"),
+        ([QUIET], [answer("")], "not the form"),
+        ([QUIET], [answer("a note", "Stop")], "not the form"),
+        ([QUIET], [trials.HookRun("PostToolUse", 0, b"a note", 0.01)], "not the form"),
+        ([QUIET], [trials.HookRun("PostToolUse", 0, b'{"systemMessage": "a note"}', 0.01)], "not the form"),
+        ([QUIET], [answer("x" * 3000)], "more than 2000"),
+        ([trials.HookRun("PostToolUse", 2, b"", 0.01)], [answer("a note")], "ended with 2"),
+    ],
+)
+def test_an_answer_that_its_host_would_not_take_is_found(
+    healthy: list[trials.HookRun], failing: list[trials.HookRun], said: str
+) -> None:
+    trial = trials.Trial(healthy, failing + [QUIET] * 4)
+    check = doctor._judge_trial(HOSTS["codex"], trial)  # pyright: ignore[reportPrivateUsage]
+    assert (check.state, said in check.says) == ("broken" if said else "ok", True)
+
+
+def test_the_real_client_is_asked_only_where_there_is_one(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install("claude-code")
+    monkeypatch.setenv("PATH", f"{user / 'bin'}:/usr/bin:/bin")
+    asked: list[tuple[str, Path]] = []
+
+    def prove(name: str, client: Path) -> Proof:
+        asked.append((name, client))
+        return Proof(reached=len(asked) == 1, reason="the reason")
+
+    checks = examine(prove)
+    assert "not on PATH" in found("live", checks)[0].says
+    assert doctor.summarize_checks(checks) == 1  # a proof was asked for, and there is none
+    (user / "bin").mkdir()
+    (user / "bin/claude").write_text("#!/bin/sh\n")
+    (user / "bin/claude").chmod(0o755)
+    assert [found("live", examine(prove))[0].state for _ in range(2)] == ["ok", "broken"]
+    assert asked[0] == ("claude-code", user / "bin/claude")
+    asked.clear()
+    settings = settings_of("claude-code")
+    settings.write_text(settings.read_text().replace("{", '{"disableAllHooks": true,', 1))
+    assert found("live", examine(prove))[0].says.startswith("in an empty home")
+
+
+@pytest.mark.parametrize("path", [".", "", "bin/../."])
+def test_a_client_that_the_working_folder_brought_is_not_run(
+    path: str, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("claude-code")
+    (user / "project/claude").write_text("#!/bin/sh\n")
+    (user / "project/claude").chmod(0o755)
+    (user / "project/bin").mkdir()
+    monkeypatch.setenv("PATH", f"{path}:/usr/bin:/bin")
+
+    def prove(name: str, client: Path) -> Proof:
+        raise AssertionError((name, client))
+
+    assert "not on PATH" in found("live", examine(prove))[0].says
+
+
+def test_the_payloads_of_a_trial_are_those_of_each_host() -> None:
+    for host in HOSTS.values():
+        healthy, failing = trials.fill_payloads(host, "session", "/folder")
+        events = {on.event for on in host.events}
+        assert {trials.name_event(host, one) for one in (*healthy, *failing)} <= events
+        assert len({json.dumps(one) for one in failing}) == trials.ERRORS
+
+
+@pytest.mark.usefixtures("user")
+def test_on_a_terminal_no_path_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    install("gemini")
+    monkeypatch.setattr(lines, "terminal_width", lambda: 40)
+    assert f"5 events in\n                {settings_of('gemini')}\n" in run_insula("doctor").out

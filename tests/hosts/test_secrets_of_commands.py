@@ -9,8 +9,8 @@ from insula.hosts.hook import respond
 from insula_bench.secret_lines import Case, cases
 
 MISSED = 0.02
-RUNS = 4
-"""Failures after which the agent is told of them, more than once."""
+RUNS = 2
+"""Failures after which the agent is told of them."""
 SHOWN = 8
 """Characters of a secret in a row that give it away."""
 COMMANDS = cases("commands")
@@ -40,7 +40,9 @@ def failed(home: Path, case: Case) -> str:
         base: Payload = {"session_id": "s", "cwd": str(home), "tool_name": "Bash", "tool_use_id": f"t{number}"}
         base["tool_input"] = {"command": case.text, "description": "try it"}
         error = f"Exit code 1\n+ {case.text}\nError: connection refused by the server for {case.text}"
-        events = ({"hook_event_name": "PreToolUse"}, {"hook_event_name": "PostToolUseFailure", "error": error})
+        events = [{"hook_event_name": "PostToolUseFailure", "error": error}]
+        if not number:
+            events.insert(0, {"hook_event_name": "PreToolUse"})
         answers += [respond(str(home), "claude-code", base | event, 1.7e9 + 30 * number) for event in events]
     return "".join(answers)
 

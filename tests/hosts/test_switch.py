@@ -1,18 +1,19 @@
 """A person can switch the hooks off, here or everywhere, and erase what they wrote down."""
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from harness import run_insula, spawn_insula
+from installing import VARIABLES, insula, settings_of
+from payloads import spawn
 
-import mortal
-from insula.cli import lines
-from insula.cli.main import app
-from insula.coding.hosts import install, switch
-from insula.coding.hosts.places import HOSTS
-from insula.errors import InputError, SettingsError
-from insula.settings import load_settings
+PROMPT = {"hook_event_name": "UserPromptSubmit", "prompt": "hello"}
 
 
 @pytest.fixture(autouse=True)
@@ -21,37 +22,43 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "project/.git").mkdir(parents=True)
     (folder / "project/inner").mkdir()
     monkeypatch.setenv("HOME", str(folder))
-    for host in HOSTS.values():
-        monkeypatch.delenv(host.variable, raising=False)
+    monkeypatch.setenv("COLUMNS", "1000")
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(folder / "project")
     return folder
 
 
-def insula(*words: str, said: str | None = None) -> tuple[int, str]:
-    result = CliRunner().invoke(app, words, input=said)
-    if isinstance(result.exception, InputError):
-        return result.exit_code, str(result.exception)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result.exit_code, result.output
+def is_off(home: Path, folder: Path) -> bool:
+    """Whether a hook, in a process of its own, writes nothing down there."""
+    name = f"session-{len(list(home.glob('sessions/*')))}"
+    spawn(home, "claude-code", PROMPT | {"session_id": name, "cwd": str(folder)})
+    return not (home / "sessions" / name).exists()
+
+
+def senses_on(home: Path) -> set[str]:
+    """The senses that speak, as the doctor tells."""
+    checks = run_insula("doctor", "codex", "--json").json["checks"]
+    return {check["name"] for check in checks if check["says"].startswith("on: ")}
 
 
 def test_off_and_on_hold_everywhere(home: Path, user: Path) -> None:
     insula("off")
-    assert switch.is_off(home, user)
+    assert is_off(home, user)
     assert json.loads((home / "hook.json").read_text()) == {"v": 1, "off": True, "projects_off": [], "holdout": 0.1}
     assert (home / "hook.json").stat().st_mode & 0o777 == 0o600
     insula("on")
-    assert not switch.is_off(home, user)
+    assert not is_off(home, user)
 
 
 def test_a_project_is_switched_off_with_all_its_folders(home: Path, user: Path) -> None:
     insula("off", "--project")
-    assert switch.is_off(home, user / "project/inner")
-    assert not switch.is_off(home, user)
+    assert is_off(home, user / "project/inner")
+    assert not is_off(home, user)
     assert str(user / "project") in insula("off", "--project")[1]
     assert len(json.loads((home / "hook.json").read_text())["projects_off"]) == 1
     insula("on", "--project")
-    assert not switch.is_off(home, user / "project")
+    assert not is_off(home, user / "project")
 
 
 def test_a_switch_that_does_not_suffice_says_so() -> None:
@@ -62,24 +69,23 @@ def test_a_switch_that_does_not_suffice_says_so() -> None:
 
 
 def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path) -> None:
-    assert "o2" not in switch.list_senses(home)
+    insula("install", "codex")
+    assert "o2" not in senses_on(home)
     said = insula("on", "o2")[1]
     assert said.startswith("o2 is on;") and "against_words, bypass, nociception, o2, told_again" in said
     insula("off", "bypass")
     insula("off")
     insula("on")
-    install.install_hooks(HOSTS["codex"])
-    assert switch.list_senses(home) == {"nociception", "vestibular", "against_words", "told_again", "unmet", "o2"}
+    insula("install", "codex")
+    assert senses_on(home) == {"nociception", "vestibular", "against_words", "told_again", "unmet", "o2"}
     insula("off", "o2")
     insula("on", "bypass")
     assert json.loads((home / "hook.json").read_text())["senses"] == {"o2": False, "bypass": True}
-    assert "o2" not in switch.list_senses(home)
 
 
 def test_a_sense_is_named_with_a_hyphen_as_well(home: Path) -> None:
-    record = json.loads(insula("off", "against-words", "--json")[1])
+    record = run_insula("off", "against-words", "--json").json
     assert record["sense"] == "against_words" and "against_words" not in record["speaking"]
-    assert "against_words" not in switch.list_senses(home)
 
 
 def test_what_is_no_sense_and_a_sense_of_one_project_are_refused(home: Path) -> None:
@@ -97,7 +103,7 @@ def test_a_sense_that_is_switched_on_while_the_hooks_are_off_says_so() -> None:
 def test_an_installation_keeps_the_switches_and_takes_the_holdout_of_the_settings(home: Path) -> None:
     insula("off")
     (home / "insula.toml").write_text("holdout = 0.25")
-    install.install_hooks(HOSTS["codex"])
+    insula("install", "codex")
     assert json.loads((home / "hook.json").read_text()) == {"v": 1, "off": True, "projects_off": [], "holdout": 0.25}
 
 
@@ -127,34 +133,30 @@ def test_the_settings_have_the_only_word_on_the_holdout(home: Path) -> None:
 @pytest.mark.parametrize("damage", ["", "[]", "{" * 5000])
 def test_a_damaged_file_may_have_said_off_and_is_written_anew(damage: str, home: Path, user: Path) -> None:
     (home / "hook.json").write_text(damage)
-    assert switch.is_off(home, user)
+    assert is_off(home, user)
     assert "switched off at present: insula on" in insula("install", "codex")[1]
     insula("on")
-    assert not switch.is_off(home, user)
+    assert not is_off(home, user)
 
 
 def test_a_file_that_says_nonsense_says_nothing(home: Path, user: Path) -> None:
     (home / "hook.json").write_text('{"off": "yes", "projects_off": 3}')
-    assert not switch.is_off(home, user)
+    assert not is_off(home, user)
     insula("off")
-    assert switch.is_off(home, user)
+    assert is_off(home, user)
 
 
 def test_off_works_where_the_settings_do_not(home: Path, user: Path) -> None:
     (home / "insula.toml").write_text("nonsense")
-    with pytest.raises(SettingsError):
-        load_settings()
+    assert insula("config", "show")[0]
     assert insula("off")[0] == 0
-    assert switch.is_off(home, user)
+    assert is_off(home, user)
 
 
-def test_the_share_of_a_holdout_is_at_most_half(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("INSULA_HOLDOUT", "off")
-    assert load_settings().holdout == 0
-    monkeypatch.delenv("INSULA_HOLDOUT")
+def test_the_share_of_a_holdout_is_at_most_half(home: Path) -> None:
     (home / "insula.toml").write_text("holdout = 0.6")
-    with pytest.raises(SettingsError, match="holdout"):
-        load_settings()
+    code, said = insula("install", "codex")
+    assert code and "holdout" in said
 
 
 def learned(home: Path) -> None:
@@ -168,7 +170,7 @@ def learned(home: Path) -> None:
 
 
 def test_purge_erases_what_was_observed_and_nothing_else(home: Path) -> None:
-    install.install_hooks(HOSTS["codex"])
+    insula("install", "codex")
     learned(home)
     code, output = insula("purge", "--yes")
     assert code == 0 and "sessions, asked, rules.jsonl" in output and "stay installed" in output
@@ -178,17 +180,17 @@ def test_purge_erases_what_was_observed_and_nothing_else(home: Path) -> None:
 
 
 def test_hooks_are_taken_out_to_the_byte_after_a_purge() -> None:
-    file = HOSTS["codex"].find_settings()
+    file = settings_of("codex")
     file.parent.mkdir()
     file.write_text("{ // mine\n}")
-    install.install_hooks(HOSTS["codex"])
+    insula("install", "codex")
     insula("purge", "--yes")
     insula("uninstall", "codex")
     assert file.read_text() == "{ // mine\n}"
 
 
 def test_nothing_is_left_of_us_after_all_was_taken_out_and_erased(home: Path, user: Path) -> None:
-    install.install_hooks(HOSTS["codex"])
+    insula("install", "codex")
     (home / "rules.jsonl").write_text("{}")
     assert "Still in" in insula("uninstall", "--all")[1]
     assert insula("purge", "--yes")[0] == 0
@@ -198,29 +200,24 @@ def test_nothing_is_left_of_us_after_all_was_taken_out_and_erased(home: Path, us
 
 
 def test_only_an_installation_that_learned_nothing_goes_without_a_word_of_what_stays(home: Path) -> None:
-    install.install_hooks(HOSTS["codex"])
-    HOSTS["codex"].find_settings().unlink()  # so that there is no backup of it
+    insula("install", "codex")
+    settings_of("codex").unlink()  # so that there is no backup of it
     assert "Still in" not in insula("uninstall", "--all")[1]
     assert not home.exists()
 
 
 def test_that_the_code_was_removed_is_said_where_the_settings_were_gone_already(home: Path) -> None:
-    install.install_hooks(HOSTS["codex"])
-    HOSTS["codex"].find_settings().unlink()
+    insula("install", "codex")
+    settings_of("codex").unlink()
     output = insula("uninstall", "--all")[1]
     assert "No settings file has hooks" in output and f"{home / 'hook'}, was removed" in output
 
 
-def switched(home: str, erases: bool) -> None:
-    """Switch the hooks off, or erase what they wrote, in a process of its own."""
-    switch.purge_records(Path(home)) if erases else switch.switch_hooks(Path(home), True)
-
-
 def test_a_lock_that_was_tidied_away_holds_nobody(home: Path) -> None:
-    running = [mortal.begun(switched, str(home), erases) for erases in (False, True) * 4]
-    for process in running:
-        process.join()
-    assert [process.exitcode for process in running] == [0] * len(running)
+    with contextlib.ExitStack() as stack:
+        both = (("off",), ("purge", "--yes")) * 2
+        running = [stack.enter_context(spawn_insula(*words)) for words in both]
+        assert [process.wait(120) for process in running] == [0] * len(running)
 
 
 def test_old_failures_and_backups_are_erased_too(home: Path) -> None:
@@ -231,13 +228,17 @@ def test_old_failures_and_backups_are_erased_too(home: Path) -> None:
     assert "backups" in insula("purge", "--help")[1]
 
 
-def test_purge_asks_and_takes_no_for_an_answer(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("word", "erased"), [(b"\n", False), (b"y\n", True)])
+def test_purge_asks_on_a_terminal_and_takes_no_for_an_answer(home: Path, word: bytes, erased: bool) -> None:
     learned(home)
-    monkeypatch.setattr(lines, "is_asked", lambda: True)
-    assert insula("purge", said="\n") == (1, insula("purge", said="n\n")[1])
-    assert (home / "rules.jsonl").exists()
-    assert insula("purge", said="y\n")[0] == 0
-    assert not (home / "rules.jsonl").exists()
+    ours, theirs = pty.openpty()
+    program = Path(sys.executable).with_name("insula")
+    with subprocess.Popen([program, "purge"], stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.write(ours, word)
+        assert process.wait(120) == (0 if erased else 1)
+    os.close(ours)
+    os.close(theirs)
+    assert (home / "rules.jsonl").exists() is not erased
 
 
 def test_purge_erases_nothing_when_nobody_can_be_asked(home: Path) -> None:
@@ -257,4 +258,4 @@ def test_a_link_in_the_place_of_a_folder_is_erased_and_not_followed(home: Path, 
 
 @pytest.mark.parametrize("words", [["on"], ["off", "--project"], ["purge", "--yes"], ["uninstall", "--all"]])
 def test_machines_get_json(words: list[str]) -> None:
-    assert isinstance(json.loads(insula(*words, "--json")[1]), dict)
+    assert isinstance(run_insula(*words, "--json").json, dict)
