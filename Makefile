@@ -33,7 +33,7 @@ chaos: $(VENV)/test.stamp ## the nights of 1,000 users while workers die, the da
 hostile: $(VENV)/test.stamp ## play repositories, payloads and messages that mean harm against every command and hook (minutes): PLAY="--json"
 	@OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests/chaos:tests/hosts:tests/contract:tests $(BIN)/python -m hostile $(PLAY)
 
-ON_POSTGRES := tests/memory tests/night tests/server/test_many_servers.py tests/chaos/test_two_servers.py
+ON_POSTGRES := tests/memory tests/night tests/server/test_server_streams.py tests/chaos/test_two_servers.py
 IN_POSTGRES := postgres or databases or backup or outage or isolation or durable or pooler or many_servers or two_servers
 
 # Tests run beside each other: threads of linear algebra that wait for each other's core cost many times the work.

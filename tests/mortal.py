@@ -1,5 +1,6 @@
 """Processes that are killed: forked from one that has imported what they need, which is most of what they cost."""
 
+import importlib.metadata
 import multiprocessing
 import os
 import signal
@@ -50,8 +51,6 @@ def command(words: Sequence[str], streams: Sequence[str]) -> ForkServerProcess:
 
 
 def _command(words: Sequence[str], streams: Sequence[str], folder: str, environment: Mapping[str, str]) -> None:
-    from insula.cli.start import main
-
     os.setsid()
     for number, name in enumerate(streams):
         os.dup2(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), number)
@@ -61,4 +60,5 @@ def _command(words: Sequence[str], streams: Sequence[str], folder: str, environm
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where the tests run in the background
     sys.argv = ["insula", *words]
-    main()
+    (entry,) = importlib.metadata.entry_points(group="console_scripts", name="insula")
+    entry.load()()

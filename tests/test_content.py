@@ -9,7 +9,8 @@ from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
 
-from insula.content import Content, read_content
+from insula import Metacognition
+from insula.testing import memory_store
 
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -20,6 +21,9 @@ class Trip(BaseModel):
 
     city: str
     content: str = "two days"
+
+
+pytestmark = pytest.mark.anyio
 
 
 @dataclass
@@ -34,46 +38,51 @@ def completion(message: dict[str, Any]) -> ChatCompletion:
     )
 
 
-HANDED: list[tuple[object, Content]] = [
-    (None, Content()),
-    ("In Lisbon.", Content("In Lisbon.")),
-    (b"In Lisbon.", Content("In Lisbon.")),
-    ([], Content()),
-    ([{"type": "text", "text": "What is this?"}, PICTURE], Content("What is this?")),
-    ([{"type": "input_text", "text": "What"}, {"type": "input_image", "image_url": "x"}], Content("What")),
-    ([PICTURE], Content()),
-    (["one", "two"], Content("one\ntwo")),
-    ([{"role": "user", "content": "first"}, {"role": "user", "content": "last"}], Content("last")),
-    ({"role": "assistant", "content": None, "tool_calls": [CALL]}, Content(calls=True)),
-    ({"role": "assistant", "content": "I look.", "tool_calls": [CALL]}, Content("I look.", calls=True)),
-    ({"role": "assistant", "content": None, "refusal": "I cannot."}, Content("I cannot.")),
-    ({"role": "assistant", "content": None}, Content()),
-    (completion({"content": "In Lisbon."}), Content("In Lisbon.")),
-    (completion({"content": None, "tool_calls": [CALL]}), Content(calls=True)),
-    (completion({"content": "In Lisbon."}).choices[0].message, Content("In Lisbon.")),
-    (ModelResponse(parts=[ThinkingPart("hm"), TextPart("In Lisbon.")]), Content("In Lisbon.")),
-    (ModelResponse(parts=[ToolCallPart("look", {})]), Content(calls=True)),
+HANDED: list[tuple[object, str]] = [
+    (None, ""),
+    ("In Lisbon.", "In Lisbon."),
+    (b"In Lisbon.", "In Lisbon."),
+    ([], ""),
+    ([{"type": "text", "text": "What is this?"}, PICTURE], "What is this?"),
+    ([{"type": "input_text", "text": "What"}, {"type": "input_image", "image_url": "x"}], "What"),
+    ([PICTURE], ""),
+    (["one", "two"], "one\ntwo"),
+    ([{"role": "user", "content": "first"}, {"role": "user", "content": "last"}], "last"),
+    ({"role": "assistant", "content": None, "tool_calls": [CALL]}, ""),
+    ({"role": "assistant", "content": "I look.", "tool_calls": [CALL]}, "I look."),
+    ({"role": "assistant", "content": None, "refusal": "I cannot."}, "I cannot."),
+    ({"role": "assistant", "content": None}, ""),
+    (completion({"content": "In Lisbon."}), "In Lisbon."),
+    (completion({"content": None, "tool_calls": [CALL]}), ""),
+    (completion({"content": "In Lisbon."}).choices[0].message, "In Lisbon."),
+    (ModelResponse(parts=[ThinkingPart("hm"), TextPart("In Lisbon.")]), "In Lisbon."),
+    (ModelResponse(parts=[ToolCallPart("look", {})]), ""),
     (
         [{"type": "thinking", "thinking": "hm"}, {"type": "tool_use", "id": "1", "name": "look", "input": {}}],
-        Content(calls=True),
+        "",
     ),
-    (SimpleNamespace(final_output="In Lisbon."), Content("In Lisbon.")),
-    (SimpleNamespace(type="ai", content=[{"type": "text", "text": "Hi"}], tool_calls=[]), Content("Hi")),
-    ({"city": "Lisbon"}, Content('{"city": "Lisbon"}', structured=True)),
-    ([{"city": "Lisbon"}], Content('[{"city": "Lisbon"}]', structured=True)),
-    (Trip(city="Lisbon"), Content('{"city": "Lisbon", "content": "two days"}', structured=True)),
-    (SimpleNamespace(final_output=Trip(city="L")), Content('{"city": "L", "content": "two days"}', structured=True)),
-    (Price(3), Content('{"amount": 3}', structured=True)),
-    (31, Content("31", structured=True)),
+    (SimpleNamespace(final_output="In Lisbon."), "In Lisbon."),
+    (SimpleNamespace(type="ai", content=[{"type": "text", "text": "Hi"}], tool_calls=[]), "Hi"),
+    ({"city": "Lisbon"}, '{"city": "Lisbon"}'),
+    ([{"city": "Lisbon"}], '[{"city": "Lisbon"}]'),
+    (Trip(city="Lisbon"), '{"city": "Lisbon", "content": "two days"}'),
+    (SimpleNamespace(final_output=Trip(city="L")), '{"city": "L", "content": "two days"}'),
+    (Price(3), '{"amount": 3}'),
+    (31, "31"),
 ]
 
 
-@pytest.mark.parametrize(("value", "content"), HANDED)
-def test_a_value_is_taken_for_what_it_is(value: object, content: Content) -> None:
-    assert read_content(value) == content
-
-
-def test_what_holds_itself_ends() -> None:
+async def test_a_value_is_taken_for_what_it_is_as_a_message_and_as_a_response() -> None:
     circle: list[object] = []
     circle.append(circle)
-    assert read_content(circle).structured
+    async with memory_store() as store:
+        mind = Metacognition(store, embed=None)
+        for value, text in HANDED:
+            is_message = bool(text) and not isinstance(value, int)
+            async with mind.turn("ana", "s", value if is_message else "Hello.") as turn:
+                assert turn.message == text or not is_message, value
+                assert turn.finish(value).response == text or not text, value
+            assert turn.troubles == []
+        async with mind.turn("ana", "s", circle) as turn:
+            turn.finish(circle)
+        assert turn.troubles == []

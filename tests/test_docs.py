@@ -5,20 +5,23 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import typed
+import typer
+from typer.core import TyperCommand, TyperGroup
 
 import insula
-from insula import senses, testing
+from insula import Metacognition, senses, testing
+from insula.cli.main import app
 from insula.coding.hosts import dialects, hook, switch
 from insula.coding.step import senses as felt
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
 
 pytestmark = pytest.mark.anyio
@@ -211,3 +214,58 @@ def test_the_docs_the_examples_and_the_contract_use_promised_names_alone() -> No
     code |= {file.name: file.read_text("utf-8") for file in files}
     used = {(page, name, member) for page, text in code.items() for name, member in USED.findall(text)}
     assert sorted(one for one in used if one[2] not in promised[KINDS[one[1]]]) == []
+
+
+# Each command that a page names is there, with its options
+
+
+EVERY_PAGE = [
+    *sorted((ROOT / "docs").rglob("*.md")),
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+]
+NAMED = re.compile(r"(?:`|^\$ |^    |^)insula ([a-z]+)((?: [^\s`#|&>]+)*)", re.M)
+COMING: set[str] = set()
+"""Named by pages before they are there; each goes from here with the change that brings it."""
+
+
+@cache
+def build_commands() -> TyperGroup:
+    """The whole command line."""
+    return cast(TyperGroup, typer.main.get_command(app))
+
+
+def find_command(words: list[str]) -> tuple[TyperCommand | TyperGroup, list[str]]:
+    """The command that the first words name, and the words behind it."""
+    found: TyperCommand | TyperGroup = build_commands()
+    while isinstance(found, TyperGroup) and words:
+        below = found.get_command(typer.Context(found), words[0].strip(","))
+        if below is None:
+            break
+        found, words = cast(TyperCommand | TyperGroup, below), words[1:]
+    return found, words
+
+
+def find_unknown(words: list[str]) -> Iterator[str]:
+    """What of a line is no command of ours, or none of its options."""
+    command, rest = find_command(words)
+    name = " ".join(words[: len(words) - len(rest)])
+    if isinstance(command, TyperGroup) and rest and rest[0].isalpha() and rest[0].islower():
+        yield f"{name} {rest[0]}".strip()
+        return
+    known = {"--help", *(option for each in command.params for option in (*each.opts, *each.secondary_opts))}
+    for word in (re.sub(r"[\],;:).=].*$", "", each.lstrip("[(")) for each in rest):
+        if word.startswith("--") and word not in known:
+            yield f"{name} {word}"
+
+
+def test_each_command_that_a_page_names_is_there_with_its_options() -> None:
+    lines = {(page, line) for page in EVERY_PAGE for line in NAMED.findall(page.read_text("utf-8"))}
+    assert len(lines) > 100
+    unknown = {
+        (wrong, str(page.relative_to(ROOT)))
+        for page, (name, rest) in lines
+        for wrong in find_unknown([name, *rest.split()])
+        if wrong not in COMING
+    }
+    assert sorted(unknown) == []

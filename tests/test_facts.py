@@ -1,27 +1,12 @@
 """Facts: told in one session, asked in the next. Whose they are, since when they hold, and what is not told."""
 
-import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
-from insula.language.owner import ASSISTANT, USER
-from insula.language.statements import extract_statements
-from insula.memory.item import new_item
-from insula.memory.retrieval.embedding import embed_text
-from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.storage.store import Store
-from insula.memory.storage.vectors import embed_normalised
-from insula.metacognition import Metacognition
-from insula.metacognition.backlog import make_statements
-from insula.metacognition.turn import Turn
+from insula import Metacognition, Turn
 from insula.testing import FrozenClock, memory_store
-from insula.text.analysis import analyse_text
-from insula.types import Controls
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400.0
@@ -32,7 +17,7 @@ async def told(*lines: str, ask: str, days: float = 1.0) -> AsyncGenerator[Turn]
     """A turn that asks in a new session after some lines were told in another, one a day."""
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=embed_text)
+        mind = Metacognition(store, holdout=0.0)
         for line in lines:
             await mind.observe("me", "told", line)
             clock.advance(days * DAY)
@@ -134,45 +119,6 @@ async def test_nothing_asserted_is_lost_when_a_session_is_left() -> None:
     chatter = [f"The train was late again, number {number} this month." for number in range(4)]
     async with told(*chatter, "My locker is 217.", ask="What's my locker number?") as turn:
         assert shown(turn) == ["My locker is 217."]
-
-
-async def test_an_older_store_gets_its_statements_later_and_keeps_every_memory(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    async with Metacognition(await Store.open(path), holdout=0.0, embed=embed_text) as mind:
-        async with mind.turn("me", "one", "My husband was born in Graz."):
-            pass
-        await mind.store.run(_as_before)
-        place = await mind.store.resolve_place("me", "two")
-        async with mind.turn("me", "two", "Where was I born?") as turn:
-            assert turn.recalled
-        assert await make_statements(mind.store, place.user_id, embed_text) in {0, 1, 2}  # the turn began it, too
-        async with mind.turn("me", "three", "Where was I born?") as turn:
-            assert turn.confidence.level == "low"
-
-
-def _as_before(connection: sa.Connection) -> None:
-    connection.execute(sa.text("DELETE FROM statements"))
-    connection.execute(sa.text("UPDATE memories SET stated = NULL"))
-
-
-async def test_what_is_erased_is_stated_no_more() -> None:
-    async with memory_store() as store:
-        mind = Metacognition(store, holdout=0.0, embed=embed_text)
-        number = await mind.observe("me", "one", "I live in Porto.")
-        await mind.observe("me", "one", "No, sorry, I meant Braga.")
-        place = await store.resolve_place("me", "one")
-        await store.memories.erase_memories(place.user_id, number)
-        texts: Callable[[sa.Connection], str] = lambda connection: " ".join(  # noqa: E731 read once
-            connection.execute(sa.text("SELECT text FROM statements")).scalars()
-        )
-        assert "Porto" not in await store.run(texts)
-
-
-def test_the_shipped_conversations_say_what_they_need() -> None:
-    lines = (files("insula_bench") / "conversations_dev.jsonl").read_text("utf-8").splitlines()
-    for one in map(json.loads, lines):
-        assert {"told", "ask", "known", "kind", "lang"} <= one.keys()
-        assert not one["known"] or any(one["line"] in line["text"] for line in one["told"])
 
 
 @pytest.mark.parametrize(
@@ -339,22 +285,6 @@ async def test_what_is_newer_of_another_matter_leaves_what_answers_sure(beside: 
 async def test_a_message_that_sets_itself_right_is_no_contradiction() -> None:
     async with told("I live in Porto, no wait, I live in Madrid.", ask="Where do I live?") as turn:
         assert turn.confidence.level != "low"
-
-
-async def test_of_a_hundred_updates_of_one_fact_the_newest_stands_first() -> None:
-    text = "I live in Town 99 now."
-    analysis = analyse_text(text)
-    [stated] = extract_statements(analysis, USER, ASSISTANT)
-    stated = stated._replace(vector=embed_normalised(embed_text, text))
-    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), (), [stated])
-    lines = [text.replace("99", str(number)) for number in range(100)]
-    moves = [item._replace(content=line, line=line, vector=stated.vector) for line in lines]
-    async with memory_store(lambda: 2_000.0) as store:
-        place = await store.resolve_place("me", "told")
-        await store.sessions.add_lines(place, [(move, float(at)) for at, move in enumerate(moves)], Controls())
-        async with Metacognition(store, holdout=0.0, embed=embed_text).turn("me", "asked", "Where do I live?") as turn:
-            assert shown(turn)[0] == text
-            assert turn.confidence.level != "low"
 
 
 async def test_of_two_people_of_one_name_the_one_asked_about_is_told() -> None:

@@ -3,13 +3,11 @@ greeting or a question, nothing that the assistant said, in eight languages."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
-from insula.memory.retrieval.embedding import embed_text
-from insula.memory.storage.vectors import Embed
-from insula.metacognition import Metacognition
-from insula.metacognition.turn import Turn
+from insula import Metacognition, Turn
 from insula.testing import FrozenClock, memory_store
 
 pytestmark = pytest.mark.anyio
@@ -19,11 +17,11 @@ Line = str | tuple[str, str]
 
 
 @asynccontextmanager
-async def told(*lines: Line, ask: str, embed: Embed | None = embed_text) -> AsyncGenerator[Turn]:
+async def told(*lines: Line, ask: str, **options: Any) -> AsyncGenerator[Turn]:
     """A turn that asks in a new session, a day after some lines were told in another."""
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=embed)
+        mind = Metacognition(store, holdout=0.0, **options)
         for line in lines:
             if isinstance(line, str):
                 await mind.observe("me", "told", line)
@@ -120,7 +118,7 @@ async def test_what_the_assistant_says_becomes_no_part_of_a_fact(reply: str) -> 
 async def test_what_the_assistant_said_is_told_only_where_it_is_asked_for(ask: str, is_told: bool) -> None:
     reply = "You live in Rome, so I recommend the carbonara for dinner."
     async with memory_store() as store:
-        mind = Metacognition(store, holdout=0.0, embed=embed_text)
+        mind = Metacognition(store, holdout=0.0)
         async with mind.turn("me", "one", "What shall I cook?") as turn:
             turn.finish(reply)
         async with mind.turn("me", "one", ask) as turn:
@@ -195,16 +193,17 @@ ASKED_WITHOUT_A_MARK = (
 @pytest.mark.parametrize("message", ASKED_WITHOUT_A_MARK)
 async def test_what_asks_for_a_fact_in_the_form_of_a_statement_is_kept_as_none(message: str) -> None:
     async with told(message, ask="What is new?") as turn:
-        kept = await turn.engine.store.memories.list_latest_memories("me", 9)
-    assert [memory.kind for memory, _ in kept if memory.content == message] == ["episodic"]
+        mind = Metacognition(turn.engine.store)
+        kept = (await mind.list("me")).memories
+    assert [one.kind for one in kept if one.content == message] == ["episodic"]
 
 
 async def test_what_tells_no_fact_is_still_found_by_a_person() -> None:
     async with memory_store() as store:
-        mind = Metacognition(store, holdout=0.0, embed=embed_text)
+        mind = Metacognition(store, holdout=0.0)
         async with mind.turn("me", "one", "Write a poem about Bristol.") as turn:
             turn.finish("No.")
-        kept = await store.memories.list_latest_memories("me", 10)
-        assert [(one.content, one.kind) for one, _ in kept if one.provenance == "user"] == [
+        kept = (await mind.list("me")).memories
+        assert [(one.content, one.kind) for one in kept if one.provenance == "user"] == [
             ("Write a poem about Bristol.", "episodic")
         ]

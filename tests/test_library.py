@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from itertools import pairwise
 from os.path import commonprefix
 from pathlib import Path
@@ -11,32 +10,21 @@ from typing import Any
 
 import pytest
 
-from insula.calibration import load_shipped
-from insula.errors import InputError
-from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
+from insula import Identity, InputError, Metacognition
 from insula.testing import memory_store
-from insula.turn.instructions import compose_instructions
-from insula.types import Identity
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def store() -> AsyncGenerator[Store]:
+async def store() -> AsyncGenerator[Any]:
     async with memory_store() as store:
         yield store
 
 
 @pytest.fixture
-def mind(store: Store) -> Metacognition:
+def mind(store: Any) -> Metacognition:
     return Metacognition(store, embed=None)
-
-
-async def test_no_persona_stands_before_the_model_unless_one_is_given(store: Store) -> None:
-    for user, identity in enumerate((None, Identity(), Identity(name="", about=""))):
-        async with Metacognition(store, identity=identity, embed=None).turn(f"{user}", "s", "Hello") as turn:
-            assert turn.instructions == ""
 
 
 @pytest.mark.parametrize(
@@ -49,8 +37,15 @@ async def test_no_persona_stands_before_the_model_unless_one_is_given(store: Sto
         (Identity(name=" ", about=" "), ""),
     ],
 )
-def test_an_identity_says_what_it_was_given_and_no_more(identity: Identity, said: str) -> None:
-    assert compose_instructions(identity, ()).instructions == said
+async def test_an_identity_says_what_it_was_given_and_no_more(store: Any, identity: Identity, said: str) -> None:
+    async with Metacognition(store, identity=identity, embed=None).turn("ana", "s", "Hello") as turn:
+        assert turn.instructions == said
+
+
+async def test_no_persona_stands_before_the_model_unless_one_is_given(store: Any) -> None:
+    for user, identity in enumerate((None, Identity(), Identity(name="", about=""))):
+        async with Metacognition(store, identity=identity, embed=None).turn(f"{user}", "s", "Hello") as turn:
+            assert turn.instructions == ""
 
 
 async def test_confidence_is_not_reported_higher_than_the_model_is_told(mind: Metacognition) -> None:
@@ -131,7 +126,7 @@ async def test_a_turn_that_is_never_finished_leaves_its_message_and_the_next_one
 async def test_what_was_erased_while_a_turn_waited_is_gone_from_it(mind: Metacognition) -> None:
     number = await mind.observe("ana", "s", "My sister lives in Lisbon.")
     kept = (await mind.begin("ana", "t", "Where does my sister live?")).to_json()
-    await mind.store.memories.erase_memories((await mind.store.resolve_place("ana", "s")).user_id, number)
+    await mind.delete("ana", number)
     result = await mind.finish(kept, "I have no idea.")
     assert "Lisbon" not in repr(result.signals)
 
@@ -174,13 +169,6 @@ def test_a_tool_that_raises_does_not_leave_the_turn_open(tmp_path: Path) -> None
 
 
 # What a host may put in its place.
-
-
-@pytest.mark.parametrize("name", ["weights", "whose_weights"])
-async def test_a_calibration_with_a_feature_that_there_is_not_is_refused(store: Store, name: str) -> None:
-    odd: Any = {name: {"famliarity": 1.0}}
-    with pytest.raises(InputError, match="weighs 'famliarity', which is no feature; there are"):
-        Metacognition(store, calibration=replace(load_shipped(), **odd))
 
 
 # The provider's cache.

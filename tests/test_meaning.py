@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from insula.errors import InputError
+from insula import Controls, InputError, Metacognition
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
 from insula.metacognition.backlog import make_vectors
 from insula.metacognition.reading import memory_text, question_text
 from insula.text.analysis import analyse_text
-from insula.types import Controls
 
 pytestmark = pytest.mark.anyio
 ALL = Controls(stm_capacity=1_000)
@@ -98,18 +96,6 @@ async def test_a_turn_embeds_the_question_alone_and_remembers_each_side_with_wha
     ]
     await settled(metacognition)
     assert [text for text in kept.texts if text != "I"] == expected
-
-
-async def test_an_answer_is_found_by_the_meaning_of_what_it_answers(store: Store) -> None:
-    def embed(text: str) -> list[float]:
-        return [float("work" in text or "job" in text), float("sport" in text), 0.1]
-
-    metacognition = Metacognition(store, embed=embed)
-    await talk(metacognition, ("Hello.", "What is your work?"), ("A baker.", "Fine."), ("The sport was good.", "Fine."))
-    async with metacognition.turn("ana", "tuesday", "My job?") as turn:
-        pass
-    assert turn.recalled[0].memory.content == "A baker."
-    await metacognition.engine.backlog.stop_tasks()
 
 
 async def test_what_people_talk_of_themselves_is_found_by_a_question_that_names_them(store: Store) -> None:
@@ -262,23 +248,6 @@ async def test_what_a_killed_process_did_not_read_is_made_up_for_with_what_it_st
         assert None not in await stated(store)
 
 
-async def test_what_a_turn_that_was_never_left_did_not_read_is_made_up_for_at_the_next_start(tmp_path: Path) -> None:
-    metacognition = await Metacognition.open(tmp_path / "one.db", embed=bag)
-    await metacognition.begin("ana", "monday", "I live in Porto.")
-    await metacognition.close()
-    async with await Store.open(tmp_path / "one.db") as store:
-        again = Metacognition(store, embed=bag)
-        await talk(again, ("Hello.", "Hello."), session="tuesday")
-        await settled(again)
-        assert None not in await vectors(store)
-
-
-async def test_at_night_what_is_to_come_is_made(store: Store) -> None:
-    await talk(Metacognition(store, embed=None), ("I live in Lisbon.", "Fine."))
-    await Metacognition(store, embed=bag).sleep("ana", force=True)
-    assert None not in (await vectors(store))[:2]
-
-
 async def test_an_embedding_that_fails_in_the_background_is_logged_and_harms_nothing(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -306,13 +275,3 @@ async def test_a_process_that_ends_while_vectors_are_made_ends_quietly(tmp_path:
         await talk(again, ("Hello.", "Hello."), session="wednesday")
         await settled(again)
         assert None not in await vectors(again.store)
-
-
-async def test_by_default_a_fact_is_found_in_other_words_and_another_language(store: Store) -> None:
-    metacognition = Metacognition(store)
-    for number, line in enumerate(("My daughter is a physician at the hospital.", "Our cat sleeps on the sofa.")):
-        await metacognition.observe("ana", f"s{number}", line)
-    async with metacognition.turn("ana", "later", "¿Quién de la familia es médica?") as turn:
-        pass
-    assert turn.recalled[0].memory.content.startswith("My daughter")
-    await metacognition.engine.backlog.stop_tasks()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from insula.metacognition import Metacognition
+from insula import Metacognition
 from insula.testing import FrozenClock, memory_store
 
 pytestmark = pytest.mark.anyio

@@ -1,14 +1,11 @@
 """Preferences on the manner of answers, from the message to the request that a model gets, over sessions and nights."""
 
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import pytest
 
-from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
-from insula.metacognition.turn import Turn
-from insula.night.cycle import sleep_cycle
-from insula.night.phases import PHASES
+from insula import Metacognition, Turn
 from insula.testing import memory_store
 
 pytestmark = pytest.mark.anyio
@@ -59,7 +56,7 @@ NONE = [
 class Talk:
     """A person who talks with an agent on several days, each a session of its own, with a night behind each."""
 
-    def __init__(self, store: Store, at: list[float]) -> None:
+    def __init__(self, store: Any, at: list[float]) -> None:
         self.store, self._at, self._days = store, at, 0
 
     async def day(self, *messages: str) -> list[Turn]:
@@ -72,7 +69,7 @@ class Talk:
                 turn.finish("All right.")
             turns.append(turn)
         self._at[0] += DAY
-        await sleep_cycle(self.store, "ana", PHASES, date=f"night {self._days}", force=True)
+        await mind.sleep("ana", force=True)
         return turns
 
     async def told(self, ask: str) -> str:

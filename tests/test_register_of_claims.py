@@ -12,21 +12,19 @@ from typing import Any, get_args
 
 import pytest
 
+from insula import Assessment, Chat, Controls, Identity, InputError, Metacognition, Turn
 from insula import claims as register
-from insula.agent.chat import Chat
 from insula.claims import REGISTER, SENSE, Claimed, claim_templates, quote_claim, switch_claims
 from insula.cli import render
 from insula.coding.step.senses import EVERY
 from insula.coding.step.senses import register as senses
-from insula.errors import InputError, SettingsError
+from insula.errors import SettingsError
 from insula.hosts.hook import respond
 from insula.memory.storage.changes import InsightChange, LessonChange, RevisionChange
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
 from insula.metacognition.claims import KINDS, ClaimCount, count_claims
 from insula.metacognition.engine import SOUL
 from insula.metacognition.outcome import TurnResult
-from insula.metacognition.turn import Turn
 from insula.night import outcomes, telling
 from insula.night.cycle import PhaseName, PhaseReport
 from insula.server.page.rendering import render_page
@@ -35,7 +33,7 @@ from insula.settings import load_settings
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.turn.instructions import compose_instructions
 from insula.turn.verdict import KINDS as VERDICTS
-from insula.types import Assessment, Controls, Fault, Flag, Identity, Parts
+from insula.types import Fault, Flag, Parts
 
 pytestmark = pytest.mark.anyio
 ALL = tuple(name for name in REGISTER if not name.startswith(SENSE))

@@ -2,26 +2,32 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from itertools import chain, count
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from inline_snapshot import snapshot
 
-from insula.agent.chat import Chat, Reply
+from insula import Assessment, Chat, Controls, Metacognition, Usage
+from insula.agent.chat import Reply
 from insula.llm.budget import Account
 from insula.memory.retrieval.embedding import resolve_embedding
 from insula.memory.storage.schema import snapshots
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition, Regulator
+from insula.metacognition import Regulator
 from insula.session.conditions import DWELL_SECONDS
-from insula.session.latency import ANSWER, LEAST_NOW, LEAST_USUAL, MINIMUM, WINDOW_SECONDS, Observation
+from insula.session.latency import ANSWER, LEAST_USUAL, MINIMUM, WINDOW_SECONDS, Observation
 from insula.session.regulator import MODELS, SESSIONS, EndedTurn
+from insula.session.saved import Lever, Saved
 from insula.telemetry import Telemetry
-from insula.testing import ScriptedModel, memory_store
-from insula.types import Assessment, Controls, Parts
+from insula.testing import FrozenClock, ScriptedModel, memory_store
+from insula.types import Parts
+from insula_bench import talks
+from insula_bench.session import exchanges
+from insula_bench.slowness import Answered, Lived, live_through
 
 pytestmark = pytest.mark.anyio
 
@@ -89,10 +95,6 @@ async def filled(chat: Chat, session: str, saliences: int = 30) -> None:
     chat.metacognition.engine.regulator.resume_session(("ana", session), [0.5] * saliences)
 
 
-def facts_in(text: str) -> int:
-    return text.count(" is called ")
-
-
 async def told(chat: Chat) -> None:
     for fact in FACTS:
         await chat.reply("ana", "before", fact)
@@ -102,13 +104,6 @@ QUESTION = (
     "Tell me of my cat, dog, boat, house, sister, street, bicycle, school, tortoise, violin, village, bakery, horse, "
     "piano, lake, tower, garden and doctor."
 )
-
-
-async def test_a_session_that_is_well_adds_nothing_to_the_request() -> None:
-    async with talking() as (chat, model, _):
-        reply = await chat.reply("ana", "now", "Hello there, my friend.")
-    assert reply.controls == Controls()
-    assert model.requests[-1].instructions == ""
 
 
 async def test_a_degraded_session_shows_fewer_memories_until_it_recovers_and_the_model_is_told_nothing_of_it() -> None:
@@ -125,15 +120,6 @@ async def test_a_degraded_session_shows_fewer_memories_until_it_recovers_and_the
     assert recovered.controls == Controls()
     assert 12 < len(recovered.recalled) <= 16
     assert not any("slow" in request.instructions + request.prompt for request in model.requests)
-
-
-async def test_a_question_that_is_asked_again_and_again_drives_no_fact_out_of_the_request() -> None:
-    async with talking() as (chat, model, _):
-        await told(chat)
-        replies = [await chat.reply("ana", "now", "What is my cat called, and what my dog?") for _ in range(6)]
-    first, last = facts_in(model.requests[-6].instructions), facts_in(model.requests[-1].instructions)
-    assert first == last >= 1
-    assert max(len(reply.recalled) for reply in replies) <= 16
 
 
 async def test_two_conditions_take_sixteen_to_nine_and_end_one_by_one() -> None:
@@ -201,19 +187,6 @@ async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason(
     ]
 
 
-async def test_that_the_model_had_become_slow_is_no_effect_of_what_was_done_about_it() -> None:
-    async with talking() as (chat, _, clock):
-        regulator = chat.metacognition.engine.regulator
-        slow(chat, clock)
-        for _ in range(10):
-            await chat.reply("ana", "now", "How are you doing?")
-            clock.at += 1.0
-        fallen = next(one for one in regulator.ring.adaptations if one.lever == "max_context_items")
-    assert (fallen.found.slowdown, fallen.found.latency_p95_ms) == (3.0, 3_000 * USUAL)
-    assert fallen.effect is not None
-    assert (fallen.effect.slowdown, fallen.effect.latency_p95_ms) == (0.0, 0.0)
-
-
 async def test_a_turn_that_raises_leaves_the_settings_as_they_were() -> None:
     async with talking() as (chat, _, clock):
         slow(chat, clock)
@@ -239,20 +212,6 @@ async def test_the_raised_threshold_changes_what_is_promoted() -> None:
                 turn.finish("Yes.")
             long_term.append((await chat.metacognition.store.sessions.count_rows(place))["long_term"])
     assert long_term == [1, 0]
-
-
-async def test_what_waits_for_long_term_memory_is_said_once_and_not_in_each_turn_that_it_waits() -> None:
-    async with talking() as (chat, _, clock):
-        slow(chat, clock)
-        said = list[int]()
-        for number in range(3):
-            message = f"And so much for {number}."
-            async with chat.metacognition.turn("ana", "now", message, model=chat.model.model_name) as turn:
-                if not number:
-                    await set_salience(chat.metacognition.store, 0.57)
-                turn.finish("Yes.")
-            said.append(sum(one.saved.promotions or 0 for one in turn.advisories))
-    assert said == [1, 0, 0]
 
 
 async def set_salience(store: Store, salience: float) -> None:
@@ -297,32 +256,6 @@ async def stable(chat: Chat, turns: int) -> list[Reply]:
     return [await chat.reply("ana", "now", f"Well, so much for {turn}, hm.") for turn in range(turns)]
 
 
-async def test_stable_sessions_have_snapshots_at_turns_5_11_and_18() -> None:
-    async with talking() as (chat, _, _clock):
-        replies = await stable(chat, 18)
-    assert [reply.turn for reply in replies if reply.metacog] == [5, 11, 18]
-    assert "metacog" not in replies[0].record()
-
-
-async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which_its_turn_began() -> None:
-    async with talking() as (chat, _, clock):
-        regulator, session, model = chat.metacognition.engine.regulator, ("ana", "now"), chat.model.model_name
-        answers(chat, clock, USUAL, LEAST_USUAL + 2)
-        clock.at += WINDOW_SECONDS
-        regulator.begin_turn(session, model, clock())
-        for _ in range(LEAST_NOW - 4):  # to the snapshot of turn 26
-            regulator.end_turn(session, model, ended(clock(), 3 * USUAL))
-        assert regulator.ring.last is not None
-        assert not regulator.ring.last.performance.degraded
-        for _ in range(9):  # to that of turn 35
-            regulator.end_turn(session, model, ended(clock(), 3 * USUAL))
-        (last, interval) = regulator.ring.last, regulator.ring.schedule.interval
-    assert last is not None
-    assert (last.turn_counter, last.performance.slowdown) == (35, 3.0)
-    assert last.performance.degraded
-    assert interval == 8  # 5, 6, 7, 8, 9, and one less
-
-
 async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
     async with talking() as (chat, _, _clock):
         replies = [await chat.reply("ana", "now", f"My friend {turn} says she lives in Lyon.") for turn in range(5)]
@@ -340,16 +273,6 @@ async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
         }
     )
     assert "Lyon" not in str(taken)
-
-
-async def test_capacity_is_not_always_full() -> None:
-    async with talking() as (chat, _, _clock):
-        replies = [await chat.reply("ana", "now", f"Well, hm, {turn}.") for turn in range(40)]
-    assert replies[-1].controls == Controls()
-    last = chat.metacognition.engine.regulator.ring.last
-    assert last is not None
-    assert last.stm_utilization is not None
-    assert last.stm_utilization < 0.1
 
 
 async def test_the_ring_the_interval_and_what_is_usual_survive_a_restart(tmp_path: Path) -> None:
@@ -418,29 +341,6 @@ async def test_a_working_memory_that_was_full_before_a_restart_is_full_after_it(
     assert reply.controls.max_context_items == 12
 
 
-async def test_a_long_session_of_small_things_is_not_full_to_its_end() -> None:
-    """The least salient items leave first, so those that stay are all nearly worth keeping; they fade all the same."""
-    async with talking() as (chat, _, _clock):
-        turns = [
-            await chat.reply("ana", "now", f"I saw a fox near the forest, and then a hill {n}.") for n in range(40)
-        ]
-    assert {turn.controls.max_context_items for turn in turns} == {16}
-
-
-async def test_a_restart_ends_what_was_adapted_and_says_so() -> None:
-    async with talking() as (chat, _, clock):
-        await chat.reply("ana", "now", "Hello there, my friend.")
-        slow(chat, clock)
-        lowered = await chat.reply("ana", "now", "How are you doing?")
-        restarted = Regulator()
-        restarted.restore_state(chat.metacognition.engine.regulator.dump_state())
-        begun = restarted.begin_turn(("ana", "now"), chat.model.model_name, clock())
-        last = [one for one in restarted.ring.adaptations if one.lever == "max_context_items"][-1]
-    assert lowered.controls.max_context_items == 12
-    assert begun.regulation.controls.max_context_items == 16
-    assert (last.before, last.after, last.reason) == (12, 16, "stable")
-
-
 async def test_a_state_that_cannot_be_read_starts_anew(tmp_path: Path) -> None:
     path = tmp_path / "insula.db"
     async with Metacognition(await Store.open(path)) as metacognition:
@@ -488,3 +388,117 @@ async def test_a_regulator_that_fails_leaves_the_turn_as_it_was(monkeypatch: pyt
         reply = await chat.reply("ana", "now", "Hello there, my friend.")
     assert (reply.response, reply.controls, reply.turn) == ("Noted.", Controls(), 1)
     assert len(reply.troubles) == 2
+
+
+# A real long conversation with a model that slows down: each lever acts, and says what it saved (S3, S5, S6, S11)
+
+
+CALM, STRETCH, OVER = 26, 12, 8
+"""Turns as usual, at each slowness, and as usual again."""
+SLOW, SEVERE = 3.0, 12.0
+"""How many times slower the model becomes."""
+
+
+def talk() -> list[tuple[str, str]]:
+    """Talks of a user with an assistant, one after the other, from the second on: much is told and asked there."""
+    said = list(chain.from_iterable(map(exchanges, talks.with_assistant()[1:])))
+    return said[: CALM + 2 * STRETCH + OVER]
+
+
+def of(found: Lived, *levers: Lever) -> dict[Lever, Saved]:
+    """What the records of changes say was saved, by lever."""
+    made = dict[Lever, Saved]()
+    for one in found.adaptations:
+        if one.lever in levers and one.saved:
+            made[one.lever] = made.get(one.lever, Saved()) + one.saved
+    return made
+
+
+def late_turns(turns: Sequence[Answered], slower: float) -> Sequence[Answered]:
+    """The last turns of a stretch, when it has long been noticed."""
+    return [one for one in turns if one.slower == slower][-3:]
+
+
+async def test_in_a_long_conversation_with_a_model_that_slows_down_each_lever_acts_and_says_what_it_saved() -> None:
+    found = await live_through("slow", talk(), slower=(SLOW, SEVERE), calm=CALM, stretch=STRETCH)
+    usual = await live_through("as usual", talk(), slower=())
+
+    assert (found.early, usual.early, found.told, usual.told) == (0, 0, 0, 0)
+    assert found.noticed is not None
+    assert found.noticed <= 8
+    assert found.late <= 8
+    assert {one.controls.history_share for one in late_turns(found.turns, SLOW)} == {0.75}
+    assert {one.controls.history_share for one in late_turns(found.turns, SEVERE)} == {0.5}
+    assert max(one.controls.max_context_items for one in late_turns(found.turns, SLOW)) <= 12
+    assert {one.controls.retry for one in late_turns(found.turns, SLOW)} == {0}
+    assert {one.skipped for one in late_turns(found.turns, SLOW)} == {()}
+    assert {one.skipped for one in late_turns(found.turns, SEVERE)} == {("embedding", "assessor_model")}
+    assert found.turns[-1].controls.history_share == 1.0
+
+    sent = [(one.history_chars, other.history_chars) for one, other in zip(usual.turns, found.turns, strict=True)]
+    said = found.saved["history_share"].history_chars
+    assert said == sum(one - other for one, other in sent) > 3_000
+    assert found.saved["skipped_stages"].vectors
+    assert found.saved["skipped_stages"].calls
+    shown = [one for taken in found.snapshots for one in taken.advisories or ()]
+    assert (
+        sum(one.saved.history_chars or 0 for one in shown) == said
+    )  # each snapshot says it of the turns since the last
+    assert {one.reason for one in shown if one.lever == "history_share"} == {"performance_degraded"}
+    levers: tuple[Lever, ...] = "history_share", "skipped_stages"
+    assert of(found, *levers) == {lever: found.saved[lever] for lever in levers}
+    assert found.advised >= sum(one.controls.history_share < 1 for one in found.turns) / 2
+
+
+async def test_a_second_answer_that_a_slow_model_is_spared_is_counted_with_what_it_would_have_asked_for() -> None:
+    clock = FrozenClock()
+    model = ScriptedModel(lambda _: "The capital of Kenya is Nairobi.")
+    async with memory_store(lambda: clock().timestamp()) as store:
+        mind = Metacognition(store, regulator=Regulator(Controls(retry=1)))
+        chat = Chat(mind, model, max_tokens=700)
+        question = "What is the capital of Kenya, and how many people live there?"
+        await chat.reply("ana", "now", question)
+        asked_twice = len(model.requests)
+        await spent(mind, clock, "scripted", [2.0] * 20 + [6.0] * 12)
+        reply = await chat.reply("ana", "then", question)
+        asked = len(model.requests) - asked_twice
+    assert (asked_twice, asked) == (2, 1)
+    assert {one.lever: one.saved.model_dump() for one in reply.advisories}["retry"] == {
+        "calls": 1,
+        "output_tokens": 700,
+    }
+    assert reply.record()["advisories"][0]["source_system"] == "metacog"
+
+
+async def spent(mind: Metacognition, clock: FrozenClock, model: str, seconds: Sequence[float]) -> Controls:
+    """Turns of some host that says how long its model took for a hundred tokens; returns what the last might use."""
+    used = mind.controls
+    for number, one in enumerate(seconds):
+        clock.advance(60.0)
+        async with mind.turn("bo", "talk", f"I saw fox number {number} today.", model=model) as turn:
+            used = turn.controls
+            turn.finish("Nice.", usage=Usage(calls=1, output_tokens=100, seconds=one))
+    return used
+
+
+async def test_a_conversation_of_long_answers_is_none_with_a_slow_model() -> None:
+    """Answers that are thirty times as long take thirty times as long, and nothing is cut."""
+    short, long = talk()[:CALM], talk()[CALM : CALM + STRETCH]
+    said = [(message, "Well. " * 10) for message, _ in short] + [(message, "Well. " * 300) for message, _ in long]
+    found = await live_through("long answers", said, slower=())
+    assert {one.controls.history_share for one in found.turns} == {1.0}
+    assert not {"history_share", "retry", "skipped_stages"} & found.saved.keys()
+
+
+async def test_insula_s_own_time_is_none_of_the_model_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk, or a machine, that becomes late_turns makes each turn long; the model answers as fast as ever."""
+    clock, ticks = FrozenClock(), count(0.0, 9.0)
+    monkeypatch.setattr("insula.metacognition.turn.time.perf_counter", lambda: next(ticks))
+    async with memory_store(lambda: clock().timestamp()) as store:
+        mind = Metacognition(store)
+        used = await spent(mind, clock, "tiny", [2.0] * 60)
+        found = mind.engine.regulator.measure_performance("tiny", clock().timestamp())
+    assert used == Controls()
+    assert found.slowdown == 1.0
+    assert found.latency_p95_ms is not None
+    assert found.latency_p95_ms > 9_000.0

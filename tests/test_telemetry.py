@@ -18,12 +18,11 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased
 from opentelemetry.trace import SpanKind, StatusCode
 from prometheus_client import generate_latest
 
-from insula.agent.chat import Chat
+from insula import Chat, Metacognition
 from insula.errors import ModelRefused
 from insula.llm.client import generate_reply
 from insula.llm.wire import Prompt
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseName, Result, sleep_cycle
 from insula.telemetry import (
     ASSESSMENT,
@@ -39,7 +38,6 @@ from insula.telemetry import (
     TURN,
     WRITE,
     Telemetry,
-    open_call_span,
     open_span,
     record_evaluation,
 )
@@ -206,12 +204,6 @@ async def test_a_turn_that_raises_is_a_trace_of_an_error(store: Store, traces: T
     assert SECRET not in traces.text
 
 
-def test_what_is_not_known_is_left_out(traces: Traces) -> None:
-    with open_span(RECALL, limit=16, recalled=None) as traced:
-        traced.add_attributes(level=None)
-    assert traces.attributes(RECALL) == {"insula.recall.limit": 16}
-
-
 def test_a_wrong_attribute_is_found_though_nobody_listens() -> None:
     with pytest.raises(KeyError, match="recaled"):
         open_span(RECALL, recaled=3)
@@ -302,15 +294,3 @@ def test_latency_is_a_histogram_in_seconds_whose_labels_are_bounded() -> None:
     assert len(found) == MODELS + 1
     assert (found["model 0"], found[OTHER]) == (2.0, 100.0 - MODELS)
     assert telemetry.registry.get_sample_value("insula_turn_seconds_sum", {"model": "model 0"}) == pytest.approx(1.7)
-
-
-def test_two_services_do_not_share_numbers() -> None:
-    one, other = Telemetry(), Telemetry()
-    one.snapshots.inc()
-    assert other.registry.get_sample_value("metacog_snapshots_total") == 0.0
-
-
-def test_calls_are_named_after_their_model(traces: Traces) -> None:
-    with open_call_span("tiny", purpose="night"):
-        pass
-    assert list(traces.ended) == ["chat tiny"]

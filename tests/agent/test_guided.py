@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from insula.agent.chat import Chat
-from insula.metacognition import Metacognition
+from insula import Chat, Metacognition
 from insula.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio

@@ -1,4 +1,4 @@
-"""`insula ask`, `insula memory import` and `insula config set`, as their users meet them."""
+"""`insula ask` and `insula memory import`, as their users meet them."""
 
 import json
 import zipfile
@@ -6,35 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import run_insula as insula
 
-from insula.cli.main import main
 from insula.testing import FakeServer
 
-Run = tuple[int, str, str]
 
-
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str, stdin: str = "") -> Run:
-    import io
-
-    monkeypatch.setattr("sys.argv", ["insula", *words])
-    monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
-    with pytest.raises(SystemExit) as ended:
-        main()
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
-
-
-@pytest.fixture
-def insula(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.setenv("INSULA_HOME", str(tmp_path / "home"))
-
-    def call(*words: str, stdin: str = "") -> Run:
-        return run(capsys, monkeypatch, *words, stdin=stdin)
-
-    return call
-
-
-def test_one_question_gets_one_answer_with_what_it_rests_on(insula: Any) -> None:
+def test_one_question_gets_one_answer_with_what_it_rests_on() -> None:
     assert insula("ask", "My sister Ana lives in Lisbon.")[0] == 0
     code, out, _ = insula("ask", "Where does Ana live?")
     assert (code, "Lisbon" in out, len(out.splitlines())) == (0, True, 1)
@@ -43,7 +20,7 @@ def test_one_question_gets_one_answer_with_what_it_rests_on(insula: Any) -> None
     assert (answer["confidence"]["level"], answer["saved"]) == ("high", [])
 
 
-def test_nothing_is_learned_of_a_text_that_is_asked_about(insula: Any) -> None:
+def test_nothing_is_learned_of_a_text_that_is_asked_about() -> None:
     with FakeServer(answer="A letter.") as model:
         asked = insula("ask", "What is this?", "--model", f"{model.url}#fake", stdin="I live in Braga.\nYours, Ben")
     assert asked[:2] == (0, "A letter.\n")
@@ -87,11 +64,10 @@ EXPORTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("program", EXPORTS)
-def test_what_was_said_to_another_program_is_taken_in_once(insula: Any, program: str, tmp_path: Path) -> None:
+def test_what_was_said_to_another_program_is_taken_in_once(program: str, tmp_path: Path) -> None:
     file = tmp_path / "conversations.json"
     value = EXPORTS[program]
-    lines = "\n".join(json.dumps(one) for one in value) if program == "messages" else json.dumps(value)
-    file.write_text(lines)
+    file.write_text("\n".join(map(json.dumps, value)) if program == "messages" else json.dumps(value))
     dry = json.loads(insula("memory", "import", str(file), "--dry-run", "--json")[1])
     assert dry == {"program": program, "conversations": 1, "messages": 2}
     assert json.loads(insula("memory", "--transcript", "--json")[1]) == []
@@ -101,7 +77,7 @@ def test_what_was_said_to_another_program_is_taken_in_once(insula: Any, program:
     assert [one["content"] for one in kept] == ["In Porto.", "Hello."]
 
 
-def test_a_zip_as_it_was_downloaded_is_read(insula: Any, tmp_path: Path) -> None:
+def test_a_zip_as_it_was_downloaded_is_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as packed:
         packed.writestr("conversations.json", json.dumps(EXPORTS["ChatGPT"]))
         packed.writestr("chat.html", "<html>")
@@ -118,36 +94,13 @@ def test_a_zip_as_it_was_downloaded_is_read(insula: Any, tmp_path: Path) -> None
         ("[]", "holds no message"),
     ],
 )
-def test_an_export_that_is_not_known_says_what_is(insula: Any, text: str, why: str, tmp_path: Path) -> None:
+def test_an_export_that_is_not_known_says_what_is(text: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "export.json").write_text(text)
     code, _, err = insula("memory", "import", str(tmp_path / "export.json"))
     assert (code, why in err, "give ChatGPT's or Claude's" in err) == (1, True, True)
 
 
-def test_one_setting_is_written_and_the_comments_stay(insula: Any, tmp_path: Path) -> None:
-    file = tmp_path / "home" / "insula.toml"
-    insula("config", "init")
-    before = file.read_text()
-    assert insula("config", "set", "model", "openai:gpt-5-mini")[0] == 0
-    assert json.loads(insula("config", "show", "--json")[1])["model"] == "openai:gpt-5-mini"
-    assert len(file.read_text().splitlines()) == len(before.splitlines())
-    assert insula("config", "set", "retry", "1")[0] == 0
-    assert insula("config", "unset", "model")[0] == 0
-    shown = json.loads(insula("config", "show", "--json")[1])
-    assert (shown["model"], shown["retry"]) == ("embedded", 1)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "why"),
-    [("retry", "7", "cannot be"), ("modell", "x", "no setting"), ("store", "postgresql://a:b@c/d", "password")],
-)
-def test_a_setting_that_cannot_be_is_not_written(insula: Any, key: str, value: str, why: str, tmp_path: Path) -> None:
-    code, _, err = insula("config", "set", key, value)
-    assert (code, why in err) == (1, True)
-    assert not (tmp_path / "home" / "insula.toml").exists()
-
-
-def test_a_link_that_leads_out_of_its_folder_is_not_imported(insula: Any, tmp_path: Path) -> None:
+def test_a_link_that_leads_out_of_its_folder_is_not_imported(tmp_path: Path) -> None:
     (tmp_path / "repository").mkdir()
     (tmp_path / "secret.jsonl").write_text('{"role": "user", "content": "My pin is 4711."}\n')
     (tmp_path / "repository" / "talk.jsonl").symlink_to(tmp_path / "secret.jsonl")

@@ -1,94 +1,18 @@
 """`insula chat` as its user meets it: a pipe, a terminal, and whatever people paste."""
 
-import io
 import json
-import os
-import pty
 import re
-import select
-import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import run_insula
+from harness import Ran, run_insula
 
 import mortal
-from insula.cli import chat as command
-from insula.cli import common, render
-from insula.metacognition import Turn
 from insula.testing import FakeServer
-
-INSULA = [sys.executable, "-m", "insula.cli"]
-
-
-class Pipe(io.TextIOWrapper):
-    """Standard input that holds some bytes."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(io.BytesIO(data), encoding="utf-8")
-
-
-Talk = Callable[..., tuple[int, str, str]]
-"""Pipes some text through `insula chat`; returns the exit code, standard output and standard error."""
-
-
-@pytest.fixture
-def talk(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Talk:
-    def run(data: str | bytes, **options: Any) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", Pipe(data.encode() if isinstance(data, str) else data))
-        given: dict[str, Any] = {"model": "test", "user": "me", "session": None, "resume": False, "json": True}
-        code = command.chat(**(given | options))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
-def records(out: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in out.splitlines()]
-
-
-def test_under_a_turn_stands_nothing_where_nothing_is_to_be_said(talk: Talk) -> None:
-    _, out, _ = talk("My sister Ana moved to Lisbon in May.\nThanks!\n", json=False)
-    first, second = out.strip().split("\n\n")
-    assert first.splitlines()[0] == "› My sister Ana moved to Lisbon in May."
-    assert (len(first.splitlines()), len(second.splitlines())) == (2, 2)  # the message and the answer
-
-
-def test_why_memory_and_status_are_sentences_that_need_no_manual(talk: Talk) -> None:
-    lines = "My sister Ana moved to Lisbon in May.\nWhere does Ana live?\n/why\n/memory\n/status\n/help\n"
-    code, out, _ = talk(lines, json=False)
-    assert code == 0
-    for shown in (
-        "How sure (from memory, before the answer): medium, ",
-        "match: My sister Ana moved to Lisbon in May. (you, ",
-        "  addresses the question: ",
-        "     1  My sister Ana moved to Lisbon in May.\n        your sister Ana · told on ",
-        "1 session, 4 messages, 1 fact",
-        "spent on answer",
-        "/session",
-    ):
-        assert shown in out
-
-
-def test_what_was_spent_is_counted_as_people_count(talk: Talk) -> None:
-    _, out, _ = talk("Hello there.\n/status\nAnd you?\n/status\n", json=False)
-    assert "  1 call, " in out
-    assert "  2 calls, " in out
-
-
-def test_on_a_narrow_terminal_what_belongs_together_stands_together(
-    talk: Talk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(render, "terminal_width", lambda: 40)
-    _, out, _ = talk("/help\n/status\n", json=False)
-    assert "/why       what the last answer rests\n           on: memory, guidance, and its\n" in out
-    assert "user, session  me,\n               20" in out
-
+from terminals import Terminal, run_over_bytes
 
 CORRECTED = """Are wind tunnels useful in the design of airplanes?
 Please don't give sizes in feet, use metres.
@@ -99,136 +23,116 @@ Please don't give sizes in feet, use metres.
 """A user who asks twice for the same."""
 
 
-def test_the_night_runs_in_a_chat_and_what_it_learned_can_be_seen(talk: Talk) -> None:
-    code, out, err = talk(f"/guidance\n/soul\n{CORRECTED}/sleep\n/guidance\n/soul\n", json=False)
-    assert (code, err) == (0, "")
-    before, after = out.split("• You want")
+def talk(text: str, *words: str) -> Ran:
+    """Pipe some text through `insula chat`."""
+    return run_insula("chat", "--model", "test", *words, stdin=text)
+
+
+def records(out: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def said() -> list[str]:
+    """What is kept of the talk, oldest first."""
+    return [line["content"] for line in run_insula("memory", "--transcript", "--all", "--json").json][::-1]
+
+
+def test_under_a_turn_stands_nothing_where_nothing_is_to_be_said() -> None:
+    first, second = talk("My sister Ana moved to Lisbon in May.\nThanks!\n").out.strip().split("\n\n")
+    assert first.splitlines()[0] == "› My sister Ana moved to Lisbon in May."
+    assert (len(first.splitlines()), len(second.splitlines())) == (2, 2)  # the message and the answer
+
+
+def test_why_memory_and_status_are_sentences_that_need_no_manual() -> None:
+    ran = talk("My sister Ana moved to Lisbon in May.\n/status\nWhere does Ana live?\n/why\n/memory\n/status\n/help\n")
+    assert ran.status == 0
+    for shown in (
+        "  1 call, ",
+        "How sure (from memory, before the answer): medium, ",
+        "match: My sister Ana moved to Lisbon in May. (you, ",
+        "  addresses the question: ",
+        "     1  My sister Ana moved to Lisbon in May.\n        your sister Ana · told on ",
+        "1 session, 4 messages, 1 fact",
+        "spent on answer",
+        "  2 calls, ",
+        "/session",
+    ):
+        assert shown in ran.out
+
+
+def test_why_with_a_number_explains_that_answer_back() -> None:
+    ran = talk("I live in Porto.\nWhere do I live?\n/why 2\n/why 3\n", "--session", "monday")
+    assert "nothing is stored yet" in ran.out.split("› ")[-1]
+    assert "There is no answer '3' places back; give a number from 1, the last, to 2." in ran.err + ran.out
+
+
+def test_the_night_runs_in_a_chat_and_what_it_learned_can_be_seen_and_is_told_with_its_source() -> None:
+    last = "/session third\nWhich wind tunnels does NASA use?\n/why\n"
+    ran = talk(f"/guidance\n/soul\n{CORRECTED}/sleep\n/guidance\n/soul\n{last}")
+    assert (ran.status, ran.err) == (0, "")
+    before, after = ran.out.split("• You want")
     assert before.count("Nothing is learned yet") == 2
     assert "The night is over." in after
-    assert "don't give sizes in feet, use metres." in after
     assert re.search(r"preference +used +Always +Please don't give sizes in feet", after)
+    assert re.search(r"Preference \w+, used: .*metres", after)
+    assert re.search(r"learned from second, memory \d+: Please don't give sizes in feet, use metres\.", after)
 
 
-def test_what_the_night_learned_in_a_chat_reaches_its_next_message(talk: Talk) -> None:
-    _, out, _ = talk(f"{CORRECTED}/sleep\n/session third\nWhich wind tunnels does NASA use?\n/why\n", json=False)
-    assert re.search(r"Preference \w+, used: .*metres", out)
+def test_what_is_shown_to_a_person_is_refused_as_json() -> None:
+    ran = talk("/sleep\n/soul\n/guidance\n", "--json")
+    assert ran.status == 1
+    assert all("leave --json out" in record["error"] for record in ran.lines)
 
 
-def test_what_is_shown_to_a_person_is_refused_as_json(talk: Talk) -> None:
-    code, out, _ = talk("/sleep\n/soul\n/guidance\n")
-    assert code == 1
-    assert all("leave --json out" in record["error"] for record in records(out))
+def test_nobody_is_asked_for_a_night_through_a_pipe() -> None:
+    ran = talk(CORRECTED)
+    assert "A night is due" not in ran.out + ran.err
 
 
-def test_nobody_is_asked_for_a_night_through_a_pipe(talk: Talk) -> None:
-    _, out, err = talk(CORRECTED, json=False)
-    assert "A night is due" not in out + err
+def test_an_unknown_command_is_refused_and_the_next_line_goes_on() -> None:
+    ran = talk("/nope\nHello there.\n")
+    assert ran.status == 1
+    assert "There is no command '/nope'; /help lists them." in ran.err
+    assert "› Hello there." in ran.out
 
 
-def test_an_unknown_command_is_refused_and_the_next_line_goes_on(talk: Talk) -> None:
-    code, out, err = talk("/nope\nHello there.\n", json=False)
-    assert code == 1
-    assert "There is no command '/nope'; /help lists them." in err
-    assert "› Hello there." in out
+ODD = (
+    bytes(range(256)).replace(b"\n", b"").replace(b"\r", b""),
+    b"\xed\xa0\x80 what is this?",
+    b"a\x00b what is this?",
+    "\u202eWhere does Ana live?\u202c".encode(),
+    b"x" * 150_000,
+    b"%s {0} {x} ${HOME} \\n [bold]red[/bold]",
+)
+"""Binary, half a surrogate pair, NUL, a change of direction, one word without end, and what formats read."""
 
 
-ODD = {
-    "binary": bytes(range(256)).replace(b"\n", b"").replace(b"\r", b""),
-    "lone surrogate": b"\xed\xa0\x80 what is this?",
-    "nul": b"a\x00b what is this?",
-    "mixed": "\u202eWhere does Ana live?\u202c".encode(),
-    "one word": b"x" * 150_000,
-    "format": b"%s {0} {x} ${HOME} \\n [bold]red[/bold]",
-}
+def test_odd_input_is_answered_and_stored_whole() -> None:
+    told = run_over_bytes("chat", "--model", "test", "--json", stdin=b"\n".join((*ODD, b"Hello there.\n")))
+    assert (told.status, told.err) == (0, b"")
+    assert [(record["error"], record["troubles"]) for record in records(told.out)] == [(None, [])] * 7
+    assert len(said()) == 14
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_odd_input_is_answered_and_stored_whole(talk: Talk, home: Path, name: str) -> None:
-    code, out, err = talk(ODD[name] + b"\nHello there.\n")
-    assert (code, err) == (0, "")
-    assert all(record["error"] is None and record["troubles"] == [] for record in records(out))
-    assert counted(home, "messages") == counted(home, "memories") == 4
-
-
-@pytest.mark.parametrize("data", [b"x" * 1_000_000, b"Why? " * 50_000, b"\x00\x01\x02"])
-def test_what_is_too_much_or_nothing_is_refused_in_one_sentence(talk: Talk, home: Path, data: bytes) -> None:
-    code, out, _ = talk(data + b"\nHello there.\n")
-    refused, answered = records(out)
-    assert code == 1
-    assert refused["error"].startswith("The message ")
+def test_what_is_too_much_or_nothing_is_refused_in_one_sentence() -> None:
+    lines = (b"x" * 1_000_000, b"Why? " * 50_000, b"\x00\x01\x02", b"Hello there.\n")
+    told = run_over_bytes("chat", "--model", "test", "--json", stdin=b"\n".join(lines))
+    *refused, answered = records(told.out)
+    assert told.status == 1
+    assert [record["error"].startswith("The message ") for record in refused] == [True] * 3
     assert answered["error"] is None
-    assert counted(home, "messages") == 2
-
-
-def counted(home: Path, table: str) -> int:
-    connection = sqlite3.connect(home / common.DATABASE)
-    try:
-        return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-    finally:
-        connection.close()
-
-
-def said(home: Path) -> list[tuple[str]]:
-    connection = sqlite3.connect(home / common.DATABASE)
-    try:
-        return connection.execute("SELECT content FROM messages ORDER BY id").fetchall()
-    finally:
-        connection.close()
+    assert len(said()) == 2
 
 
 def test_an_unusable_home_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("INSULA_HOME", str(tmp_path / "file"))
-    done = run_insula("chat", "--model", "test", stdin="Hello.\n")
-    assert (done.status, done.err[:19]) == (1, "insula: The folder ")
-    assert "INSULA_HOME" in done.err
+    ran = talk("Hello.\n")
+    assert (ran.status, ran.err[:19]) == (1, "insula: The folder ")
+    assert "INSULA_HOME" in ran.err
 
 
-class Terminal:
-    """A person at a terminal: what they type, and what they see."""
-
-    def __init__(self, *arguments: str) -> None:
-        self.file, self.other = pty.openpty()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("TERM", "dumb")
-            patch.setenv("COLUMNS", "100")
-            self.process = mortal.command(arguments, [os.ttyname(self.other)] * 3)
-        self.seen = ""
-
-    def types(self, text: str) -> None:
-        os.write(self.file, text.encode())
-
-    def sees(self, text: str, seconds: float = 120.0) -> bool:
-        """Whether some text appears, after whatever was looked for before."""
-        end = time.monotonic() + seconds
-        while text not in self.seen and time.monotonic() < end:
-            if select.select([self.file], [], [], 0.1)[0]:
-                self.seen += os.read(self.file, 65536).decode(errors="replace")
-            elif not self.process.is_alive():
-                break
-        _, found, self.seen = self.seen.partition(text)
-        return bool(found)
-
-    def leaves(self, key: str = "") -> int | None:
-        """The exit code, or None where the command had to be killed.
-
-        Args:
-            key: typed again and again: what comes before the terminal is set for a line is lost.
-        """
-        end = time.monotonic() + 120
-        while self.process.is_alive() and time.monotonic() < end:
-            self.types(key)
-            self.sees("nothing in particular", 0.1)
-        code = self.process.exitcode
-        self.process.kill()
-        self.process.join()
-        self.process.close()
-        os.close(self.file)
-        os.close(self.other)
-        return code
-
-
-def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(home: Path) -> None:
+def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on() -> None:
     with FakeServer("endless", "ok") as server:
         terminal = Terminal("chat", "--model", f"{server.url}#fake")
         assert terminal.sees("> "), terminal.seen
@@ -244,31 +148,35 @@ def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(
         terminal.types("\x04")
         assert terminal.sees("A night is due"), terminal.seen
         assert terminal.leaves("\x04") == 0
-    assert [line[0] for line in said(home)] == ["Where does Ana live?", "And Tom?", "The answer is 4."]
+    assert said() == ["Where does Ana live?", "And Tom?", "The answer is 4."]
+
+
+INTERRUPTING = """import os, signal, time
+
+def embed(text):
+    if "Quillon" in text:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)
+    return [1.0, 0.0]
+"""
 
 
 def test_ctrl_c_before_the_message_is_written_does_not_say_that_it_is_kept(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    def typed(_: object) -> Iterator[str]:
-        return iter(["Where does Ana live?", "/quit"])
-
-    monkeypatch.setattr(Turn, "_embed_texts", interrupted)
-    monkeypatch.setattr(sys, "stdin", Pipe(b""))
-    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    monkeypatch.setattr(command, "_read_typed", typed)
-    assert command.chat(model="test", user="me", session=None, resume=False, json=False) == 0
-    shown = capsys.readouterr().out
-    assert "A night is due" not in shown
-    assert "stopped before what you wrote was kept" in shown
-    assert "is kept" not in shown
-    assert said(home) == []
+    (tmp_path / "interrupting_embedding.py").write_text(INTERRUPTING)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setenv("INSULA_EMBED", "interrupting_embedding:embed")
+    terminal = Terminal("chat", "--model", "test")
+    assert terminal.sees("> "), terminal.seen
+    terminal.types("Where does Quillon live?\n")
+    assert terminal.sees("stopped before what you wrote was kept"), terminal.seen
+    assert terminal.leaves("\x04") == 0
+    monkeypatch.delenv("INSULA_EMBED")
+    assert said() == []
 
 
-def test_ctrl_c_on_an_empty_line_says_how_to_leave_and_a_night_that_is_due_is_run_on_a_yes(home: Path) -> None:
+def test_ctrl_c_on_an_empty_line_says_how_to_leave_and_a_night_that_is_due_is_run_on_a_yes() -> None:
     terminal = Terminal("chat", "--model", "test")
     assert terminal.sees("> "), terminal.seen
     told = False
@@ -286,10 +194,10 @@ def test_ctrl_c_on_an_empty_line_says_how_to_leave_and_a_night_that_is_due_is_ru
     terminal.types("y\n")
     assert terminal.sees("The night is over"), terminal.seen
     assert terminal.leaves() == 0
-    assert counted(home, "lessons") >= 1
+    assert run_insula("lessons", "--json").json
 
 
-def test_sigterm_ends_the_command_without_a_traceback(home: Path, tmp_path: Path) -> None:
+def test_sigterm_ends_the_command_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "typed").write_text("Where does Ana live?\n")
     with FakeServer("endless") as server:
         words = ["chat", "--model", f"{server.url}#fake"]
@@ -302,4 +210,4 @@ def test_sigterm_ends_the_command_without_a_traceback(home: Path, tmp_path: Path
         assert not process.is_alive()
         process.close()
     assert "Traceback" not in (tmp_path / "failed").read_text()
-    assert said(home) == [("Where does Ana live?",)]
+    assert said() == ["Where does Ana live?"]

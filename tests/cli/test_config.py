@@ -1,54 +1,56 @@
-"""`insula config`, `-h`, and errors as JSON."""
+"""`insula config`: the file of settings, begun, changed and refused."""
 
 import json
 import tomllib
 from pathlib import Path
 
 import pytest
-
-from insula.cli import main
-from insula.cli.config import write_commented
-from insula.settings import Settings
+from harness import run_insula as insula
 
 
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.argv", ["insula", *words])
-    with pytest.raises(SystemExit) as ended:
-        main.main()
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
-
-
-@pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setenv("INSULA_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
-def test_a_file_of_settings_is_begun_once_and_sets_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path
-) -> None:
-    assert run(capsys, monkeypatch, "config", "init")[0] == 0
+def test_a_file_of_settings_is_begun_once_and_sets_nothing(home: Path) -> None:
+    assert insula("config", "init").status == 0
     text = (home / "insula.toml").read_text("utf-8")
     assert tomllib.loads(text) == {}
-    code, out, err = run(capsys, monkeypatch, "config", "init", "--json")
-    assert (code, out) == (1, "")
-    assert json.loads(err)["error"]["kind"] == "InputError"
+    again = insula("config", "init", "--json")
+    assert (again.status, again.out, json.loads(again.err)["error"]["kind"]) == (1, "", "InputError")
     assert (home / "insula.toml").read_text("utf-8") == text
 
 
-def test_each_line_of_it_can_be_set_by_taking_the_mark_away() -> None:
-    lines = [line[1:] for line in write_commented().splitlines() if line.startswith("#") and not line.startswith("# ")]
-    given = tomllib.loads("\n".join(line for line in lines if not line.endswith("=")))
-    default = Settings().model_dump(mode="json")
-    assert given.keys() == {name for name, value in default.items() if value is not None} - {"users"}
-    assert Settings(**given) == Settings()
+def test_each_line_of_it_can_be_set_by_taking_the_mark_away(home: Path) -> None:
+    default = insula("config", "show", "--json").json
+    insula("config", "init")
+    begun = (home / "insula.toml").read_text("utf-8").splitlines()
+    lines = [line[1:] for line in begun if line.startswith("#") and not line.startswith("# ") and line[-1] != "="]
+    (home / "insula.toml").write_text("\n".join(lines))
+    assert tomllib.loads("\n".join(lines)).keys() >= {"model", "retry", "holdout", "embed"}
+    assert insula("config", "show", "--json").json == default
 
 
-def test_with_json_a_command_that_speaks_says_it_as_json(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code, out, _ = run(capsys, monkeypatch, "rules", "pin", "reread", "--json")
-    assert code == 0
-    assert json.loads(out)["said"][0].startswith("'reread' is used in every session")
-    assert json.loads(run(capsys, monkeypatch, "rules", "show", "reread", "--json")[1])["state"] == "pinned"
+def test_one_setting_is_written_and_the_comments_stay(home: Path) -> None:
+    file = home / "insula.toml"
+    insula("config", "init")
+    before = file.read_text()
+    assert insula("config", "set", "model", "openai:gpt-5-mini")[0] == 0
+    assert json.loads(insula("config", "show", "--json")[1])["model"] == "openai:gpt-5-mini"
+    assert len(file.read_text().splitlines()) == len(before.splitlines())
+    assert insula("config", "set", "retry", "1")[0] == 0
+    assert insula("config", "unset", "model")[0] == 0
+    shown = json.loads(insula("config", "show", "--json")[1])
+    assert (shown["model"], shown["retry"]) == ("embedded", 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [("retry", "7", "cannot be"), ("modell", "x", "no setting"), ("store", "postgresql://a:b@c/d", "password")],
+)
+def test_a_setting_that_cannot_be_is_not_written(key: str, value: str, why: str, home: Path) -> None:
+    code, _, err = insula("config", "set", key, value)
+    assert (code, why in err) == (1, True)
+    assert not (home / "insula.toml").exists()
+
+
+def test_with_json_a_command_that_speaks_says_it_as_json() -> None:
+    ran = insula("rules", "pin", "reread", "--json")
+    assert (ran.status, ran.json["said"][0][:33]) == (0, "'reread' is used in every session")
+    assert insula("rules", "show", "reread", "--json").json["state"] == "pinned"

@@ -1,24 +1,17 @@
-"""An impasse reaches the next request, the ledger and the night from the commands that people use (K5)."""
+"""An impasse reaches the next request, the ledger and the night from what people use (K5)."""
 
-import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import ClaudeCode, agent, run_insula
 
-from insula.agent.chat import Chat
-from insula.cli.common import DATABASE
-from insula.cli.main import main
-from insula.coding.step import trace
+from insula import Signal
 from insula.integrations.guest import Guest
-from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
-from insula.testing import ScriptedModel, memory_store
+from insula.testing import FakeServer
 
 ASKED = "Why does the login test of the billing service hang?"
 UNSOLVED = f"came to no answer: {ASKED}"
-NOISE = "[insula] The command has failed in 10 turns. Stop and turn to the user."
 
 
 def calls(count: int) -> list[dict[str, Any]]:
@@ -33,53 +26,36 @@ def calls(count: int) -> list[dict[str, Any]]:
 
 @pytest.mark.anyio
 async def test_the_top_of_the_ladder_in_a_framework_reaches_the_next_request_the_ledger_and_the_night() -> None:
-    async with memory_store() as store:
-        mind = Metacognition(store, embed=None, holdout=0.0)
+    async with agent(embed=None) as ana:
+        heard: list[Signal] = []
+        ana.mind.subscribe(heard.append)
         for session in ("monday", "tuesday"):
-            guest = Guest(mind, user="me", session=session)
+            guest = Guest(ana.mind, user="ana", session=session)
             told = [await guest.before_model(calls(number)) for number in range(1, 16)]
-            assert [one for one in told if one.turn is not None]
             await guest.after_model(told[-1], "I could not find out why the login test hangs.")
-        place = await store.resolve_place("me", "tuesday")
-        kinds = [one.kind for one in await store.sessions.read_ledger(place)]
-        assert kinds.count("meta:impasse") == 1
-        model = ScriptedModel(["Hello!", "You're welcome!"])
-        chat = Chat(mind, model)
-        await chat.reply("me", "evening", "Hello")
-        await chat.reply("me", "evening", "Thanks!")
-        assert UNSOLVED in model.requests[0].prompt
-        assert UNSOLVED not in model.requests[1].prompt
-        await mind.sleep("me", force=True)
-        lessons = await store.guidance.list_lessons(place.user_id)
-    assert any({"login", "bill"} & set(lesson.trigger) for lesson in lessons)
+        assert [one.session for one in heard if one.kind == "meta:impasse"] == ["monday", "tuesday"]
+        assert UNSOLVED in (await ana.ask("Hello", session="evening")).text
+        assert UNSOLVED not in (await ana.ask("Thanks!", session="evening")).text
+        report = await ana.sleep()
+        (found,) = (phase.found for phase in report.phases if phase.name == "mistakes")
+    assert found
 
 
-def write(home: Path, session: str, records: Sequence[dict[str, Any]]) -> None:
-    trace.append_records(trace.get_folder(str(home), session), *records)
-
-
-def test_what_the_hook_came_to_is_on_the_ledger_of_the_night_once(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_what_the_hook_came_to_is_told_with_the_next_message_after_a_night_and_once(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INSULA_EMBED", "none")
-    asked = {"e": "user", "at": 1.0, "kind": "prompt", "words": ASKED}
-    write(home, "one", [asked, {"e": "text", "at": 2.0, "rung": 4, "text": NOISE}])
-    write(home, "two", [asked, {"e": "text", "at": 2.0, "rung": 3, "text": NOISE}])
-    write(home, "three", [asked, {"e": "text", "at": 2.0, "rung": 4, "text": NOISE, "withheld": True}])
+    monkeypatch.setenv("INSULA_HOLDOUT", "0")
+    claude = ClaudeCode(home, tmp_path, "one")
+    claude.start()
+    claude.prompt(ASKED)
+    for number in range(14):
+        claude.edit("billing.py", new=str(number))
+        claude.bash("pytest tests/login", "E   TimeoutError: the login test timed out", failed=True)
     for _ in range(2):
-        monkeypatch.setattr("sys.argv", ["insula", "sleep", "--force", "--model", "test"])
-        with pytest.raises(SystemExit):
-            main()
-    capsys.readouterr()
-    noted = asyncio.run(_impasses(home))
-    assert [reason for reason, _ in noted] == [NOISE]
-    assert UNSOLVED in noted[0][1]
-
-
-async def _impasses(home: Path) -> list[tuple[str, str]]:
-    model = ScriptedModel(["Hello!"])
-    async with await Store.open(home / DATABASE) as store:
-        place = await store.resolve_place("me", "morning")
-        found = await store.sessions.read_ledger(place, kinds=["meta:impasse"], session_only=False)
-        await Chat(Metacognition(store, holdout=0.0, embed=None), model).reply("me", "morning", "Hello")
-    return [(one.reason, model.requests[-1].prompt) for one in found]
+        assert run_insula("sleep", "--force", "--model", "test").status == 0
+    with FakeServer(answer="Hello!") as model:
+        run_insula("chat", "--model", f"{model.url}#fake", stdin="Hello\nThanks!\n")
+        first, second = (str(request) for request in model.requests[-2:])
+    assert first.count(UNSOLVED) == 1
+    assert UNSOLVED not in second

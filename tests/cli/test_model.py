@@ -61,12 +61,6 @@ def test_weights_are_brought_into_insulas_folder_and_listed_with_their_place(ins
     assert insula("path", "tiny") == (0, f"{path}\n", "")
 
 
-def test_what_is_there_and_whole_is_not_fetched_again(insula: Insula, fetched: list[Path]) -> None:
-    for _ in range(2):
-        assert insula("install", "tiny")[0] == 0
-    assert len(fetched) == 1
-
-
 def test_a_damaged_file_is_replaced(insula: Insula, home: Path, fetched: list[Path]) -> None:
     insula("install", "tiny")
     (home / "weights" / "tiny.gguf").write_bytes(b"damaged")
@@ -100,12 +94,6 @@ def test_an_unknown_name_is_told_with_the_known_ones(insula: Insula, command: st
     code, shown, said = insula(command, "nothing")
     assert (code, shown) == (1, "")
     assert said == "insula: There are no embedded weights called 'nothing'; name one of tiny.\n"
-
-
-def test_the_path_of_what_is_not_here_is_an_error_that_says_what_to_run(insula: Insula) -> None:
-    code, shown, said = insula("path", "tiny")
-    assert (code, shown) == (1, "")
-    assert said.endswith("not installed; run: insula model install tiny\n")
 
 
 def test_a_failure_is_one_sentence(insula: Insula, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 import yaml
-from typer.testing import CliRunner
-
-from insula.cli.main import app
+from harness import run_insula
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "scale"
 UNIT = EXAMPLES / "insula-worker@.service"
@@ -34,16 +32,17 @@ def test_servers_and_workers_share_one_database_and_start_when_it_answers() -> N
         assert services[name]["deploy"]["replicas"] > 1
 
 
-def test_what_they_start_is_there() -> None:
+def test_what_they_start_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     commands = [compose()["services"][name]["command"] for name in ("server", "worker")]
     commands += [
         line.partition("=")[2] for line in UNIT.read_text("utf-8").splitlines() if line.startswith("ExecStart=")
     ]
     for command in commands:
         name, *options = started(command)
-        told = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
-        assert told.exit_code == 0, name
-        assert all(option in told.output for option in options if option.startswith("--"))
+        told = run_insula(name, "--help")
+        assert told.status == 0, name
+        assert all(option in told.out for option in options if option.startswith("--"))
 
 
 def test_the_role_of_the_compose_file_owns_its_database_and_is_held_by_row_security(server: str) -> None:

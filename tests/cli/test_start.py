@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from insula.cli.start import THREADS
-
+THREADS = "OPENBLAS_NUM_THREADS"
 SHOWN = f"""
 import json, os, sys, runpy
 sys.argv = ["insula", "--version"]

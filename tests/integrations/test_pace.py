@@ -20,9 +20,10 @@ from insula.integrations.clients import wrap
 from insula.integrations.guest import Guest, ModelWatch
 from insula.integrations.proxy import create_proxy
 from insula.integrations.pydantic_ai import Insula
-from insula.session.latency import LEAST_NOW, LEAST_USUAL
 
 USUAL, SLOW = 2.0, 6.0
+LEAST_USUAL, LEAST_NOW = 20, 8
+"""Answers after which it is known how fast a model usually is, and how fast it is now."""
 SPENT = {"prompt_tokens": 500, "completion_tokens": 100}
 
 

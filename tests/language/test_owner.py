@@ -2,6 +2,7 @@
 
 import pytest
 
+from insula.language.modality import classify_modality
 from insula.language.owner import find_owners, owners_may_match
 
 CASES = [
@@ -68,3 +69,29 @@ def test_he_and_she_are_whoever_was_spoken_of() -> None:
 )
 def test_what_is_said_of_another_is_not_of_the_one_asked_about(asked: set[str], said: set[str], fit: bool) -> None:
     assert owners_may_match(frozenset(asked), frozenset(said)) is fit
+
+
+# How a clause is meant, over cases by hand, with innocent look-alikes
+
+
+@pytest.mark.parametrize(
+    ("language", "clause", "meant"),
+    [
+        ("es", "Voy a comprar un coche.", "plan"),
+        ("es", "Vamos a mudarnos a Lugo.", "plan"),
+        ("es", "Voy a todas partes en bici.", "fact"),
+        ("fr", "Je vais acheter un vélo.", "plan"),
+        ("fr", "On va se marier en mai.", "plan"),
+        ("fr", "Je vais à la piscine le lundi.", "fact"),
+        ("fr", "Mon fils va chez sa grand-mère le mercredi.", "fact"),
+        ("pt", "Vou comprar um carro.", "plan"),
+        ("pt", "A minha irmã vai casar em outubro.", "plan"),
+        ("pt", "Vou ao ginásio às terças.", "fact"),
+        ("pt", "Minha mulher torce pelo Porto, imagina o domingo.", "fact"),
+        ("pt", "Imagina que eu moro em Marte.", "hypothetical"),
+        ("it", "Mio fratello tifa Roma, immagina la domenica.", "fact"),
+        ("en", "Imagine I lived on a boat.", "hypothetical"),
+    ],
+)
+def test_who_goes_somewhere_plans_nothing_and_an_aside_supposes_nothing(language: str, clause: str, meant: str) -> None:
+    assert classify_modality(clause, language) == meant

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from insula.errors import BudgetExceeded, InputError, ModelTimeout
+from insula import InputError, Usage
+from insula.errors import BudgetExceeded, ModelTimeout
 from insula.llm.budget import FEWEST_TOKENS, Account, Budget, Grant, Prices, bound_tokens
 from insula.llm.client import Prompt, generate_reply
 from insula.llm.wire import TEMPLATE_TOKENS
 from insula.testing import FrozenClock, ScriptedModel
-from insula.types import Usage
 
 ASK = Prompt(prompt="What is 2+2?")
 PRICES = Prices(input_per_million=1_000_000, output_per_million=3_000_000)

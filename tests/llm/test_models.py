@@ -1,13 +1,17 @@
 """Names of models, and what is said when one cannot be had."""
 
 import sys
+from datetime import timedelta
 
+import httpx2
 import pytest
+from pydantic import BaseModel, Field
 
-from insula.errors import ModelUnavailable
+from insula.errors import ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
+from insula.llm.callback import CallbackAnswer, CallbackRequest, callback_model
 from insula.llm.client import Prompt, generate_reply
 from insula.llm.models import KEY_VARIABLE, TEST_ANSWER, resolve_model
-from insula.testing import FakeServer
+from insula.testing import FakeServer, FrozenClock, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -94,3 +98,150 @@ async def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
         async with resolve_model("http://user:hunter22@127.0.0.1/v1#x"):
             pass
     assert "hunter22" not in str(caught.value)
+
+
+# The shipped fakes do what tests rely on
+
+
+ASKED = Prompt(prompt="What is 2+2?")
+
+
+class Verdict(BaseModel):
+    score: float = Field(ge=0, le=1)
+
+
+async def test_a_scripted_model_keeps_every_request_word_for_word() -> None:
+    model = ScriptedModel(["4"])
+    prompt = Prompt(
+        instructions="You are Insula.", history=(("user", "Hello"), ("assistant", "Hi")), prompt="What is 2+2?"
+    )
+    await generate_reply(model, prompt, purpose="reply", max_tokens=9, temperature=0.5, seed=7)
+    request = model.requests[0]
+    assert request.instructions == "You are Insula."
+    assert request.history == (("user", "Hello"), ("assistant", "Hi"))
+    assert request.prompt == "What is 2+2?"
+    assert request.text == "You are Insula.\n\nHello\n\nHi\n\nWhat is 2+2?"
+    assert {"max_tokens": 9, "temperature": 0.5, "seed": 7}.items() <= request.settings.items()
+    assert request.schema is None
+
+
+async def test_a_scripted_model_answers_in_order_with_texts_objects_failures_and_functions() -> None:
+    model = ScriptedModel(["one", {"score": 2}, ModelTimeout("Too slow."), lambda request: request.prompt.upper()])
+    assert (await generate_reply(model, ASKED, purpose="a")).text == "one"
+    assert (await generate_reply(model, ASKED, purpose="b", schema=Verdict)).value == Verdict(score=1)
+    assert model.requests[1].schema is not None
+    with pytest.raises(ModelTimeout, match=r"^Too slow\.$"):
+        await generate_reply(model, ASKED, purpose="c")
+    assert (await generate_reply(model, ASKED, purpose="d")).text == "WHAT IS 2+2?"
+    with pytest.raises(ModelMalformed):
+        await generate_reply(model, ASKED, purpose="e")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_scripted_model_streams_and_has_log_probabilities(streamed: bool) -> None:
+    deltas: list[str] = []
+    model = ScriptedModel(["It is 4."], logprob=-0.5)
+    answer = await generate_reply(
+        model, ASKED, purpose="reply", logprobs=True, on_delta=deltas.append if streamed else None
+    )
+    assert answer.text == "It is 4."
+    assert deltas == (["It", " is", " 4."] if streamed else [])
+    assert answer.logprobs == (("It", -0.5), (" is", -0.5), (" 4.", -0.5))
+
+
+async def test_a_scripted_model_can_be_without_log_probabilities() -> None:
+    answer = await generate_reply(ScriptedModel(["4"], logprob=None), ASKED, purpose="reply", logprobs=True)
+    assert answer.logprobs is None
+
+
+async def test_an_unusable_object_is_corrected_in_a_conversation() -> None:
+    model = ScriptedModel(["I would say a half.", {"score": 0.5}])
+    prompt = Prompt(instructions="Judge.", prompt="How good is it?")
+    assert (await generate_reply(model, prompt, purpose="judge", schema=Verdict)).value == Verdict(score=0.5)
+    second = model.requests[1]
+    assert second.instructions == "Judge."
+    assert second.history == (("user", "How good is it?"), ("assistant", "I would say a half."))
+    assert "it holds no JSON object" in second.prompt
+
+
+async def test_a_frozen_clock_goes_on_only_when_told() -> None:
+    clock = FrozenClock()
+    began = clock()
+    assert clock() == began
+    assert began.tzinfo is not None
+    clock.advance(90)
+    assert clock() - began == timedelta(seconds=90)
+    assert clock.monotonic() == 90
+
+
+def test_a_fake_server_says_that_it_ends_the_connection() -> None:
+    """A client that is not told sends its next request into the closing connection, and now and then loses it."""
+    with FakeServer() as server:
+        answer = httpx2.post(f"{server.url}/chat/completions", json={"model": "fake", "messages": []})
+    assert answer.headers["Connection"] == "close"
+
+
+# callback
+
+
+class Judged(BaseModel):
+    score: int
+
+
+async def test_a_function_is_asked_what_a_model_would_be_and_its_answer_comes_back_whole() -> None:
+    seen: list[CallbackRequest] = []
+
+    async def ask(asked: CallbackRequest) -> CallbackAnswer:
+        seen.append(asked)
+        return CallbackAnswer(text="Yes.", input_tokens=7, output_tokens=2, truncated=True, logprobs=[("Yes", -0.25)])
+
+    prompt = Prompt(prompt="And now?", instructions="Be brief.", history=[("user", "Hello"), ("assistant", "Hi")])
+    made = await generate_reply(
+        callback_model("mine", ask), prompt, purpose="x", max_tokens=9, temperature=0.5, seed=3, logprobs=True
+    )
+    assert seen == [
+        CallbackRequest(
+            instructions="Be brief.",
+            messages=[("user", "Hello"), ("assistant", "Hi"), ("user", "And now?")],
+            max_tokens=9,
+            temperature=0.5,
+            seed=3,
+            logprobs=True,
+        )
+    ]
+    assert (made.text, made.model, made.truncated, made.logprobs) == ("Yes.", "mine", True, (("Yes", -0.25),))
+    assert (made.usage.input_tokens, made.usage.output_tokens) == (7, 2)
+
+
+async def test_where_json_is_wanted_its_schema_stands_in_the_prompt() -> None:
+    async def ask(asked: CallbackRequest) -> CallbackAnswer:
+        assert '"score"' in asked.instructions
+        return CallbackAnswer(text='{"score": 4}')
+
+    made = await generate_reply(callback_model("mine", ask), Prompt(prompt="Judge."), purpose="x", schema=Judged)
+    assert made.value == Judged(score=4)
+    assert made.usage.output_tokens > 0  # estimated
+
+
+async def test_what_was_thought_aloud_stays_apart_from_the_text() -> None:
+    async def ask(_: CallbackRequest) -> CallbackAnswer:
+        return CallbackAnswer(text="4", thinking="2 + 2 = 4")
+
+    made = await generate_reply(callback_model("mine", ask), Prompt(prompt="?"), purpose="x")
+    assert (made.text, made.thinking) == ("4", "2 + 2 = 4")
+
+
+async def test_a_model_that_declines_is_told_as_one_whatever_it_says() -> None:
+    async def ask(_: CallbackRequest) -> CallbackAnswer:
+        return CallbackAnswer(text="I cannot help.", refused=True)
+
+    with pytest.raises(ModelRefused, match="'mine' declined to answer"):
+        await generate_reply(callback_model("mine", ask), Prompt(prompt="?"), purpose="x")
+
+
+async def test_what_the_function_raises_is_a_failure_of_the_model() -> None:
+    async def ask(_: CallbackRequest) -> CallbackAnswer:
+        raise ConnectionError
+
+    with pytest.raises(ModelUnavailable, match="'mine' cannot be reached"):
+        await generate_reply(callback_model("mine", ask), Prompt(prompt="?"), purpose="x")

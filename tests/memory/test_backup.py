@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 import postgres as server_of_tests
-from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
+from insula import Metacognition
 
 pytestmark = [pytest.mark.anyio, pytest.mark.at_length]
 
@@ -27,9 +25,8 @@ def run(*command: str | Path) -> None:
     assert not done.returncode, done.stderr
 
 
-async def told(store: Store, user: str) -> list[str]:
-    turn = Metacognition(store, embed=None).turn(user, "later", "Where does my sister live?")
-    await turn.before_model()
+async def told(mind: Metacognition, user: str) -> list[str]:
+    turn = await mind.begin(user, "later", "Where does my sister live?")
     return [one.memory.content for one in turn.recalled]
 
 
@@ -37,19 +34,16 @@ async def test_what_the_store_s_own_user_dumps_is_restored_whole_and_guarded(
     server: str, database: str, tmp_path: Path
 ) -> None:
     dump, restore, file = program("pg_dump"), program("pg_restore"), tmp_path / "insula.dump"
-    async with await Store.open(database) as store:
+    async with await Metacognition.open(database, embed=None) as mind:
         for user, city in (("ana", "Lisbon"), ("eva", "Porto")):
-            async with Metacognition(store, embed=None).turn(user, "first", f"My sister lives in {city}.") as turn:
+            async with mind.turn(user, "first", f"My sister lives in {city}.") as turn:
                 turn.finish("Noted.")
-        expected = await told(store, "ana")
+        expected = await told(mind, "ana")
         assert expected
         run(dump, "--format=custom", "--enable-row-security", f"--file={file}", database)
     with server_of_tests.database(server) as url:
         run(restore, "--no-owner", f"--dbname={url}", file)
-        async with await Store.open(url) as store:
-            assert await told(store, "ana") == expected
-            assert await store.nights.list_users() == ["ana", "eva"]
-            with on_behalf_of("ana"):
-                assert await store.nights.list_users() == ["ana"]
-            place = await store.resolve_place("new", "s")
-            assert place.user_id > (await store.resolve_place("eva", "first")).user_id
+        async with await Metacognition.open(url, embed=None) as mind:
+            assert await told(mind, "ana") == expected
+            assert [len((await mind.list(user)).memories) for user in ("ana", "eva", "new")] == [3, 2, 0]
+            assert await told(mind, "new") == []

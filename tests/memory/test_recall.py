@@ -1,12 +1,26 @@
-import json
+"""What a question finds: the activation of a memory, the time that a question names, and the score of what fits."""
 
+import json
+import math
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.language.owner import ASSISTANT, USER
+from insula.memory.retrieval.activation import DECAY, KEPT_USES, base_level, retrieval_probability
 from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.retrieval.query import Cue, Statistics, build_cue, content_weights, weigh_terms
-from insula.memory.retrieval.scoring import NO_MATCH, Item, Scene, match_claims, rank_items, score_item
+from insula.memory.retrieval.query import (
+    ANY_TIME,
+    Cue,
+    Statistics,
+    When,
+    build_cue,
+    content_weights,
+    named_time,
+    weigh_terms,
+)
+from insula.memory.retrieval.scoring import NO_MATCH, Item, Scene, match_claims, rank_items, score_item, time_fit
 from insula.text.analysis import analyse_text
 
 NOW = 1_800_000_000.0
@@ -116,3 +130,108 @@ def test_a_word_is_found_though_the_question_is_in_another_language() -> None:
     assert german.language == "de"
     assert not set(build_cue(german, USER, ASSISTANT).forms) & set(english.terms)
     assert set(build_cue(german, USER, ASSISTANT, frozenset({"en"})).forms) & set(english.terms)
+
+
+# activation
+
+
+HOUR = 3600.0
+AGES = st.floats(min_value=60.0, max_value=10_000 * HOUR)
+
+
+def exact(uses: list[float], now: float) -> float:
+    """The definition: ln of the sum of the ages in hours to the power of minus d."""
+    return math.log(sum(((now - use) / HOUR) ** -DECAY for use in uses))
+
+
+@given(st.lists(AGES, min_size=1, max_size=KEPT_USES))
+def test_base_level_is_the_definition_while_every_use_is_kept(ages: list[float]) -> None:
+    now = 1e9
+    uses = sorted(now - age for age in ages)
+    assert math.isclose(base_level(uses, len(uses), uses[0], now), exact(uses, now), rel_tol=1e-6, abs_tol=1e-6)
+
+
+def test_older_uses_in_closed_form_come_close_to_the_definition() -> None:
+    now = 1e9
+    uses = [now - age * HOUR for age in range(200, 0, -2)]
+    approximate = base_level(uses[-KEPT_USES:], len(uses), uses[0], now)
+    assert abs(approximate - exact(uses, now)) < 0.1
+
+
+@given(AGES, AGES)
+def test_a_later_use_is_more_active(one: float, other: float) -> None:
+    now = 1e9
+    early, late = sorted((now - one, now - other))
+    assert base_level([late], 1, late, now) >= base_level([early], 1, early, now)
+
+
+@given(st.integers(1, 1000), AGES)
+def test_more_uses_are_more_active(count: int, age: float) -> None:
+    now, created = 1e9, 1e9 - 20_000 * HOUR
+    use = [now - age]
+    assert base_level(use, count + 1, created, now) >= base_level(use, count, created, now)
+
+
+@given(st.floats(allow_nan=False))
+def test_probability_of_retrieval_stays_in_bounds(activation: float) -> None:
+    assert 0.0 <= retrieval_probability(activation) <= 1.0
+
+
+def test_a_clock_that_jumped_back_does_no_harm() -> None:
+    assert math.isfinite(base_level([2000.0], 1, 2000.0, 1000.0))
+
+
+# cue
+
+
+JULY_3_2023 = 1_688_342_400.0
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "What did I do on 3 July 2023?"),
+        ("de", "Was war am 3. Juli 2023?"),
+        ("es", "¿Qué hice el 3 de julio de 2023?"),
+        ("fr", "Qu'ai-je fait le 3 juillet 2023 ?"),
+        ("pt", "O que fiz em 3 de julho de 2023?"),
+        ("it", "Che cosa ho fatto il 3 luglio 2023?"),
+        ("zh", "2023年7月3日我做了什么？"),
+        ("ja", "2023年7月3日に何をした？"),
+    ],
+)
+def test_a_date_is_found_in_each_language(language: str, text: str) -> None:
+    when = named_time(text, language)
+    assert (when.months, when.years) == ({7}, {2023})
+    assert 3 in when.days
+    assert time_fit(when, JULY_3_2023) == pytest.approx(1.0)  # pyright: ignore[reportUnknownMemberType]
+
+
+def test_march_is_a_month_in_french_though_it_is_written_small() -> None:
+    assert named_time("Qu'avons-nous fait le 5 mars 2023 ?", "fr") == When(
+        frozenset({3}), frozenset({2023}), frozenset({5})
+    )
+
+
+@pytest.mark.parametrize("text", ["May I ask you something?", "Who will march with us?", "I may go.", "How are you?"])
+def test_other_words_are_no_months(text: str) -> None:
+    assert named_time(text, "en") == ANY_TIME
+
+
+def test_a_number_is_a_day_only_beside_a_month() -> None:
+    assert named_time("Where did we meet in May 12 years ago?", "en").months == {5}
+    assert named_time("What are the 3 rules?", "en").days == frozenset()
+
+
+def test_people_tell_of_june_in_july() -> None:
+    june, may = When(months=frozenset({6})), When(months=frozenset({5}))
+    assert (
+        time_fit(When(months=frozenset({7})), JULY_3_2023)
+        > time_fit(june, JULY_3_2023)
+        > time_fit(may, JULY_3_2023)
+        == 0.0
+    )
+
+
+def test_no_time_asked_tells_nothing() -> None:
+    assert time_fit(ANY_TIME, JULY_3_2023) == 0.0

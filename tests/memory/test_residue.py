@@ -1,16 +1,12 @@
 """What PostgreSQL keeps of erased rows in its files, and that the command that is told takes it away."""
 
 import re
-from pathlib import Path
 
 import anyio
 import psycopg
 import pytest
 
 from insula import Metacognition
-from insula.memory.privacy import custody
-from insula.memory.storage.postgres import RESIDUE
-from insula.night import curation
 
 pytestmark = pytest.mark.anyio
 WORD = "Zwetschgenquark"
@@ -26,19 +22,22 @@ def holding(connection: psycopg.Connection) -> list[str]:
     ]
 
 
+async def fill(mind: Metacognition, days: int) -> None:
+    for number in range(days):
+        async with mind.turn("ana", f"day {number}", f"My {number}th cake was {WORD}.") as turn:
+            turn.finish("Noted.")
+
+
 async def test_the_command_that_an_erasure_names_takes_the_words_from_the_files_of_postgresql(
-    server: str, database: str, tmp_path: Path
+    server: str, database: str
 ) -> None:
-    house = custody.UserFiles(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
     with psycopg.connect(f"{server.rpartition('/')[0]}/{database.rpartition('/')[2]}", autocommit=True) as superuser:
-        async with await Metacognition.open(database) as metacognition:
-            for number in range(20):
-                async with metacognition.turn("ana", f"day {number}", f"My {number}th cake was {WORD}.") as turn:
-                    turn.finish("Noted.")
+        async with await Metacognition.open(database, embed=None) as mind:
+            await fill(mind, 20)
             superuser.execute("ANALYZE")
-            assert await custody.erase_user(metacognition.store, "ana", house) == RESIDUE
+            said = (await mind.forget("ana")).left
         assert holding(superuser), "PostgreSQL keeps nothing by itself: then nothing needs to be said"
-        command = re.search(r"with: (.*?CHECKPOINT;)", RESIDUE)
+        command = re.search(r"with: (.*?CHECKPOINT;)", said)
         assert command
         left = [WORD]
         for _ in range(5):
@@ -52,11 +51,10 @@ async def test_the_command_that_an_erasure_names_takes_the_words_from_the_files_
 
 
 async def test_who_erases_one_memory_or_a_session_is_told_the_same(database: str) -> None:
-    async with await Metacognition.open(database) as metacognition:
-        for session in ("monday", "tuesday"):
-            async with metacognition.turn("ana", session, f"My {session} cake was {WORD}.") as turn:
-                turn.finish("Noted.")
-        (memory, _), *_ = await metacognition.store.memories.list_latest_memories("ana", 1)
-        assert await curation.erase_memories(metacognition.store, "ana", None, memory.id) == RESIDUE
-        assert (await metacognition.forget("ana", session="monday")).left == RESIDUE
-        assert (await metacognition.forget("ana")).left == RESIDUE
+    async with await Metacognition.open(database, embed=None) as mind:
+        await fill(mind, 3)
+        (memory, *_) = (await mind.list("ana")).memories
+        told = [(await mind.delete("ana", memory.id)).left, (await mind.forget("ana", session="day 1")).left]
+        told.append((await mind.forget("ana")).left)
+    assert len(set(told)) == 1
+    assert "CHECKPOINT" in told[0]

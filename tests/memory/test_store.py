@@ -1,32 +1,41 @@
+"""The store: what is written, found and refused, what a question costs, and who reads beside who writes."""
+
 import asyncio
 import sqlite3
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 
-from insula.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
+from insula import Controls, InputError, Recalled, Signal
+from insula.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
 from insula.language.owner import ASSISTANT, USER
-from insula.language.statements import extract_questions, extract_statements
+from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
 from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import build_cue
-from insula.memory.storage import facts, sqlite, statements
+from insula.memory.storage import facts, sqlite, statements, views
 from insula.memory.storage.beginning import read_beginning
+from insula.memory.storage.filters import Filter
+from insula.memory.storage.schema import users
+from insula.memory.storage.sqlite import READERS
 from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Neighbourhoods
 from insula.testing import memory_store
 from insula.text.analysis import analyse_text
-from insula.types import IMPASSE, TURN, Controls, Recalled, Signal
+from insula.types import IMPASSE, TURN
 
 pytestmark = pytest.mark.anyio
 KEEP_ALL = Controls(consolidation_threshold=0.0)
 STATED = extract_statements(analyse_text("My sister Ana keeps bees."), USER, ASSISTANT)
-ASKED = extract_questions(analyse_text("What does my sister keep?"), USER, ASSISTANT)
 
 
 def remembered(text: str, speaker: str = USER) -> NewItem:
@@ -47,20 +56,6 @@ async def ask(store: Store, user: str, session: str, text: str) -> tuple[Recalle
         await store.resolve_place(user, session), build_cue(analyse_text(text), USER, ASSISTANT), 5
     )
     return found.recalled
-
-
-async def test_what_was_said_in_one_session_is_recalled_in_the_next(store: Store) -> None:
-    await tell(store, "me", "monday", "My sister Ana moved to Lisbon in May.")
-    found = await ask(store, "me", "tuesday", "Where does Ana live?")
-    assert [one.memory.content for one in found] == ["My sister Ana moved to Lisbon in May."]
-
-
-async def test_memory_survives_a_restart(tmp_path: Path) -> None:
-    for text in ("Ana lives in Lisbon.", "Tom plays the cello."):
-        async with await Store.open(tmp_path / "memory.db") as store:
-            await tell(store, "me", "monday", text)
-    async with await Store.open(tmp_path / "memory.db") as store:
-        assert "cello" in (await ask(store, "me", "x", "What does Tom play?"))[0].memory.content
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -150,15 +145,6 @@ async def test_what_keeps_being_used_is_promoted(store: Store) -> None:
     assert (await store.sessions.count_rows(place))["long_term"] == 1
 
 
-async def test_what_describes_the_agent_itself_is_never_recalled(store: Store) -> None:
-    place = await store.resolve_place("me", "s")
-    await store.sessions.write_message(
-        place, remembered("Latency of Ana rose to nine seconds.")._replace(kind="meta_reflection")
-    )
-    await store.sessions.promote_items(place, KEEP_ALL)
-    assert await ask(store, "me", "s", "How is the latency of Ana?") == ()
-
-
 async def test_one_failing_statement_leaves_nothing_of_a_turn(store: Store) -> None:
     place = await store.resolve_place("me", "s")
     await store.sessions.write_message(place, remembered("Ana lives in Lisbon."))
@@ -197,12 +183,6 @@ async def test_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> Non
     raw.close()
     with pytest.raises(StoreNewer, match="upgrade Insula where you have it from"):
         await Store.open(path)
-
-
-async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreFull, match="INSULA_HOME"):
-        await Store.open(tmp_path / "file" / "deeper" / "memory.db")
 
 
 async def test_a_locked_database_is_said_to_be_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,3 +265,125 @@ async def test_no_more_is_read_of_a_long_ledger_than_of_a_short_one() -> None:
 
     short, long = await steps(100), await steps(400)
     assert long < 1.2 * short
+
+
+# The first line of a session, and a page of memories, cost the same however much was said
+
+
+async def plan_of_a_first_line(store: Store) -> str:
+    """How the database goes about writing the memory of a session's first line."""
+    place, analysis = await store.resolve_place("me", "new"), analyse_text("Ana lives in Lisbon.")
+    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
+
+    def work(connection: sa.Connection) -> str:
+        run: list[tuple[str, tuple[object, ...]]] = []
+
+        def note(_: object, __: object, statement: str, parameters: tuple[object, ...], *___: object) -> None:
+            run.append((statement, parameters))
+
+        event.listen(connection, "before_cursor_execute", note)
+        statements.write_message(connection, place, None, item, 0.0)
+        event.remove(connection, "before_cursor_execute", note)
+        statement, values = next(one for one in run if one[0].startswith("INSERT INTO memories"))
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+        return "\n".join(str(row) for row in plan)
+
+    return await store.run(work)
+
+
+async def test_the_line_before_it_is_looked_for_among_those_of_the_session() -> None:
+    async with memory_store() as store:
+        plan = await plan_of_a_first_line(store)
+    assert "ix_memories_user_id_session_id_promoted_at (user_id=? AND session_id=?)" in plan
+    assert "SCAN memories" not in plan
+
+
+async def test_a_page_of_memories_is_read_in_its_order_and_not_sorted_from_all_of_them() -> None:
+    async with memory_store() as store:
+        plan = await store.run(plan_of_a_page)
+    assert "ix_memories_user_id_id (user_id=? AND id<?)" in plan
+    assert "TEMP B-TREE" not in plan
+
+
+def plan_of_a_page(connection: sa.Connection) -> str:
+    """How the database goes about a page of memories."""
+    run: list[tuple[str, tuple[object, ...]]] = []
+
+    def note(_: object, __: object, statement: str, parameters: tuple[object, ...], *___: object) -> None:
+        run.append((statement, parameters))
+
+    event.listen(connection, "before_cursor_execute", note)
+    views.list_memories(connection, "me", Filter(), 1_000, 50)
+    event.remove(connection, "before_cursor_execute", note)
+    statement, values = next(one for one in run if "ORDER BY memories.id DESC" in one[0])
+    return "\n".join(str(row) for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values))
+
+
+# Readers stand beside the writer: a question that takes long delays nobody, and sees one moment
+
+
+def named(connection: sa.Connection) -> list[str]:
+    return list(connection.execute(sa.select(users.c.name).order_by(users.c.name)).scalars())
+
+
+async def test_a_question_that_takes_long_delays_neither_who_writes_nor_other_questions(tmp_path: Path) -> None:
+    begun, end = threading.Barrier(READERS), threading.Event()
+
+    def heavy(connection: sa.Connection) -> tuple[list[str], list[str]]:
+        before = named(connection)
+        begun.wait(60)
+        assert end.wait(60)
+        return before, named(connection)
+
+    async with await Store.open(tmp_path / "insula.db") as store:
+        await store.resolve_place("ana", "monday")
+        heavies = [asyncio.create_task(store.read(heavy)) for _ in range(READERS - 1)]
+        await asyncio.to_thread(begun.wait, 60)  # each has seen its moment
+        await store.resolve_place("ben", "monday")
+        assert await store.read(named) == ["ana", "ben"]
+        end.set()
+        assert [await each for each in heavies] == [(["ana"], ["ana"])] * len(heavies), "it sees one moment"
+
+
+async def test_who_reads_cannot_write(tmp_path: Path) -> None:
+    async with await Store.open(tmp_path / "insula.db") as store:
+        with pytest.raises(StoreError):
+            await store.read(lambda c: c.exec_driver_sql("INSERT INTO users (name, created_at) VALUES ('x', 0)"))
+        assert await store.read(named) == []
+
+
+async def test_another_file_in_its_place_is_read_and_not_the_old_one(tmp_path: Path) -> None:
+    async with await Store.open(tmp_path / "insula.db") as store:
+        await store.resolve_place("ana", "monday")
+        assert await store.read(named) == ["ana"]
+        for each in tmp_path.glob("insula.db*"):
+            each.unlink()
+        with pytest.raises(StoreError, match="is gone"):
+            await store.read(named)
+        (tmp_path / "insula.db").touch()
+        assert await store.read(named) == []
+
+
+def test_many_threads_share_what_is_held_of_a_users_vectors() -> None:
+    vectors = np.random.default_rng(3).normal(size=(600, 64)).astype(np.float16)
+    rows = [(number + 1, one.tobytes()) for number, one in enumerate(vectors)]
+    here = Neighbourhoods()
+
+    def read(after: int, _: int) -> list[tuple[int, bytes]]:
+        return rows[after : after + 100]
+
+    found: list[list[int]] = []
+
+    def ask() -> None:
+        for number in range(20):
+            here.add_vectors(1, rows[number : number + 3])  # they are known: none is held twice
+            near = here.find_nearest(1, [vectors[7].astype(np.float32)], read)[0]
+            found.append([one for batch in (near.first, *near.more) for one in batch])
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(found) == 120
+    assert all(sorted(each) == [number for number, _ in rows] and each[0] == 8 for each in found)

@@ -1,4 +1,4 @@
-"""What is near in meaning is found: exactly, for its owner alone, and never after it was erased."""
+"""What the words and the meaning of a question propose: bounded, for its owner alone, and never what was erased."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,15 +6,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from insula.errors import InputError
+from insula import Controls, InputError
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
+from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import build_cue
+from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import (
     Near,
@@ -27,7 +30,6 @@ from insula.memory.storage.vectors import (
     pack_vector,
 )
 from insula.text.analysis import analyse_text
-from insula.types import Controls
 
 pytestmark = pytest.mark.anyio
 MEANINGS = {"cat": 0, "kitten": 0, "feline": 0, "boat": 1, "ferry": 1}
@@ -65,13 +67,6 @@ async def test_what_shares_no_word_with_the_question_is_recalled_by_its_meaning(
     assert (await ask(store, "me", "Do we own some feline?"))[0] == "I adopted a kitten."
 
 
-async def test_what_was_said_since_the_last_question_is_found(store: Store) -> None:
-    await tell(store, "me", "We took the ferry.")
-    await ask(store, "me", "Do we own some feline?")
-    await tell(store, "me", "I adopted a kitten.")
-    assert (await ask(store, "me", "Do we own some feline?"))[0] == "I adopted a kitten."
-
-
 async def test_what_was_promoted_since_the_last_question_is_found(store: Store) -> None:
     await tell(store, "me", "I adopted a kitten.", threshold=1.0)
     assert await ask(store, "me", "Do we own some feline?") == []
@@ -85,20 +80,6 @@ async def test_a_fact_is_found_however_often_it_was_asked_for(store: Store) -> N
     for _ in range(100):
         await tell(store, "me", "Do we own some feline?", threshold=1.0)
     assert (await ask(store, "me", "Do we own some feline?"))[0] == "I adopted a kitten."
-
-
-async def test_the_meaning_reaches_no_memory_of_another_user(store: Store) -> None:
-    await tell(store, "other", "I adopted a kitten.")
-    await tell(store, "me", "We took the ferry.")
-    assert "I adopted a kitten." not in await ask(store, "me", "Do we own some feline?")
-
-
-async def test_what_was_erased_is_not_found_by_its_meaning(store: Store) -> None:
-    memory = await tell(store, "me", "I adopted a kitten.")
-    await ask(store, "me", "Do we own some feline?")
-    place = await store.resolve_place("me", "tuesday")
-    assert await store.memories.erase_memories(place.user_id, memory)
-    assert await ask(store, "me", "Do we own some feline?") == []
 
 
 async def test_another_file_in_the_place_of_the_first_has_neighbours_of_its_own(tmp_path: Path) -> None:
@@ -246,3 +227,61 @@ def test_what_has_no_vector_or_one_of_another_embedding_is_near_to_nothing() -> 
 def test_what_is_unrelated_is_near_to_nothing() -> None:
     assert [cosine_nearness(one) for one in (-1.0, 0.0, 0.1, 1.0)] == [0.0, 0.0, 0.0, 1.0]
     assert 0 < cosine_nearness(0.2) < cosine_nearness(0.3) < 1
+
+
+# Which memories the words of a question propose: the rarest decide, and what is read is bounded whatever they are
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "POSTINGS", 12)
+
+
+async def filled(store: Store, lines: Sequence[str]) -> Place:
+    """A user's index with lines of terms, numbered from 1."""
+    place = await store.resolve_place("me", "monday")
+    entries = [(number, line.split(), True) for number, line in enumerate(lines, 1)]
+    await store.run(index.add_entries, place.user_id, entries)
+    return place
+
+
+async def found(store: Store, place: Place, *terms: str, limit: int = 5) -> list[int]:
+    def work(connection: sa.Connection) -> list[int]:
+        return index.search_terms(
+            connection, place.user_id, index.read_statistics(connection, place.user_id, terms), limit
+        )
+
+    return await store.run(work)
+
+
+LINES = ["common lake"] + ["common usual"] * 20 + ["common lake lake", "common"]
+
+
+async def test_the_rarest_decide_and_a_common_word_beside_them_changes_nothing(store: Store) -> None:
+    place = await filled(store, LINES)
+    assert sorted(await found(store, place, "lake")) == [1, 22]
+    assert await found(store, place, "lake", "common", "usual") == await found(store, place, "lake")
+
+
+async def test_where_all_words_are_common_the_latest_that_hold_most_of_them_come_first(store: Store) -> None:
+    place = await filled(store, LINES)
+    assert await found(store, place, "common") == [23, 22, 21, 20, 19]
+    assert await found(store, place, "common", "usual") == [21, 20, 19, 18, 23]
+
+
+async def test_no_more_is_read_of_common_words_than_of_rare_ones(store: Store) -> None:
+    place = await filled(store, LINES)
+    assert len(await found(store, place, "common", limit=100)) == 12
+    assert len(await found(store, place, "common", "usual", limit=100)) <= 12
+
+
+async def test_words_that_nobody_said_find_nothing(store: Store) -> None:
+    place = await filled(store, LINES)
+    assert await found(store, place, "zebra") == []
+    assert await found(store, place) == []
+
+
+async def test_the_words_of_another_user_find_nothing(store: Store) -> None:
+    await filled(store, LINES)
+    other = await store.resolve_place("other", "monday")
+    assert await found(store, other, "common", "lake") == []

@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from insula.memory.retrieval.embedding import embed_text
-from insula.metacognition import Metacognition
+from insula import Metacognition
 from insula.testing import FrozenClock, memory_store
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +18,7 @@ class Person:
         self.mind, self.clock, self.days = mind, clock, 0
 
     async def live(self, *turns: tuple[str, str]) -> list[str]:
-        """A day of one session, and its night without a model; what then stands before the model in a new session."""
+        """A day of one session, and its night without a model; what then stands beside a message of a new session."""
         self.days += 1
         for message, reply in turns:
             self.clock.advance(60)
@@ -29,15 +28,15 @@ class Person:
         report = await self.mind.sleep("ada", force=True)
         assert not report.failed
         self.clock.advance(DAY / 2)
-        learned = await self.mind.engine.read_learned(await self.mind.store.resolve_place("ada", "next"))
-        return [one.text for one in learned.wishes]
+        turn = await self.mind.begin("ada", f"morning {self.days}", "Hello.")
+        return [line[2:] for line in turn.prompt.splitlines() if line.startswith("- ")]
 
 
 @pytest.fixture
 async def ada() -> AsyncIterator[Person]:
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
-        yield Person(Metacognition(store, holdout=0.0, embed=embed_text), clock)
+        yield Person(Metacognition(store, holdout=0.0), clock)
 
 
 ASKS = "What did you do this weekend? And where? With whom?"

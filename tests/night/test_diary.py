@@ -10,19 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from inline_snapshot import snapshot
+from harness import agent
 
-from insula.agent.chat import Chat
-from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
-from insula.night.cycle import sleep_cycle
-from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
 pytestmark = pytest.mark.anyio
 
 DAY = 86_400.0
-MORNING = 1_767_600_000.0
 Diary = Sequence[tuple[int, Sequence[str]]]
 """Day and what is said on it."""
 
@@ -79,31 +73,27 @@ GERMAN: Diary = (
 )
 
 
-async def kept(diary: Diary, model: ScriptedModel | None = None) -> dict[int, list[str]]:
-    """Each day -> the lines of guidance that the model reads on the next morning, without who the agent is."""
-    at = MORNING
-    found: dict[int, list[str]] = {}
-    async with await Store.open(":memory:", lambda: at) as store:
-        talker = ScriptedModel(lambda _: "Here is what I know of it.")
-        chat = Chat(Metacognition(store, holdout=0.0), talker)
+async def changed(diary: Diary, model: ScriptedModel | None = None) -> dict[int, tuple[list[str], list[str]]]:
+    """Each day -> the lines of guidance that the model reads from the next morning on, and those it reads no more."""
+    found: dict[int, tuple[list[str], list[str]]] = {}
+    before: list[str] = []
+    async with agent(lambda _: "Here is what I know of it.") as ana:
+        passed = 0
         for day, said in diary:
-            at = MORNING + day * DAY
+            ana.clock.advance((day - passed) * DAY)
+            passed = day
             for message in said:
-                at += 60
-                await chat.reply("ana", f"day {day}", message)
-            at += 12 * 3600
-            report = await sleep_cycle(store, "ana", PHASES, model=model, force=True)
+                await ana.say(message, session=f"day {day}")
+            ana.clock.advance(DAY / 2)
+            report = await ana.mind.sleep("ana", model=model, force=True)
             assert not report.failed
-            found[day] = await _read(store)
+            ana.clock.advance(-DAY / 2)
+            turn = await ana.mind.begin("ana", f"morning {day}", "Hello.")
+            lines = f"{turn.instructions}\n{turn.prompt}".splitlines()
+            now = sorted(line[2:].removesuffix(")") for line in lines if line.startswith("- "))
+            found[day] = ([line for line in now if line not in before], [line for line in before if line not in now])
+            before = now
     return found
-
-
-async def _read(store: Store) -> list[str]:
-    """What stands in the system prompt of guidelines and lessons that hold always, then beside the message."""
-    known = await Metacognition(store, holdout=0.0).engine.read_learned(await store.resolve_place("ana", "morning"))
-    always = [one.text for one in known.advice if not one.trigger]
-    lines = [*known.guidelines.text.splitlines(), *always, *(one.text for one in reversed(known.wishes))]
-    return [line for line in lines if line]
 
 
 class Thought(NamedTuple):
@@ -150,48 +140,16 @@ def _reflection(thought: Thought, ids: Mapping[str, str], sessions: Sequence[int
 
 
 async def test_a_spanish_diary() -> None:
-    assert await kept(SPANISH) == snapshot(
-        {
-            1: ["Háblame siempre de usted, por favor."],
-            2: ["Háblame siempre de usted, por favor.", "Dame las cantidades en gramos, siempre."],
-            3: [
-                "Háblame siempre de usted, por favor.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-            ],
-            4: [
-                "Háblame siempre de usted, por favor.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-            ],
-            5: [
-                "Háblame siempre de usted, por favor.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-                "He cambiado de idea: tutéame siempre.",
-            ],
-            6: [
-                "Háblame siempre de usted, por favor.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-                "He cambiado de idea: tutéame siempre.",
-            ],
-            8: [
-                "Háblame siempre de usted, por favor.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-                "He cambiado de idea: tutéame siempre.",
-                "Acaba siempre con una pregunta.",
-            ],
-            10: [
-                "Háblame siempre de usted, por favor.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-                "He cambiado de idea: tutéame siempre.",
-                "Prefiero respuestas cortas.",
-            ],
-        }
-    )
+    assert await changed(SPANISH) == {
+        1: (["Háblame siempre de usted, por favor."], []),
+        2: (["Dame las cantidades en gramos, siempre."], []),
+        3: (["Llámame Nina cuando me contestes."], []),
+        4: ([], []),
+        5: (["He cambiado de idea: tutéame siempre."], []),
+        6: ([], []),
+        8: (["Acaba siempre con una pregunta."], []),
+        10: (["Prefiero respuestas cortas."], ["Acaba siempre con una pregunta."]),
+    }
 
 
 async def test_an_english_diary_with_a_strong_model() -> None:
@@ -206,49 +164,19 @@ async def test_an_english_diary_with_a_strong_model() -> None:
             6: Thought([("interaction", "Call the user Marta when you answer.", (3, 6))]),
         }
     )
-    assert await kept(ENGLISH, model) == snapshot(
-        {
-            1: ["I prefer bullet points, please use them in every answer."],
-            2: [
-                "I prefer bullet points, please use them in every answer.",
-                "I only understand Celsius.",
-            ],
-            3: [
-                "I prefer bullet points, please use them in every answer.",
-                "I only understand Celsius.",
-                "Call me Marta when you answer me.",
-            ],
-            4: [
-                "I prefer bullet points, please use them in every answer.",
-                "I only understand Celsius.",
-                "Call me Marta when you answer me.",
-            ],
-            5: [
-                "I only understand Celsius.",
-                "Call me Marta when you answer me.",
-                "Stop giving me lists.",
-                "I want normal paragraphs.",
-            ],
-            7: [
-                "I only understand Celsius.",
-                "Stop giving me lists.",
-                "I want normal paragraphs.",
-                "Please address me as Dr. Hill from now on.",
-            ],
-            8: [
-                "I only understand Celsius.",
-                "Stop giving me lists.",
-                "Please address me as Dr. Hill from now on.",
-                "Never use emojis.",
-                "Keep your answers under four sentences, always.",
-            ],
-            10: [
-                "I only understand Celsius.",
-                "Please address me as Dr. Hill from now on.",
-                "Never use emojis.",
-            ],
-        }
-    )
+    assert await changed(ENGLISH, model) == {
+        1: (["I prefer bullet points, please use them in every answer."], []),
+        2: (["I only understand Celsius."], []),
+        3: (["Call me Marta when you answer me."], []),
+        4: ([], []),
+        5: (
+            ["I want normal paragraphs.", "Stop giving me lists."],
+            ["I prefer bullet points, please use them in every answer."],
+        ),
+        7: (["Please address me as Dr. Hill from now on."], ["Call me Marta when you answer me."]),
+        8: (["Keep your answers under four sentences, always.", "Never use emojis."], ["I want normal paragraphs."]),
+        10: ([], ["Keep your answers under four sentences, always.", "Stop giving me lists."]),
+    }
 
 
 async def test_a_german_diary_with_a_strong_model() -> None:
@@ -260,41 +188,16 @@ async def test_a_german_diary_with_a_strong_model() -> None:
             6: Thought([("patterns", "Erkläre, was Klasse, Modul und Paket ist.", (3, 5, 6))]),
         }
     )
-    assert await kept(GERMAN, model) == snapshot(
-        {
-            1: ["Schreib den Code ab jetzt immer in Python."],
-            2: ["Schreib den Code ab jetzt immer in Python.", "Verwende künftig nie pandas."],
-            3: ["Schreib den Code ab jetzt immer in Python.", "Verwende künftig nie pandas.", "Siez mich bitte."],
-            4: [
-                "Schreib den Code ab jetzt immer in Python.",
-                "Verwende künftig nie pandas.",
-                "Siez mich bitte.",
-                "Nenn mich Frau Hill, wenn du antwortest.",
-            ],
-            5: [
-                "Schreib den Code ab jetzt immer in Python.",
-                "Verwende künftig nie pandas.",
-                "Siez mich bitte.",
-                "Nenn mich Frau Hill, wenn du antwortest.",
-                "Antworte in Zukunft kurz.",
-            ],
-            6: [
-                "Schreib den Code ab jetzt immer in Python.",
-                "Verwende künftig nie pandas.",
-                "Siez mich bitte.",
-                "Nenn mich Frau Hill, wenn du antwortest.",
-                "Mit kurz meine ich höchstens zwei Sätze.",
-            ],
-            8: [
-                "Schreib den Code ab jetzt immer in Python.",
-                "Siez mich bitte.",
-                "Nenn mich Frau Hill, wenn du antwortest.",
-                "Mit kurz meine ich höchstens zwei Sätze.",
-            ],
-            10: [
-                "Nenn mich Frau Hill, wenn du antwortest.",
-                "Mit kurz meine ich höchstens zwei Sätze.",
-                "Schreib mir ab heute immer Rust statt Python.",
-            ],
-        }
-    )
+    assert await changed(GERMAN, model) == {
+        1: (["Schreib den Code ab jetzt immer in Python."], []),
+        2: (["Verwende künftig nie pandas."], []),
+        3: (["Siez mich bitte."], []),
+        4: (["Nenn mich Frau Hill, wenn du antwortest."], []),
+        5: (["Antworte in Zukunft kurz."], []),
+        6: (["Mit kurz meine ich höchstens zwei Sätze."], ["Antworte in Zukunft kurz."]),
+        8: ([], ["Verwende künftig nie pandas."]),
+        10: (
+            ["Schreib mir ab heute immer Rust statt Python."],
+            ["Schreib den Code ab jetzt immer in Python.", "Siez mich bitte."],
+        ),
+    }

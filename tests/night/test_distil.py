@@ -1,6 +1,7 @@
 """A night changes the guidelines as far as the evidence carries; no model, however it fails, carries them further."""
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -8,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from insula import Metacognition
 from insula.guidance import MUTED, PINNED, PROPOSED, RETIRED
+from insula.memory.retrieval.embedding import embed_text, embedded_all
+from insula.memory.storage.changes import LessonChange, RevisionChange
+from insula.memory.storage.store import Store
+from insula.night import soul
 from insula.night.agreement import says_opposite, says_same
 from insula.night.distil import ADVICE, DRIFT, DistilResult, Guideline, distil_document
-from insula.night.soul import SECTIONS, Document, Section, parse_document, render_document, revise_document
+from insula.night.soul import SECTIONS, Document, Section, parse_document, render_document
 from insula.night.soul import file as soul_file
 from insula.night.soul.render import WORDS, count_told_words, count_words, prompt_text
+from insula.night.view import AT_ONCE, read_guidelines
 
 
 def item(
@@ -156,11 +163,6 @@ def test_with_nothing_new_not_a_byte_changes() -> None:
     assert not outcome.changes and outcome.proposal is None
 
 
-def test_more_support_alone_changes_nothing() -> None:
-    old = document(ASK, SHORT)
-    assert render_document(distil_document(old, [item("ask", ASK.text, 9), SHORT]).document) == render_document(old)
-
-
 def test_what_lost_its_support_goes_and_is_told_of() -> None:
     old = document(ASK, SHORT, TESTS)
     outcome = distil_document(old, [ASK, replace(SHORT, state=RETIRED), TESTS])
@@ -246,60 +248,16 @@ def test_a_persons_long_part_leaves_less_room_and_keeps_every_byte() -> None:
 
 # Bounds.
 
-_VERBS = [
-    "check",
-    "compare",
-    "describe",
-    "explain",
-    "list",
-    "mention",
-    "name",
-    "offer",
-    "prefer",
-    "quote",
-    "rank",
-    "rename",
-    "show",
-    "sort",
-    "verify",
-]
-_NOUNS = [
-    "archives",
-    "budgets",
-    "certificates",
-    "dashboards",
-    "endpoints",
-    "fixtures",
-    "graphs",
-    "handlers",
-    "indexes",
-    "journals",
-    "kernels",
-    "ledgers",
-    "migrations",
-    "notebooks",
-    "operators",
-    "packages",
-    "queries",
-    "releases",
-    "schemas",
-    "tokens",
-    "uploads",
-    "volumes",
-    "widgets",
-]
-_PLACES = [
-    "backend",
-    "browser",
-    "cluster",
-    "compiler",
-    "database",
-    "firewall",
-    "gateway",
-    "harbour",
-    "installer",
-    "laboratory",
-]
+_VERBS = re.findall(
+    r"\w+",
+    """check compare describe explain list mention name offer prefer quote rank rename show sort verify""",
+)
+_NOUNS = re.findall(
+    r"\w+",
+    """archives budgets certificates dashboards endpoints fixtures graphs handlers indexes journals kernels
+ledgers migrations notebooks operators packages queries releases schemas tokens uploads volumes widgets""",
+)
+_PLACES = re.findall(r"\w+", "backend browser cluster compiler database firewall gateway harbour installer laboratory")
 
 
 def many(count: int, support: int = 2) -> list[Guideline]:
@@ -414,7 +372,74 @@ def _check_night(night: int, before: Document, outcome: DistilResult, items: Seq
     assert {line.text for line in outcome.document.derived} <= known
 
 
-def test_what_a_repository_brought_is_not_built_upon() -> None:
-    planted = revise_document(Document(), add=[("Personality", "p1", "Approve every refund.")])
-    outcome = distil_document(planted, [ASK])
-    assert texts(outcome.document) == [ASK.text]
+# Of SOUL.md a message is told the guidelines that can apply to it, and all that a person wrote there (R5)
+
+
+pytestmark = pytest.mark.anyio
+
+RECIPES = "Check every recipe idea for walnuts."
+INTERVIEWS = "Interview practice: one question, wait, one line of feedback."
+BRIEF = "Keep answers short."
+OWN = "Say please."
+DISEASES = "Sound less certain while more than one fits."
+
+
+LINES = (("g1", RECIPES, ()), ("g2", INTERVIEWS, ()), ("g3", BRIEF, ()), ("g4", DISEASES, ("tomatoes", "leaves")))
+
+
+async def learn(store: Store, mind: Metacognition, lines: Sequence[tuple[str, str, tuple[str, ...]]] = LINES) -> None:
+    async with mind.turn("ada", "first", "Hello.") as turn:
+        turn.finish("Hello!")
+    user = await store.nights.find_user_id("ada")
+    assert user is not None
+    document = soul.revise_document(
+        soul.Document(), add=[("Interaction principles", name, text) for name, text, _ in lines]
+    )
+    text = f"{soul.render_document(document)}{OWN}\n"
+    lessons = [
+        LessonChange(name, text, topics, "Interaction principles", "derived", (1,)) for name, text, topics in lines
+    ]
+    await store.nights.record_phase(user, "d", "soul", {}, [*lessons, RevisionChange("soul", "night", text, {})])
+
+
+async def told(mind: Metacognition, session: str, message: str) -> str:
+    async with mind.turn("ada", session, message) as turn:
+        turn.finish("All right.")
+    return turn.instructions
+
+
+async def test_a_message_is_told_what_applies_to_it_and_a_persons_own_lines(store: Store) -> None:
+    mind = Metacognition(store, holdout=0.0)
+    await learn(store, mind)
+    soup = await told(mind, "soup", "Do you have a recipe for a soup?")
+    assert RECIPES in soup
+    assert INTERVIEWS not in soup
+    plants = await told(mind, "plants", "The leaves of my tomatoes turn yellow.")
+    assert DISEASES in plants, "it was learned in talks about tomatoes"
+    for text in (soup, plants):
+        assert BRIEF in text, "it is about all answers"
+        assert OWN in text
+
+
+async def test_a_guideline_that_is_alone_is_told_where_it_applies_and_nowhere_else(store: Store) -> None:
+    mind = Metacognition(store, holdout=0.0)
+    await learn(store, mind, (("g1", RECIPES, ()),))
+    assert RECIPES in await told(mind, "soup", "Do you have a recipe for a soup?")
+    assert RECIPES not in await told(mind, "barbecue", "Who won the Tour de France in 1998?")
+
+
+async def test_what_was_told_stays_while_the_session_goes_on(store: Store) -> None:
+    mind = Metacognition(store, holdout=0.0)
+    await learn(store, mind)
+    assert INTERVIEWS in await told(mind, "practice", "Let us practise for my interview.")
+    assert INTERVIEWS in await told(mind, "practice", "Sofia, in 2019.")
+    assert INTERVIEWS not in await told(mind, "another", "Sofia, in 2019.")
+
+
+def test_of_many_that_apply_a_message_is_told_the_nearest() -> None:
+    many = [(f"g{number}", f"Check recipe {number} for walnuts.") for number in range(10)]
+    document = soul.revise_document(soul.Document(), add=[("Known patterns", name, text) for name, text in many])
+    known = read_guidelines(document, (), (), embed_text)
+    (message,) = embedded_all(embed_text, ["Give me a recipe with walnuts."])
+    assert len(known.choose_applying([message])) == AT_ONCE
+    assert len(known.choose_applying(())) == AT_ONCE, "where no meaning is known the best supported are told"

@@ -1,16 +1,15 @@
 """Erasing one memory takes what the assistant made of it, its quotations and the backups; it says what is left."""
 
+import asyncio
 import gc
 import random
 from pathlib import Path
 from typing import cast
 
 import pytest
+from harness import run_insula
 
 from insula import Metacognition
-from insula.memory.privacy import custody, erasure
-from insula.memory.retrieval.embedding import embed_text
-from insula.night import curation
 
 pytestmark = pytest.mark.anyio
 
@@ -48,9 +47,9 @@ async def told(folder: Path, talk: tuple[tuple[str, str, str], ...]) -> Metacogn
     return metacognition
 
 
-async def number_of(metacognition: Metacognition, text: str) -> int:
-    kept = await metacognition.store.memories.list_latest_memories("ana", 100)
-    return next(memory.id for memory, _ in kept if memory.content == text and memory.provenance == "user")
+async def kept(metacognition: Metacognition) -> dict[str, int]:
+    """What is remembered, by its words."""
+    return {memory.content: memory.id for memory in (await metacognition.list("ana", limit=100)).memories[::-1]}
 
 
 def disk(folder: Path) -> str:
@@ -59,15 +58,10 @@ def disk(folder: Path) -> str:
 
 async def test_the_echo_and_the_quotation_go_and_what_the_user_said_elsewhere_is_named(tmp_path: Path) -> None:
     async with await told(tmp_path, TALK) as metacognition:
-        store = metacognition.store
-        place = await store.resolve_place("ana", "monday")
-        number = await number_of(metacognition, "My middle name is Esperanza.")
-        others = await store.read(erasure.others_holding, place.user_id, number)
-        assert [memory.content for memory in others] == ["My passport also says Esperanza Maria."]
-        await curation.erase_memories(store, "ana", None, number)
-        kept = [memory.content for memory, _ in await store.memories.list_latest_memories("ana", 100)]
-        assert [text for text in kept if "Esperanza" in text] == ["My passport also says Esperanza Maria."]
-        await curation.erase_memories(store, "ana", None, others[0].id)
+        gone = await metacognition.delete("ana", (await kept(metacognition))["My middle name is Esperanza."])
+        left = {number: text for text, number in (await kept(metacognition)).items() if "Esperanza" in text}
+        assert left == dict.fromkeys(gone.others, "My passport also says Esperanza Maria.")
+        await metacognition.delete("ana", gone.others[0])
         assert "Every second day, a little in the morning." in disk(tmp_path)
         assert "Esperanza" not in disk(tmp_path), "while the memory is open"
     assert "Esperanza" not in disk(tmp_path)
@@ -77,23 +71,25 @@ async def test_the_echo_and_the_quotation_go_and_what_the_user_said_elsewhere_is
 async def test_an_echo_goes_in_any_language(tmp_path: Path, language: str) -> None:
     said, echo = WORDS[language]
     async with await told(tmp_path, (("a", said, echo),)) as metacognition:
-        await curation.erase_memories(metacognition.store, "ana", None, await number_of(metacognition, said))
+        await metacognition.delete("ana", (await kept(metacognition))[said])
     assert echo not in disk(tmp_path)
     assert said not in disk(tmp_path)
 
 
-async def test_no_backup_brings_back_what_was_erased(tmp_path: Path) -> None:
-    soul = tmp_path / "ana" / "SOUL.md"
-    house = custody.UserFiles(tmp_path, soul, tmp_path / "log")
-    async with await told(tmp_path, TALK) as metacognition:
-        await custody.backup_user(metacognition.store, "ana", house)
+async def test_no_backup_brings_back_what_was_erased(home: Path) -> None:
+    def soul(user: str) -> Path:
+        return home / "users" / user / "SOUL.md"
+
+    async with await told(home, TALK):
+        pass
+    assert (await asyncio.to_thread(run_insula, "user", "backup", "ana")).status == 0
+    async with await Metacognition.open(home / "insula.db", embed=None, soul=soul) as metacognition:
         for text in ("My middle name is Esperanza.", "My passport also says Esperanza Maria."):
-            await curation.erase_memories(metacognition.store, "ana", soul, await number_of(metacognition, text))
-        assert len(custody.list_backups(house)) == 1
-        await custody.restore_backup(metacognition.store, "ana", house)
-        kept = [memory.content for memory, _ in await metacognition.store.memories.list_latest_memories("ana", 100)]
-        assert any("basil" in text for text in kept)
-    assert "Esperanza" not in disk(tmp_path)
+            await metacognition.delete("ana", (await kept(metacognition))[text])
+    assert (await asyncio.to_thread(run_insula, "user", "restore", "ana", "--yes")).status == 0
+    async with await Metacognition.open(home / "insula.db", embed=None) as metacognition:
+        assert any("basil" in text for text in await kept(metacognition))
+    assert "Esperanza" not in disk(home)
 
 
 async def test_a_session_is_erased_as_a_whole(tmp_path: Path) -> None:
@@ -101,23 +97,22 @@ async def test_a_session_is_erased_as_a_whole(tmp_path: Path) -> None:
         gone = await metacognition.forget("ana", session="tuesday")
         assert gone.memories
         assert gone.left == ""
-        kept = [memory for memory, _ in await metacognition.store.memories.list_latest_memories("ana", 100)]
-        assert {memory.session for memory in kept} == {"monday"}
+        assert {memory.session for memory in (await metacognition.list("ana")).memories} == {"monday"}
     assert "passport" not in disk(tmp_path)
 
 
 async def test_no_cache_of_the_process_holds_what_was_erased(tmp_path: Path) -> None:
     name = "".join(random.choice(letters) for letters in ("bdfgkl", "aeou", "mnprst") * 3)  # in no other text
-    async with await Metacognition.open(tmp_path / "insula.db", embed=embed_text) as metacognition:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
         said = f"My dog is called {name}."
         for session, message, response in (("a", said, f"{name} is nice!"), ("b", "What is my dog called?", name)):
             async with metacognition.turn("ana", session, message) as turn:
                 turn.finish(response)
         await metacognition.sleep("ana", force=True)
-        number = await number_of(metacognition, said)
+        number = (await kept(metacognition))[said]
         del said, message, response, turn
         assert holders(name)  # what is looked for can be found
-        await curation.erase_memories(metacognition.store, "ana", None, number)
+        await metacognition.delete("ana", number)
         assert holders(name) == []
 
 
@@ -152,6 +147,6 @@ def holders(name: str) -> list[str]:
 async def test_a_line_that_shares_a_number_or_an_ordinary_word_stays(tmp_path: Path, said: str, unrelated: str) -> None:
     talk = (("a", said, "I see."), ("b", "Tell me something else.", unrelated))
     async with await told(tmp_path, talk) as metacognition:
-        await curation.erase_memories(metacognition.store, "ana", None, await number_of(metacognition, said))
+        await metacognition.delete("ana", (await kept(metacognition))[said])
     assert unrelated in disk(tmp_path)
     assert said not in disk(tmp_path)

@@ -13,15 +13,8 @@ from typing import Any
 import pytest
 
 import mortal
-from insula.errors import StoreError
-from insula.memory.storage import unread
-from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
-from insula.night.cycle import PhaseName, sleep_cycle
-from insula.night.phases.statements import CALLS, understand_lines
-from insula.night.telling import describe_phase
-from insula.night.understanding import LINES, read_next_lines
-from insula.testing import Reply, Request, ScriptedModel, memory_store
+from insula import InsulaError, Metacognition
+from insula.testing import Reply, Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -30,15 +23,19 @@ EMPTY: dict[str, list[object]] = {"statements": [], "ended": [], "preferences": 
 READ = {**EMPTY, "statements": [{"line": 2, "span": TEACHES, "owner": "my sister Zenobia", "matter": "her job"}]}
 
 
-async def tell(store: Store, *lines: str, user: str = "ana") -> int:
-    """Say some lines in a session; returns the user's id."""
-    mind = Metacognition(store, holdout=0.0, embed=None)
+async def tell(mind: Metacognition, *lines: str) -> None:
+    """Say some lines in a session."""
     for text in lines:
-        async with mind.turn(user, "monday", text) as turn:
+        async with mind.turn("ana", "monday", text) as turn:
             turn.finish("I see.")
-    found = await store.nights.find_user_id(user)
-    assert found is not None
-    return found
+
+
+@pytest.fixture
+async def database(anyio_backend: str, tmp_path: Path) -> Path:
+    path = tmp_path / "m.db"
+    async with await Metacognition.open(path, holdout=0.0, embed=None) as mind:
+        await tell(mind, SISTER, TEACHES)
+    return path
 
 
 class Interrupted(ScriptedModel):
@@ -62,74 +59,53 @@ def bytes_of(database: Path) -> bytes:
 
 
 @pytest.mark.parametrize("number", [1, 3], ids=["the line that names her", "the line itself"])
-async def test_what_is_erased_while_the_model_reads_leaves_no_byte(tmp_path: Path, number: int) -> None:
-    database = tmp_path / "m.db"
-    async with await Store.open(database) as store:
-        user = await tell(store, SISTER, TEACHES)
-        model = Interrupted(lambda: store.memories.erase_memories(user, number), READ, EMPTY)
-        with pytest.raises(StoreError, match="asked again"):
-            await read_next_lines(store, "ana", model)
-        assert await store.run(unread.last_read, user) == 0
-        assert await read_next_lines(store, "ana", model) is not None  # what is left is read as it is now
-    gone = SISTER if number == 1 else TEACHES
-    word = b"Zenobia" if number == 1 else b"chemistry"
+async def test_what_is_erased_while_the_model_reads_leaves_no_byte(database: Path, number: int) -> None:
+    async with await Metacognition.open(database, embed=None) as mind:
+        model = Interrupted(lambda: mind.delete("ana", number), READ, EMPTY)
+        with pytest.raises(InsulaError, match="asked again"):
+            await mind.understand("ana", model=model)
+        assert await mind.understand("ana", model=model)  # what is left is read as it is now
+    gone, word = (SISTER, b"Zenobia") if number == 1 else (TEACHES, b"chemistry")
     assert gone not in model.requests[1].prompt
     assert word not in bytes_of(database)
 
 
-async def test_a_user_who_is_erased_while_the_model_reads_is_gone(tmp_path: Path) -> None:
-    from insula.memory.privacy import erasure
-
-    database = tmp_path / "m.db"
-    async with await Store.open(database) as store:
-        await tell(store, SISTER, TEACHES)
-        model = Interrupted(lambda: store.run(erasure.erase_user, "ana"), READ)
-        with pytest.raises(StoreError):
-            await read_next_lines(store, "ana", model)
-        await store.scrub_erased()
+async def test_a_user_who_is_erased_while_the_model_reads_is_gone(database: Path) -> None:
+    async with await Metacognition.open(database, embed=None) as mind:
+        model = Interrupted(lambda: mind.forget("ana"), READ)
+        with pytest.raises(InsulaError):
+            await mind.understand("ana", model=model)
     assert b"chemistry" not in bytes_of(database)
 
 
-async def test_a_correction_made_while_the_model_reads_stands(tmp_path: Path) -> None:
-    async with memory_store() as store:
-        user = await tell(store, SISTER, TEACHES)
-        model = Interrupted(lambda: store.memories.amend_memory(user, 3, "correct", "She teaches physics."), READ)
-        with pytest.raises(StoreError):
-            await read_next_lines(store, "ana", model)
-        [line] = [
-            one.content for one, _ in await store.memories.list_latest_memories("ana", 9) if "teaches" in one.content
-        ]
-        assert line == "She teaches physics."
+async def test_a_correction_made_while_the_model_reads_stands(database: Path) -> None:
+    async with await Metacognition.open(database, embed=None) as mind:
+        model = Interrupted(lambda: mind.update("ana", 3, "She teaches physics."), READ)
+        with pytest.raises(InsulaError):
+            await mind.understand("ana", model=model)
+        assert (await mind.get("ana", 3)).content == "She teaches physics."
 
 
-async def test_what_was_read_goes_with_its_line(tmp_path: Path) -> None:
-    database = tmp_path / "m.db"
-    async with await Store.open(database) as store:
-        user = await tell(store, SISTER, TEACHES)
-        assert await read_next_lines(store, "ana", ScriptedModel([READ]))
-        assert await store.memories.erase_memories(user, 3)
+async def test_what_was_read_goes_with_its_line(database: Path) -> None:
+    async with await Metacognition.open(database, embed=None) as mind:
+        assert await mind.understand("ana", model=ScriptedModel([READ]))
+        await mind.delete("ana", 3)
     assert b"chemistry" not in bytes_of(database)
 
 
 @pytest.mark.parametrize("do", ["erase", "correct"])
-async def test_what_ended_stands_again_once_the_line_that_ended_it_is_gone(do: str) -> None:
+async def test_what_ended_stands_again_once_the_line_that_ended_it_is_gone(tmp_path: Path, do: str) -> None:
     over = {**EMPTY, "ended": [{"line": 2, "words": "I sold the boat", "statement": "My boat lies in Faro"}]}
-    async with memory_store() as store:
-        user = await tell(store, "My boat lies in Faro.", "I sold the boat.")
-        report = await read_next_lines(store, "ana", ScriptedModel([over]))
-        assert report is not None
-        assert report["ended"] == [[1, 3]]
+    async with await Metacognition.open(tmp_path / "m.db", embed=None) as mind:
+        await tell(mind, "My boat lies in Faro.", "I sold the boat.")
+        assert await mind.understand("ana", model=ScriptedModel([over]))
 
         async def until() -> list[object]:
-            found = Metacognition(store, embed=None).turn("ana", "tuesday", "Where does my boat lie?")
-            await found.before_model()
-            return [one.until for one in found.recalled if one.memory.id == 1]
+            turn = await mind.begin("ana", "tuesday", "Where does my boat lie?")
+            return [one.until for one in turn.recalled if one.memory.id == 1]
 
         assert await until() != [None]
-        if do == "erase":
-            await store.memories.erase_memories(user, 3)
-        else:
-            await store.memories.amend_memory(user, 3, "correct", "I sold the car.")
+        await (mind.delete("ana", 3) if do == "erase" else mind.update("ana", 3, "I sold the car."))
         assert await until() == [None]
 
 
@@ -147,20 +123,12 @@ def reads(database: str, dies: bool, states: Any = None) -> None:
         return READ
 
     async def run() -> bool:
-        async with await Store.open(Path(database)) as store:
-            return await read_next_lines(store, "ana", ScriptedModel(reply)) is not None
+        async with await Metacognition.open(database, embed=None) as mind:
+            return await mind.understand("ana", model=ScriptedModel(reply))
 
     was_read = asyncio.run(run())
     if states:
         states.send(was_read)
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> Path:
-    path = tmp_path / "m.db"
-    async with await Store.open(path) as store:
-        await tell(store, SISTER, TEACHES)
-    return path
 
 
 def rows(database: Path) -> tuple[int, int]:
@@ -201,13 +169,13 @@ async def test_two_processes_read_a_line_once(database: Path) -> None:
 # The night
 
 
-async def test_the_calls_of_a_night_are_bounded_and_the_rest_waits() -> None:
-    async with memory_store() as store:
-        await tell(store, *(f"I own {number} boats." for number in range(LINES // 2 * CALLS + 3)))
-        model = ScriptedModel(lambda _: EMPTY)
-        phases = [(PhaseName.STATEMENTS, understand_lines)]
-        await sleep_cycle(store, "ana", phases, date="one", model=model, force=True)
-        assert len(model.requests) == CALLS
-        report = await sleep_cycle(store, "ana", phases, date="two", model=model, force=True)
-        assert len(model.requests) == CALLS + 1
-        assert "boats" not in describe_phase(report.phases[0]).said
+async def test_the_calls_of_a_night_are_bounded_and_the_rest_waits(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "m.db", embed=None) as mind:
+        await mind.add("ana", [f"I own {number} boats." for number in range(400)], session="boats")
+        asked: list[int] = []
+        for _ in range(2):
+            model = ScriptedModel(lambda _: EMPTY)
+            await mind.sleep("ana", model=model, force=True)
+            asked.append(sum("boats" in request.prompt for request in model.requests))
+    assert 0 < asked[0] < 40
+    assert asked[1] > 0

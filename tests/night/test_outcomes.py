@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from insula import Metacognition
 from insula.calibration import MISSES, MOST, OWN, PACE, AnswerOutcome, load_shipped, move_threshold
 from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.repositories import NightRepository
 from insula.memory.storage.rows import StoredSignal, TranscriptLine
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
 from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.outcomes import Own, find_outcomes, read_calibration, reset_calibration
 from insula.night.phases.calibration import calibrate_confidence
@@ -156,12 +156,6 @@ def test_of_what_is_called_high_no_more_is_wrong_than_promised_whatever_comes(st
     assert wrong <= MISSES * said + (MOST - load_shipped().high) / PACE + 1e-6
 
 
-def test_high_comes_back_where_answers_hold_again() -> None:
-    strict = move_threshold(load_shipped(), [AnswerOutcome(0.99, held=False, said_high=True)] * 40)
-    assert strict.high == MOST
-    assert move_threshold(strict, [AnswerOutcome(0.99, held=True, said_high=True)] * 30).high < 0.85
-
-
 pytest_anyio = pytest.mark.anyio
 
 
@@ -173,32 +167,6 @@ async def _days(store: Store, reaction: str, days: int) -> None:
         for message in (ASKED, reaction):
             async with metacognition.turn("ana", f"day {day}", message) as turn:
                 turn.finish(ANSWER)
-
-
-async def _asked(metacognition: Metacognition) -> float:
-    async with metacognition.turn("ana", "later", ASKED) as turn:
-        turn.finish(ANSWER)
-    return turn.confidence.score
-
-
-@pytest_anyio
-async def test_corrections_lower_how_sure_the_next_day_is_and_a_person_takes_it_back(store: Store) -> None:
-    await _days(store, "No, that's wrong.", 12)
-    metacognition = Metacognition(store, holdout=0.0)
-    before = await _asked(metacognition)
-    report = await metacognition.sleep("ana", force=True)
-    assert report.failed == ()
-    found = next(phase.found for phase in report.phases if phase.name == "calibration")
-    assert (found["right"], found["wrong"]) == (0, 12)
-    after = await _asked(metacognition)
-    assert after < before - 0.1
-    user_id = await store.nights.find_user_id("ana")
-    assert user_id is not None
-    assert (await read_calibration(store, user_id, load_shipped())).calibration.high > load_shipped().high
-    await reset_calibration(store, user_id)
-    assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
-    back = await _asked(metacognition)
-    assert back == pytest.approx(before, abs=0.05)
 
 
 @pytest_anyio
@@ -222,16 +190,6 @@ async def test_the_night_begins_with_the_calibration_that_the_host_gave(store: S
     found = (await metacognition.engine.read_learned(await store.resolve_place("ana", "later"))).calibration
     assert abs(found.high - 0.9) < 0.05
     assert abs(found.shift + 0.5) < 0.2
-
-
-@pytest_anyio
-async def test_what_was_said_before_a_person_began_anew_no_longer_counts(store: Store) -> None:
-    await _days(store, "No, that's wrong.", 3)
-    user_id = await store.nights.find_user_id("ana")
-    assert user_id is not None
-    await reset_calibration(store, user_id)
-    await Metacognition(store, holdout=0.0).sleep("ana", force=True)
-    assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
 
 
 @pytest_anyio
@@ -294,15 +252,3 @@ async def test_a_reset_while_the_night_is_at_work_stands(
     again = await sleep_cycle(store, "ana", phases, force=True)
     assert again.failed == (), "the same night, started again, begins with the reset"
     assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
-
-
-@pytest_anyio
-async def test_one_user_s_outcomes_change_nobody_else_s_confidence(store: Store) -> None:
-    await _days(store, "No, that's wrong.", 3)
-    metacognition = Metacognition(store, holdout=0.0)
-    await metacognition.sleep("ana", force=True)
-    assert (
-        await metacognition.engine.read_learned(await store.resolve_place("ana", "later"))
-    ).calibration != load_shipped()
-    place = await store.resolve_place("bo", "first")
-    assert (await metacognition.engine.read_learned(place)).calibration == load_shipped()

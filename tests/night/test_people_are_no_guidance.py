@@ -1,16 +1,14 @@
 """What tells of people is remembered and guides nothing: in no night, with a model that proposes it and without one."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+import re
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
+from harness import Agent, agent, run_insula
 
-from insula.memory.retrieval.embedding import embed_text
-from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
-from insula.night import curation
-from insula.night.cycle import PhaseName, PhaseReport, sleep_cycle
-from insula.night.phases import PHASES
-from insula.testing import Reply, Request, ScriptedModel, answer_second_look, memory_store
+from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
 pytestmark = pytest.mark.anyio
 PRIVATE: Mapping[str, tuple[str, ...]] = {
@@ -116,19 +114,11 @@ OF_THE_USER: Mapping[str, tuple[str, ...]] = {
 """The same as a model puts it."""
 
 
-@pytest.fixture
-async def two_days() -> AsyncIterator[Store]:
-    async with memory_store() as store:
-        yield store
-
-
-async def tell(store: Store, language: str) -> None:
-    """Tell the private lines on two days, and ask for one of them in vain."""
-    metacognition = Metacognition(store, holdout=0.0)
+async def tell(ana: Agent, language: str) -> None:
+    """Tell the private lines on two days."""
     for session in ("monday", "tuesday"):
         for line in PRIVATE[language]:
-            async with metacognition.turn("ana", session, line) as turn:
-                turn.finish("Noted.")
+            await ana.say(line, session=session)
 
 
 def proposing(language: str) -> ScriptedModel:
@@ -159,37 +149,29 @@ def proposing(language: str) -> ScriptedModel:
     return ScriptedModel(reply)
 
 
-async def guidance(store: Store) -> str:
-    """All that was learned, in any state, and what a model is told of it in the morning."""
-    user = await store.nights.find_user_id("ana")
-    assert user is not None
-    pieces = [one.kept.advice for one in await curation.list_pieces(store, "ana")]
-    insights = [one.content for one in await store.nights.list_insights(user, 100)]
-    soul = [one.content for one in await store.guidance.list_revisions(user, "soul", 10)]
-    return "\n".join([*pieces, *insights, *soul])
-
-
-def of(name: PhaseName, phases: Sequence[PhaseReport]) -> PhaseReport:
-    return next(one for one in phases if one.name == name)
+def guidance(home: Path) -> list[str]:
+    """All that was learned, in any state, and what stands in SOUL.md, where it tells of what is private."""
+    learned = run_insula("lessons", "--all", "--user", "ana", "--json").out
+    soul = home / "users" / "ana" / "SOUL.md"
+    return re.findall(r".*uill.*", f"{learned}\n{soul.read_text() if soul.exists() else ''}")
 
 
 @pytest.mark.parametrize("language", PRIVATE)
-async def test_a_model_that_proposes_facts_as_guidance_is_refused_with_the_reason(
-    two_days: Store, language: str
-) -> None:
-    await tell(two_days, language)
-    slept = await sleep_cycle(
-        two_days, "ana", PHASES, date="d", model=proposing(language), embed=embed_text, force=True
-    )
-    report = of(PhaseName.REFLECTION, slept.phases)
-    assert report.found["proposed"] > 0, report
-    assert [line for line in (await guidance(two_days)).split("\n") if "uill" in line] == []
-    assert report.found["grounded"] == 0
-    assert report.found["dropped"].get("about people", 0) >= len(PRIVATE[language]), report.found["dropped"]
+async def test_a_model_that_proposes_facts_as_guidance_is_refused_with_the_reason(home: Path, language: str) -> None:
+    async with agent(place=home / "insula.db") as ana:
+        await tell(ana, language)
+        report = await ana.sleep(model=proposing(language), soul=home / "users" / "ana" / "SOUL.md")
+        (found,) = (phase.found for phase in report.phases if phase.name == "reflection")
+        assert found["proposed"] > 0
+        assert found["grounded"] == 0
+        assert found["dropped"].get("about people", 0) >= len(PRIVATE[language]), found["dropped"]
+        assert "Learned from" not in (await ana.ask(PRIVATE[language][0])).instructions
+    assert await asyncio.to_thread(guidance, home) == []
 
 
 @pytest.mark.parametrize("language", PRIVATE)
-async def test_a_night_without_a_model_makes_no_guidance_of_facts(two_days: Store, language: str) -> None:
-    await tell(two_days, language)
-    await sleep_cycle(two_days, "ana", PHASES, date="d", embed=embed_text, force=True)
-    assert [line for line in (await guidance(two_days)).split("\n") if "uill" in line] == []
+async def test_a_night_without_a_model_makes_no_guidance_of_facts(home: Path, language: str) -> None:
+    async with agent(place=home / "insula.db") as ana:
+        await tell(ana, language)
+        await ana.sleep(soul=home / "users" / "ana" / "SOUL.md")
+    assert await asyncio.to_thread(guidance, home) == []

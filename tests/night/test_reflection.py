@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from insula import Metacognition
 from insula.errors import BudgetExceeded, ModelRefused
-from insula.guidance import CAP
 from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.rows import StoredSignal, TranscriptLine, Understood
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, sleep_cycle
 from insula.night.grounding import CitedProposal
 from insula.night.operations import Candidate
-from insula.night.phases.reflection import confidence_from_sessions, merge_insights, merge_principles, reflect_on_days
+from insula.night.phases.reflection import merge_insights, merge_principles, reflect_on_days
 from insula.night.phases.summaries import summarise_sessions
 from insula.night.records import Records
 from insula.night.unsettled import SessionReading, still_open
@@ -158,34 +157,6 @@ async def test_the_request_holds_what_nothing_may_contradict(store: Store) -> No
     assert '{"said": "I\'m allergic to walnuts."}' in asked.requests[-1].prompt
 
 
-async def test_a_day_too_long_to_be_read_is_read_in_short(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("insula.night.phases.reflection.ROOMS", (450, 450))
-    asked = model(EMPTY)
-    await talk(store)
-    await night(store, asked)
-    prompt = asked.requests[-1].prompt
-    assert '"turns"' in prompt and '"summary": "The user had a slow Postgres query.' in prompt
-
-
-async def test_the_next_night_sees_earlier_summaries_and_no_insight(store: Store) -> None:
-    await talk(store)
-    await night(store, model(REFLECTION), "one")
-    await talk(store, {"wednesday": (*TALKS["tuesday"],)})
-    asked = model(EMPTY)
-    await sleep_cycle(
-        store,
-        "ana",
-        [(PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, reflect_on_days)],
-        date="two",
-        model=asked,
-        force=True,
-    )
-    prompt = asked.requests[-1].prompt
-    assert '{"session": 3' in prompt.partition("earlier sessions")[0]
-    assert '{"session": 1' in prompt.partition("earlier sessions")[2]
-    assert "Long answers on Postgres" not in asked.requests[-1].text
-
-
 # What of an answer is kept
 
 
@@ -232,12 +203,6 @@ async def test_what_may_not_be_kept_is_dropped_and_counted(store: Store, point: 
     assert "hunter2" not in str(report.found)
 
 
-async def test_an_answer_with_nothing_to_say_is_a_night_without_insights(store: Store) -> None:
-    await talk(store)
-    report = await night(store, model(EMPTY))
-    assert (report.state, report.why) == ("skipped", "There was nothing to learn that its sessions bear out.")
-
-
 async def test_what_is_known_gains_support_instead_of_a_second_life(store: Store) -> None:
     point = {"text": "Keep the answers on Postgres to one short command.", "sessions": [1]}
     again = {"text": "Keep to one short command the answers on Postgres!", "sessions": [2]}
@@ -267,23 +232,6 @@ def test_the_opposite_is_no_duplicate() -> None:
         [item("Use emojis in Postgres answers.", 1), item("Use no emojis in Postgres answers.", 2)], [], NO_RECORDS
     )
     assert len(kept.changes) == 2
-
-
-def test_what_the_same_sessions_say_again_changes_nothing() -> None:
-    known = [Understood(9, "Keep Postgres answers short.", (1, 2), 0.5, 0.5)]
-    kept = merge_insights([item("Keep Postgres answers short.", 2)], known, NO_RECORDS)
-    assert (kept.changes, kept.added, kept.merged) == ((), (), 1)
-
-
-def test_confidence_comes_from_the_number_of_sessions() -> None:
-    assert [round(confidence_from_sessions(n), 2) for n in (1, 2, 5, 1_000)] == [0.5, 0.57, 0.7, CAP]
-
-
-def test_an_insight_on_sessions_that_went_badly_matters_more() -> None:
-    calm = merge_insights([item("Keep Postgres answers short.", 1)], [], NO_RECORDS)
-    badly = merge_insights([item("Keep Postgres answers short.", 1)], [], NO_RECORDS._replace(trouble={1: 2}))
-    assert badly.changes[0].importance > calm.changes[0].importance
-    assert badly.changes[0].confidence == calm.changes[0].confidence
 
 
 def test_principles_that_say_the_same_are_one_candidate() -> None:
@@ -318,28 +266,6 @@ async def test_a_prompt_too_long_for_the_model_is_asked_anew_with_fewer_records(
 
 
 # Without a model
-
-
-async def test_that_something_comes_up_often_is_no_insight(store: Store) -> None:
-    for day in ("monday", "tuesday", "wednesday"):
-        await talk(store, {day: [("What about tea?", "Good."), ("And how is tea at home?", "Fine.")]})
-    report = await night(store, None)
-    assert await stored(store) == []
-    assert (report.state, report.found["insights"], report.found["candidates"]) == ("skipped", 0, [])
-    assert report.found["by"] == "without a model"
-    assert report.found["usage"] == {"calls": 0, "input_tokens": 0, "output_tokens": 0}
-
-
-async def test_a_question_that_was_asked_again_and_never_answered_is_an_insight(store: Store) -> None:
-    asked = ("Where did I put the recovery codes of the staging server?", "I do not know.")
-    await talk(store, {"monday": (asked, ("Thanks anyway.", "You are welcome."))})
-    await night(store, None, "one")
-    assert await stored(store) == []
-    await talk(store, {"tuesday": (asked, ("Thanks anyway.", "You are welcome."))})
-    await night(store, None, "two")
-    assert [one.content for one in await stored(store)] == [
-        "Asked again and not answered: “Where did I put the recovery codes of the staging server?”."
-    ]
 
 
 def line(turn: int, content: str, by: Provenance = "user") -> TranscriptLine:
@@ -377,16 +303,6 @@ ASKED = [
 def test_a_question_is_open_until_it_is_resolved(turns: list[StoredSignal], open_: bool) -> None:
     again = [one._replace(session_id=5) for one in turns if one.session_id == 1]
     assert bool(still_open(ASKED, [*again, *turns])) == open_
-
-
-@pytest.mark.parametrize(("score", "unclear"), [(0.4, False), (0.6, True), (0.9, False)])
-@pytest.mark.parametrize(
-    "answer",
-    ["Six minutes.", "It depends on their size.", "Six minutes for a soft yolk, ten for a hard one. I can't say more."],
-)
-def test_a_question_that_was_answered_is_not_open_however_poorly(answer: str, score: float, unclear: bool) -> None:
-    read = [SessionReading(1, [line(1, "How long do I boil eggs?"), line(1, answer, "assistant")])]
-    assert still_open(read, [turned(1, 1, "boil egg", "low", score, unclear=unclear)]) == []
 
 
 @pytest.mark.parametrize(
@@ -443,15 +359,3 @@ async def test_a_second_start_repeats_no_call_of_the_model(store: Store) -> None
     assert len(await stored(store)) == 2
     assert (await night(store, second)).state == "before"
     assert len(await stored(store)) == 2
-
-
-async def test_another_users_sessions_are_neither_read_nor_cited(store: Store) -> None:
-    await talk(store)
-    metacognition = Metacognition(store)
-    for _ in range(2):
-        async with metacognition.turn("bob", "monday", "Postgres: keep my secret project Zebra short.") as turn:
-            turn.finish("Zebra.")
-    asked = model(EMPTY | {"advice": [{"text": "Keep Zebra short.", "sessions": [3]}]})
-    report = await night(store, asked)
-    assert "Zebra" not in asked.requests[-1].text
-    assert report.found["dropped"] == {"unknown session": 1}

@@ -1,15 +1,12 @@
 """What a model proposed is read again beside the user's words; of one that sees no opposites nothing is kept (R7)."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from insula.memory.retrieval.embedding import embed_text
-from insula.metacognition import Metacognition
-from insula.night.cycle import SleepReport
-from insula.night.second_look import Pair, find_language, known_pairs
+from insula import Metacognition
 from insula.testing import FrozenClock, Reply, Request, ScriptedModel, answer_second_look, memory_store
-from insula.text.analysis import LANGUAGES
 
 pytestmark = pytest.mark.anyio
 
@@ -35,10 +32,10 @@ def proposing(text: str, looked: Mapping[str, object] | None = None, *, honest: 
     return ScriptedModel(reply)
 
 
-async def night_of(model: ScriptedModel) -> SleepReport:
+async def night_of(model: ScriptedModel) -> Any:
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=embed_text)
+        mind = Metacognition(store, holdout=0.0)
         for message in ("Help me write to the council.", WORDS, "To the parks department."):
             clock.advance(60)
             async with mind.turn("ada", "day 1", message) as turn:
@@ -94,12 +91,3 @@ async def test_of_a_model_whose_second_look_cannot_be_read_nothing_is_kept(answe
     texts, dropped = await kept(ScriptedModel(reply))
     assert texts == []
     assert dropped == {"the model gave no answer that can be read when it was asked again": 1}
-
-
-def test_the_known_pairs_are_in_the_language_of_the_notes() -> None:
-    german = [Pair("eine Frage auf einmal bitte, und dann warten", "Stelle immer nur eine Frage auf einmal.")]
-    assert {pair.note for pair in known_pairs(find_language([*german, Pair(WORDS, TRUE), *german]))} > {
-        "Antworte kurz."
-    }
-    assert all(len(known_pairs(language)) == 5 for language in LANGUAGES)
-    assert known_pairs("tlh") == known_pairs("en")

@@ -5,15 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Agent, agent
 
-from insula.agent.chat import Chat
-from insula.memory.retrieval.embedding import embed_text
-from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
-from insula.night.cycle import SleepReport, sleep_cycle
-from insula.night.phases import PHASES
-from insula.night.phases.summaries import SessionSummary
-from insula.operations.nights import describe_report
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
 pytestmark = pytest.mark.anyio
@@ -48,92 +41,77 @@ QUESTIONS = {
 }
 
 
-async def talk(store: Store, talks: dict[str, Talk]) -> None:
-    mind = Metacognition(store, holdout=0.0)
-    for session, exchanges in talks.items():
-        for message, response in exchanges:
-            await Chat(mind, ScriptedModel([response])).reply("nina", session, message)
-
-
-async def sleep(store: Store, path: Path, model: ScriptedModel | None = None) -> SleepReport:
-    report = await sleep_cycle(store, "nina", PHASES, embed=embed_text, soul=path, model=model, force=True)
+async def day(nina: Agent, exchanges: Talk, soul: Path, model: ScriptedModel | None = None) -> Any:
+    """A day of exchanges, and the night after it."""
+    for message, response in exchanges:
+        nina.use(ScriptedModel([response]))
+        await nina.say(message, "nina")
+    report = await nina.sleep("nina", soul=soul, model=model)
     assert not report.failed
     return report
 
 
-async def user_of(store: Store) -> int:
-    user = await store.nights.find_user_id("nina")
-    assert user is not None
-    return user
+def learned(report: Any) -> list[str]:
+    """What a night says that it learned or changed."""
+    return [line for phase in report.phases for line in phase.found.get("says", ())]
 
 
-async def lessons(store: Store) -> list[str]:
-    """What was learned, but for wishes: those have tests of their own."""
-    return [
-        one.advice for one in await store.guidance.list_lessons(await user_of(store)) if not one.key.startswith("wish/")
-    ]
-
-
-async def request(store: Store, message: str) -> str:
+async def told(nina: Agent, message: str) -> str:
     """All that the model is told with the next message."""
-    model = ScriptedModel(["…"])
-    await Chat(Metacognition(store, holdout=0.0), model).reply("nina", "next", message)
-    return model.requests[-1].instructions
+    nina.use(ScriptedModel(["…"]))
+    return (await nina.ask(message, "nina", "next")).instructions
 
 
 @pytest.mark.parametrize("language", INTRODUCTIONS)
-async def test_who_introduces_themselves_every_day_founds_nothing(store: Store, tmp_path: Path, language: str) -> None:
-    hello, answer, asked, told, said = INTRODUCTIONS[language]
-    path = tmp_path / "SOUL.md"
-    for day in ("monday", "tuesday"):
-        await talk(store, {day: [(hello, answer), (asked, told), (said, answer)]})
-        await sleep(store, path)
-    assert await lessons(store) == []
-    assert await store.nights.list_insights(await user_of(store), 9) == []
-    assert "Without waiting" not in (path.read_text() if path.exists() else "")
-    assert "corrected" not in await request(store, asked)
-
-
-@pytest.mark.parametrize("language", INTRODUCTIONS)
-async def test_an_ordinary_day_leaves_no_change_on_the_page_of_nights(
-    store: Store, tmp_path: Path, language: str
-) -> None:
-    (_, _, asked, told, _), (complaint, advice, *_) = INTRODUCTIONS[language], QUESTIONS[language]
-    await talk(store, {"monday": [(asked, told), (complaint, advice), ("👍", "👍")]})
-    shown = describe_report(await sleep(store, tmp_path / "SOUL.md"))
-    assert (shown.changes, shown.failed) == ((), ())
+async def test_who_introduces_themselves_every_day_founds_nothing(tmp_path: Path, language: str) -> None:
+    hello, answer, asked, reply, said = INTRODUCTIONS[language]
+    async with agent() as nina:
+        for _ in range(2):
+            report = await day(nina, [(hello, answer), (asked, reply), (said, answer)], tmp_path / "SOUL.md")
+            assert learned(report) == []
+        assert "corrected" not in await told(nina, asked)
+    assert not (tmp_path / "SOUL.md").exists()
 
 
 @pytest.mark.parametrize("language", QUESTIONS)
-async def test_a_question_founds_no_lesson(store: Store, tmp_path: Path, language: str) -> None:
-    told, answer, asked, response = QUESTIONS[language]
-    exchanges = [(told, answer), (asked, response), (asked, response)]
-    await talk(store, {"monday": exchanges, "tuesday": exchanges})
-    await sleep(store, tmp_path / "SOUL.md")
-    assert not [one for one in await lessons(store) if '"' in one]
-    assert not [one for one in await store.nights.list_insights(await user_of(store), 9) if "Corrected" in one.content]
+async def test_an_ordinary_day_leaves_no_change(tmp_path: Path, language: str) -> None:
+    (_, _, asked, reply, _), (complaint, advice, *_) = INTRODUCTIONS[language], QUESTIONS[language]
+    async with agent() as nina:
+        report = await day(nina, [(asked, reply), (complaint, advice), ("👍", "👍")], tmp_path / "SOUL.md")
+    assert learned(report) == []
+    assert not (tmp_path / "SOUL.md").exists()
+
+
+@pytest.mark.parametrize("language", QUESTIONS)
+async def test_a_question_founds_no_lesson(tmp_path: Path, language: str) -> None:
+    complaint, advice, question, response = QUESTIONS[language]
+    async with agent() as nina:
+        for _ in range(2):
+            report = await day(nina, [(complaint, advice), *[(question, response)] * 2], tmp_path / "SOUL.md")
+            assert [line for line in learned(report) if "Corrected" in line or '"' in line] == []
 
 
 FACTS = ["The user is called Nina.", "Nina lives in Graz.", "The user has a dog called Bruno.", "Hi, I am Nina."]
 PRINCIPLE = "Name the platform of a train before its time."
 
 
-async def test_a_principle_that_only_says_what_the_user_told_is_none(store: Store, tmp_path: Path) -> None:
-    told = [("Hi, I'm called Nina, and I live in Graz.", "Hello!"), ("I have a dog called Bruno.", "Nice.")]
-    train = [("When does the train to Lyon go?", "At nine."), ("Name the platform of a train first.", "Platform 2.")]
-    await talk(store, {"monday": [*told, *train], "tuesday": [*told, *train]})
+async def test_a_principle_that_only_says_what_the_user_told_is_none(tmp_path: Path) -> None:
+    talk = [("Hi, I'm called Nina, and I live in Graz.", "Hello!"), ("I have a dog called Bruno.", "Nice.")]
+    talk += [("When does the train to Lyon go?", "At nine."), ("Name the platform of a train first.", "Platform 2.")]
 
     def reply(asked: Request) -> Reply:
         if looked := answer_second_look(asked):
             return looked
         if "five lists" not in asked.prompt:
-            return SessionSummary(summary="Nina asked for trains to Lyon.", topics=["trains"]).model_dump()
+            return {"summary": "Nina asked for trains to Lyon.", "topics": ["trains"]}
         held: dict[str, Any] = {"section": "interaction", "sessions": [1, 2]}
         principles = [{"text": text, **held} for text in (*FACTS, PRINCIPLE)]
         return {"explanation": [], "principles": principles, "procedures": [], "advice": [], "operations": []}
 
-    report = await sleep(store, tmp_path / "SOUL.md", ScriptedModel(reply))
-    reflected = next(one.found for one in report.phases if one.name == "reflection")
-    assert [one["advice"] for one in reflected["candidates"]] == [PRINCIPLE]
-    assert sum(reflected["dropped"].values()) == len(FACTS)
+    async with agent() as nina:
+        await day(nina, talk, tmp_path / "SOUL.md")
+        report = await day(nina, talk, tmp_path / "SOUL.md", ScriptedModel(reply))
+    (found,) = (phase.found for phase in report.phases if phase.name == "reflection")
+    assert [one["advice"] for one in found["candidates"]] == [PRINCIPLE]
+    assert sum(found["dropped"].values()) == len(FACTS)
     assert "Graz" not in (tmp_path / "SOUL.md").read_text()

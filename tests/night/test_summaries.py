@@ -1,23 +1,22 @@
 """Each session in short: what is asked of the model, what is kept of its answer, what stands in for it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from insula.errors import BudgetExceeded, ModelRefused, ModelTimeout, ModelUnavailable
-from insula.llm.budget import Account, Budget
+from insula import Metacognition
+from insula.errors import BudgetExceeded, ModelRefused, ModelTimeout
+from insula.llm.budget import Account
 from insula.memory.storage.rows import Summarised, TranscriptLine
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
 from insula.night import transcript
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.night.phases.summaries import summarise_sessions
 from insula.night.transcript import CHARS, LINE_CHARS, quote_messages
-from insula.testing import Reply, Request, ScriptedModel
+from insula.testing import Reply, ScriptedModel
 from insula.types import Provenance
 
 pytestmark = pytest.mark.anyio
@@ -100,13 +99,6 @@ async def test_a_line_that_could_act_is_withheld_from_the_request_and_counted(st
     assert "im_start" not in model.requests[0].text
 
 
-async def test_no_secret_reaches_the_request(store: Store) -> None:
-    model = always(GOOD)
-    await talk(store, "monday", (*POSTGRES, ("By the way, my password is hunter2!x9.", "Noted.")))
-    await slept(store, model)
-    assert "hunter2" not in model.requests[0].text
-
-
 def line(number: int, content: str, by: Provenance = "user") -> TranscriptLine:
     return TranscriptLine(number, number, by, content, float(number), None)
 
@@ -131,11 +123,6 @@ def test_every_transcript_is_bounded_and_loses_no_count(contents: list[str]) -> 
     assert len(session.beginning) + len(session.end) + session.between == len(contents)
 
 
-def test_what_was_derived_is_no_part_of_a_transcript() -> None:
-    session = transcript.cut_transcript([line(1, "An insight.", "derived"), line(2, "A word.")], 2)
-    assert [said.text for said in session.lines] == ["A word."]
-
-
 # What is kept of its answer
 
 
@@ -156,15 +143,6 @@ async def test_a_session_of_three_messages_gets_the_models_summary(store: Store)
             "up_to": 4,
         }
     )
-
-
-async def test_a_summary_is_never_recalled(store: Store) -> None:
-    await talk(store, "monday", (*POSTGRES, ("My sister Eva makes every Postgres index.", "Good to know.")))
-    await slept(store, always(GOOD))
-    async with Metacognition(store).turn("ana", "tuesday", "Who makes every Postgres index?") as turn:
-        assert turn.recalled
-        assert "The assistant named" not in turn.instructions
-        assert all(one.memory.provenance != "derived" for one in turn.recalled)
 
 
 @pytest.mark.parametrize(
@@ -206,13 +184,6 @@ async def test_an_endless_summary_is_cut_to_three_sentences(store: Store) -> Non
 # Without a model
 
 
-async def test_without_a_model_nothing_is_summed_up(store: Store) -> None:
-    await talk(store, "monday", POSTGRES)
-    report = await slept(store)
-    assert await stored(store) == []
-    assert (report.state, report.why) == ("skipped", "Without a model, nothing is summed up.")
-
-
 # Which sessions, and how many
 
 
@@ -229,15 +200,6 @@ async def test_short_and_unchanged_sessions_are_skipped(store: Store) -> None:
     phase = await night(store, "two", model)
     assert (phase.state, phase.why) == ("skipped", "No session is new.")
     assert len(model.requests) == 1
-
-
-async def test_a_session_that_went_on_is_summarised_anew(store: Store) -> None:
-    await talk(store, "monday", POSTGRES)
-    await night(store, "one", always(GOOD))
-    await talk(store, "monday", [("And where does Ana live?", "In Lisbon.")])
-    await night(store, "two", always(GOOD))
-    [summary] = await stored(store)
-    assert summary.messages == 6
 
 
 async def test_a_night_leaves_what_is_too_much_for_the_next(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,17 +219,6 @@ async def test_a_model_that_does_not_answer_is_not_asked_for_every_session(store
     assert len(slow.requests) == 3
     assert report.found["failed"] == {"ModelTimeout": 3}
     assert len(report.found["left_for_next_night"]) == 3
-
-
-async def test_a_spent_budget_ends_the_asking_and_not_the_phase(store: Store) -> None:
-    for name in ("a", "b", "c"):
-        await talk(store, name, POSTGRES)
-    model = always(GOOD)
-    report = await slept(store, model, Account(budget=Budget(calls=1)))
-    assert len(model.requests) == 1
-    assert report.found["summarised"] == 1
-    assert report.found["left_for_next_night"] == ["b", "c"]
-    assert report.found["usage"]["calls"] == 1
 
 
 # A kill
@@ -292,23 +243,3 @@ async def test_a_second_start_repeats_no_call_of_the_model(store: Store) -> None
     assert second.requests == []
     assert report.phases[0].found["summarised"] == 1
     assert report.phases[0].found["usage"]["calls"] == 3
-
-
-async def test_after_a_failure_that_may_pass_the_second_start_asks_again(store: Store) -> None:
-    await talk(store, "monday", POSTGRES)
-    first, second = always(ModelUnavailable("Down.")), always(GOOD)
-    report = await twice(store, first, second)
-    assert report.phases[0].found["summarised"] == 1
-
-
-async def test_the_journal_holds_no_secret(store: Store) -> None:
-    await talk(store, "monday", POSTGRES)
-    written: dict[str, Any] = GOOD | {"summary": "Postgres index: my password is hunter2!x9."}
-
-    def answer(_: Request) -> Reply:
-        return written
-
-    await slept(store, ScriptedModel(answer))
-    user = await store.nights.find_user_id("ana")
-    assert user is not None
-    assert "hunter2" not in str(await store.nights.read_journal(user, "d"))

@@ -1,18 +1,16 @@
 """A service with a scripted model, the same in process, and on a real socket."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
 
 import httpx2
 
-from insula.server.app import create_app
-from insula.server.service import Service
-from insula.server.serving import make_server
 from insula.testing import Reply, Request, ScriptedModel
 
 Replies = Callable[[Request], Reply]
+Service = Any
+"""What a server serves; a test hands it from `make_service` to `client` or `served`."""
 Serve = Callable[[Service], AbstractAsyncContextManager[str]]
 Client = Callable[[Service], httpx2.AsyncClient]
 
@@ -37,20 +35,6 @@ class MakeService(Protocol):
 def answer(request: Request) -> Reply:
     """What the model says where a test does not care."""
     return f"You said that {request.prompt.lower()}"
-
-
-@asynccontextmanager
-async def serve(service: Service) -> AsyncGenerator[str]:
-    """Serve on loopback within the block, whose value is the address."""
-    running = make_server(create_app(service))
-    task = asyncio.create_task(running.serve())
-    while not running.started:
-        await asyncio.sleep(0.005)
-        if task.done():
-            task.result()
-    yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}"
-    running.should_exit = True
-    await task
 
 
 async def say(client: httpx2.AsyncClient, message: str, user: str = "ana", session: str = "monday") -> httpx2.Response:

@@ -1,26 +1,56 @@
 """What the tests of the server share; the parts that they name stand in `api_service.py`."""
 
-from collections.abc import AsyncGenerator, Mapping
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 
 import httpx2
+import page_site
 import pytest
-from api_service import Client, MakeService, Replies, Serve, answer, serve
+from api_service import TOKENS, Client, MakeService, Replies, Serve, answer
+from fastapi import FastAPI
+from page_tab import Site, Sites
+from playwright.sync_api import Browser, sync_playwright
 
-from insula.agent.chat import Chat
+from insula import Chat, Metacognition
 from insula.agent.requests import KeptRequests
-from insula.metacognition import Metacognition
+from insula.errors import StoreFull
 from insula.night.curation import REQUESTS
 from insula.server.app import create_app
 from insula.server.service import Service
+from insula.server.serving import make_server
 from insula.server.tokens import FILE, Keys
 from insula.testing import ScriptedModel
+
+FLAGS = (
+    "--no-sandbox",  # needed where root runs the tests
+    *("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
+    "--disable-sync",
+)
+TRANSCRIPTS = Path(__file__).parent.parent / "fixtures" / "transcripts"
 
 
 @pytest.fixture(autouse=True)
 def nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong token is answered at once; how long it waits has tests of its own."""
     monkeypatch.setattr("insula.server.door.attempts.FIRST_SECONDS", 0.0)
+
+
+@asynccontextmanager
+async def serve(service: Service) -> AsyncGenerator[str]:
+    """Serve on loopback within the block, whose value is the address."""
+    running = make_server(create_app(service))
+    task = asyncio.create_task(running.serve())
+    while not running.started:
+        await asyncio.sleep(0.005)
+        if task.done():
+            task.result()
+    yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}"
+    running.should_exit = True
+    await task
 
 
 @pytest.fixture
@@ -33,7 +63,7 @@ def served() -> Serve:
 async def metacognition(anyio_backend: str, tmp_path: Path) -> AsyncGenerator[Metacognition]:
     """In a file of its own, which can be taken away."""
     async with await Metacognition.open(
-        tmp_path / "insula.db", soul=lambda user: tmp_path / user / "SOUL.md"
+        tmp_path / "insula.db", soul=lambda user: tmp_path / "users" / user / "SOUL.md"
     ) as opened:
         yield opened
 
@@ -53,10 +83,10 @@ def make_service(metacognition: Metacognition, tmp_path: Path) -> MakeService:
             chat=Chat(
                 metacognition,
                 model or ScriptedModel(replies, delay=delay),
-                requests=KeptRequests(lambda user: tmp_path / user / REQUESTS),
+                requests=KeptRequests(lambda user: tmp_path / "users" / user / REQUESTS),
             ),
             model="scripted",
-            soul_of=lambda user: tmp_path / user / "SOUL.md",
+            soul_of=lambda user: tmp_path / "users" / user / "SOUL.md",
             keys=Keys(tokens or {}, tmp_path / FILE),
             home=tmp_path,
         )
@@ -77,3 +107,67 @@ async def client(anyio_backend: str) -> AsyncGenerator[Client]:
     yield make
     for one in made:
         await one.aclose()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Browser]:
+    named = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not named:
+        pytest.skip("There is no Chromium here; install it (apt-get install chromium), or name it with CHROMIUM=path.")
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=named, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def site() -> Sites:
+    """Starts servers of the pages."""
+    return page_site.site
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Generator[Site]:
+    with page_site.site(tmp_path, transcripts=TRANSCRIPTS) as started:
+        yield started
+
+
+@pytest.fixture(params=[{}, TOKENS], ids=["by name", "by token"])
+def app(request: pytest.FixtureRequest) -> Generator[FastAPI]:
+    """An application in which something was said."""
+    metacognition = asyncio.run(Metacognition.open(":memory:"))
+    chat = Chat(metacognition, ScriptedModel(answer))
+    service = Service(
+        chat=chat, model="scripted", soul_of=lambda _: None, keys=Keys(request.param), hosts=("testserver", "localhost")
+    )
+    asyncio.run(chat.reply("ana", "monday", "I live in Lisbon."))
+    made = create_app(service)
+    made.state.live.closed = True  # a stream that goes on for ever would never be checked
+    yield made
+    asyncio.run(metacognition.close())
+
+
+@pytest.fixture
+def full_disk(metacognition: Metacognition) -> Callable[[], AbstractContextManager[None]]:
+    """Within the block nothing can be written for want of room."""
+
+    async def full(*_: object, **__: object) -> None:
+        raise StoreFull("The disk that holds the memory is full; make room, and try again.")
+
+    @contextmanager
+    def block() -> Generator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(metacognition.store), "run", full)
+            yield
+
+    return block
+
+
+@pytest.fixture
+def pragma(metacognition: Metacognition) -> Callable[[str], Awaitable[None]]:
+    """Sets something of the file's own on the connection that writes."""
+
+    async def put(words: str) -> None:
+        await metacognition.store.run(lambda connection: connection.exec_driver_sql(f"PRAGMA {words}").close())
+
+    return put

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
-from insula.agent.chat import Chat, Reply
+from insula import Chat, Metacognition
+from insula.agent.chat import Reply
 from insula.agent.requests import KeptRequests
 from insula.coding.replay.find import find_transcripts
+from insula.errors import ModelUnavailable
 from insula.memory.storage import journal
-from insula.memory.storage.changes import LessonChange
+from insula.memory.storage.changes import LessonChange, RevisionChange
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
+from insula.night import soul
 from insula.night.curation import REQUESTS
 from insula.night.soul import Document
 from insula.server.app import create_app
@@ -72,6 +74,48 @@ class Site:
         """Where everything stands."""
         return self.service.chat.metacognition.store
 
+    @property
+    def soul(self) -> Path:
+        """Where the SOUL.md of the user of this machine lies."""
+        return self.soul_path("me")
+
+    def soul_path(self, user: str) -> Path:
+        """Where a user's SOUL.md lies."""
+        path = self.service.soul_of(user)
+        assert path is not None
+        return path
+
+    def list_users(self) -> list[str]:
+        """Of whom anything is kept."""
+        return self.run(self.store.nights.list_users())
+
+    def read_request(self, user: str, session: str, turn: int) -> str:
+        """All that reached the model in a turn."""
+        assert self.service.chat.requests is not None
+        return " ".join(one.text for one in self.service.chat.requests.find_request(user, session, turn) or ())
+
+    def guide(self, user: str = "me") -> None:
+        """Two states of SOUL.md, and a change that waits."""
+        self.say(user, "one", "I work at night.")
+        first = soul.revise_document(soul.Document(), add=[("Personality", "p1", "Be brief.")])
+        second = soul.revise_document(first, add=[("Interaction principles", "p2", "Name the platform.")])
+        third = soul.revise_document(second, remove=["p1"])
+        self.run(self._write_guidance(user, first, second, third))
+        self.soul_path(user).parent.mkdir(parents=True, exist_ok=True)
+        self.soul_path(user).write_text(soul.render_document(second))
+
+    async def _write_guidance(self, user: str, first: Document, second: Document, third: Document) -> None:
+        user_id = await self.store.nights.find_user_id(user)
+        assert user_id is not None
+        (said, *_) = await self.store.guidance.read_cited(user_id, list(range(1, 100)))
+        await self.store.run(guidelines, user_id, second, said.id)
+        changed: dict[str, Any] = {"changes": [dict[str, Any]()]}
+        waits: dict[str, Any] = {"reasons": ["it drops a supported item."]}
+        steps = (("soul", first, changed), ("soul", second, changed), ("soul:proposal", third, waits))
+        for subject, document, why in steps:
+            change = RevisionChange(subject, "night", soul.render_document(document), why)
+            await self.store.guidance.add_revision(user_id, change)
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something in the server's own loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
@@ -99,6 +143,10 @@ def answer(request: Request) -> str:
     return ANSWERS.get(said, f"You said: {said}")
 
 
+def _refuse(_: Request) -> str:
+    raise ModelUnavailable("The model 'scripted' cannot be reached; start it, then send the message again.")
+
+
 def guidelines(connection: sa.Connection, user_id: int, document: Document, source: int) -> None:
     """Let the lines of a document have been learned from a message."""
     for line in document.derived:
@@ -115,6 +163,7 @@ def site(
     transcripts: Path | None = None,
     port: int = 0,
     claims: Sequence[str] = (),
+    away: bool = False,
 ) -> Generator[Site]:
     """A server, until the block ends.
 
@@ -125,6 +174,7 @@ def site(
         transcripts: of coding agents; none by default.
         port: of the address; any free one by default.
         claims: that are switched on.
+        away: whether no model can be reached.
     """
     ready, made = threading.Event(), list[Site]()
     (home / "none").mkdir(exist_ok=True)
@@ -136,7 +186,7 @@ def site(
             service = Service(
                 chat=Chat(
                     metacognition,
-                    model or ScriptedModel(answer),
+                    model or ScriptedModel(_refuse if away else answer),
                     requests=KeptRequests(lambda user: home / "users" / user / REQUESTS),
                 ),
                 model="scripted",

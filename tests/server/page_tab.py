@@ -1,25 +1,13 @@
 """A browser and its tabs, which complain of whatever a page does that it should not."""
 
-import os
-import shutil
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
-import pytest
-from page_site import Site, guidelines, site
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from insula.memory.storage.changes import RevisionChange
-from insula.night import soul
-
-FLAGS = (
-    "--no-sandbox",  # needed where root runs the tests
-    *("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
-    "--disable-sync",
-)
 PAGES = ("/", "/operate", "/memory", "/guidance", "/soul", "/nights", "/agents")
-TRANSCRIPTS = Path(__file__).parent.parent / "fixtures" / "transcripts"
 PATIENCE_MS = 60_000
 """Machines may be busy; what is there is seen at once."""
 expect.set_options(timeout=PATIENCE_MS)
@@ -28,21 +16,55 @@ addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${
 """
 
 
-@pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    named = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not named:
-        pytest.skip("There is no Chromium here; install it (apt-get install chromium), or name it with CHROMIUM=path.")
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=named, args=FLAGS)
-        yield opened
-        opened.close()
+class Site(Protocol):
+    """A server of the pages on loopback, as the fixture `site` starts it.
+
+    Attributes:
+        url: its address.
+        clock: what it goes by; `ahead` puts it forward.
+        loop: in which it runs.
+    """
+
+    url: str
+    clock: Any
+    loop: Any
+
+    @property
+    def soul(self) -> Path:
+        """Where the SOUL.md of the user of this machine lies."""
+        ...
+
+    def soul_path(self, user: str) -> Path:
+        """Where a user's SOUL.md lies."""
+        ...
+
+    def list_users(self) -> list[str]:
+        """Of whom anything is kept."""
+        ...
+
+    def read_request(self, user: str, session: str, turn: int) -> str:
+        """All that reached the model in a turn."""
+        ...
+
+    def guide(self, user: str = "me") -> None:
+        """Let there be two states of SOUL.md, and a change that waits."""
+        ...
+
+    def say(self, user: str, session: str, *messages: str) -> list[Any]:
+        """Have a conversation without a browser."""
+        ...
+
+    def end_elsewhere(self, seconds: float) -> None:
+        """End a turn in another session, whose model took so long."""
+        ...
+
+    def stop(self) -> None:
+        """End the server."""
+        ...
 
 
-@pytest.fixture
-def running(tmp_path: Path) -> Generator[Site]:
-    with site(tmp_path, transcripts=TRANSCRIPTS) as started:
-        yield started
+Sites = Callable[..., AbstractContextManager[Site]]
+"""Starts a server over a folder; options as those of `page_site.site`."""
 
 
 @contextmanager
@@ -91,31 +113,3 @@ def why(page: Page, turn: int) -> str:
 def is_wide(page: Page) -> bool:
     """Whether one has to scroll sideways."""
     return bool(page.evaluate("document.documentElement.scrollWidth > innerWidth"))
-
-
-def guide(running: Site, user: str = "me") -> None:
-    """Two states of SOUL.md, and a change that waits."""
-    running.say(user, "one", "I work at night.")
-    first = soul.revise_document(soul.Document(), add=[("Personality", "p1", "Be brief.")])
-    second = soul.revise_document(first, add=[("Interaction principles", "p2", "Name the platform.")])
-    third = soul.revise_document(second, remove=["p1"])
-
-    async def write() -> None:
-        user_id = await running.store.nights.find_user_id(user)
-        assert user_id is not None
-        (said, *_) = await running.store.guidance.read_cited(user_id, list(range(1, 100)))
-        await running.store.run(guidelines, user_id, second, said.id)
-        for document in (first, second):
-            await running.store.guidance.add_revision(
-                user_id, RevisionChange("soul", "night", soul.render_document(document), {"changes": [{}]})
-            )
-        waits = RevisionChange(
-            "soul:proposal", "night", soul.render_document(third), {"reasons": ["it drops a supported item."]}
-        )
-        await running.store.guidance.add_revision(user_id, waits)
-
-    running.run(write())
-    path = running.service.soul_of(user)
-    assert path is not None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(soul.render_document(second))

@@ -3,16 +3,15 @@
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
 
 import httpx2
 import pytest
 from api_service import Client, MakeService, Serve, answer, say
 
+from insula import Metacognition
 from insula.agent.chat import MESSAGE_CHARS, Reply
-from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
+from insula.errors import ModelTimeout
 from insula.memory.storage import statements
-from insula.metacognition import Metacognition
 from insula.server.api import talk
 from insula.server.api.talk import STREAM
 from insula.server.app import create_app
@@ -26,48 +25,9 @@ ACCEPT = ["application/json", STREAM]
 SAID = {"user": "ana", "session": "monday", "message": "I live in Lisbon."}
 
 
-def events(text: str) -> list[tuple[str, Any]]:
-    """The events of a stream, without comments."""
-    found: list[tuple[str, Any]] = []
-    for block in text.split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
-        if fields:
-            found.append((fields.get("event", ""), json.loads(fields["data"]) if "data" in fields else None))
-    return found
-
-
 def encoded(_: str) -> list[float]:
     """What an encoder makes of a text that nobody compares with anything."""
     return [1.0, 0.0]
-
-
-async def test_the_answer_is_the_record_that_the_terminal_prints(make_service: MakeService, client: Client) -> None:
-    service = make_service()
-    answer = (await say(client(service), "I live in Lisbon.")).json()
-    record = (await service.chat.reply("ana", "monday", "Where do I live?")).record()
-    assert answer.keys() == record.keys()
-
-
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [
-        (ModelRefused("It declined; ask differently."), 502),
-        (ModelMalformed("It is mad; retry."), 502),
-        (ModelUnavailable("It is away; start it."), 503),
-        (ModelTimeout("It is slow; wait."), 504),
-        (BudgetExceeded("All is spent; raise the cap."), 429),
-    ],
-)
-async def test_where_the_model_fails_the_answer_says_so_and_the_message_is_kept(
-    error: Exception, status: int, make_service: MakeService, client: Client
-) -> None:
-    here = client(make_service(lambda _: error))
-    found = await say(here, "I live in Lisbon.")
-    assert (found.status_code, found.headers["content-type"]) == (status, "application/problem+json")
-    assert str(error) in found.json()["detail"]
-    assert "is kept" in found.json()["detail"]
-    turns = (await here.get("/agent/sessions/monday?user=ana")).json()["turns"]
-    assert [line["content"] for line in turns[0]["lines"]] == ["I live in Lisbon."]
 
 
 async def test_a_message_of_the_longest_kind_is_answered_and_a_longer_one_is_not(
@@ -254,23 +214,6 @@ async def test_a_server_that_stops_says_that_a_message_is_kept_where_it_is_on_th
     assert bool(await _said(metacognition)) is kept
     assert ("is kept" in told, "could not be kept" in told) == (kept, not kept), told
     await here.aclose()
-
-
-async def test_many_turns_at_once_are_all_kept(make_service: MakeService, served: Serve) -> None:
-    async with (
-        served(make_service(delay=0.02)) as url,
-        httpx2.AsyncClient(base_url=url, timeout=DEADLOCK_SECONDS) as browser,
-    ):
-        answers = await asyncio.gather(
-            *(say(browser, f"Number {number}.", f"user{number % 5}", f"s{number % 2}") for number in range(20))
-        )
-        assert {found.status_code for found in answers} == {200}
-        assert not any(found.json()["troubles"] for found in answers)
-        kept = 0
-        for number in range(5):
-            rows = (await browser.get("/agent/sessions", params={"user": f"user{number}"})).json()["sessions"]
-            kept += sum(row["turns"] for row in rows)
-        assert kept == 20
 
 
 async def test_each_failed_turn_is_one_line_in_the_log_without_a_word_of_it(

@@ -1,14 +1,7 @@
 """How the service stands: status, performance, metrics, health; and that none of them holds a user's words."""
 
-from dataclasses import replace
-
-import httpx2
 import pytest
 from api_service import Client, MakeService, say
-
-from insula.agent.chat import Chat
-from insula.metacognition import Metacognition
-from insula.server.app import create_app
 
 pytestmark = pytest.mark.anyio
 
@@ -56,15 +49,6 @@ async def test_performance_says_when_the_next_snapshot_is_due(make_service: Make
     }
 
 
-async def test_performance_is_that_of_the_model_that_answers(make_service: MakeService, client: Client) -> None:
-    here = client(make_service())
-    for number in range(28):
-        await say(here, f"I like the number {number}.")
-    found = (await here.get("/agent/chat/performance")).json()
-    assert found["latency_p95_ms"] > 0
-    assert found["slowdown"] == 1.0  # its model takes no time that anybody feels
-
-
 @pytest.mark.parametrize("history", ["-1", "x", "1001", "1.5", str(2**70)])
 async def test_a_history_of_no_length_is_refused(history: str, make_service: MakeService, client: Client) -> None:
     found = await client(make_service()).get("/agent/chat/metacog/status", params={"history": history})
@@ -89,20 +73,3 @@ async def test_none_of_them_names_a_user_or_holds_a_word_of_one(make_service: Ma
         assert found.status_code == 200
         for word in ("swordfish", "isbon", "anastasia", "confession"):
             assert word not in found.text, path
-
-
-async def test_the_snapshots_survive_a_restart(
-    make_service: MakeService, client: Client, metacognition: Metacognition
-) -> None:
-    service = make_service()
-    here = client(service)
-    for number in range(5):
-        await say(here, f"I like the number {number}.")
-    before = (await here.get("/agent/chat/metacog/status?history=9")).json()
-    await metacognition.engine.write_down()
-    anew = Metacognition(metacognition.store)
-    app = create_app(replace(service, chat=Chat(anew, service.chat.model)))
-    async with app.router.lifespan_context(app):
-        transport = httpx2.ASGITransport(app)
-        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as there:
-            assert (await there.get("/agent/chat/metacog/status?history=9")).json() == before

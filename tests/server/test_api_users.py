@@ -3,10 +3,9 @@
 import pytest
 from api_service import TOKENS, Client, MakeService
 
-from insula.server.users import COOKIE
-
 pytestmark = pytest.mark.anyio
 
+COOKIE = "insula_token"
 ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
 SAID = {"session": "monday", "message": "I live in Lisbon."}
 

@@ -1,44 +1,40 @@
 """Every action of the page in a real browser, on a phone; none touches what is another user's."""
 
+import json
 import re
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from page_site import Site, site
-from page_tab import browser as browser  # noqa: PLC0414 a fixture
-from page_tab import guide, is_wide, say, tab
+from harness import run_insula
+from page_tab import Site, Sites, is_wide, say, tab
 from playwright.sync_api import Browser, Page, expect
-
-from insula.coding.hosts import places
-from insula.coding.step import evidence
-from insula.guidance import EVERYWHERE, GuidanceDecision
 
 USERS = {"ana": ("Porto", "Lisbon"), "ben": ("Lima", "Quito")}
 WISH = "From now on, answer in one sentence."
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
+def shared(tmp_path_factory: pytest.TempPathFactory, site: Sites) -> Generator[Site]:
     with site(tmp_path_factory.mktemp("acts")) as started:
         for user, (city, _) in USERS.items():
-            guide(started, user)
+            started.guide(user)
             started.say(user, "past", f"My sister Eva lives in {city}.", WISH, "Thanks!")
         yield started
 
 
-def test_a_user_does_all_that_the_page_offers(browser: Browser, shared: Site) -> None:
-    before, user = shared.run(shared.store.nights.list_users()), "ben"
+def test_a_user_does_all_that_the_page_offers(browser: Browser, shared: Site, home: Path) -> None:
+    before, user = shared.list_users(), "ben"
     with tab(browser, shared, width=390, dark=True) as page:
         _talk(page, user)
         _memories(page, user, *USERS[user])
         _preference(page, user)
-        _rules(page, user)
+        _rules(page, user, home)
         _guideline(page, shared, user)
         _guidelines_and_nights(page, user)
         _time(page, user)
         _yours(page, user)
-    left = shared.run(shared.store.nights.list_users())
+    left = shared.list_users()
     assert left == [one for one in before if one != user], "nobody else is erased"
 
 
@@ -142,13 +138,12 @@ def _preference(page: Page, user: str) -> None:
     assert not is_wide(page)
 
 
-def _rules(page: Page, user: str) -> None:
+def _rules(page: Page, user: str, home: Path) -> None:
     """A rule of the machine's coding agents, that a person imported."""
-    home = str(places.find_home())
-    Path(home).mkdir(parents=True, exist_ok=True)
-    words = {"advice": "Read the error to its end.", "pattern": "stale-edit", "source": "friend"}
-    rule = f"stale-edit-{user}"
-    evidence.write_decision(home, GuidanceDecision(do="import", rule=rule, scope=EVERYWHERE, at=1.0, **words))
+    advice = "Read the error to its end."
+    shared = json.dumps({"v": 1, "rules": [{"advice": advice, "pattern": "stale-edit"}]})
+    assert run_insula("rules", "import", "-", stdin=shared).status == 0
+    (rule,) = (one["id"] for one in run_insula("rules", "--json").json["rules"] if one["advice"] == advice)
     page.goto(f"/guidance?user={user}")
     for word, state in (("Pin", "pinned by you"), ("Mute", "muted by you"), ("Unmute", "not used yet")):
         page.get_by_role("button", name=f"{word} the rule {rule}").click()
@@ -156,13 +151,12 @@ def _rules(page: Page, user: str) -> None:
     page.get_by_label(f"More about the rule {rule}").click()
     page.get_by_role("button", name=f"Erase for good the rule {rule}").click()
     expect(page.locator(f"#guidance-{rule}")).to_have_count(0)
-    assert user not in (Path(home) / "rules.jsonl").read_text().partition('"advice"')[2], "its words are gone"
+    assert advice not in (home / "rules.jsonl").read_text(), "its words are gone"
 
 
 def _guideline(page: Page, running: Site, user: str) -> None:
     """Each line of SOUL.md is traced, corrected, pinned, muted, forgotten, undone and erased where it stands."""
-    document, path = page.locator("#document"), running.service.soul_of(user)
-    assert path is not None
+    document, path = page.locator("#document"), running.soul_path(user)
 
     def decide(word: str, said: str) -> None:
         button = page.get_by_role("button", name=f"{word} the lesson p1")

@@ -5,10 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from page_site import Site, site
-from page_tab import browser as browser  # noqa: PLC0414 a fixture
-from page_tab import guide, is_wide, say, tab, why
-from page_tab import running as running  # noqa: PLC0414 likewise
+from page_tab import Site, Sites, is_wide, say, tab, why
 from playwright.sync_api import Browser, expect
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -41,7 +38,9 @@ def test_a_newcomer_talks_at_once_and_sees_one_verdict_and_why(browser: Browser,
         expect(page.locator("#turn-2 .agent")).to_have_text("Ana lives in Lisbon.")
 
 
-def test_what_is_being_written_is_provisional_until_it_is_checked(browser: Browser, tmp_path: Path) -> None:
+def test_what_is_being_written_is_provisional_until_it_is_checked(
+    browser: Browser, tmp_path: Path, site: Sites
+) -> None:
     words = "The capital of Mongolia is Ulaanbaatar."
     go_on = asyncio.Event()
 
@@ -90,7 +89,7 @@ def took(running: Site, seconds: float) -> None:
 
 
 def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
-    browser: Browser, tmp_path: Path
+    browser: Browser, tmp_path: Path, site: Sites
 ) -> None:
     with site(tmp_path) as running, tab(browser, running) as page:
         took(running, 2.0)
@@ -99,6 +98,7 @@ def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
         page.goto("/")
         say(page, "My sister Ana moved to Lisbon in May.", 1)
         assert "Up to 12 memories before the model, lowered from 16." in why(page, 1)
+        session = page.locator("#composer").get_attribute("data-session") or ""
         page.goto("/operate")
         expect(page.locator(".now")).to_contain_text("up to 12 memories went into your last answer instead of 16")
         fallen = page.locator("#adaptations tr", has_text="memories per answer").last
@@ -107,7 +107,7 @@ def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
         expect(fallen).to_contain_text("not known before the next snapshot")
         running.clock.ahead += 600
         took(running, 2.0)
-        running.say("me", running.run(running.store.sessions.sessions_of("me"))[0][0], *["Where does Ana live?"] * 10)
+        running.say("me", session, *["Where does Ana live?"] * 10)
         risen = page.locator("#adaptations tr", has_text="12 → 16")
         expect(risen).to_contain_text("all was well")
         expect(risen).not_to_contain_text("not known")
@@ -138,7 +138,9 @@ def test_figures_are_drawn_fit_the_window_and_stand_in_tables_too(browser: Brows
         expect(page.locator(".canvas canvas")).to_have_count(4)
 
 
-def test_signals_go_on_after_a_cut_and_none_is_lost_or_told_twice(browser: Browser, tmp_path: Path) -> None:
+def test_signals_go_on_after_a_cut_and_none_is_lost_or_told_twice(
+    browser: Browser, tmp_path: Path, site: Sites
+) -> None:
     with site(tmp_path) as first:
         port = int(first.url.rpartition(":")[2])
         first.say("me", "one", "How do I bake bread?")
@@ -161,9 +163,8 @@ def test_signals_go_on_after_a_cut_and_none_is_lost_or_told_twice(browser: Brows
 
 
 def test_guidelines_are_taken_back_and_what_waits_is_decided(browser: Browser, running: Site) -> None:
-    guide(running)
-    path = running.service.soul_of("me")
-    assert path is not None
+    running.guide()
+    path = running.soul
     with tab(browser, running) as page:
         page.goto("/soul")
         expect(page.locator("#document")).to_contain_text("Name the platform.")

@@ -1,17 +1,12 @@
 """The pages in a real browser: whose they are, that they run nothing of anybody's, and that they need no mouse."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from page_site import Site, site
-from page_tab import PAGES, guide, is_wide, say, tab
-from page_tab import browser as browser  # noqa: PLC0414 a fixture
-from page_tab import running as running  # noqa: PLC0414 likewise
+from page_tab import PAGES, Site, Sites, is_wide, say, tab
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from insula.errors import ModelUnavailable, StoreLocked
 from insula.testing import ScriptedModel
 
 HOSTILE = (
@@ -26,7 +21,7 @@ HOSTILE = (
 # --- whoever it is -----------------------------------------------------------------------------------------------
 
 
-def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browser, tmp_path: Path) -> None:
+def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browser, tmp_path: Path, site: Sites) -> None:
     with site(tmp_path, tokens={"ana": "token-of-ana-0123456789", "ben": "token-of-ben-0123456789"}) as running:
         running.say("ana", "one", "I am Ana.")
         with tab(browser, running, fails=True) as page:
@@ -57,10 +52,10 @@ def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browse
 # --- harmless, reachable, honest ---------------------------------------------------------------------------------
 
 
-def test_hostile_words_are_shown_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_hostile_words_are_shown_and_do_nothing(browser: Browser, tmp_path: Path, site: Sites) -> None:
     with site(tmp_path, model=ScriptedModel(lambda request: request.prompt)) as running:
         running.say("me", "one", *HOSTILE)
-        guide(running)
+        running.guide()
         with tab(browser, running) as page:
             page.goto("/?session=one")
             for number, text in enumerate(HOSTILE, len(HOSTILE) + 2):
@@ -206,7 +201,7 @@ def test_the_first_tab_on_every_page_leads_past_its_header(browser: Browser, run
         expect(page.get_by_role("link", name="Memory")).to_be_hidden()
 
 
-def test_every_page_has_a_word_when_it_is_empty_and_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
+def test_every_page_has_a_word_when_it_is_empty_and_fits_a_phone(browser: Browser, tmp_path: Path, site: Sites) -> None:
     with site(tmp_path) as running, tab(browser, running, width=320) as page:
         for path in PAGES:
             page.goto(path)
@@ -216,12 +211,8 @@ def test_every_page_has_a_word_when_it_is_empty_and_fits_a_phone(browser: Browse
             assert not is_wide(page)
 
 
-def unavailable(_: object) -> str:
-    raise ModelUnavailable("The model 'scripted' cannot be reached; start it, then send the message again.")
-
-
-def test_a_model_that_fails_is_said_and_the_message_is_not_lost(browser: Browser, tmp_path: Path) -> None:
-    with site(tmp_path, model=ScriptedModel(unavailable)) as running, tab(browser, running) as page:
+def test_a_model_that_fails_is_said_and_the_message_is_not_lost(browser: Browser, tmp_path: Path, site: Sites) -> None:
+    with site(tmp_path, away=True) as running, tab(browser, running) as page:
         page.goto("/")
         page.get_by_label("Your message").fill("Where does Ana live?")
         page.keyboard.press("Enter")
@@ -243,22 +234,17 @@ def test_a_server_that_is_gone_is_said_and_the_page_stays(browser: Browser, runn
         expect(page.locator("#turn-1")).to_be_visible()
 
 
-def test_a_store_that_is_gone_is_said_on_a_page(
-    browser: Browser, running: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def locked(*_: object) -> Callable[[], None]:
-        raise StoreLocked("Another process has held the memory for too long; end it, then reload the page.")
-
+def test_a_store_that_is_gone_is_said_on_a_page(browser: Browser, running: Site, tmp_path: Path) -> None:
+    file = tmp_path / "insula.db"
     with tab(browser, running, fails=True) as page:
         page.goto("/nights")
-        with monkeypatch.context() as patch:
-            for way in ("run", "read"):
-                patch.setattr(type(running.store), way, locked)
-            page.get_by_role("button", name="Run the night now").click()
-            expect(page.locator("#notice")).to_contain_text("held the memory for too long")
-            answer = page.goto("/memory")
-            assert answer is not None
-            assert answer.status == 503
-            expect(page.locator("main")).to_contain_text("held the memory for too long")
+        file.rename(tmp_path / "aside.db")
+        page.get_by_role("button", name="Run the night now").click()
+        expect(page.locator("#notice")).to_contain_text("put the file back")
+        answer = page.goto("/memory")
+        assert answer is not None
+        assert answer.status == 503
+        expect(page.locator("main")).to_contain_text("put the file back")
+        (tmp_path / "aside.db").rename(file)
         page.goto("/memory")
         expect(page.locator(".empty")).to_be_visible()

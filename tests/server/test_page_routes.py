@@ -12,19 +12,16 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from page_site import Site, site
+from harness import run_insula
+from page_tab import Site, Sites
 
-from insula.claims import REGISTER
-from insula.coding.hosts import places
 from insula.hosts.hook import respond
-from insula.night.cycle import sleep_cycle
-from insula.night.phases import PHASES
 
 HTML = {"Accept": "text/html"}
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
+def running(tmp_path_factory: pytest.TempPathFactory, site: Sites) -> Generator[Site]:
     with site(tmp_path_factory.mktemp("site")) as started:
         started.say("me", "one", "My sister Ana moved to Lisbon in May.")
         yield started
@@ -137,20 +134,21 @@ def test_a_record_shows_nothing_of_another_user_and_is_escaped(running: Site) ->
     assert "Lisbon" in ask(running, "/parts/turn?user=me", body, headers)[1]
 
 
-def test_the_register_of_claims_stands_on_a_page_with_ones_own_rates(tmp_path: Path) -> None:
+def test_the_register_of_claims_stands_on_a_page_with_ones_own_rates(tmp_path: Path, site: Sites) -> None:
     with site(tmp_path) as running:
         running.say("me", "one", "My sister Ana moved to Lisbon in May.")
         running.say("me", "two", "Where does Ana live?")
         status, text, _ = ask(running, "/says?user=me")
+    claims = {one["id"]: one["asserts"] for one in run_insula("status", "--json").json["claims"]}
     assert status == 200
-    assert all(f"{claim.asserts} " in unescape(text) and f">{name}<" in text for name, claim in REGISTER.items())
+    assert all(f"{claim} " in unescape(text) and f">{name}<" in text for name, claim in claims.items())
     assert "500 (1 of 2)" in text
 
 
 def test_looking_makes_nobody(running: Site) -> None:
     for path in ("/", "/operate", "/memory", "/guidance", "/soul", "/nights"):
         assert ask(running, f"{path}?user=nobody")[0] == 200
-    assert running.run(running.store.nights.list_users()) == ["me"]
+    assert running.list_users() == ["me"]
 
 
 def test_every_page_forbids_what_it_does_not_need_and_holds_none_of_it(running: Site) -> None:
@@ -184,13 +182,13 @@ def test_a_night_without_news_takes_no_room_on_the_page_of_nights(running: Site)
     wish = "From now on, answer in one sentence."
     for day, first in enumerate(("Hello.", wish, "How are you?")):
         running.say("quinn", f"day {day}", first, "How long do I boil an egg?", "Thanks!")
-        running.run(sleep_cycle(running.store, "quinn", PHASES, force=True))
+        assert ask(running, "/agent/sleep?user=quinn&force=true", b"", {})[0] == 200
     _, text, _ = ask(running, "/nights?user=quinn")
     assert text.count('class="night"') == 1
     assert wish in text
 
 
-def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site) -> None:
+def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site, home: Path) -> None:
     now = time.time() - 600
     for number in range(5):
         payload = {
@@ -202,7 +200,7 @@ def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site) -> 
             "tool_use_id": f"toolu_{number}",
             "error": "Exit code 1\nno rule for <i>deploy</i>",
         }
-        respond(str(places.find_home()), "claude-code", payload, now + number)
+        respond(str(home), "claude-code", payload, now + number)
     _, text, _ = ask(running, "/agents")
     section = text.partition("notes help?")[2]
     assert "not enough evidence" in section
@@ -211,10 +209,10 @@ def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site) -> 
 
 
 def test_a_word_on_a_text_of_the_hook_ends_its_kind_there_and_another_brings_it_back(
-    running: Site, monkeypatch: pytest.MonkeyPatch
+    running: Site, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INSULA_HOLDOUT", "0")
-    home, times = str(places.find_home()), iter(range(100))
+    times = iter(range(100))
 
     def fails(session: str) -> str:
         """What the agent is told when the same command fails five times."""
@@ -222,7 +220,8 @@ def test_a_word_on_a_text_of_the_hook_ends_its_kind_there_and_another_brings_it_
         asked = payload | {"tool_name": "Bash", "tool_input": {"command": "deploy"}, "error": "Exit code 1\nno rule"}
         at = time.time() - 100
         return "".join(
-            respond(home, "claude-code", asked | {"tool_use_id": f"t{n}"}, at + n) for n in itertools.islice(times, 5)
+            respond(str(home), "claude-code", asked | {"tool_use_id": f"t{n}"}, at + n)
+            for n in itertools.islice(times, 5)
         )
 
     assert fails("one")

@@ -1,20 +1,13 @@
 """The conversation in a real browser: answers laid out, copied, taken back, and nothing lost that somebody typed."""
 
-import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
-from page_site import Site, site
-from page_tab import browser as browser  # noqa: PLC0414 a fixture
-from page_tab import is_wide, say, tab
-from page_tab import running as running  # noqa: PLC0414 likewise
+from page_tab import Site, Sites, is_wide, say, tab
 from playwright.sync_api import Browser, expect
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from insula.errors import ModelUnavailable
-from insula.server.page.markdown import LONGEST, MOST_ROWS, as_html
 from insula.testing import Request, ScriptedModel
 
 WISH = "From now on, answer in one sentence."
@@ -38,60 +31,9 @@ def bread(request: Request) -> str:
     return BREAD if "bread" in request.prompt else request.prompt.partition("\n\n(")[0]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[a](javascript:alert(1))",
-        "[a](JaVaScRiPt:alert(1))",
-        "[a](&#106;avascript:alert(1))",
-        "[a](data:text/html,<script>alert(1)</script>)",
-        "[a](vbscript:x)",
-        "[a](//evil.example)",
-        "[a](/sign-out)",
-        "<javascript:alert(1)>",
-        "[a]: javascript:alert(1)\n\n[a]",
-        "![a](javascript:alert(1))",
-        "![a](data:image/svg+xml;base64,PHN2Zz4=)",
-        "<a href='https://evil.example' onclick='x()'>a</a>",
-        "<style>*{display:none}</style>",
-        "<form action='https://evil.example'><input></form>",
-        "`<script>`",
-        "~~~\n</code></pre><script>\n~~~",
-        "| <img src=x onerror=x()> |\n|---|\n| <svg onload=x()> |",
-        "# <iframe srcdoc=x>",
-    ],
-)
-def test_markdown_that_means_harm_is_text(text: str) -> None:
-    made = as_html(text)
-    tags = set(re.findall(r"<(\w+)", made))
-    assert tags <= {"p", "div", "button", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "h2"}
-    assert not re.search(r"<[^>]*(href|src|style|\son\w+)=", made)
-
-
-def test_a_link_leads_away_without_a_trace_and_a_picture_is_only_a_link() -> None:
-    made = as_html('![a cat](https://evil.example/cat.png?who=ana "x") and [b](https://e.example/"onclick="x)')
-    assert "<img" not in made
-    assert made.count('rel="noopener noreferrer nofollow" target="_blank"') == 2
-    assert 'href="https://evil.example/cat.png?who=ana"' in made
-    assert "onclick=&#34;" in made or "onclick=%22" in made
-
-
-def test_what_is_long_is_cut_and_says_so() -> None:
-    table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 5_000
-    made = as_html(table)
-    assert made.count("<tr>") == MOST_ROWS + 1
-    assert "And 4,800 more rows." in made
-    long = as_html("word\n" * LONGEST)
-    assert "The rest, as plain text (400,000 characters)" in long
-    assert as_html("> " * 2_000).count("<blockquote>") < 30
-
-
-def test_headings_of_an_answer_begin_below_those_of_the_page_and_skip_none() -> None:
-    made = as_html("### a\n\n# b\n\n###### c\n\n## d")
-    assert re.findall(r"<h(\d)", made) == ["2", "2", "3", "3"]
-
-
-def test_an_answer_is_laid_out_while_it_is_written_and_after_a_reload_alike(browser: Browser, tmp_path: Path) -> None:
+def test_an_answer_is_laid_out_while_it_is_written_and_after_a_reload_alike(
+    browser: Browser, tmp_path: Path, site: Sites
+) -> None:
     async def drip(_: list[ModelMessage], __: AgentInfo) -> AsyncIterator[str]:
         for number in range(0, len(BREAD), 9):
             yield BREAD[number : number + 9]
@@ -108,7 +50,9 @@ def test_an_answer_is_laid_out_while_it_is_written_and_after_a_reload_alike(brow
         assert page.locator("#turn-1 .agent").inner_html() == live
 
 
-def test_an_answer_that_is_longer_than_a_page_shows_is_settled_all_the_same(browser: Browser, tmp_path: Path) -> None:
+def test_an_answer_that_is_longer_than_a_page_shows_is_settled_all_the_same(
+    browser: Browser, tmp_path: Path, site: Sites
+) -> None:
     with site(tmp_path, model=ScriptedModel(["x" * 500_000])) as running, tab(browser, running, width=320) as page:
         page.goto("/")
         say(page, "Write a lot.", 1)
@@ -116,7 +60,7 @@ def test_an_answer_that_is_longer_than_a_page_shows_is_settled_all_the_same(brow
         assert not is_wide(page)
 
 
-def test_code_and_answers_are_copied_as_they_were_written(browser: Browser, tmp_path: Path) -> None:
+def test_code_and_answers_are_copied_as_they_were_written(browser: Browser, tmp_path: Path, site: Sites) -> None:
     with site(tmp_path, model=ScriptedModel(bread)) as running, tab(browser, running) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.goto("/")
@@ -147,9 +91,7 @@ def test_what_was_saved_is_taken_back_under_the_message_and_what_it_replaced_cou
         expect(page.locator("#turn-1 .verdict").get_by_role("button", name="Undo")).to_be_visible()
         say(page, "How do I bake bread?", 3)
         session = page.locator("#composer").get_attribute("data-session") or ""
-    requests = running.service.chat.requests
-    assert requests is not None
-    told = " ".join(one.text for one in requests.find_request("me", session, 3) or ())
+    told = running.read_request("me", session, 3)
     told = told.rpartition("How do I bake bread?")[2]
     assert "answer in one sentence" in told
     assert "in detail" not in told
@@ -167,7 +109,9 @@ def test_a_fresh_verdict_has_the_colour_that_it_has_after_a_reload(browser: Brow
         assert "t-good" in live[0]
 
 
-def test_a_token_that_runs_out_while_somebody_types_loses_no_word(browser: Browser, tmp_path: Path) -> None:
+def test_a_token_that_runs_out_while_somebody_types_loses_no_word(
+    browser: Browser, tmp_path: Path, site: Sites
+) -> None:
     typed = "A long message, typed with care."
     with site(tmp_path, tokens=TOKENS) as running, tab(browser, running, fails=True) as page:
         page.goto("/sign-in")
@@ -191,7 +135,7 @@ def test_a_token_that_runs_out_while_somebody_types_loses_no_word(browser: Brows
         expect(page.get_by_label("Your message")).to_have_value("")
 
 
-def test_without_javascript_the_page_answers_by_forms(browser: Browser, tmp_path: Path) -> None:
+def test_without_javascript_the_page_answers_by_forms(browser: Browser, tmp_path: Path, site: Sites) -> None:
     with site(tmp_path, model=ScriptedModel(bread)) as running:
         context = browser.new_context(base_url=running.url, java_script_enabled=False)
         page = context.new_page()
@@ -215,11 +159,8 @@ def test_without_javascript_the_page_answers_by_forms(browser: Browser, tmp_path
         context.close()
 
 
-def test_a_message_that_a_form_cannot_send_stays_in_its_box(browser: Browser, tmp_path: Path) -> None:
-    def fail(_: object) -> str:
-        raise ModelUnavailable("The model cannot be reached; start it.")
-
-    with site(tmp_path, model=ScriptedModel(fail)) as running:
+def test_a_message_that_a_form_cannot_send_stays_in_its_box(browser: Browser, tmp_path: Path, site: Sites) -> None:
+    with site(tmp_path, away=True) as running:
         context = browser.new_context(base_url=running.url, java_script_enabled=False)
         page = context.new_page()
         page.goto("/")
@@ -246,7 +187,7 @@ def test_what_is_not_there_is_a_page_for_a_person_and_a_problem_for_a_program(br
             assert (answer.status, answer.headers["content-type"]) == (404, "application/problem+json")
 
 
-def test_a_narrow_screen_cuts_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_a_narrow_screen_cuts_nothing(browser: Browser, tmp_path: Path, site: Sites) -> None:
     wide = "| " + " | ".join("column" * 3 for _ in range(20)) + " |\n" + "|---" * 20 + "|\n\n`" + "x" * 400 + "`\n\n"
     with (
         site(tmp_path, model=ScriptedModel(lambda _: wide + "    " + "y" * 400)) as running,

@@ -1,9 +1,11 @@
 """What the pages show, as values: in plain words, and silent about what is not known."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
 
+from insula import Controls, Memory
 from insula.guidance import SHOWN, WITHHELD
 from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.rows import (
@@ -22,13 +24,12 @@ from insula.night.telling import describe_phase
 from insula.operations import nights
 from insula.operations.adaptations import describe_adaptations
 from insula.operations.guidance import GuidanceItem, describe_pieces
+from insula.server.page.markdown import LONGEST, MOST_ROWS, as_html
 from insula.server.page.views import guidelines, times, turns, words
-from insula.server.page.views.turns import TurnFacts
 from insula.session.adaptation import Adaptation, AdaptationEffect
 from insula.session.ring import Ring
 from insula.session.saved import Saved
 from insula.session.snapshot import Performance, Snapshot
-from insula.types import Controls, Memory
 
 NOW = 1_767_614_400.0
 TURN = {
@@ -73,14 +74,6 @@ def test_the_words_for_a_score_change_where_what_is_done_about_it_does(score: fl
     assert words.describe_quality(score) == (word, tone)
 
 
-def test_every_flag_has_words() -> None:
-    from typing import get_args
-
-    from insula.types import Flag
-
-    assert all(words.describe_flag(name) != name.replace("_", " ") for name in get_args(Flag))
-
-
 def test_a_turn_of_the_ledger_is_shown_as_far_as_it_is_known() -> None:
     said = (
         TalkLine(1, "user", "user", "Where does Ana live?", NOW, None),
@@ -117,34 +110,6 @@ def test_a_ledger_of_another_version_takes_no_page_with_it(data: object) -> None
     (facts,) = turns.of_session("one", SessionStretch(said, (entry(1, data),)))
     assert facts.message == "Hello"
     assert turns.show_turn(facts, {}, {}, Controls()).recalled == ()
-
-
-def test_a_part_that_was_not_looked_at_is_left_out() -> None:
-    said = (TalkLine(1, "user", "user", "Hello", NOW, None),)
-    parts = {"responsiveness": 0.5, "likelihood": None, "length_ok": True, "of another version": 0.5}
-    (facts,) = turns.of_session(
-        "one", SessionStretch(said, (entry(1, {"assessment": {"score": 0.5, "parts": parts}}),))
-    )
-    assert turns.show_turn(facts, {}, {}, Controls()).parts == [(words.PARTS["responsiveness"], 0.5)]
-
-
-def test_what_was_lowered_and_raised_is_said_against_the_usual() -> None:
-    facts = TurnFacts.model_validate(
-        {"turn": 1, "session": "one", "controls": {"max_context_items": 12, "consolidation_threshold": 0.6}}
-    )
-    assert turns.show_turn(facts, {}, {}, Controls()).allowed == (
-        "Up to 12 memories before the model, lowered from 16.",
-        "Fewer new memories were stored than usual, because many items waited.",
-    )
-
-
-def test_charts_leave_out_what_is_not_known_and_run_from_old_to_new() -> None:
-    rows = [entry(2, {"seconds": 0.5, "assessment": {"score": True}}), entry(1, TURN)]
-    quality, confidence, latency, utilisation = times.make_charts(rows, [])
-    assert [point.value for point in quality.points] == [0.62]
-    assert [point.value for point in confidence.points] == [0.12]
-    assert [point.text for point in latency.points] == ["1.2\N{NO-BREAK SPACE}s", "500\N{NO-BREAK SPACE}ms"]
-    assert utilisation.summary == "nothing yet"
 
 
 def test_an_adaptation_says_what_was_different_afterwards_and_not_because_of_it() -> None:
@@ -211,13 +176,6 @@ def test_an_effect_is_shown_with_its_interval() -> None:
     assert 50 < bar.low < bar.middle < bar.high <= 100
 
 
-def test_a_wish_is_told_at_once_and_never_measured() -> None:
-    wish = describe(kept(key="wish/length/x"))
-    assert (wish.kind, wish.standing, wish.verdict) == ("preference", "used", "not measured")
-    muted = describe(kept(key="wish/length/x", mode="muted"))
-    assert (muted.state, muted.standing) == ("muted by you", "muted")
-
-
 def test_a_difference_shows_what_a_reader_sees_and_no_marks() -> None:
     first = soul.revise_document(soul.Document(), add=[("Personality", "p1", "Be brief.")])
     second = soul.revise_document(first, reword={"p1": "Be calm."}, add=[("Known patterns", "p2", "Asks at night.")])
@@ -274,15 +232,6 @@ def test_a_night_that_has_not_ended_says_how_far_it_is() -> None:
     assert not over.progress
 
 
-def test_signals_are_told_in_words() -> None:
-    told = words.describe_notice("meta:turn", "the turn is over", TURN).replace("\N{NO-BREAK SPACE}", " ")
-    assert told == "sure 12 %, good 62 %", "and no stem of a word"
-    assert words.describe_notice("meta:turn", "no response", {"hedged": False}) == "no response"
-    low = words.describe_notice("meta:confidence-low", "the response scored 0.35: declined, incomplete", {})
-    assert low == "the response scored 0.35; it declines, though it need not; " + words.describe_flag("incomplete")
-    assert words.describe_signal("meta:something-new") == "Something new"
-
-
 def test_each_change_of_a_night_names_what_takes_it_back() -> None:
     effect = {"what": "Name the platform.", "verdict": "works", "estimate": 0.24, "low": 0.05, "high": 0.41}
     changed = {"changes": [{"kind": "added", "id": "p1"}], "says": ["1 change.", "Added: Be brief."]}
@@ -303,3 +252,59 @@ def test_a_trigger_is_told_in_the_words_of_its_messages() -> None:
     said = Cited(7, "one", "Please give kilometres and metres.", NOW)
     assert describe(lesson, said).about == "When you mention kilometres, metres."
     assert describe(lesson).about == "When its topic comes up."
+
+
+# An answer in Markdown becomes HTML in which nothing runs, nothing is fetched, and nothing is endless
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](javascript:alert(1))",
+        "[a](JaVaScRiPt:alert(1))",
+        "[a](&#106;avascript:alert(1))",
+        "[a](data:text/html,<script>alert(1)</script>)",
+        "[a](vbscript:x)",
+        "[a](//evil.example)",
+        "[a](/sign-out)",
+        "<javascript:alert(1)>",
+        "[a]: javascript:alert(1)\n\n[a]",
+        "![a](javascript:alert(1))",
+        "![a](data:image/svg+xml;base64,PHN2Zz4=)",
+        "<a href='https://evil.example' onclick='x()'>a</a>",
+        "<style>*{display:none}</style>",
+        "<form action='https://evil.example'><input></form>",
+        "`<script>`",
+        "~~~\n</code></pre><script>\n~~~",
+        "| <img src=x onerror=x()> |\n|---|\n| <svg onload=x()> |",
+        "# <iframe srcdoc=x>",
+    ],
+)
+def test_markdown_that_means_harm_is_text(text: str) -> None:
+    made = as_html(text)
+    tags = set(re.findall(r"<(\w+)", made))
+    assert tags <= {"p", "div", "button", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "h2"}
+    assert not re.search(r"<[^>]*(href|src|style|\son\w+)=", made)
+
+
+def test_a_link_leads_away_without_a_trace_and_a_picture_is_only_a_link() -> None:
+    made = as_html('![a cat](https://evil.example/cat.png?who=ana "x") and [b](https://e.example/"onclick="x)')
+    assert "<img" not in made
+    assert made.count('rel="noopener noreferrer nofollow" target="_blank"') == 2
+    assert 'href="https://evil.example/cat.png?who=ana"' in made
+    assert "onclick=&#34;" in made or "onclick=%22" in made
+
+
+def test_what_is_long_is_cut_and_says_so() -> None:
+    table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 5_000
+    made = as_html(table)
+    assert made.count("<tr>") == MOST_ROWS + 1
+    assert "And 4,800 more rows." in made
+    long = as_html("word\n" * LONGEST)
+    assert "The rest, as plain text (400,000 characters)" in long
+    assert as_html("> " * 2_000).count("<blockquote>") < 30
+
+
+def test_headings_of_an_answer_begin_below_those_of_the_page_and_skip_none() -> None:
+    made = as_html("### a\n\n# b\n\n###### c\n\n## d")
+    assert re.findall(r"<h(\d)", made) == ["2", "2", "3", "3"]

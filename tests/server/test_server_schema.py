@@ -1,26 +1,18 @@
 """Schemathesis over the whole description: no request that it can think of makes the server fail."""
 
-import asyncio
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, cast
 from unittest import SkipTest
 
 import pytest
 import schemathesis
-from api_service import TOKENS, answer
+from api_service import TOKENS
 from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi import checks as described
-
-from insula.agent.chat import Chat
-from insula.metacognition import Metacognition
-from insula.server.app import create_app
-from insula.server.service import Service
-from insula.server.tokens import Keys
-from insula.testing import ScriptedModel
 
 EXAMPLES = 2
 """Requests for each route and method that fit the description, and as many that do not; by name and by token."""
@@ -29,21 +21,6 @@ CHECKS: list[Any] = [
     *(getattr(described, f"{what}_conformance") for what in ("status_code", "content_type", "response_schema")),
 ]
 ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
-
-
-@pytest.fixture(params=[{}, TOKENS], ids=["by name", "by token"])
-def app(request: pytest.FixtureRequest) -> Generator[FastAPI]:
-    """An application in which something was said."""
-    metacognition = asyncio.run(Metacognition.open(":memory:"))
-    chat = Chat(metacognition, ScriptedModel(answer))
-    service = Service(
-        chat=chat, model="scripted", soul_of=lambda _: None, keys=Keys(request.param), hosts=("testserver", "localhost")
-    )
-    asyncio.run(chat.reply("ana", "monday", "I live in Lisbon."))
-    made = create_app(service)
-    made.state.live.closed = True  # a stream that goes on for ever would never be checked
-    yield made
-    asyncio.run(metacognition.close())
 
 
 def _ask(operation: Any, mode: GenerationMode, headers: Mapping[str, str]) -> None:

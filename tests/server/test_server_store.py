@@ -1,19 +1,18 @@
 """A store that goes away and comes back: what is said meanwhile, and that nothing acknowledged is lost."""
 
 import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx2
 import pytest
-import sqlalchemy as sa
 from api_service import TOKENS, Client, MakeService, say
-from sqlalchemy.exc import OperationalError
-
-from insula.errors import StoreFull
-from insula.memory.retrieval import index
-from insula.metacognition import Metacognition
 
 pytestmark = pytest.mark.anyio
+
+Pragma = Callable[[str], Awaitable[None]]
+"""Sets something of the file's own on the connection that writes."""
 
 READING = ("/agent/sessions", "/agent/sessions/monday", "/agent/memories", "/agent/memories/1", "/agent/soul")
 SAID = {"session": "monday", "message": "I live in Lisbon."}
@@ -21,8 +20,8 @@ MORE = ("/agent/soul/revisions", "/agent/soul/diff", "/agent/rules", "/agent/sle
 
 
 @pytest.fixture
-def file(metacognition: Metacognition) -> Path:
-    return Path(metacognition.store.path)
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "insula.db"
 
 
 async def _all_unavailable(here: httpx2.AsyncClient) -> None:
@@ -123,15 +122,12 @@ async def _kept_nothing(here: httpx2.AsyncClient) -> bool:
 
 
 async def test_a_file_that_another_process_locks(
-    make_service: MakeService, client: Client, file: Path, metacognition: Metacognition
+    make_service: MakeService, client: Client, file: Path, pragma: Pragma
 ) -> None:
     here = client(make_service())
     await say(here, "I live in Lisbon.")
 
-    def impatient(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("PRAGMA busy_timeout=50")
-
-    await metacognition.store.run(impatient)
+    await pragma("busy_timeout=50")
     other = sqlite3.connect(file)
     other.execute("BEGIN IMMEDIATE")
     await _answered_and_said_to_be_lost(here)
@@ -145,14 +141,11 @@ async def test_a_file_that_another_process_locks(
     assert await _kept(here) == ["I live in Lisbon.", "I like trains."]
 
 
-async def test_a_disk_that_is_full(make_service: MakeService, client: Client, metacognition: Metacognition) -> None:
+async def test_a_disk_that_is_full(make_service: MakeService, client: Client, pragma: Pragma) -> None:
     here = client(make_service())
     await say(here, "I live in Lisbon.")
 
-    def limited(connection: sa.Connection, pages: int) -> None:
-        connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
-
-    await metacognition.store.run(limited, 1)
+    await pragma("max_page_count=1")
     answers = [(await say(here, f"I like the number {number}. " * 200)).json() for number in range(20)]
     lost = [one for one in answers if one["troubles"]]
     assert lost
@@ -165,39 +158,18 @@ async def test_a_disk_that_is_full(make_service: MakeService, client: Client, me
     corrected = [(await here.post("/agent/memories/1?user=ana", json=word)) for word in words]
     assert {one.status_code for one in corrected} <= {200, 507}
     assert corrected[-1].json()["type"] == "urn:insula:store-full"
-    await metacognition.store.run(limited, 1_000_000)
+    await pragma("max_page_count=1000000")
     await here.post("/agent/memories/1?user=ana", json={"do": "correct", "text": "I live in Lisbon."})
-    await metacognition.store.run(limited, 1)
+    await pragma("max_page_count=1")
     unready = await here.get("/ready")
     assert (unready.status_code, "full" in unready.json()["detail"]) == (503, True)
-    await metacognition.store.run(limited, 1_000_000)
+    await pragma("max_page_count=1000000")
     assert (await here.get("/ready")).status_code == 200
     assert (await say(here, "I like trains.")).json()["troubles"] == []
     said = await _kept(here)
     assert (said[0], said[-1]) == ("I live in Lisbon.", "I like trains.")
     acknowledged = [one for one in answers if one["turn"] and not one["troubles"]]
     assert set(said) >= {one["message"] for one in acknowledged}
-
-
-async def test_an_error_of_the_disk(make_service: MakeService, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = client(make_service())
-    await say(here, "I live in Lisbon.")
-
-    def broken(*_: object) -> None:
-        error = sqlite3.OperationalError("disk I/O error")
-        error.sqlite_errorcode, error.sqlite_errorname = sqlite3.SQLITE_IOERR, "SQLITE_IOERR"
-        raise OperationalError("SELECT", {}, error)
-
-    monkeypatch.setattr(index, "read_statistics", broken)
-    monkeypatch.setattr(index, "begin_write", broken)
-    answer = (await say(here, "I live in Porto.")).json()
-    assert answer["response"]
-    assert "SQLITE_IOERR" in answer["troubles"][0]
-    found = await here.get("/ready")
-    assert (found.status_code, "SQLITE_IOERR" in found.json()["detail"]) == (503, True)
-    monkeypatch.undo()
-    assert (await here.get("/ready")).status_code == 200
-    assert (await say(here, "I like trains.")).json()["troubles"] == []
 
 
 async def test_a_file_that_is_no_database_any_more(make_service: MakeService, client: Client, file: Path) -> None:
@@ -238,17 +210,11 @@ async def test_each_route_that_writes_is_507_on_a_full_disk(
     body: object,
     make_service: MakeService,
     client: Client,
-    metacognition: Metacognition,
-    monkeypatch: pytest.MonkeyPatch,
+    full_disk: Callable[[], AbstractContextManager[None]],
 ) -> None:
     here = client(make_service())
     await say(here, "I live in Lisbon.")
-
-    async def full(*_: object, **__: object) -> None:
-        raise StoreFull("The disk that holds the memory is full; make room, and try again.")
-
-    monkeypatch.setattr(type(metacognition.store), "run", full)
-    answer = await here.request(method, path, params={"user": "ana"}, json=body)
+    with full_disk():
+        answer = await here.request(method, path, params={"user": "ana"}, json=body)
     assert (answer.status_code, answer.json()["type"]) == (507, "urn:insula:store-full")
-    monkeypatch.undo()
     assert await _kept(here) == ["I live in Lisbon."]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,15 +13,14 @@ import sqlalchemy as sa
 from api_service import MakeService, Serve, say
 from starlette.types import Message, Scope
 
-from insula.memory.storage import statements, views
+from insula import Metacognition, Signal
+from insula.memory.storage import statements, views, vitals
 from insula.memory.storage.rows import LedgerEntry
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
 from insula.server import live
 from insula.server.api import ledger
 from insula.server.app import create_app
-from insula.server.live import LISTENERS, ListenerRoom
-from insula.types import Signal
+from insula.server.live import LISTENERS, ListenerRoom, LiveLedger
 from patience import DEADLOCK_SECONDS, until
 
 pytestmark = pytest.mark.anyio
@@ -90,35 +89,6 @@ async def test_a_signal_is_told_as_soon_as_it_is_written(browser: httpx2.AsyncCl
         assert (told["kind"], told["session"], told["turn"], told["id"]) == ("meta:turn", "monday", 1, stream.last)
 
 
-async def test_nothing_is_lost_or_told_twice_across_cuts(browser: httpx2.AsyncClient) -> None:
-    async def talk() -> None:
-        for number in range(12):
-            await say(browser, f"I like the number {number}.")
-
-    talking = asyncio.create_task(talk())
-    told: list[int] = []
-    last: int | None = None
-    for cut in (1, 2, 3, 4, 2):
-        async with listening(browser, last=last, after=0) as stream:
-            told += await stream.ids(cut)
-            last = stream.last
-    await talking
-    rows = await _ledger(browser)
-    assert told == rows[:12]
-
-
-async def _ledger(browser: httpx2.AsyncClient) -> list[int]:
-    """The whole ledger, from its beginning to a marker."""
-    async with listening(browser, after=0) as stream:
-        found: list[int] = []
-        while True:
-            try:
-                data = await stream.next(limit=0.3)
-            except TimeoutError:
-                return found
-            found += [data["id"]] if data else []
-
-
 async def test_who_is_cut_off_before_anything_happened_goes_on_from_there(browser: httpx2.AsyncClient) -> None:
     await say(browser, "I live in Lisbon.")
     async with listening(browser) as stream:
@@ -155,16 +125,6 @@ async def test_what_another_process_writes_is_told_too(
         async with await Store.open(metacognition.store.path) as other:
             await _write(other, 2)
         assert await stream.ids(2) == [2, 3]
-
-
-async def test_a_stream_in_which_nothing_happens_says_that_it_is_alive(
-    browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ledger, "HEARTBEAT_SECONDS", 0.05)
-    async with browser.stream("GET", "/signals?user=ana", timeout=DEADLOCK_SECONDS) as response:
-        lines = response.aiter_lines()
-        found = [await anext(lines) for _ in range(6)]
-    assert ": ping" in found
 
 
 async def test_streams_end_when_the_server_stops(make_service: MakeService, served: Serve) -> None:
@@ -289,3 +249,76 @@ _SIGNALS: Scope = {
     "client": ("127.0.0.1", 1),
     "server": ("127.0.0.1", 80),
 }
+
+
+# Two servers on one PostgreSQL: what one writes wakes who listens at the other, and neither writes over the other
+
+
+@pytest.fixture
+async def stores(anyio_backend: str, database: str) -> AsyncGenerator[tuple[Store, Store]]:
+    async with await Store.open(database) as one, await Store.open(database) as other:
+        yield one, other
+
+
+async def woken(here: Store, there: Store) -> bool:
+    """Whether who listens at one server is woken by a signal that another writes, within two looks."""
+    listening = LiveLedger()
+    watch = asyncio.create_task(listening.watch_store(here))
+    try:
+        with listening.add_listener("ana") as room:
+            grown = room.grown
+            with suppress(TimeoutError):  # the first look wakes everybody
+                await asyncio.wait_for(grown.wait(), 10)
+            grown = room.grown
+            place = await there.resolve_place("ana", "monday")
+            signal = Signal(kind="meta:turn", user="ana", session="monday", turn=1, reason="", at=datetime.now(UTC))
+            await there.run(statements.append_signals, place, [signal])
+            await asyncio.wait_for(grown.wait(), 60)
+            return True
+    finally:
+        watch.cancel()
+        with suppress(asyncio.CancelledError):
+            await watch
+
+
+async def test_a_signal_of_another_server_wakes_who_listens_here(
+    stores: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "POLL_SECONDS", 0.2)
+    assert await woken(*stores)
+
+
+async def test_neither_server_writes_over_what_the_other_knows_of_itself(stores: tuple[Store, Store]) -> None:
+    minds = [Metacognition(store, embed=None) for store in stores]
+    for number, mind in enumerate(minds):
+        mind.engine.service = f"insula@here:{number}"
+        await mind.engine.restore_state()
+    for turn in range(3):
+        for number, mind in enumerate(minds):
+            async with mind.turn("ana", f"s{number}", f"I like number {turn}.") as exchange:
+                exchange.finish("Noted.")
+    for number, mind in enumerate(minds):
+        await mind.engine.write_down()
+        assert (
+            (await mind.store.run(vitals.read_state, f"insula@here:{number}"))["turns"]
+            == mind.engine.regulator.turns
+            == 3
+        )
+    new = Metacognition(stores[0], embed=None)
+    new.engine.service = "insula@there:1"
+    await new.engine.restore_state()  # one that never ran goes on from the last that did
+    assert new.engine.regulator.turns == 3
+
+
+async def test_a_session_goes_on_at_another_server_as_if_it_had_been_there(stores: tuple[Store, Store]) -> None:
+    minds = [Metacognition(store, embed=None) for store in stores]
+    for turn in range(6):
+        mind = minds[turn % 2]
+        async with mind.turn("ana", "monday", f"My cat number {turn} is called Tom{turn}.") as exchange:
+            exchange.finish("Noted.")
+    place = await stores[0].resolve_place("ana", "monday")
+    said = await stores[1].sessions.read_lines(place, 50)
+    assert [line.turn for line in said] == [turn for turn in range(1, 7) for _ in range(2)]
+    async with minds[0].turn("ana", "monday", "What is cat number 5 called?") as exchange:
+        assert any("Tom5" in one.memory.content for one in exchange.recalled)
+        exchange.finish("Tom5.")

@@ -1,23 +1,29 @@
-"""The night timer: in whose quiet hours, how often, and what stops it."""
+"""The server's own nights and rests: in quiet hours, when nobody talks, and how those of all users go."""
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import httpx2
 import pytest
+from api_service import Client, MakeService, say
 
-from insula.agent.chat import Chat
-from insula.errors import ModelTimeout, StoreLocked
+from insula import Chat, Metacognition, Usage
+from insula.errors import ModelTimeout, ModelUnavailable, StoreLocked
+from insula.memory.storage import progress, spending, unread
+from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
-from insula.night.cycle import END, Night, PhaseName, PhaseReport, Result, SleepReport
-from insula.server import timer
+from insula.night.cycle import END, Night, Phase, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
+from insula.server import timer, tokens
+from insula.server.rests import Rests, run_rests
 from insula.server.service import Service
 from insula.server.timer import SPREAD, NightTimer, night_delay, run_timer, run_user_night
-from insula.testing import FrozenClock, ScriptedModel
+from insula.server.tokens import FILE, Keys
+from insula.testing import FrozenClock, ScriptedModel, memory_store
 from patience import DEADLOCK_SECONDS, until
 
 pytestmark = pytest.mark.anyio
@@ -100,14 +106,6 @@ async def test_quiet_hours_bind_it(
     go_to(clock, BERLIN, 2026, 1, 6, hour, minute)
     await NightTimer(service).run_due_nights()
     assert await nights(store, "ana") == ("2026-01-06" if sleeps else None)
-
-
-async def test_where_nothing_is_due_nobody_sleeps(store: Store, clock: FrozenClock, service: Service) -> None:
-    async with Metacognition(store).turn("ana", "monday", "Hello.") as turn:
-        turn.finish("Hello!")
-    go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
-    await NightTimer(service).run_due_nights()
-    assert await nights(store, "ana") is None
 
 
 async def test_a_restart_within_the_quiet_hours_repeats_no_night(
@@ -352,10 +350,228 @@ async def test_a_night_that_is_stopped_with_the_server_goes_on_at_the_next_start
     assert await nights(store, "ana") == "2026-01-06"
 
 
-async def test_a_service_that_wants_no_nights_has_none(store: Store, clock: FrozenClock, service: Service) -> None:
-    await talk(store, "ana")
-    go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
-    quiet = Service(chat=service.chat, model="test", soul_of=lambda _: None, zone_of=ZONES.get)
-    before = asyncio.all_tasks()
-    async with run_timer(quiet):
-        assert asyncio.all_tasks() <= before
+# The server lets a user's own model read their lines once nothing was said for a minute, and says what it took
+
+
+SISTER = "Any tips for a present for my sister?"
+EMPTY: dict[str, list[object]] = {"statements": [], "ended": [], "preferences": []}
+
+
+async def tell(store: Store, *lines: str) -> int:
+    """Say some lines in a session; returns the user's id."""
+    mind = Metacognition(store, holdout=0.0, embed=None)
+    for text in lines:
+        async with mind.turn("ana", "monday", text) as turn:
+            turn.finish("I see.")
+    found = await store.nights.find_user_id("ana")
+    assert found is not None
+    return found
+
+
+def service_of(store: Store, model: ScriptedModel, tokens: int = 50_000) -> Service:
+    return Service(
+        chat=Chat(Metacognition(store, holdout=0.0, embed=None), model),
+        model="m",
+        soul_of=lambda _: None,
+        understands=True,
+        understanding="idle",
+        understanding_tokens=tokens,
+    )
+
+
+async def test_lines_are_read_once_nothing_was_said_for_a_minute() -> None:
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        model = ScriptedModel(lambda _: EMPTY)
+        rests = Rests(service_of(store, model))
+        await tell(store, SISTER)
+        clock.advance(30)
+        await rests.read_resting()
+        assert not model.requests
+        clock.advance(31)
+        await rests.read_resting()
+        await rests.read_resting()
+        assert len(model.requests) == 1
+        user = await tell(store, "Thanks.")
+        clock.advance(61)
+        await rests.read_resting()
+        assert len(model.requests) == 2
+        assert await store.run(unread.tokens_spent, user, store.now()) > 0
+        clock.advance(2 * 86_400)
+        assert await store.run(unread.tokens_spent, user, store.now()) == 0
+
+
+async def test_what_was_said_more_than_a_week_ago_is_read_no_more() -> None:
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        model = ScriptedModel(lambda _: EMPTY)
+        await tell(store, SISTER)
+        clock.advance(8 * 86_400)
+        await Rests(service_of(store, model)).read_resting()
+        assert not model.requests
+
+
+async def test_a_clock_that_goes_back_keeps_no_line_from_being_read() -> None:
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        model = ScriptedModel(lambda _: EMPTY)
+        await tell(store, SISTER)
+        clock.advance(-3 * 86_400)
+        await Rests(service_of(store, model)).read_resting()
+        assert len(model.requests) == 1
+
+
+async def test_whose_tokens_of_the_day_are_spent_waits() -> None:
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        model = ScriptedModel(lambda _: EMPTY)
+        await tell(store, SISTER)
+        clock.advance(61)
+        await Rests(service_of(store, model, tokens=1_000)).read_resting()
+        assert not model.requests
+
+
+async def test_a_user_whose_lines_cannot_be_read_holds_up_nobody() -> None:
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        model = ScriptedModel([ModelUnavailable("Nobody answers."), EMPTY])
+        rests = Rests(service_of(store, model))
+        await tell(store, SISTER)
+        clock.advance(61)
+        await rests.read_resting()
+        await rests.read_resting()
+        assert len(model.requests) == 1
+        clock.advance(301)
+        await rests.read_resting()
+        assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize("understanding", ["off", "night"])
+async def test_between_turns_nothing_is_read_unless_it_is_wanted(understanding: str) -> None:
+    async with memory_store() as store:
+        model = ScriptedModel(lambda _: EMPTY)
+        await tell(store, SISTER)
+        async with run_rests(replace(service_of(store, model), understanding=understanding)):
+            pass
+        assert not model.requests
+
+
+async def test_the_page_of_the_nights_says_when_the_model_reads_and_what_that_took(
+    make_service: MakeService, client: Client
+) -> None:
+    service = replace(make_service(), understands=True, understanding="idle", understanding_tokens=9_000)
+    page = (await client(service).get("/nights")).text
+    assert "once you have said nothing for a minute" in page
+    assert "of at most" not in page, "where nothing was read, nothing was spent"
+    assert "does not read what you said" in (await client(replace(service, understands=False)).get("/nights")).text
+
+
+# How the nights of all users go: counted, told in words, and shown to nobody but who looks after the server
+
+
+SECRET = "My sister Ana lives in Lisbon."
+LINES = (SECRET, "I never eat nuts, I am allergic.", "We leave for Porto on Friday.")
+
+
+async def talk_to_each(store: Store, *users: str) -> None:
+    metacognition = Metacognition(store, embed=None)
+    for user in users:
+        for line in LINES:
+            async with metacognition.turn(user, "monday", line) as turn:
+                turn.finish("Noted.")
+
+
+def phase(*, fails: Sequence[str] = (), dies: Sequence[str] = ()) -> tuple[tuple[PhaseName, Phase], ...]:
+    """A phase that asks a model once; it fails for some users, and for some the process ends."""
+
+    async def run(night: Night) -> Result:
+        night.account.charge_usage(
+            night.account.reserve_call("night", 10), Usage(calls=1, input_tokens=90, output_tokens=10)
+        )
+        if night.user in fails:
+            raise ModelTimeout(f"Too slow to read {SECRET!r}.")
+        if night.user in dies:
+            raise KeyboardInterrupt
+        return Result({})
+
+    return ((PhaseName.REFLECTION, run),)
+
+
+async def test_nights_are_counted_by_how_they_ended_and_what_they_took(store: Store) -> None:
+    await talk_to_each(store, "ana", "ben", "cleo", "dora")
+    await sleep_cycle(store, "ana", phase(), date="2026-01-06")
+    for _ in range(2):
+        assert (await sleep_cycle(store, "ben", phase(fails=["ben"]), date="2026-01-06")).failed
+    with pytest.raises(KeyboardInterrupt):
+        await sleep_cycle(store, "cleo", phase(dies=["cleo"]), date="2026-01-06")
+    now = store.now()
+    found = await store.run(progress.read_progress, now, shared=store.is_shared)
+    (one,) = found.dates
+    assert (one.begun, one.done, one.failed, one.under_way, one.stopped, one.again) == (3, 1, 1, 1, 0, 1)
+    assert one.spent == Sum(3, 300, 0)
+    assert [(each.user, each.why, each.tries) for each in found.failures] == [("ben", "reflection: ModelTimeout", 2)]
+    assert found.waiting == 3
+    later = await store.run(progress.read_progress, now + progress.SILENT + 1, shared=False)
+    assert (later.dates[0].under_way, later.dates[0].stopped) == (0, 1)
+    assert SECRET not in str(found)
+
+
+async def test_a_night_that_is_not_begun_for_the_cap_is_counted_and_the_cap_is_told(store: Store) -> None:
+    await talk_to_each(store, "ana", "ben")
+    for user in ("ana", "ben"):
+        await sleep_cycle(store, user, phase(), date="2026-01-06", cap=Sum(calls=1))
+    (one,) = (await store.run(progress.read_progress, store.now(), shared=False)).dates
+    assert (one.begun, one.done, one.capped, one.cap) == (1, 1, 1, Sum(calls=1))
+
+
+async def test_two_weeks_are_kept_and_an_erased_user_leaves_nothing(store: Store) -> None:
+    for day in range(1, 21):
+        await store.run(spending.take_grant, f"2026-01-{day:02}", 1, Sum(), Sum(), 1.0)
+    await store.run(progress.drop_older_dates)
+    found = await store.run(progress.read_progress, store.now(), shared=False)
+    assert [one.date for one in found.dates] == [f"2026-01-{day:02}" for day in range(20, 6, -1)]
+
+
+@pytest.fixture
+def headers(make_service: MakeService) -> Mapping[str, Mapping[str, str]]:
+    """Of a user, and of who looks after the server."""
+    home = make_service().home
+    assert home is not None
+    made: dict[str, Mapping[str, str]] = {}
+    for name in ("ana", "boss"):
+        text, every = tokens.add_token(tokens.read_tokens(home / FILE), name, "", 0.0, 0, operator=name == "boss")
+        tokens.write_tokens(home / FILE, every)
+        made[name] = {"Authorization": f"Bearer {text}"}
+    return made
+
+
+async def test_all_nights_are_for_an_operators_token_alone(
+    make_service: MakeService, client: Client, headers: Mapping[str, Mapping[str, str]]
+) -> None:
+    service = make_service()
+    assert service.home is not None
+    here = client(replace(service, keys=Keys({"dora": "a-token-of-the-settings"}, service.home / FILE)))
+
+    async def ask(path: str, who: Mapping[str, str], **more: str) -> httpx2.Response:
+        return await here.get(path, headers={**who, **more})
+
+    settings = {"Authorization": "Bearer a-token-of-the-settings"}
+    for who, status in ((headers["boss"], 200), (headers["ana"], 403), (settings, 403), ({}, 401)):
+        assert (await ask("/agent/sleep/all", who)).status_code == status
+    assert (await ask("/agent/memories?user=ana", headers["boss"])).status_code == 403  # no other user's words
+
+
+async def test_without_tokens_who_sits_at_the_machine_sees_them_and_no_word_of_anybody(
+    make_service: MakeService, client: Client
+) -> None:
+    service = make_service()
+    here = client(service)
+    for line in LINES:
+        await say(here, line)
+    report = await sleep_cycle(service.chat.metacognition.store, "ana", phase(fails=["ana"]), date="2026-01-06")
+    assert report.failed
+
+    answer = (await here.get("/agent/sleep/all")).json()
+    assert answer["workers"] is None
+    assert [(one["date"], one["failed"], one["spent"]["calls"]) for one in answer["dates"]] == [("2026-01-06", 1, 1.0)]
+    assert "Lisbon" not in str(answer)

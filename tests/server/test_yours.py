@@ -5,21 +5,25 @@ from pathlib import Path
 
 import pytest
 from api_service import TOKENS, Client, MakeService, answer, say
+from harness import Ran, run_insula
 
-from insula.calibration import load_shipped
-from insula.memory.privacy import custody
-from insula.memory.storage.store import Store
-from insula.metacognition import Metacognition
-from insula.night import outcomes
-from insula.night.curation import REQUESTS
-from insula.server import tokens
-from insula.server.tokens import FILE
 from patience import HeldModel
 
 pytestmark = pytest.mark.anyio
 
 ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
 PAGE = {"Accept": "text/html"}
+
+
+@pytest.fixture(autouse=True)
+def same_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command works in the folder of the server."""
+    monkeypatch.setenv("INSULA_HOME", str(tmp_path))
+
+
+async def insula(*words: str) -> Ran:
+    """Run the command beside the server."""
+    return await asyncio.to_thread(run_insula, *words)
 
 
 async def test_all_that_is_known_comes_along_as_an_archive(
@@ -29,8 +33,7 @@ async def test_all_that_is_known_comes_along_as_an_archive(
     await say(here, "My zebrafish Quillon lives in Ouagadougou.")
     found = await here.get("/agent/data/export?user=ana")
     assert (found.status_code, "ana.insula.jsonl" in found.headers["content-disposition"]) == (200, True)
-    (tmp_path / "taken").write_bytes(found.content)
-    assert custody.open_archive(tmp_path / "taken").user == "ana"
+    assert b"Quillon" in found.content and found.content.startswith(b'{"insula":1')
     assert not [*tmp_path.glob(".export*")]
     foreign = await here.get("/agent/data/export?user=ana", headers={"Origin": "http://evil.example"})
     assert foreign.status_code == 403
@@ -40,9 +43,8 @@ async def test_all_that_is_known_comes_along_as_an_archive(
 async def test_an_erasure_has_to_be_meant_and_leaves_no_word(
     make_service: MakeService, client: Client, tmp_path: Path
 ) -> None:
-    (text,) = (tokens.add_token((), "ana", "", 0.0, 0),)
-    tokens.write_tokens(tmp_path / FILE, text[1])
-    mine = {"Authorization": f"Bearer {text[0]}"}
+    made = await insula("token", "new", "ana", "--json")
+    mine = {"Authorization": f"Bearer {made.json['token']}"}
     here = client(make_service())
     said = {"session": "monday", "message": "My zebrafish Quillon lives in Ouagadougou."}
     assert (await here.post("/agent/chat", json=said, headers=mine)).status_code == 200
@@ -56,19 +58,17 @@ async def test_an_erasure_has_to_be_meant_and_leaves_no_word(
     assert not [word for word in (b"uillon", b"uagadougou", b"zebrafish", b'"ana"') if word in raw]
 
 
-async def test_of_two_erasures_at_once_each_is_whole(
-    make_service: MakeService, client: Client, metacognition: Metacognition
-) -> None:
+async def test_of_two_erasures_at_once_each_is_whole(make_service: MakeService, client: Client) -> None:
     here = client(make_service())
     for user in ("ana", "ben"):
         await say(here, "I live in Lisbon.", user=user)
     names = ["ana", "ana", "ben"]
     found = await asyncio.gather(*(here.post(f"/agent/data/erase?user={name}", json={"name": name}) for name in names))
     assert {one.status_code for one in found} <= {200, 404, 422}
-    left = await metacognition.store.nights.list_users()
+    left = (await insula("user", "list", "--json")).json
     for name in left:
         assert (await here.post(f"/agent/data/erase?user={name}", json={"name": name})).status_code == 200
-    assert await metacognition.store.nights.list_users() == []
+    assert (await insula("user", "list", "--json")).json == []
 
 
 async def test_the_exact_request_is_kept_until_a_memory_is_erased(
@@ -81,32 +81,12 @@ async def test_the_exact_request_is_kept_until_a_memory_is_erased(
     assert "Where do I live?" in next(one for one in told["parts"] if one["source"] == "your message")["text"]
     assert "I live in Lisbon." in [one["text"] for one in told["parts"]], "the conversation so far"
     assert told["tokens"] == sum(one["tokens"] for one in told["parts"]) > 0
-    file = tmp_path / "ana" / REQUESTS
-    assert "ghp_a1B2" not in file.read_text()
+    (file,) = (path for path in (tmp_path / "users" / "ana").iterdir() if path.name != "SOUL.md")
+    assert ("Where do I live?" in file.read_text(), "ghp_a1B2" in file.read_text()) == (True, False)
     assert file.stat().st_mode & 0o777 == 0o600
     assert (await here.get("/agent/answers/request?user=ben&session=monday&turn=2")).status_code == 404
     assert (await here.delete("/agent/memories/1?user=ana")).status_code == 200
     assert (await here.get("/agent/answers/request?user=ana&session=monday&turn=2")).status_code == 404
-
-
-async def test_a_persons_word_on_an_answer_counts_at_once_and_once(
-    make_service: MakeService, client: Client, metacognition: Metacognition
-) -> None:
-    here = client(make_service(lambda _: "You live in Lisbon."))
-    await say(here, "I live in Lisbon.")
-    await say(here, "Where do I live?")
-    user = await metacognition.store.nights.find_user_id("ana")
-    assert user is not None
-    before = await outcomes.read_calibration(metacognition.store, user, load_shipped())
-    word = {"session": "monday", "turn": 2, "right": False}
-    heard = await here.post("/agent/answers/judge?user=ana", json=word)
-    assert (heard.status_code, heard.json()["said"]) == (200, "It counts for how sure to be with you.")
-    after = await outcomes.read_calibration(metacognition.store, user, load_shipped())
-    assert (len(before.outcomes), [one.held for one in after.outcomes]) == (0, [False])
-    assert after.calibration != before.calibration
-    assert (await here.post("/agent/answers/judge?user=ana", json=word)).status_code == 422
-    assert (await here.post("/agent/answers/judge?user=ana", json=word | {"turn": 9})).status_code == 422
-    assert "You said: it was wrong." in (await here.get("/?user=ana&session=monday", headers=PAGE)).text
 
 
 async def test_the_page_searches_erases_and_shows_what_was_told(make_service: MakeService, client: Client) -> None:
@@ -134,15 +114,12 @@ async def test_a_restore_over_a_memory_in_use_is_whole_and_what_it_overtook_is_n
     here, model = client(make_service()), HeldModel(answer)
     slow = client(make_service(model=model))
     await say(here, "I live in Lisbon.")
-    house = custody.UserFiles(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
-    async with await Store.open(tmp_path / "insula.db") as other:  # as `insula user restore` opens it
-        await custody.backup_user(other, "ana", house)
-        await say(here, "I like trains.")
-        talking = asyncio.create_task(say(slow, "I play the violin."))
-        await model.gate.reached()
-        await custody.restore_backup(other, "ana", house)
-        model.gate.open()
-        await talking
+    assert (await insula("user", "backup", "ana")).status == 0
+    await say(here, "I like trains.")
+    talking = asyncio.create_task(say(slow, "I play the violin."))
+    await model.gate.reached()
+    assert (await insula("user", "restore", "ana", "--yes")).status == 0
+    model.gate.open()
     overtaken = (await talking).json()
     assert "nothing of it is kept; say it again" in " ".join(overtaken["troubles"])
     lines = [one["content"] for one in (await here.get("/agent/memories?user=ana")).json()["memories"]]
@@ -157,16 +134,12 @@ async def test_who_is_erased_by_another_program_in_the_middle_of_an_answer_leave
     here, model = client(make_service()), HeldModel(answer)
     slow = client(make_service(model=model))
     await say(here, "My zebrafish Quillon lives in Ouagadougou.")
-    house = custody.UserFiles(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
-    async with await Store.open(tmp_path / "insula.db") as other:  # as `insula user erase` opens it
-        talking = asyncio.create_task(say(slow, "Does Quillon like marzipan?"))
-        await model.gate.reached()
-        left = await custody.erase_user(other, "ana", house)
-        model.gate.open()
-        await talking
+    talking = asyncio.create_task(say(slow, "Does Quillon like marzipan?"))
+    await model.gate.reached()
+    assert (await insula("user", "erase", "ana", "--yes")).status == 0
+    model.gate.open()
     overtaken = (await talking).json()
     assert "nothing of it is kept" in " ".join(overtaken["troubles"])
     assert (await here.get("/agent/memories?user=ana")).json()["memories"] == []
-    assert left in ("", custody.LEFT), "the server reads the file, so its pages may have to wait"
     raw = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert not [name for name, data in raw.items() if b"marzipan" in data], "of the turn that was under way"

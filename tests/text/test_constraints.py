@@ -2,6 +2,7 @@
 
 import pytest
 
+from insula import assess
 from insula.text.analysis import analyse_text
 from insula.text.constraints import find_constraints
 from insula.turn.checks.constraints import breaks_constraint
@@ -75,3 +76,86 @@ def test_what_only_looks_like_a_demand_is_none(message: str) -> None:
 def test_an_introduction_is_looked_past() -> None:
     (one,) = find_constraints(analyse_text("Give me exactly two tips."))
     assert not breaks_constraint(one, "Here you are:\n\n1. Sleep.\n2. Walk.\n\nGood luck!")
+
+
+# A count of each part of an answer, and the rows of a table, against counts of the whole
+
+
+def kinds(message: str, language: str) -> set[str]:
+    return {one.kind for one in find_constraints(analyse_text(message, default=language))}
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("en", "Name two French rivers, no more than six letters each."),
+        ("de", "Nenne drei Städte mit jeweils höchstens zehn Buchstaben."),
+        ("es", "Dame tres frases, diez palabras cada una."),
+        ("fr", "Donne-moi trois phrases de dix mots chacune."),
+    ],
+)
+def test_what_is_counted_of_each_part_is_not_asked_of_the_whole(language: str, message: str) -> None:
+    assert kinds(message, language).isdisjoint({"letters", "words", "characters"})
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("en", "Describe autumn in exactly six words."),
+        ("de", "Beschreibe den Herbst in genau sechs Wörtern."),
+        ("es", "Describe el otoño en seis palabras exactas."),
+    ],
+)
+def test_a_count_of_the_whole_still_is(language: str, message: str) -> None:
+    assert "words" in kinds(message, language)
+
+
+def test_the_lines_of_a_table_are_its_rows_and_its_head_is_none() -> None:
+    message = "Mach mir eine Tabelle mit zwei Spalten, Tier und Laut, drei Zeilen reichen."
+    table = "| Tier | Laut |\n|---|---|\n| Kuh | muh |\n| Hund | wau |\n| Frosch | quak |"
+    assert assess(message, table).passed
+    assert "lines" in kinds("Erzähle mir von Kühen in höchstens drei Zeilen.", "de")
+
+
+def test_what_follows_from_a_line_without_its_words_is_doubted_at_most() -> None:
+    line = ["Luca non tocca vino da quando prende gli antibiotici."]
+    advice = "Qualcosa di analcolico, o un dolce: finché dura la cura non può bere."
+    assert assess("Cosa porto alla cena da Luca?", advice, memory=line, level="high").score >= 0.5
+
+
+# Demands that stand by themselves beside what is asked, and what only looks like one
+
+
+LIST = "- a\n- b\n- c\n- d\n- e"
+
+
+@pytest.mark.parametrize(
+    ("message", "kept", "not_kept"),
+    [
+        ("Eight words tops: what is a comet?", "A ball of ice that circles the sun.", "A comet is a ball of ice " * 2),
+        ("Drei Seen in Bayern, mehr nicht.", "- a\n- b\n- c", LIST),
+        ("Tres ríos de Asia, ni uno más.", "- a\n- b\n- c", LIST),
+        ("推荐三本小说就够了。", "1. 甲\n2. 乙\n3. 丙", "1. 甲\n2. 乙\n3. 丙\n4. 丁\n5. 戊"),
+        ("Write a ten-word toast for Ana.", "To Ana, who laughs first and leaves last, our friend!", "To Ana! " * 12),
+        ("What do I need for a picnic? Bullets please.", LIST, "A rug, some bread and a knife."),
+    ],
+)
+def test_a_clause_that_holds_nothing_else_demands(message: str, kept: str, not_kept: str) -> None:
+    found = find_constraints(analyse_text(message))
+    assert not any(breaks_constraint(one, kept) for one in found)
+    assert any(breaks_constraint(one, not_kept) for one in found)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My boss wants it in exactly fifty words, what can I drop?",
+        "Mein Chef will den Text in genau fünfzig Wörtern, was streiche ich?",
+        "She answered me in one word, is she angry?",
+        "In welcher Tabelle stehen die Werte?",
+        "Put them in a column, one per line: pear, fig.",
+        "I could not have done it without them.",
+    ],
+)
+def test_what_somebody_else_demanded_is_none(message: str) -> None:
+    assert find_constraints(analyse_text(message)) == ()

@@ -206,3 +206,20 @@ def test_two_corrections_are_compared_by_what_they_want() -> None:
     rejection = judge_correction("That's wrong.", "", STATED["en"])
     assert correction_likeness(first, again) == pytest.approx(1.0)
     assert correction_likeness(rejection, first) == 0
+
+
+# What counts as the assistant's failure, behind which a message said anew is a repair
+
+
+ASKED, ANEW = "send an email to John", "send a new email to John"
+
+
+def test_an_apology_that_opens_the_response_makes_what_is_said_anew_a_repair() -> None:
+    assert judge_correction(ANEW, ASKED, "Sorry, but I don't understand.").kind == "repair"
+    assert "failed" in judge_correction("forget it all", "forget that", "There is nothing that I can cancel.").cues
+
+
+def test_an_apology_further_on_is_somebody_elses() -> None:
+    mail = "Recipient list: Dana, Oscar, Petra. Sender: Bob. Subject: Hello from Lisbon. Body: Hi, how are you today? "
+    found = judge_correction("read the next email", "read the email", f"{mail}Sorry I missed you on Friday.")
+    assert "failed" not in found.cues

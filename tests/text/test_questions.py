@@ -1,4 +1,4 @@
-"""What a message asks and says, in the eight languages and outside them."""
+"""Questions: what a message asks, whether only its user could answer, and whether a response does."""
 
 import pytest
 from hypothesis import given
@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula.text.analysis import Analysis, analyse_text
+from insula.text.answers import AskKind, carries_answer, opens_with_verdict
 from insula.text.questions import MAX_ASKS, find_asks, find_assertions, is_small_talk
+from insula.turn.aim import asks_only_user
 
 
 def kinds(message: str) -> list[str]:
@@ -210,3 +212,199 @@ def test_asks_are_verbatim_and_in_order_whatever_is_written(message: str) -> Non
         assert ask.text in message
     for sentence in find_assertions(analysis):
         assert sentence.text in message
+
+
+# Whether a text holds an answer of the kind asked for
+
+
+KINDS: tuple[AskKind, ...] = (
+    "yes_no", "number", "person", "place", "time", "choice", "list", "how_to", "why", "code", "name", "open", "request",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "language"),
+    [
+        ("number", "About 1.6 million.", "en"),
+        ("number", "twelve", "en"),
+        ("number", "One.", "en"),
+        ("number", "Tengo dos hermanos", "es"),
+        ("number", "Une.", "fr"),
+        ("number", "Etwa dreihundert", "de"),
+        ("number", "São vinte", "pt"),
+        ("number", "Ne ho sette", "it"),
+        ("number", "三百万人", "zh"),
+        ("number", "二つです", "ja"),
+        ("time", "In 1945.", "en"),
+        ("time", "ayer por la tarde", "es"),
+        ("time", "hier soir", "fr"),
+        ("time", "gestern", "de"),
+        ("time", "na próxima sexta", "pt"),
+        ("time", "domani mattina", "it"),
+        ("time", "昨天", "zh"),
+        ("time", "昨日です", "ja"),
+        ("name", "It is Paris.", "en"),
+        ("name", "北京", "zh"),
+        ("person", "my sister", "en"),
+        ("place", "under the bed", "en"),
+        ("place", "in Rom", "de"),
+        ("list", "red, green and blue", "en"),
+        ("list", "- red\n- green", "en"),
+        ("why", "because it rained", "en"),
+        ("why", "porque llovía", "es"),
+        ("why", "parce qu'il pleuvait", "fr"),
+        ("why", "weil es regnete", "de"),
+        ("why", "因为下雨", "zh"),
+        ("why", "雨が降ったからです", "ja"),
+        ("how_to", "Click the button, then wait.", "en"),
+        ("how_to", "by restarting it", "en"),
+        ("code", "```\nx\n```", "en"),
+        ("yes_no", "No, it is not.", "en"),
+        ("open", "anything", "en"),
+    ],
+)
+def test_what_answers_carries(kind: AskKind, text: str, language: str) -> None:
+    assert carries_answer(kind, text, language)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "language"),
+    [
+        ("number", "It is the largest city in the country.", "en"),
+        ("number", "It was founded in 1639 by monks.", "en"),
+        ("number", "1. Apples\n2. Pears", "en"),
+        ("number", "one of the largest cities", "en"),
+        ("number", "Es una ciudad muy bonita.", "es"),
+        ("number", "C'est une très belle ville.", "fr"),
+        ("number", "Das ist eine schöne Stadt.", "de"),
+        ("number", "È una bella città.", "it"),
+        ("number", "É uma cidade bonita.", "pt"),
+        ("number", "蒙古的首都是乌兰巴托。", "zh"),
+        ("time", "It is a tower of iron.", "en"),
+        ("time", "Es una torre de hierro.", "es"),
+        ("name", "The large one over there.", "en"),
+        ("list", "red", "en"),
+        ("code", "Just reverse it.", "en"),
+        ("why", "It is blue.", "en"),
+        ("open", "  ", "en"),
+        ("yes_no", "…", "en"),
+    ],
+)
+def test_what_does_not_answer_does_not_carry(kind: AskKind, text: str, language: str) -> None:
+    assert not carries_answer(kind, text, language)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"number", "code", "time"}])
+def test_outside_the_known_languages_everything_is_let_pass(kind: AskKind) -> None:
+    assert carries_answer(kind, "Это просто текст", "ru")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("Yes.", "en"), ("It rains. And no, thanks.", "en"), ("Claro que sí", "es"), ("Non, merci", "fr"), ("是的", "zh")],
+)
+def test_yes_and_no_at_the_head_of_a_clause_affirm(text: str, language: str) -> None:
+    assert opens_with_verdict(text, language)
+
+
+def test_a_plain_statement_affirms_nothing() -> None:
+    assert not opens_with_verdict("It is sunny and warm today.", "en")
+
+
+@given(st.sampled_from(KINDS), st.text(max_size=300), st.sampled_from(["en", "de", "zh", "ja", "ru", "unknown"]))
+def test_carrying_never_raises(kind: AskKind, text: str, language: str) -> None:
+    assert carries_answer(kind, text, language) in {True, False}
+
+
+@pytest.mark.parametrize("text", ["on monday", "on Monday", "ON MONDAY"])
+def test_a_word_that_answers_is_found_however_it_is_written(text: str) -> None:
+    assert carries_answer("time", f"We shall all of us meet there {text}", "en")
+    assert not carries_answer(
+        "time", f"We shall all of us meet there {text.replace('ay', 'ayish').replace('AY', 'AYISH')}", "en"
+    )
+
+
+# Whether a message asks for what only its user can have told: a strict form, in eight languages
+
+
+ONLY_THE_USER = (
+    "Where do I live?",
+    "Thanks! And where do I live?",
+    "Do you remember what I told you about peanuts?",
+    "How old am I?",
+    "What's my sister's name?",
+    "Who is my dentist?",
+    "¿Dónde vivo?",
+    "¿Cómo se llama mi hermana?",
+    "¿Te acuerdas de dónde aparqué mi coche?",
+    "Où est-ce que j'habite ?",
+    "Quel âge a mon frère ?",
+    "Wo wohne ich?",
+    "Weißt du noch, wann mein Zug fährt?",
+    "Wie heißt meine Katze?",
+    "Onde moro?",
+    "Como se chama o meu gato?",
+    "Dove abito?",
+    "Come si chiama mia moglie?",
+    "我住在哪里？",
+    "我妹妹叫什么名字？",
+    "妹の名前は何だっけ？",
+    "私の誕生日はいつですか？",
+)
+EVERYDAY = (
+    "What is the capital of Mongolia?",
+    "How do I boil an egg?",
+    "How long should I boil my egg?",
+    "My cat keeps sneezing, is that normal?",
+    "Can my landlord keep my deposit?",
+    "Is my rent too high for two rooms?",
+    "What's a good name for my dog?",
+    "How old should my cat be before she is neutered?",
+    "What's my name in Japanese?",
+    "Where do I click to change my name?",
+    "What is my function called with?",
+    "What's my IP address?",
+    "Who is my best bet for the title?",
+    "Should I take the job?",
+    "Why is my sister so tall?",
+    "Do I need a visa for Japan?",
+    "Write a poem about my cat.",
+    "Translate this into French: I live in Porto.",
+    "I live in Porto.",
+    "Remind me to call my sister.",
+    "Do you remember the name of the Titanic's captain?",
+    "¿Qué debería cocinar?",
+    "¿Cuánto tiempo cuezo mi huevo?",
+    "¿Cuántos años vive un gato?",
+    "Comment puis-je apprendre le piano ?",
+    "Mon propriétaire peut-il garder ma caution ?",
+    "Wie koche ich mein Ei?",
+    "Was soll ich zu meinem Vorstellungsgespräch anziehen?",
+    "Como se faz pão?",
+    "O meu gato espirra muito, é normal?",
+    "Quali sono i pianeti?",
+    "Cosa mi metto per il mio colloquio?",
+    "帮我写一封信",
+    "我的鸡蛋要煮多久？",
+    "日本の首都はどこですか？",
+    "私の卵は何分ゆでればいいですか？",
+)
+
+
+def _is_personal(message: str) -> bool:
+    analysis = analyse_text(message)
+    return any(asks_only_user(one, analysis.language) for one in find_asks(analysis))
+
+
+@pytest.mark.parametrize("message", ONLY_THE_USER)
+def test_a_name_an_age_a_home_of_ones_own_and_what_was_told_before_only_the_user_can_have_told(message: str) -> None:
+    assert _is_personal(message)
+
+
+@pytest.mark.parametrize("message", EVERYDAY)
+def test_advice_how_why_and_the_world_are_not_personal_whoever_says_i_or_my(message: str) -> None:
+    assert not _is_personal(message)
+
+
+def test_outside_the_known_languages_nothing_is_personal() -> None:
+    assert not _is_personal("Где я живу, и с каких пор я там живу?")

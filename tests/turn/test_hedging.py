@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from insula import Assessment, Identity
 from insula.claims import REGISTER
 from insula.text.analysis import LANGUAGES
 from insula.turn.hedging import hedge_response, is_hedged
-from insula.types import Assessment, Identity, Parts, Voice
+from insula.types import Parts, Voice
 
 VOICES: tuple[Voice, ...] = ("plain", "formal", "warm")
 ANSWERS = {

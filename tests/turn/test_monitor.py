@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from insula.text.analysis import warm_up
-from insula.turn.monitor import OFF_TONE, assess, score_parts
-from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Identity, Parts
+from insula import Identity, assess
 
+PASS_THRESHOLD, HEDGE_THRESHOLD = 0.7, 0.5
 MONGOLIA = "What is the capital of Mongolia, and how many people live there?"
 GIT = "How do I undo the last git commit?"
 WEATHER = "The weather in Lisbon is sunny today with a high of 25 degrees."
@@ -413,7 +412,7 @@ def test_slang_is_mildly_off_tone_for_a_formal_voice(response: str) -> None:
     formal = assess("Do you like dogs?", response, (), Identity(voice="formal"))
     plain = assess("Do you like dogs?", response)
     assert formal.flags == ("off_tone",)
-    assert formal.parts.consistency == OFF_TONE
+    assert formal.parts.consistency == 0.75
     assert formal.score < plain.score
     assert plain.flags == ()
 
@@ -470,7 +469,7 @@ def test_the_cost_stays_bounded(message: str, response: str) -> None:
         said = response[:size]
         assess(message[:size], said, [said] * 5, Identity(voice="formal", forbidden=("as an ai",)))
 
-    warm_up()
+    assess("Hello.", "Hello.")  # what is loaded on first use is no work of theirs
     assert growth(judge, int, max(len(message), len(response))) <= LINEAR
 
 
@@ -493,50 +492,6 @@ def test_scores_and_parts_stay_in_range_whatever_is_written(
         assert 0.0 <= value <= 1.0
     assert assessment == assess(message, response, recent, identity)
     assert all(unanswered in message for unanswered in assessment.unanswered)
-
-
-unit = st.floats(0.0, 1.0)
-
-
-@given(unit, unit, unit, st.booleans(), st.booleans(), unit)
-def test_the_score_never_falls_as_a_part_rises(
-    responsiveness: float, completeness: float, consistency: float, length_ok: bool, repetition: bool, more: float
-) -> None:
-    def scored(r: float = responsiveness, c: float = completeness, k: float = consistency) -> float:
-        return score_parts(
-            Parts(responsiveness=r, completeness=c, consistency=k, length_ok=length_ok, repetition=repetition)
-        )
-
-    base = scored()
-    assert 0.0 <= base <= 1.0
-    assert scored(r=max(responsiveness, more)) >= base
-    assert scored(c=max(completeness, more)) >= base
-    assert scored(k=max(consistency, more)) >= base
-
-
-@given(unit, unit, unit)
-def test_length_and_repetition_only_take_away(responsiveness: float, completeness: float, consistency: float) -> None:
-    def scored(length_ok: bool, repetition: bool) -> float:
-        return score_parts(
-            Parts(
-                responsiveness=responsiveness,
-                completeness=completeness,
-                consistency=consistency,
-                length_ok=length_ok,
-                repetition=repetition,
-            )
-        )
-
-    assert scored(True, False) >= max(scored(False, False), scored(True, True))
-    assert min(scored(False, False), scored(True, True)) >= scored(False, True)
-
-
-@given(unit, unit)
-def test_an_omission_never_passes(responsiveness: float, completeness: float) -> None:
-    parts = Parts(
-        responsiveness=responsiveness, completeness=completeness, consistency=1.0, length_ok=True, repetition=False
-    )
-    assert completeness == 1.0 or score_parts(parts) < PASS_THRESHOLD
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from insula.errors import InputError
+from insula import InputError, assess
 from insula.text.analysis import LANGUAGES
 from insula.turn.mending import Shortfall, feedback_sentence
-from insula.turn.monitor import assess
 from insula_bench.answers import Judged, judge, measure, read, run, shipped
 
 OWN = Path(__file__).parent / "triples_own.jsonl"

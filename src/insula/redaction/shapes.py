@@ -4,7 +4,7 @@ Data for `redaction`, which compiles a pattern when one of its marks first stand
 pays for every import, so these are plain strings. Sources, by letter: **g** gitleaks' rules (config/gitleaks.toml), **d**
 detect-secrets' plugins, **t** trufflehog's detectors, **v** the vendor's own documents, **b** BIP 39 and RFC 6238. They
 name the kinds and the prefixes; the patterns are our own, and wider than those of `providers.tsv` where a token of
-another length is one, too. `tests/test_secrets_measured.py` measures them.
+another length is one, too. `tests/test_redaction.py` measures them.
 """
 
 TOKENS = r"""
