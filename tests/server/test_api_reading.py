@@ -7,6 +7,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 from api_service import Client, MakeService, say
+from harness import run_insula
 from page_tab import Site
 
 from patience import DEADLOCK_SECONDS
@@ -120,6 +121,24 @@ async def test_a_person_decides_on_the_change_that_waits(decision: str, running:
         assert ("Be brief." in decided.json()["text"], decided.json()["waiting"]) == (decision == "reject", None)
         again = await here.post("/agent/soul/proposal", params=ANA, json={"decision": decision})
         assert again.status_code == 409
+
+
+@pytest.mark.parametrize("verdict", ["accept", "reject"])
+def test_the_command_shows_the_change_that_waits_and_decides_on_it(
+    verdict: str, running: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INSULA_HOME", str(tmp_path))
+    running.guide()
+    assert "A change waits for you" in run_insula("soul").err
+    shown = run_insula("soul", "propose")
+    assert "-- Be brief." in shown.out
+    assert "It waits because it drops a supported item." in shown.err
+    assert run_insula("soul", verdict).status == 0
+    assert run_insula("soul", "propose").out == "No change waits.\n"
+    assert ("Be brief." in running.soul.read_text()) is (verdict == "reject")
+    running.say("me", "later", "How tall is it?")
+    assert ("Be brief." in running.read_request("me", "later", 1)) is (verdict == "reject")
+    assert run_insula("soul", verdict).status == 1
 
 
 async def test_what_cannot_be_undone_is_a_conflict(here: httpx2.AsyncClient, tmp_path: Path) -> None:

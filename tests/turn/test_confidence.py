@@ -1,16 +1,32 @@
-"""Confidence before a response, and what log-probabilities say after it."""
+"""Confidence: before a response, by log-probabilities after it, and as a model that is fitted and refitted."""
 
 import json
 import math
+import random
 from dataclasses import replace
 from importlib.resources import files
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from insula import Identity, Memory, Recalled, assess
-from insula.calibration import load_shipped
+from insula.calibration import (
+    CURVE,
+    FURTHEST,
+    PRIOR_OUTCOMES,
+    SPREAD,
+    AnswerOutcome,
+    Case,
+    adjust_probability,
+    apply_own,
+    dump_own,
+    fit_calibration,
+    load_shipped,
+    log_odds,
+    raw_probability,
+    refit_user,
+)
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.retrieval.query import Statistics, build_cue
 from insula.memory.retrieval.scoring import SubjectSides
@@ -174,11 +190,11 @@ INVENTED = [
 ]
 
 
-ASKED_OF_LIKELIHOOD = analyse_text(QUESTION)
+MONGOLIA = analyse_text(QUESTION)
 
 
 def test_a_word_is_as_likely_as_all_its_tokens_together() -> None:
-    claim = least_likely([(" Kh", -1.0), ("an", -2.0), (".", -0.5), (" so", -0.5)], ASKED_OF_LIKELIHOOD)
+    claim = least_likely([(" Kh", -1.0), ("an", -2.0), (".", -0.5), (" so", -0.5)], MONGOLIA)
     assert claim is not None
     assert (claim.text, claim.value) == ("Khan", pytest.approx(-3.5))
 
@@ -193,7 +209,7 @@ def test_one_doubtful_name_is_not_made_up_for_by_many_sure_words() -> None:
         ("anko", -2.0),
         (" far", -0.1),
     ]
-    claim = least_likely(said, ASKED_OF_LIKELIHOOD)
+    claim = least_likely(said, MONGOLIA)
     assert claim is not None
     assert (claim.text, claim.value) == ("Lake Voranko", pytest.approx(-6.0))
 
@@ -207,9 +223,9 @@ def test_a_number_is_a_claim_and_a_vague_word_beside_it_is_none() -> None:
 
 def test_the_words_of_the_question_and_function_words_carry_no_answer() -> None:
     framed = [("The", -4.0), (" Capital", -3.0), (" is", -5.0), (" Paris", -0.25)]
-    claim = least_likely(framed, ASKED_OF_LIKELIHOOD)
+    claim = least_likely(framed, MONGOLIA)
     assert claim is not None and (claim.text, claim.value) == ("Paris", pytest.approx(-0.25))
-    claim = least_likely(framed[:3], ASKED_OF_LIKELIHOOD)
+    claim = least_likely(framed[:3], MONGOLIA)
     assert claim is not None and claim.value == pytest.approx(-5.0)
 
 
@@ -219,40 +235,40 @@ def test_where_words_are_not_spaced_each_token_is_one() -> None:
 
 
 def test_what_is_made_up_is_unlikely_and_what_is_known_is_not() -> None:
-    sure, invented = response_likelihood(SURE, ASKED_OF_LIKELIHOOD), response_likelihood(INVENTED, ASKED_OF_LIKELIHOOD)
+    sure, invented = response_likelihood(SURE, MONGOLIA), response_likelihood(INVENTED, MONGOLIA)
     assert sure is not None and invented is not None
     assert invented < UNSURE < 0.5 < sure
 
 
 @pytest.mark.parametrize("none", [None, [], [("", -0.3)], [("a", math.nan)], [("a", -math.inf)]])
 def test_without_usable_figures_there_is_no_likelihood(none: list[tuple[str, float]] | None) -> None:
-    assert response_likelihood(none, ASKED_OF_LIKELIHOOD) is None
-    assert weigh_likelihood(assess(QUESTION, ANSWER), ASKED_OF_LIKELIHOOD, none) == assess(QUESTION, ANSWER)
+    assert response_likelihood(none, MONGOLIA) is None
+    assert weigh_likelihood(assess(QUESTION, ANSWER), MONGOLIA, none) == assess(QUESTION, ANSWER)
 
 
 def test_an_unsure_answer_is_hedged_and_not_reported() -> None:
     before = assess(QUESTION, ANSWER)
-    after = weigh_likelihood(before, ASKED_OF_LIKELIHOOD, INVENTED)
+    after = weigh_likelihood(before, MONGOLIA, INVENTED)
     assert before.passed
     assert HEDGE_THRESHOLD <= after.score < PASS_THRESHOLD
     assert after.flags == (*before.flags, "unsure")
     assert [fault.about for fault in after.faults if fault.flag == "unsure"] == ["Khantakal"]
-    assert after.parts.likelihood == pytest.approx(response_likelihood(INVENTED, ASKED_OF_LIKELIHOOD), abs=1e-4)
+    assert after.parts.likelihood == pytest.approx(response_likelihood(INVENTED, MONGOLIA), abs=1e-4)
 
 
 def test_a_sure_answer_passes_as_before_and_is_placed_by_how_sure_it_is() -> None:
     before = assess(QUESTION, ANSWER)
-    after = weigh_likelihood(before, ASKED_OF_LIKELIHOOD, SURE)
-    surer = weigh_likelihood(before, ASKED_OF_LIKELIHOOD, [(token, value / 4) for token, value in SURE])
+    after = weigh_likelihood(before, MONGOLIA, SURE)
+    surer = weigh_likelihood(before, MONGOLIA, [(token, value / 4) for token, value in SURE])
     assert after.flags == before.flags
     assert PASS_THRESHOLD <= after.score <= surer.score <= before.score
-    assert after.parts.likelihood == pytest.approx(response_likelihood(SURE, ASKED_OF_LIKELIHOOD), abs=1e-4)
+    assert after.parts.likelihood == pytest.approx(response_likelihood(SURE, MONGOLIA), abs=1e-4)
 
 
 def test_a_bad_answer_gets_no_better_by_being_unsure() -> None:
     bad = assess(QUESTION, "La ciudad es muy bonita y tiene muchos habitantes que viven en ella desde hace siglos.")
     assert bad.score < HEDGE_THRESHOLD
-    assert weigh_likelihood(bad, ASKED_OF_LIKELIHOOD, INVENTED).score == bad.score
+    assert weigh_likelihood(bad, MONGOLIA, INVENTED).score == bad.score
 
 
 @pytest.mark.parametrize("message", ["Thanks!", "My sister lives in Lisbon.", "Write a poem about the sea.", "Hello"])
@@ -263,5 +279,155 @@ def test_where_nothing_can_be_right_or_wrong_the_likelihood_says_nothing(message
 
 @given(st.lists(st.tuples(st.text(max_size=4), st.floats(allow_nan=True)), max_size=30))
 def test_whatever_a_server_sends_gives_a_probability_or_none(logprobs: list[tuple[str, float]]) -> None:
-    likely = response_likelihood(logprobs, ASKED_OF_LIKELIHOOD)
+    likely = response_likelihood(logprobs, MONGOLIA)
     assert likely is None or 0.0 <= likely <= 1.0
+
+
+# confidence calibration
+
+
+NINE = log_odds(0.9)
+MOST_BY_ONE = math.sqrt((1 + NINE**2 / SPREAD) * (1 + FURTHEST**2 / SPREAD)) / (PRIOR_OUTCOMES * CURVE)
+"""What one outcome can move the log-odds of 0.9 by, whatever came before it (Cauchy and Schwarz)."""
+START = Calibration(intercept=0.0, weights={"a": 1.0, "b": 1.0}, whose_intercept=0.0, whose_weights={"w": 1.0})
+
+
+def made(n: int = 600) -> list[Case]:
+    """Known where `a` is high and, of those about a person, `w` is; `b` is against it, as no feature should be."""
+    chance = random.Random(1)
+    cases: list[Case] = []
+    for _ in range(n):
+        a, w, person = chance.random(), chance.random(), chance.random() < 0.5
+        known = a + chance.gauss(0, 0.2) > 0.5 and (not person or w + chance.gauss(0, 0.2) > 0.5)
+        cases.append(Case({"a": a, "b": 1 - a}, {"w": w} if person else {}, known))
+    return cases
+
+
+def test_a_fit_finds_what_tells_and_gives_no_negative_weight() -> None:
+    found = fit_calibration(made(), START)
+    assert found.weights["a"] > 3.0
+    assert found.weights["b"] == 0.0
+    assert found.whose_weights["w"] > 3.0
+
+
+def test_a_fit_is_calibrated_where_its_form_is_right() -> None:
+    cases = made(2_000)
+    found = fit_calibration(cases, START)
+    middle = [(p, one.known) for one in cases if 0.4 < (p := raw_probability(found, one.values, one.whose)) < 0.7]
+    assert len(middle) > 100
+    assert abs(sum(p for p, _ in middle) - sum(known for _, known in middle)) / len(middle) < 0.1
+
+
+def test_a_feature_that_never_varies_gets_no_weight_and_breaks_nothing() -> None:
+    cases = [Case({"a": 0.3, "b": float(i % 2)}, {}, i % 2 == 1) for i in range(40)]
+    found = fit_calibration(cases, START)
+    assert found.weights["a"] == 0.0
+    assert raw_probability(found, {"a": 0.3, "b": 1.0}, {}) > 0.9
+
+
+@given(UNIT, UNIT, UNIT)
+def test_more_of_a_feature_never_lowers_the_chance(low: float, high: float, other: float) -> None:
+    low, high = sorted((low, high))
+    assert raw_probability(START, {"a": low, "b": other}, {"w": other}) <= raw_probability(
+        START, {"a": high, "b": other}, {"w": other}
+    )
+    assert raw_probability(START, {"a": other}, {"w": low}) <= raw_probability(START, {"a": other}, {"w": high})
+
+
+def test_what_is_stored_of_somebody_else_does_not_make_up_for_it() -> None:
+    strict = replace(START, intercept=4.0, whose_intercept=-4.0)
+    assert raw_probability(strict, {"a": 1.0, "b": 1.0}, {"w": 0.0}) < 0.05
+    assert raw_probability(strict, {"a": 1.0, "b": 1.0}, {}) > 0.95
+
+
+def test_outcomes_move_a_user_s_calibration_and_few_of_them_little() -> None:
+    corrected = [AnswerOutcome(0.9, held=False)]
+    once, often = refit_user(START, corrected), refit_user(START, corrected * 200)
+    moved = [one.shift + one.slope * log_odds(0.9) for one in (START, once, often)]
+    assert moved[0] > moved[1] > moved[2]
+    assert moved[0] - moved[1] < 0.3
+    assert moved[2] < 0.0
+
+
+def test_outcomes_as_foretold_leave_a_calibration_nearly_alone() -> None:
+    chance = random.Random(2)
+    scores = [chance.uniform(0.1, 0.9) for _ in range(2_000)]
+    found = refit_user(START, [AnswerOutcome(score, chance.random() < score) for score in scores])
+    assert abs(found.shift) < 0.2
+    assert abs(found.slope - 1.0) < 0.2
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.builds(AnswerOutcome, st.floats(0.02, 0.98), st.booleans()), min_size=1, max_size=200))
+def test_a_refit_is_never_worse_than_what_it_began_with(outcomes: list[AnswerOutcome]) -> None:
+    found = refit_user(START, outcomes)
+    assert penalised(found, outcomes) <= penalised(START, outcomes) + 1e-9
+    for moved in (replace(found, shift=found.shift + 0.01), replace(found, shift=found.shift - 0.01)):
+        assert penalised(moved, outcomes) >= penalised(found, outcomes) - 1e-9
+
+
+def penalised(calibration: Calibration, outcomes: list[AnswerOutcome]) -> float:
+    """What `refit` minimises: the log loss, and how far it is from where it began."""
+    drawn = PRIOR_OUTCOMES * CURVE * (calibration.shift**2 + SPREAD * (calibration.slope - 1) ** 2) / 2
+    odds = (calibration.shift + calibration.slope * log_odds(one.score) for one in outcomes)
+    lost = (math.log1p(math.exp(-abs(z))) + max(z, 0.0) - z * one.held for z, one in zip(odds, outcomes, strict=True))
+    return drawn + sum(lost)
+
+
+OUTCOMES = st.lists(st.builds(AnswerOutcome, UNIT, st.booleans()), max_size=60)
+
+
+@settings(max_examples=60, deadline=None)
+@given(OUTCOMES, UNIT, UNIT)
+def test_whatever_the_outcomes_a_refit_is_finite_and_more_confidence_never_means_less(
+    outcomes: list[AnswerOutcome], low: float, high: float
+) -> None:
+    found = refit_user(START, outcomes)
+    assert math.isfinite(found.shift)
+    assert math.isfinite(found.slope)
+    low, high = sorted((low, high))
+    assert adjust_probability(found, low) <= adjust_probability(found, high) + 1e-12
+
+
+@settings(max_examples=50, deadline=None)
+@given(OUTCOMES, UNIT, st.booleans())
+@example(outcomes=[], score=0.0, held=True)
+@example(outcomes=[], score=1.0, held=False)
+def test_no_single_outcome_moves_a_confidence_of_nine_in_ten_far(
+    outcomes: list[AnswerOutcome], score: float, held: bool
+) -> None:
+    before, after = (refit_user(START, known) for known in (outcomes, [*outcomes, AnswerOutcome(score, held)]))
+    moved = [one.shift + one.slope * NINE for one in (before, after)]
+    # The penalty curves by D = PRIOR_OUTCOMES * CURVE * diag(1, SPREAD), and one loss pulls by at most (1, FURTHEST):
+    # so the least point moves by no more than that over D, which is seen from (1, NINE).
+    assert abs(moved[1] - moved[0]) <= MOST_BY_ONE + 1e-6 < 0.42
+    if not outcomes:
+        assert abs(adjust_probability(after, 0.9) - 0.9) < 0.05
+
+
+def test_one_outcome_at_the_very_end_weighs_as_one_near_it() -> None:
+    assert refit_user(START, [AnswerOutcome(0.0, held=True)]) == refit_user(START, [AnswerOutcome(0.001, held=True)])
+    assert refit_user(START, [AnswerOutcome(1.0, held=False)]) == refit_user(START, [AnswerOutcome(0.999, held=False)])
+
+
+@pytest.mark.parametrize("share", [0.9, 0.7, 0.5])
+def test_many_wrong_answers_never_make_sure(share: float) -> None:
+    chance = random.Random(6)
+    outcomes = [AnswerOutcome(chance.uniform(0.85, 0.97), chance.random() > share) for _ in range(200)]
+    assert adjust_probability(refit_user(START, outcomes), 0.9) < 0.75 - share / 4
+
+
+def test_without_outcomes_the_shipped_calibration_stands() -> None:
+    assert refit_user(START, []) is START
+
+
+@pytest.mark.parametrize(
+    "text", ["{broken", "[]", "null", '{"high": null}', '{"high": "x"}', '{"high": NaN, "slope": -1}']
+)
+def test_what_somebody_broke_of_a_user_s_own_calibration_is_left_out(text: str) -> None:
+    assert apply_own(START, text) == START
+
+
+def test_a_user_s_own_calibration_is_read_as_it_was_written() -> None:
+    own = replace(START, shift=-0.5, slope=0.8, high=0.81)
+    assert apply_own(START, dump_own(own)) == own
