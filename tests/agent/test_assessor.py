@@ -1,55 +1,36 @@
+"""A second model in place of the monitor (`assessor_model`): its judgement counts, and its failure costs nothing."""
+
+import json
 from typing import Any
 
 import pytest
-from inline_snapshot import snapshot
+from harness import run_insula
 
-from insula import Chat, Identity, Metacognition
-from insula.agent.assessor import llm_assessor
-from insula.testing import ScriptedModel
+from insula.testing import FakeServer
 
-pytestmark = pytest.mark.anyio
-
-POOR = {"responsiveness": 30, "completeness": 10, "consistency": 90, "repetition": False}
+POOR = json.dumps({"responsiveness": 30, "completeness": 10, "consistency": 90, "repetition": False})
 
 
-async def test_a_model_may_replace_the_monitor_and_its_judgement_counts(store: Any) -> None:
-    judge = ScriptedModel([POOR])
-    mind = Metacognition(store, identity=Identity(name="Insula", about="a helpful assistant"))
-    chat = Chat(mind, ScriptedModel(["It rains."]), assessor=llm_assessor(judge))
-    reply = await chat.reply("me", "s", "How do I undo a commit?")
-    assert reply.assessment is not None
-    assert round(reply.assessment.score, 3) == 0.433
-    assert reply.assessment.flags == ("off_topic", "incomplete")
-    assert reply.assessment.unanswered == ("How do I undo a commit?",)
-    assert [signal.kind for signal in reply.signals] == ["meta:turn", "meta:confidence-low"]
+def reply(judge: FakeServer, answer: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The record of a turn that a second model judges."""
+    monkeypatch.setenv("INSULA_ASSESSOR_MODEL", f"{judge.url}#judge")
+    with FakeServer(answer=answer) as model:
+        words = ("chat", "--model", f"{model.url}#fake", "--json")
+        return run_insula(*words, stdin="How do I undo a commit?\n").lines[0]
 
 
-async def test_what_the_judging_model_is_asked(store: Any) -> None:
-    judge = ScriptedModel([POOR])
-    mind = Metacognition(store, identity=Identity(name="Insula", about="a helpful assistant"))
-    chat = Chat(mind, ScriptedModel(["It rains."]), assessor=llm_assessor(judge))
-    await chat.reply("me", "s", "How do I undo a commit?")
-    assert judge.requests[0].prompt == snapshot("""\
-The assistant: Insula, a helpful assistant
-
-<message>
-How do I undo a commit?
-</message>
-
-<reply>
-It rains.
-</reply>
-
-<recent_replies>
-
-</recent_replies>\
-""")
+def test_a_model_may_replace_the_monitor_and_its_judgement_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeServer(answer=POOR) as judge:
+        record = reply(judge, "It rains.", monkeypatch)
+        asked = judge.prompt()
+    assert record["assessment"]["score"] == pytest.approx(0.433, abs=0.001)
+    assert set(record["assessment"]["flags"]) == {"off_topic", "incomplete"}
+    for part in ("<message>\nHow do I undo a commit?\n</message>", "<reply>\nIt rains.\n</reply>", "<recent_replies>"):
+        assert part in asked
 
 
-async def test_a_judge_that_fails_leaves_the_response_with_the_builtin_assessment(store: Any) -> None:
-    judge = ScriptedModel([RuntimeError("gone"), RuntimeError("gone")])
-    chat = Chat(Metacognition(store), ScriptedModel(["Use git revert."]), assessor=llm_assessor(judge))
-    reply = await chat.reply("me", "s", "How do I undo a commit?")
-    assert reply.response.endswith("Use git revert.")
-    assert reply.assessment is not None
-    assert reply.error is None
+def test_a_judge_that_fails_leaves_the_response_with_the_builtin_assessment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeServer("500") as judge:
+        record = reply(judge, "Use git revert.", monkeypatch)
+    assert (record["response"], record["error"]) == ("Use git revert.", None)
+    assert record["assessment"]["score"] > 0.5
