@@ -1,37 +1,51 @@
 """The log of the command: one line of JSON each, without secrets, for its owner's eyes alone."""
 
 import json
-import logging
+import sys
 from pathlib import Path
 
 import pytest
+from harness import Ran, run_insula
 
-from insula.cli import common
-
-
-def test_what_fails_is_one_line_of_json_each_without_secrets(home: Path) -> None:
-    (home / common.LOG_FILE).touch(mode=0o644)
-    common.log_to(home / common.LOG_FILE)
-    secret = "sk-ant-api03-" + "a1B2" * 20
-    try:
-        raise ValueError(f"it\nbroke with {secret}")
-    except ValueError:
-        logging.getLogger("insula.server").exception("A request failed\nfor %s.", secret)
-    logging.getLogger("insula.server").info("Nothing to see.")
-    (line,) = (home / common.LOG_FILE).read_text().splitlines()
-    record = json.loads(line)
-    assert (record["logger"], record["level"]) == ("insula.server", "error")
-    assert "ValueError" in record["error"]
-    assert secret not in line
-    assert (home / common.LOG_FILE).stat().st_mode & 0o777 == 0o600
+SECRET = "sk-ant-api03-" + "a1B2" * 20
+BROKEN = f"""def embed(text):
+    if "Lisbon" in text:
+        raise ValueError("it\\nbroke with {SECRET}")
+    return [1.0, 0.0]
+"""
 
 
-def test_where_no_log_can_be_written_nothing_else_fails(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (home / common.LOG_FILE).mkdir()
-    common.log_to(home / common.LOG_FILE)
-    logging.getLogger("insula.server").error("Lost.")
-    if Path("/dev/full").exists():
-        common.log_to(Path("/dev/full"))
-        logging.getLogger("insula.server").error("Lost, too.")
-        common.log_to(home / "another.log")  # which closes the one before
-    assert capfd.readouterr() == ("", "")
+@pytest.fixture
+def failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ran:
+    """A talk in which an embedding of the user's own fails; the log, a file or not, was there before."""
+    (tmp_path / "broken_embedding.py").write_text(BROKEN)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setenv("INSULA_EMBED", "broken_embedding:embed")
+    return run_insula("chat", "--model", "test", "--json", stdin="My sister Ana lives in Lisbon.\n")
+
+
+@pytest.fixture
+def open_log(home: Path) -> Path:
+    (home / "insula.log").touch(mode=0o644)
+    (home / "insula.log").chmod(0o644)
+    return home / "insula.log"
+
+
+def test_what_fails_is_one_line_of_json_each_without_secrets(open_log: Path, failed: Ran) -> None:
+    assert failed.status == 0
+    assert failed.lines[0]["response"]
+    records = [json.loads(line) for line in open_log.read_text().splitlines()]
+    assert any("ValueError" in record.get("error", "") for record in records)
+    assert all(record["logger"].startswith("insula") and record["level"] for record in records)
+    assert SECRET not in open_log.read_text()
+    assert open_log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.fixture
+def no_log(home: Path) -> None:
+    (home / "insula.log").mkdir()
+
+
+def test_where_no_log_can_be_written_nothing_else_fails(no_log: None, failed: Ran) -> None:
+    assert (failed.status, failed.err) == (0, "")
+    assert failed.lines[0]["response"]
