@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula import Metacognition, redaction
+from insula.cli import common
 from insula.redaction import kinds, redact, shapes, take_answer
 from insula_bench.other_hands import is_held_out
 from insula_bench.secret_lines import Case, cases, is_left
@@ -457,3 +459,15 @@ def test_each_rule_has_a_source_and_a_mark_that_stands_in_what_it_finds() -> Non
     rows = [line.split(None, 3) for line in shapes.TOKENS.strip().splitlines()]
     assert all(len(row) == 4 and set(row[2]) <= set("gdtvb") for row in rows)
     assert all(set(sources) <= set("gdtvb") and sources for _, _, sources, _, _ in shapes.PLACES)
+
+
+def test_the_log_redacts_its_messages_and_errors_alike(home: Path) -> None:
+    common.log_to(home / common.LOG_FILE)
+    secret = "sk-" + "ant-api03-" + "a1B2" * 20
+    try:
+        raise ValueError(f"it\nbroke with {secret}")
+    except ValueError:
+        logging.getLogger("insula.server").exception("A request failed\nfor %s.", secret)
+    (line,) = (home / common.LOG_FILE).read_text().splitlines()
+    assert secret not in line
+    assert line.count("REDACTED") == 2
