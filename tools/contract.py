@@ -27,8 +27,8 @@ PUBLIC = re.compile(
     r"insula(\.__init__|\.testing|\.senses\b.*|\.integrations\b.*|\.turn\.monitor|\.hosts\.hook|\.cli\b.*)"
 )
 """Modules that users name; the command's own functions are named after its words."""
-KEPT = re.compile(r"insula\.(server|cli|integrations|testing|senses)\b")
-"""Modules whose functions bear names that are told: commands, routes, the public ones."""
+KEPT = re.compile(r"insula\.(server|cli|integrations|testing|memory\.migrations|senses)\b")
+"""Modules whose functions bear names that are told: commands, routes, migrations, the public ones."""
 STUB = '''"""A package with all names and nothing behind them."""
 import importlib.abc, importlib.machinery, sys
 

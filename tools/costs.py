@@ -26,6 +26,7 @@ LOOPS = 60_000
 SESSIONS, TALKS = 10, 6
 """Sessions that say something to the server at once, and how often."""
 HEAVY = (
+    "alembic.context",
     "asyncio",
     "numpy",
     "opentelemetry.trace",

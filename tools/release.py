@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = (ROOT, ROOT / "packages" / "insula", ROOT / "packages" / "insula-solve")
 MOST_PACKAGES, MOST_MEGABYTES = 15, 60.0
 """Of the bare library; NumPy is not weighed."""
-HEAVY = {"fastapi", "uvicorn", "sqlalchemy", "pydantic_ai", "openai", "typer", "rich", "jinja2"}
+HEAVY = {"fastapi", "uvicorn", "sqlalchemy", "alembic", "pydantic_ai", "openai", "typer", "rich", "jinja2"}
 """What `insula.assess` must not load."""
 ASSESS = "import sys, insula; insula.assess('Where is Ana?', 'In Lisbon.'); print(*sys.modules)"
 OPEN = """

@@ -22,8 +22,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from insula.errors import InsulaError, SettingsError
 from insula.memory.privacy.isolation import SETTING, WHOSE
 from insula.memory.storage.postgres_errors import check_server, explain_error, is_transient
-from insula.memory.storage.schema import memories, users
-from insula.memory.storage.upgrade import make_tables
+from insula.memory.storage.schema import make_tables, memories, users
 
 log = logging.getLogger(__name__)
 
@@ -258,7 +257,6 @@ def isolate_users(connection: sa.Connection) -> None:
     for table in memories.metadata.sorted_tables:
         if table is users or "user_id" in table.c:
             mine = f"name = (SELECT {whose})" if table is users else f"user_id = {own}"
-            connection.exec_driver_sql(f"DROP POLICY IF EXISTS insula_own ON {table}")
             connection.exec_driver_sql(f"CREATE POLICY insula_own ON {table} USING ({house} OR {mine})")
             connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
             # the tables' owner is who asks

@@ -2,6 +2,9 @@
 
 import sqlalchemy as sa
 
+from insula.errors import StoreNewer
+from insula.memory.storage.upgrade import upgrade_tables
+
 VERSION = "0012"
 """The version of the tables that this code reads and writes."""
 
@@ -327,3 +330,33 @@ strategies = sa.Table(
     _time_column("at"),
 )
 """How the solver's strategies did, by the model that carried them out and the class of problem; of nobody's words."""
+
+
+_STAMP = sa.text(
+    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+    "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+)
+
+
+def make_tables(connection: sa.Connection, name: str) -> bool:
+    """Make the tables in the transaction that is under way, where there are none; returns whether they were made.
+
+    Older ones are brought up to date.
+
+    Raises:
+        StoreNewer: a newer version of Insula wrote them.
+    """
+    if not sa.inspect(connection).has_table("alembic_version"):
+        metadata.create_all(connection, checkfirst=False)
+        connection.execute(_STAMP)
+        connection.execute(sa.text("INSERT INTO alembic_version VALUES (:version)"), {"version": VERSION})
+        return True
+    version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar() or ""
+    if version > VERSION:
+        raise StoreNewer(
+            f"The memory at {name!r} was written by a newer version of Insula (schema {version}, this one knows "
+            f"{VERSION}); upgrade Insula where you have it from"
+        )
+    if version < VERSION:
+        upgrade_tables(connection)
+    return False

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from insula.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
 from insula.memory.storage import lock
-from insula.memory.storage.upgrade import make_tables
+from insula.memory.storage.schema import make_tables
 
 log = logging.getLogger(__name__)
 
