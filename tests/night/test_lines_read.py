@@ -171,7 +171,7 @@ async def test_two_processes_read_a_line_once(database: Path) -> None:
 
 async def test_the_calls_of_a_night_are_bounded_and_the_rest_waits(tmp_path: Path) -> None:
     async with await Metacognition.open(tmp_path / "m.db", embed=None) as mind:
-        await mind.add("ana", [f"I own {number} boats." for number in range(400)], session="boats")
+        await mind.add("ana", [f"I own {number} boats." for number in range(270)], session="boats")
         asked: list[int] = []
         for _ in range(2):
             model = ScriptedModel(lambda _: EMPTY)

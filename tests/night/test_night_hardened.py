@@ -148,7 +148,7 @@ async def test_night_after_night_the_document_stays_bounded_supported_and_a_pers
         return {"summary": " ".join(ADVICE[i] for i in current), "topics": ["review"]}
 
     async with agent() as ana:
-        for number in range(11):  # three new ones a night, and one of the night before
+        for number in range(10):  # three new ones a night, and one of the night before
             current[:] = [(3 * number + i) % len(ADVICE) for i in range(4)]
             for part in "ab":
                 for i in (*current, current[0]):
