@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from harness import run_insula
 
+import insula
 from terminals import run_over_bytes
 
 
@@ -91,3 +92,14 @@ def test_a_clone_of_the_repository_has_the_benchmarks() -> None:
     told = run_insula("bench", "--help").out
     assert "confidence" in told
     assert "conversations" in told
+
+
+def test_an_installed_package_says_where_the_benchmarks_are(tmp_path: Path) -> None:
+    (tmp_path / "lib" / "python" / "site").mkdir(parents=True)
+    (tmp_path / "lib" / "python" / "site" / "insula").symlink_to(Path(insula.__file__).parent)
+    alone = os.environ | {"PYTHONPATH": str(tmp_path / "lib" / "python" / "site")}
+    for words in (["bench"], ["bench", "confidence", "--data", "x"]):
+        command = [sys.executable, "-m", "insula.cli", *words]
+        done = subprocess.run(command, env=alone, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "benchmarks/" in done.stderr

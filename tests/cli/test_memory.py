@@ -1,12 +1,15 @@
 """`insula memory`: what is remembered can be seen, listed and erased."""
 
+import asyncio
 import re
 import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
-from harness import Ran, run_insula
+from harness import DAY, Ran, agent, run_insula
+
+from insula import Controls
 
 SAID = ("Ana had an operation in May.", "My brother Ben lives in Porto.", "We meet on Friday.")
 
@@ -58,6 +61,23 @@ def test_what_is_erased_is_in_no_guideline_and_not_in_the_file_that_quotes_it(ho
     with sqlite3.connect(home / "insula.db") as raw:
         assert "metres" not in "\n".join(raw.iterdump())
     raw.close()
+
+
+@pytest.mark.anyio
+async def test_what_a_night_let_go_comes_back(home: Path) -> None:
+    async with agent(place=home / "insula.db", controls=Controls(consolidation_threshold=0.0)) as ana:
+        for number in range(4):
+            await ana.say(f"Well, hm, {number}.")
+        ana.clock.advance(900 * DAY)
+        for _ in range(3):
+            await ana.say("Hello.", session="later")
+        report = await ana.sleep()
+    (found,) = (phase.found for phase in report.phases if phase.name == "consolidation")
+    number, *_ = map(str, found["forgotten"])
+    words = ("--user", "ana")
+    assert "night: " in (await asyncio.to_thread(memory, "show", number, *words)).out
+    assert [(await asyncio.to_thread(memory, "restore", number, *words)).status for _ in range(2)] == [0, 1]
+    assert "long-term" in (await asyncio.to_thread(memory, "show", number, *words)).out
 
 
 def test_what_is_not_there_is_said(remembered: Path) -> None:

@@ -338,6 +338,12 @@ def test_a_file_that_is_none_of_rules_is_an_error_with_a_remedy(text: str, reaso
     assert reason in str(call("import", "-", text=text, fails=InputError).exception)
 
 
+def test_a_file_that_is_not_there_or_not_text_is_an_error() -> None:
+    assert "cannot be read" in str(call("import", "none.json", fails=InputError).exception)
+    Path("binary").write_bytes(b"\xff\xfe\x00")
+    assert "is no JSON" in str(call("import", "binary", fails=InputError).exception)
+
+
 @pytest.mark.parametrize("share", ["abc", "2"])
 def test_a_holdout_that_the_hook_would_pass_over_is_refused(share: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_HOLDOUT", share)

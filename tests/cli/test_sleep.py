@@ -1,6 +1,7 @@
 """`insula sleep`: the night on demand, and what it says of itself."""
 
 import re
+from pathlib import Path
 
 from harness import run_insula as insula
 
@@ -53,3 +54,16 @@ def test_all_users_sleep_each_under_their_name() -> None:
     assert ran.status == 0
     assert [line for line in ran.out.splitlines() if line in ("ana", "ben")] == ["ana", "ben"]
     assert ran.out.count("• You want: ") == 2
+
+
+def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(home: Path) -> None:
+    talk("me")
+    soul = home / "users" / "me" / "SOUL.md"
+    soul.mkdir(parents=True)
+    failed = insula("sleep")
+    assert failed.status == 1
+    assert "✗ Chose what stands in SOUL.md: " in failed.out
+    assert failed.err == "insula: soul failed; `insula sleep --user me` goes on from there.\n"
+    soul.rmdir()
+    again = insula("sleep")
+    assert (again.status, WISH in soul.read_text()) == (0, True)
