@@ -1,5 +1,7 @@
 """Fakes for tests of Insula and of what is built on it: a scripted model, a clock, a model server that misbehaves.
 
+The errors that a model may fail with are here, too: a `ScriptedModel` raises those that stand among its replies.
+
 `ScriptedModel` needs the extra `models`; the rest needs nothing beside Insula.
 """
 
@@ -10,6 +12,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from insula.errors import ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.fake_server import Behaviour, FakeServer
 from insula.memory.storage.store import Store
 
@@ -21,6 +24,10 @@ __all__ = [
     "Behaviour",
     "FakeServer",
     "FrozenClock",
+    "ModelMalformed",
+    "ModelRefused",
+    "ModelTimeout",
+    "ModelUnavailable",
     "Reply",
     "Request",
     "ScriptedModel",

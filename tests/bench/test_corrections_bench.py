@@ -1,11 +1,11 @@
+"""`insula bench corrections`: both formats are read, ours is judged beside baselines, with intervals."""
+
 import json
 import lzma
 from pathlib import Path
 
 import pytest
-
-from insula.errors import InputError
-from insula_bench.corrections import Pair, apology, detector, likeness, measure, negation, pairs, run
+from harness import run_insula
 
 SORRY = "Sorry, but I don't understand.\\ \\ "
 RECORDS = [
@@ -35,45 +35,8 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_both_formats_are_read_and_what_the_system_said_in_a_row_is_one_response(data: Path) -> None:
-    found = list(pairs([data]))
-    assert found == [
-        Pair("uss_mwoz", "I want a cheap hotel.", "", "", False),
-        Pair(
-            "uss_mwoz",
-            "That's wrong, look again.",
-            "I want a cheap hotel.",
-            "I'm sorry, there are no hotels. Anything else?",
-            True,
-        ),
-        Pair("uss_mwoz", "Hello.", "", "", False),
-        *(
-            Pair("saif", str(one["second"]), str(one["first"]), response, one["label"] != 0)
-            for one, response in zip(
-                RECORDS,
-                (
-                    "Sorry, but I don't understand.",
-                    "It was sent.",
-                    "This is the next.",
-                    "Sorry, but I don't understand.",
-                ),
-                strict=True,
-            )
-        ),
-    ]
-
-
-def test_a_file_of_another_form_is_passed_over_with_a_sentence(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (data / "notes.txt").write_text("nothing of the kind\n", "utf-8")
-    (data / "other.jsonl").write_text('{"a": 1}\n', "utf-8")
-    assert len(list(pairs([data]))) == 7
-    said = " ".join(capsys.readouterr().err.split())
-    assert "it holds neither command pairs nor rated dialogues." in said
-    assert "a record lacks one of agent_response, first, label, second." in said
-
-
 def test_the_figures_hold_ours_and_the_baselines_of_each_set(data: Path) -> None:
-    figures = measure([data])["sets"]
+    figures = run_insula("bench", "corrections", "--data", data, "--json").json["sets"]
     assert set(figures) == {"saif", "uss_mwoz"}
     saif = figures["saif"]
     assert (saif["n"], saif["base_rate"]) == (4, 0.5)
@@ -81,39 +44,29 @@ def test_the_figures_hold_ours_and_the_baselines_of_each_set(data: Path) -> None
     assert saif["insula"]["recall"]["share"] == 1.0
     assert set(saif["baselines"]) == {"similarity", "similarity + apology", "negation or apology"}
     assert saif["kinds"]["repair"] == {"n": 1, "right": 1}
+    assert saif["baselines"]["negation or apology"]["recall"]["n"] == 2
+    mwoz = figures["uss_mwoz"]
+    assert (mwoz["n"], mwoz["base_rate"]) == (3, pytest.approx(1 / 3, abs=0.001)), (
+        "what the system said in a row is one response, and what was rated overall is none"
+    )
 
 
-def test_a_detector_is_judged_with_intervals() -> None:
-    figures = detector([0.9, 0.2, 0.6, 0.1], [True, True, False, False], 0.5)
-    assert figures["auroc"] == 0.75
-    assert figures["precision"] == {"share": 0.5, "interval": [0.095, 0.905], "n": 2}
-    assert figures["recall"]["share"] == 0.5
-    assert figures["f1"] == 0.5
+def test_a_file_of_another_form_is_passed_over_with_a_sentence(data: Path) -> None:
+    (data / "notes.txt").write_text("nothing of the kind\n", "utf-8")
+    (data / "other.jsonl").write_text('{"a": 1}\n', "utf-8")
+    ran = run_insula("bench", "corrections", "--data", data, "--json")
+    assert [one["n"] for one in ran.json["sets"].values()] in ([4, 3], [3, 4])
+    said = " ".join(ran.err.split())
+    assert "it holds neither command pairs nor rated dialogues." in said
+    assert "a record lacks one of agent_response, first, label, second." in said
 
 
-def test_a_detector_that_never_speaks_has_no_precision() -> None:
-    figures = detector([0.1], [False], 0.5)
-    assert figures["auroc"] is None
-    assert figures["precision"] == {"share": None, "interval": [0.0, 1.0], "n": 0}
+def test_the_figures_are_printed_as_tables(data: Path) -> None:
+    assert "similarity + apology" in run_insula("bench", "corrections", "--data", data).out
 
 
-def test_the_baselines_score_what_they_say() -> None:
-    pair = Pair("", "no, a red one", "a red one", "Sorry.", True)
-    assert likeness(pair) == 1.0
-    assert apology(pair) == 1.75
-    assert negation(pair) == 1.0
-    assert likeness(pair._replace(previous="")) == 0.0
-
-
-def test_the_figures_are_printed_as_tables_or_as_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([str(data)], json=True) == 0
-    assert json.loads(capsys.readouterr().out)["sets"]["saif"]["n"] == 4
-    assert run([str(data)], json=False) == 0
-    assert "similarity + apology" in capsys.readouterr().out
-
-
-def test_a_path_without_conversations_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="does not exist"):
-        measure([str(tmp_path / "nowhere")])
-    with pytest.raises(InputError, match="No message could be read"):
-        measure([str(tmp_path)])
+@pytest.mark.parametrize(("place", "said"), [("nowhere", "does not exist"), (".", "No message could be read")])
+def test_a_path_without_conversations_is_an_error(tmp_path: Path, place: str, said: str) -> None:
+    ran = run_insula("bench", "corrections", "--data", tmp_path / place)
+    assert ran.status
+    assert said in " ".join(ran.err.split())

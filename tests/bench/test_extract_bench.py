@@ -3,9 +3,7 @@
 import json
 from pathlib import Path
 
-import pytest
-
-from insula_bench.extract import ARMS, run
+from harness import run_insula
 
 CONVERSATION = {
     "id": "one",
@@ -31,13 +29,12 @@ ANSWER = {
 }
 
 
-def test_what_was_read_is_counted_beside_what_was_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_read_is_counted_beside_what_was_not(tmp_path: Path) -> None:
     data, answers = tmp_path / "data.jsonl", tmp_path / "answers.jsonl"
     data.write_text(json.dumps(CONVERSATION))
     answers.write_text(json.dumps({"id": "one", "answer": ANSWER}))
-    assert run(str(data), str(answers), "test", "", json=True) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [found[arm]["all"]["right"] for arm in ARMS if arm != "hostile"] == [0, found["heads"]["all"]["right"], 1, 1]
+    found = run_insula("bench", "extract", "--data", data, "--answers", answers, "--json").json
+    assert [found[arm]["all"]["right"] for arm in ("neither", "extraction", "both")] == [0, 1, 1]
     assert found["both"]["all"]["told"] == 1
     assert found["check"]["both"]["refused"] == {"not the user's words": 1}
     assert found["check"]["hostile"]["invented"] == 0

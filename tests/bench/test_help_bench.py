@@ -16,6 +16,10 @@ from insula_bench.help.asking import Terms, replies
 from insula_bench.help.cases import BEGAN, Case, Told, World
 from insula_bench.help.command import Options, run
 from insula_bench.help.figures import Outcome, compared, show
+from insula_bench.help.gate import FILE, digest
+
+# `insula bench help`: what is asked of a model, kept, gone on with and printed.
+
 
 ARMS = ("bare", "plain", "insula")
 Scripted = Callable[[Callable[[Asked], str] | Sequence[str | Exception]], ScriptedModel]
@@ -155,3 +159,14 @@ def test_the_replies_are_shown_side_by_side_and_reported_anew_without_a_model(
 def test_to_report_without_any_replies_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no"):
         run(options(tmp_path, limit=0))
+
+
+# No sentence before a model changes without its figures.
+
+
+FIGURES = Path(__file__).parents[2] / "docs" / "benchmarks" / "help" / FILE
+
+
+def test_the_sentences_before_a_model_are_those_whose_figures_stand_in_the_repository() -> None:
+    stored = json.loads(FIGURES.read_text("utf-8"))["words"]
+    assert stored == digest(), "A sentence before the model has changed: run `make bench-help`, and read the figures."

@@ -13,7 +13,6 @@ from sqlalchemy import Table, event
 
 import mortal
 from insula import Metacognition
-from insula.memory.storage.store import Store
 
 KILLS = 2
 
@@ -80,12 +79,12 @@ def test_a_first_start_that_was_killed_can_be_repeated(tmp_path: Path, table: in
 
 
 async def _starts(path: Path) -> None:
-    async with await Store.open(path) as store:
-        assert (await store.resolve_place("me", "s")).user_id == 1
+    async with await Metacognition.open(path) as metacognition, metacognition.turn("me", "s", "Hello.") as turn:
+        turn.finish("Hello.")
+        assert turn.number == 1
 
 
 async def _goes_on(path: Path, acknowledged: int) -> None:
-    async with await Store.open(path) as store:
-        place = await store.resolve_place("me", "s")
-        lines = await store.sessions.read_lines(place, 1)
-        assert lines[0].turn >= acknowledged
+    async with await Metacognition.open(path) as metacognition, metacognition.turn("me", "s", "And now?") as turn:
+        turn.finish("On we go.")
+        assert turn.number > acknowledged

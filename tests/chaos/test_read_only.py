@@ -85,25 +85,3 @@ def test_a_command_that_cannot_write_names_the_folder_and_the_reason(site: Site)
     forbid(site.home)
     for name, line in (("chat", "chat --model test"), ("on", "on"), ("token new", "token new me")):
         assert str(site.home) in typed(site, name, line).err, name
-
-
-def test_a_hook_with_a_folder_it_may_not_write_in_leaves_its_host_alone(site: Site) -> None:
-    event = {
-        "hook_event_name": "PostToolUse",
-        "session_id": "s",
-        "cwd": str(site.user),
-        "tool_name": "Bash",
-        "tool_input": {"command": "make"},
-        "tool_response": "ok",
-        "tool_use_id": "a",
-    }
-
-    def work() -> None:
-        from insula.coding.hosts import hook
-
-        hook.main(str(site.home), ["claude-code"])
-
-    forbid(site.home)
-    outcome = run(bound(work), site, site.user, json.dumps(event).encode())
-    assert (outcome.status, outcome.out) == (0, ""), outcome.said
-    assert not [*(site.root / "tmp").iterdir()]

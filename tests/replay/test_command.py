@@ -8,26 +8,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
-from transcripts import RECORDED, Session, look
-from typer.testing import CliRunner, Result
-
-from insula.cli import replay_text
-from insula.cli.main import app
-from insula.cli.replay import replay
-from insula.coding.hosts import switch
-from insula.errors import InputError
+from harness import Ran, run_insula
+from transcripts import RECORDED, Session
 
 
-def call(*words: object, fails: bool = False) -> Result:
-    result = CliRunner().invoke(app, ["replay", *map(str, words)])
-    if not fails:
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def call(*words: object) -> Ran:
+    return run_insula("replay", *map(str, words))
 
 
 def figures(*words: object) -> dict[str, Any]:
-    return json.loads(call("--json", *words).stdout)
+    return call("--json", *words).json
+
+
+def refused(*words: object) -> str:
+    """Why a call was refused."""
+    ran = call(*words)
+    assert ran.status
+    return " ".join(ran.err.split())
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def bad_week(tmp_path: Path) -> Path:
 
 
 def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: Path) -> None:
-    said = call(bad_week).output
+    said = call(bad_week).out
     assert "3 sessions (3 of Claude Code)" in said
     assert "31 tool uses, 12 errors, 3 prompts, 0 interrupts" in said
     assert "failed in 6 turns, from Bash cat missing-0.txt" in said
@@ -65,7 +67,7 @@ def test_it_shows_what_the_hook_would_say_and_so_no_sense_that_is_off(tmp_path: 
 
     readings, moments, page = told()
     assert readings == {"bypass": 1} and "bypass" in moments and "goes round a check" in page
-    switch.switch_sense(home, "bypass", False)
+    run_insula("off", "bypass")
     readings, moments, page = told()
     assert readings == {} and moments == [] and "goes round a check" not in page
 
@@ -77,7 +79,7 @@ def test_it_leads_with_what_the_user_did_and_the_rules_that_their_words_would_fo
         session = Session(name)
         session.at += day * 3_600
         session.says("Add a form.").works(3).says("no, never use npm here, use pnpm").works(2).fails(5).written(folder)
-    said = call(folder, "--html", tmp_path / "page.html").output
+    said = call(folder, "--html", tmp_path / "page.html").out
     stepped, rules, stuck = map(said.index, ("You stepped in 2 times", "Rules in your own words", "Where agents were"))
     assert stepped < rules < stuck
     assert "1 would be used" in said
@@ -91,12 +93,12 @@ def test_it_leads_with_what_the_user_did_and_the_rules_that_their_words_would_fo
 
 
 def test_the_agent_to_install_for_is_the_one_whose_sessions_were_seen() -> None:
-    assert "insula install codex " in call(RECORDED / "codex.jsonl").output
+    assert "insula install codex " in call(RECORDED / "codex.jsonl").out
 
 
 def test_a_healthy_week_is_told_in_a_few_lines(tmp_path: Path) -> None:
     Session().says("Go.").works(9).written(tmp_path)
-    said = call(tmp_path).output
+    said = call(tmp_path).out
     assert "Nowhere did the senses feel an agent stuck" in said
     assert ", none did." in said
     assert len(said.splitlines()) < 12
@@ -119,26 +121,24 @@ def test_the_figures_come_as_json(bad_week: Path) -> None:
 
 
 def test_the_exit_code_tells_whether_all_was_read(bad_week: Path, tmp_path: Path) -> None:
-    assert call(bad_week).exit_code == 0
+    assert call(bad_week).status == 0
     foreign = bad_week / "foreign.jsonl"
     foreign.write_text('{"rows": 3}\n')
     result = call(bad_week)
-    assert result.exit_code == 3
-    assert "foreign.jsonl: it holds no session" in result.output.replace("\n", "")
-    assert call(foreign).exit_code == 1
+    assert result.status == 3
+    assert "foreign.jsonl: it holds no session" in result.out.replace("\n", "")
+    assert call(foreign).status == 1
     cut = tmp_path / "cut.jsonl"
     cut.write_bytes((RECORDED / "codex.jsonl").read_bytes()[:-40])
     os.utime(cut, (1, 1))
-    assert call(cut).exit_code == 3
+    assert call(cut).status == 3
 
 
 def test_where_nothing_is_it_is_said_what_to_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.setenv(variable, str(tmp_path / "none"))
-    result = call(fails=True)
-    assert isinstance(result.exception, InputError)
-    assert "No transcript of a coding agent was found in" in str(result.exception)
-    assert isinstance(call(tmp_path, fails=True).exception, InputError)
+    assert "No transcript of a coding agent was found in" in refused()
+    assert refused(tmp_path)
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def own_week(bad_week: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_learning_shows_the_rules_and_founds_them_once(own_week: Path, home: Path) -> None:
     bad_week = own_week
-    said = call(bad_week, "--learn", "--yes").output
+    said = call(bad_week, "--learn", "--yes").out
     assert "3 sessions to learn from." in said
     assert "error-loop, in the projects where it happened: When the same kind of error" in said
     assert "Learned from 3 sessions." in said
@@ -165,46 +165,40 @@ def test_learning_shows_the_rules_and_founds_them_once(own_week: Path, home: Pat
 def test_of_what_somebody_brought_nothing_is_learned(bad_week: Path, own_week: Path, home: Path) -> None:
     bad_week.mkdir()
     (bad_week / "link.jsonl").symlink_to(own_week / "one.jsonl")
-    assert call(bad_week, "--learn", "--yes").exit_code == 0  # it is this user's, whatever the way to it
+    assert call(bad_week, "--learn", "--yes").status == 0  # it is this user's, whatever the way to it
     brought = Session("brought").says("Go.").works(2).fails(6).written(bad_week)
     (own_week / "linked.jsonl").symlink_to(brought)
     for given in (bad_week, own_week):
-        result = call(given, "--learn", "--yes", fails=True)
-        assert isinstance(result.exception, InputError)
-        assert "nothing is learned from them" in str(result.exception)
+        assert "nothing is learned from them" in refused(given, "--learn", "--yes")
     (log,) = (home / "evidence").glob("*.jsonl")
     assert "brought" not in log.read_text()
 
 
-def test_what_is_trusted_is_named_with_the_projects_that_it_bears_on(
-    bad_week: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert replay([str(bad_week)], json=False, html=None, learn=True, yes=True, trust=True) == 0
-    said = capsys.readouterr().out
+def test_what_is_trusted_is_named_with_the_projects_that_it_bears_on(bad_week: Path) -> None:
+    said = call(bad_week, "--learn", "--yes", "--trust").out
     assert f"From:\n  {bad_week / 'calm.jsonl'}\n" in said
     assert "For the projects of these folders, as the files say:\n  /home/dev/project\n" in said
     assert said.index("From:") < said.index("Learned from 3 sessions.")
-    assert replay([str(bad_week)], json=True, html=None, learn=True, yes=True, trust=True) == 0
-    assert json.loads(capsys.readouterr().out)["learned"]["known"] == 3
+    assert figures(bad_week, "--learn", "--yes", "--trust")["learned"]["known"] == 3
 
 
 def test_what_could_not_be_written_is_not_said_to_be(own_week: Path, home: Path) -> None:
     (home / "evidence").write_text("in the way")
-    result = call(own_week, "--learn", "--yes", "--json", fails=True)
-    assert (result.exit_code, result.stdout) == (1, "")
+    result = call(own_week, "--learn", "--yes", "--json")
+    assert (result.status, "learned" in result.out) == (1, False)
 
 
 def test_json_tells_of_what_could_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "foreign.jsonl").write_text('{"rows": 3}\n')
     result = call(tmp_path / "foreign.jsonl", "--json")
-    assert (result.exit_code, "error" in json.loads(result.stdout)) == (1, True)
+    assert (result.status, "error" in json.loads(result.out)) == (1, True)
 
 
 def test_who_reads_may_go_and_it_is_no_failure(bad_week: Path) -> None:
     read, written = os.pipe()
     os.close(read)
     told = subprocess.run(
-        [sys.executable, "-c", "from insula.cli.main import main; main()", "replay", str(bad_week)],
+        [Path(sys.executable).with_name("insula"), "replay", bad_week],
         stdout=written,
         stderr=subprocess.PIPE,
         check=False,
@@ -214,16 +208,16 @@ def test_who_reads_may_go_and_it_is_no_failure(bad_week: Path) -> None:
 
 
 def test_nothing_trails_where_nobody_looks(bad_week: Path) -> None:
-    assert not [line for line in call(bad_week).output.splitlines() if line != line.rstrip()]
+    assert not [line for line in call(bad_week).out.splitlines() if line != line.rstrip()]
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_what_happened_has_room_on_a_narrow_terminal(bad_week: Path, width: int) -> None:
-    console = Console(width=width, highlight=False)
-    with console.capture() as told:
-        replay_text.show_replay(look(bad_week), console, None, False)
-    said = told.get()
-    assert ("What it cost" in said) == (width >= replay_text.NARROW)
+@pytest.mark.parametrize(("width", "costs"), [(40, False), (60, False), (80, False), (120, True)])
+def test_what_happened_has_room_on_a_narrow_terminal(
+    bad_week: Path, width: int, costs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = call(bad_week).out
+    assert ("What it cost" in said) is costs
     assert "failed in 6 turns" in said
     assert "error-loop" in said
 
@@ -234,25 +228,22 @@ def test_agents_whose_sessions_are_not_read_are_named(tmp_path: Path, monkeypatc
     (tmp_path / "none/opencode").mkdir(parents=True)
     (tmp_path / "none/.copilot").mkdir()
     monkeypatch.delenv("COPILOT_HOME", raising=False)
-    said = str(call(fails=True).exception)
+    said = refused()
     assert "The sessions of Copilot CLI, Qwen Code, OpenCode are not read yet." in said
 
 
 def test_nothing_is_learned_where_nobody_can_be_asked(bad_week: Path, home: Path) -> None:
-    result = call(bad_week, "--learn", fails=True)
-    assert isinstance(result.exception, InputError)
-    assert "insula replay --learn --yes" in str(result.exception)
+    assert "insula replay --learn --yes" in refused(bad_week, "--learn")
     assert not (home / "evidence").exists()
 
 
 def test_the_timelines_come_as_a_page(bad_week: Path, tmp_path: Path) -> None:
     page = tmp_path / "replay.html"
-    assert str(page) in call(bad_week, "--html", page).output.replace("\n", "")
+    assert str(page) in call(bad_week, "--html", page).out.replace("\n", "")
     assert "<html" in page.read_text()
     assert page.stat().st_mode & 0o777 == 0o600
-    assert call(bad_week, "--html", page).exit_code == 0  # a page of ours is replaced
-    result = call(bad_week, "--html", tmp_path / "none/replay.html", fails=True)
-    assert isinstance(result.exception, InputError)
+    assert call(bad_week, "--html", page).status == 0  # a page of ours is replaced
+    assert refused(bad_week, "--html", tmp_path / "none/replay.html")
 
 
 def test_a_page_replaces_nothing_but_a_page(bad_week: Path, tmp_path: Path) -> None:
@@ -262,11 +253,10 @@ def test_a_page_replaces_nothing_but_a_page(bad_week: Path, tmp_path: Path) -> N
     os.mkfifo(tmp_path / "pipe.html")
     given = bad_week / "one.jsonl"
     for path in (notes, given, tmp_path / "link.html", tmp_path / "pipe.html", tmp_path):
-        assert isinstance(call(bad_week, "--html", path, fails=True).exception, InputError)
+        assert refused(bad_week, "--html", path)
     assert notes.read_text() == "mine"
-    with pytest.raises(InputError, match="one of the transcripts"):
-        replay([str(bad_week)], json=False, html=given, learn=False, yes=False, force=True)
-    assert replay([str(bad_week)], json=False, html=notes, learn=False, yes=False, force=True) == 0
+    assert "one of the transcripts" in refused(bad_week, "--html", given, "--force")
+    assert call(bad_week, "--html", notes, "--force").status == 0
     assert notes.read_bytes().startswith(b"<!doctype html>")
     assert not list(tmp_path.glob(".insula-*"))
 
@@ -277,6 +267,6 @@ def test_text_of_a_transcript_cannot_write_on_the_terminal(tmp_path: Path) -> No
     for _ in range(5):
         session.calls("Bash", f"Exit code 1\n{evil}", error=True, command=f"cat {evil}")
     session.rows.append({"type": evil, "uuid": "x", "timestamp": "2026-01-01T00:00:00Z"})
-    said = call(session.written(tmp_path)).output
+    said = call(session.written(tmp_path)).out
     assert not {"\x1b", "\x07", "\r", "\u202e"} & set(said)
     assert "[bold red]" in said.replace("\n", "")

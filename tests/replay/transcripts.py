@@ -6,9 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from insula.coding.replay.find import find_transcripts
-from insula.coding.replay.gather import Gathered, gather_sessions
-
 RECORDED = Path(__file__).parents[1] / "fixtures/transcripts"
 """Written by the real clients while a model on loopback played a script; long texts cut, folders renamed."""
 Row = dict[str, Any]
@@ -18,10 +15,6 @@ def write(path: Path, *rows: Row) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return path
-
-
-def look(*paths: Path) -> Gathered:
-    return gather_sessions(find_transcripts(paths))
 
 
 class Session:

@@ -1,9 +1,10 @@
 """What the tests of the methods share: a problem, and how a request to a model is shown."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from insula.memory.storage.rows import StrategyTally
 from insula.testing import Request, ScriptedModel
+from insula_solve import StrategyTally
 
 PROBLEM = "Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?"
 
@@ -45,3 +46,25 @@ class MemoryRecords:
         tallies = self._tallies.setdefault((model, kind), {})
         won, lost = tallies.get(strategy, StrategyTally())
         tallies[strategy] = StrategyTally(won + success, lost + (not success))
+
+
+class MemoryPool:
+    """Replies for as long as the process lives.
+
+    Attributes:
+        hits: how often a reply was found.
+    """
+
+    def __init__(self) -> None:
+        self._replies: dict[str, Any] = {}
+        self.hits = 0
+
+    def get(self, key: str) -> Any:
+        """The reply under a key, if there is one."""
+        found = self._replies.get(key)
+        self.hits += found is not None
+        return found
+
+    def put(self, key: str, generation: Any) -> None:
+        """Keep a reply."""
+        self._replies[key] = generation

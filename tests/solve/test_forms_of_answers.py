@@ -2,9 +2,7 @@
 
 import pytest
 
-from insula.errors import ModelRefused
-from insula.llm.callback import CallbackAnswer, CallbackRequest, callback_model
-from insula.testing import ScriptedModel
+from insula.testing import ModelRefused, ScriptedModel
 from insula_solve import METHODS, Limits, Models
 from insula_solve.answers import is_same_answer, read_answer
 from insula_solve.insula import insula
@@ -203,18 +201,3 @@ async def test_what_a_person_sets_holds_for_every_method() -> None:
         chains = [request.settings for request in model.requests if request.settings["max_tokens"] == 900]
         assert len(chains) == 2, name
         assert chains[-1]["temperature"] == 0.4, name
-
-
-@pytest.mark.parametrize(("needed", "answer"), [(4_000, "10"), (40_000, None)])
-async def test_a_model_that_thinks_long_gets_more_tokens_within_a_bound(needed: int, answer: str | None) -> None:
-    caps: list[int] = []
-
-    async def ask(asked: CallbackRequest) -> CallbackAnswer:
-        caps.append(asked.max_tokens or 0)
-        is_enough = caps[-1] >= needed
-        return CallbackAnswer(text=r"3 * 4 = 12. 12 - 2 = 10. \boxed{10}" if is_enough else "", truncated=not is_enough)
-
-    solved = await insula(TOM, Models(generator=callback_model("thinker", ask)), limits=Limits(attempts=3))
-    assert solved.answer == answer
-    assert caps[:2] == [600, 8_192]
-    assert all(cap <= 600 for cap in caps[2:])

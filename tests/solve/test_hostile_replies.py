@@ -8,10 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from insula.errors import ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
-from insula.llm.budget import Account, Budget
-from insula.testing import ScriptedModel
-from insula_solve import METHODS, Models
+from insula.testing import ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable, ScriptedModel
+from insula_solve import METHODS, Account, Budget, Models
 from insula_solve.solution import Ending
 
 pytestmark = pytest.mark.anyio

@@ -4,12 +4,10 @@ from collections import Counter
 
 import pytest
 from inline_snapshot import snapshot
-from solving import PROBLEM, MemoryRecords, asked
+from solving import PROBLEM, MemoryPool, MemoryRecords, asked
 
-from insula.llm.budget import Account, Budget
 from insula.testing import Reply, Request, ScriptedModel
-from insula_bench.lines import MemoryPool
-from insula_solve import Models, votes
+from insula_solve import Account, Budget, Models, votes
 from insula_solve.baselines import direct
 from insula_solve.features import read_features
 from insula_solve.insula import build_method, insula

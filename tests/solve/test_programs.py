@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth, lengthened
-from insula.errors import InputError
+from insula import InputError
 from insula_solve import programs
 from insula_solve.programs import check_tests, evaluate_expression, run_program
 

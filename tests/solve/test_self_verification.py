@@ -4,9 +4,8 @@ import pytest
 from inline_snapshot import snapshot
 from solving import PROBLEM
 
-from insula.llm.budget import Account, Budget
 from insula.testing import Reply, Request, ScriptedModel
-from insula_solve import Models
+from insula_solve import Account, Budget, Models
 from insula_solve.baselines import build_self_verification, mask_numbers, self_verification
 from insula_solve.solution import MethodEnd
 

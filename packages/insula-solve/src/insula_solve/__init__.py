@@ -5,7 +5,9 @@ solution = await METHODS["insula"]("What is 12 % of 250?", Models(generator=mode
 
 from collections.abc import Mapping
 
-from insula.errors import InputError
+from insula.errors import BudgetExceeded, InputError
+from insula.llm.budget import Account, Budget
+from insula.memory.storage.rows import StrategyTally
 from insula_solve.answers import is_correct
 from insula_solve.baselines import (
     adaptive_self_consistency,
@@ -23,7 +25,10 @@ from insula_solve.solution import Attempt, Solution, Step, pair_attempts
 
 __all__ = [
     "METHODS",
+    "Account",
     "Attempt",
+    "Budget",
+    "BudgetExceeded",
     "Knowledge",
     "Limits",
     "Method",
@@ -32,6 +37,7 @@ __all__ = [
     "Records",
     "Solution",
     "Step",
+    "StrategyTally",
     "find_method",
     "is_correct",
     "pair_attempts",

@@ -1,0 +1,10 @@
+"""What is gathered of some transcripts."""
+
+from pathlib import Path
+
+from insula.coding.replay.find import find_transcripts
+from insula.coding.replay.gather import Gathered, gather_sessions
+
+
+def look(*paths: Path) -> Gathered:
+    return gather_sessions(find_transcripts(paths))
