@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import json
+import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -325,6 +326,16 @@ def test_the_proxy_puts_memory_in_and_passes_the_answer_on_byte_for_byte() -> No
     assert float(answer.headers["x-insula-assessment"].split()[0]) > 0.7
     assert elsewhere.status_code >= 400
     assert len(server.requests) == 4
+
+
+def test_the_proxy_that_is_interrupted_closes_its_store_and_says_nothing(home: Path) -> None:
+    with FakeServer() as server, spawn_insula("proxy", "--to", server.url, "--port", "0") as process:
+        assert process.stdout
+        assert "http://" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=GUARD_SECONDS)
+    assert (process.returncode, errors) == (0, "")
+    assert not list(home.rglob("*-wal"))
 
 
 def test_the_proxy_of_a_provider_that_is_not_one_says_so() -> None:

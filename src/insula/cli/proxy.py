@@ -11,7 +11,7 @@ import uvicorn
 from insula import settings as settings_module
 from insula.cli.common import DATABASE, HOST, PROXY_PORT
 from insula.cli.options import Port, User
-from insula.cli.serve import bind_socket
+from insula.cli.serve import ForegroundServer, bind_socket
 from insula.errors import InputError
 from insula.integrations.guest import Guest
 from insula.integrations.proxy import create_proxy
@@ -37,6 +37,6 @@ async def _serve_proxy(to: str, user: str, listening: socket.socket) -> int:
     mind = await Metacognition.open(settings_module.home() / DATABASE, embed=embed, claims=settings.claims)
     async with mind, httpx2.AsyncClient(timeout=None) as client:
         app = create_proxy(Guest(mind, user=user), to, client)
-        print(f"insula · http://{HOST}:{listening.getsockname()[1]}/v1 → {to} · Ctrl-C stops it", flush=True)
-        await uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="warning")).serve([listening])
+        address = f"http://{HOST}:{listening.getsockname()[1]}/v1 → {to}"
+        await ForegroundServer(uvicorn.Config(app, lifespan="off", log_level="warning"), address).serve([listening])
     return 0

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from fastapi import FastAPI
+import uvicorn
 from rich.console import Console
 
 from insula import settings as settings_module
@@ -79,14 +79,14 @@ def _make_keys(settings: Settings, home: Path) -> Keys:
 class ForegroundServer(StreamServer):
     """A server that says where it is, and that lets the command end as it should when a signal stops it."""
 
-    def __init__(self, app: FastAPI, url: str) -> None:
-        super().__init__(make_server(app).config)
-        self._url = url
+    def __init__(self, config: uvicorn.Config, address: str) -> None:
+        super().__init__(config)
+        self._address = address
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer, and say where."""
         await super().startup(sockets)
-        print(f"insula · {self._url} · Ctrl-C stops it", flush=True)
+        print(f"insula · {self._address} · Ctrl-C stops it", flush=True)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -122,7 +122,8 @@ async def _serve_app(
                 nightly=settings.store is None,  # on a server of PostgreSQL nights are run by workers
             )
             status.stop()
-            await ForegroundServer(create_app(service), _server_url(listening)).serve([listening])
+            server = make_server(create_app(service))
+            await ForegroundServer(server.config, _server_url(listening)).serve([listening])
     finally:
         status.stop()
     return 0

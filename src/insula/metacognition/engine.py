@@ -72,6 +72,8 @@ _JUDGED = 5
 """Turns of a session that are looked back on for its last judgement."""
 _REMEMBERED = 1_000
 """Of how many users, or sessions, each of these is kept in mind, the latest: others are read again."""
+_REMEMBERED_JUDGED = 250
+"""Sessions whose last judgement is kept in mind: it has all terms of a message."""
 
 
 class LearnedGuidance(NamedTuple):
@@ -177,7 +179,7 @@ class Engine:
         is_settled = any(preference.force == "standing" for preference in said)
         before = () if is_settled else self._for_now.get(session, ())
         asked = tuple(preference for preference in said if preference.for_now)
-        _cache_value(self._for_now, session, (*before, *asked)[-ASKED_FOR_NOW:])
+        _cache_some(self._for_now, session, (*before, *asked)[-ASKED_FOR_NOW:])
         return (*before, *said)
 
     async def restore_state(self) -> None:
@@ -210,9 +212,8 @@ class Engine:
             await self.store.run(statements.promote_elsewhere, place, self.store.now())
         if is_new:
             judged = (impasse.from_record(turn.data) for turn in stands.turns)
-            _cache_value(
-                self._judged, key, next((judged_turn for judged_turn in judged if judged_turn is not None), None)
-            )
+            last = next((judged_turn for judged_turn in judged if judged_turn is not None), None)
+            _cache_value(self._judged, key, last, _REMEMBERED_JUDGED)
         if is_unknown:
             self.regulator.resume_session(key, stands.saliences)
         return stands
@@ -231,7 +232,7 @@ class Engine:
     def record_judged(self, key: tuple[str, str], current: impasse.JudgedTurn) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
         reason = impasse.find_impasse(self._judged.get(key), current)
-        _cache_value(self._judged, key, current)
+        _cache_value(self._judged, key, current, _REMEMBERED_JUDGED)
         return reason
 
     async def read_voices(self, place: Place) -> Voices:
@@ -279,7 +280,7 @@ class Engine:
     def choose_guidelines(self, session: tuple[str, str], known: Guidelines, message: Collection[Vector]) -> str:
         """What of SOUL.md a message is told."""
         applying = known.choose_applying(message, self._applied.get(session, ()))
-        return known.render_applying(_cache_value(self._applied, session, applying))
+        return known.render_applying(_cache_some(self._applied, session, applying))
 
     def publish_signals(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
@@ -303,9 +304,17 @@ def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def _cache_value(cache: OrderedDict[K, V], key: K, value: V) -> V:
+def _cache_value(cache: OrderedDict[K, V], key: K, value: V, most: int = _REMEMBERED) -> V:
     cache[key] = value
     cache.move_to_end(key)
-    if len(cache) > _REMEMBERED:
+    if len(cache) > most:
         cache.popitem(last=False)
+    return value
+
+
+def _cache_some(cache: OrderedDict[K, V], key: K, value: V) -> V:
+    """Keep a value under a key; one that is empty is not kept."""
+    if value:
+        return _cache_value(cache, key, value)
+    cache.pop(key, None)
     return value

@@ -9,6 +9,7 @@ from typing import cast
 import h11
 import uvicorn
 from fastapi import FastAPI
+from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from insula.server.door.bodies import HEAD_BYTES, HEAD_TOO_LARGE, LARGE_HEAD
@@ -93,8 +94,9 @@ class StreamServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop: streams first, then what is under way."""
-        app = cast(FastAPI, self.config.app)
-        cast(LiveLedger, app.state.live).close_streams()
+        app = cast(Starlette, self.config.app)
+        if live := cast("LiveLedger | None", getattr(app.state, "live", None)):
+            live.close_streams()
         await super().shutdown(sockets)
 
 

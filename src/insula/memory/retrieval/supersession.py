@@ -53,14 +53,14 @@ class Key(NamedTuple):
     """The words of a statement in one of the forms in which another may end it."""
 
     form: Form
-    words: tuple[str, ...]
+    words: str
 
 
 class StatementForm(NamedTuple):
     """What a statement may be ended by, and what it ends."""
 
-    held: frozenset[Key]
-    ended: frozenset[Key]
+    held: tuple[Key, ...]
+    ended: tuple[Key, ...]
     numbers: tuple[str, ...]
 
 
@@ -113,7 +113,7 @@ def _is_plain(uttered: Uttered) -> bool:
 def read_statement(text: str, language: str) -> StatementForm:
     """What a statement in a language holds and ends."""
     if language not in _load_phrases():
-        return StatementForm(frozenset(), frozenset(), ())
+        return StatementForm((), (), ())
     plain = _plain_text(text, language)
     number = _NUMBER_UNSPACED if language in UNSPACED else _NUMBER
     numbers = tuple(number.findall(plain))
@@ -126,10 +126,10 @@ def read_statement(text: str, language: str) -> StatementForm:
         if _compile_pattern("now", language).search(plain):
             ended.add(value)
     if home := _compile_pattern("home", language).fullmatch(plain):
-        held.add(Key("home", (home["place"],)))
+        held.add(Key("home", home["place"]))
     if moved := _compile_pattern("moved", language).fullmatch(plain):
-        ended.add(Key("home", (moved["place"],)))
-    return StatementForm(frozenset(held), frozenset(ended), numbers)
+        ended.add(Key("home", moved["place"]))
+    return StatementForm(tuple(held), tuple(ended), numbers)
 
 
 def _plain_text(text: str, language: str) -> str:
@@ -140,13 +140,12 @@ def _plain_text(text: str, language: str) -> str:
     return " ".join(lower.replace("n't", " not").split()) if language == "en" else " ".join(lower.split())
 
 
-def _key_words(plain: str, dropped: str, language: str) -> tuple[str, ...]:
+def _key_words(plain: str, dropped: str, language: str) -> str:
     """The words of a statement, but for some; in any order where words are spaced."""
     if language in UNSPACED:
-        left = _compile_pattern(dropped, language).sub("", plain)
-        return (left,) if left else ()
+        return _compile_pattern(dropped, language).sub("", plain)
     words = _TOKEN.findall(fold_accents(_compile_pattern(dropped, language).sub(" ", plain)))
-    return tuple(sorted(word.removesuffix("s") if language == "en" else word for word in words))
+    return " ".join(sorted(word.removesuffix("s") if language == "en" else word for word in words))
 
 
 @cache
