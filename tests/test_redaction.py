@@ -388,6 +388,53 @@ def test_what_only_has_a_number_or_is_short_stays_as_it_is(text: str) -> None:
     assert " " not in text or take_answer(text, [(False, "I am a model, and this is my only answer.")]) == (text, {})
 
 
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Login for the portal\nemail: kim@example.org\npassword\nFoxglove#31b", "Foxglove#31b"),
+        ("Benutzer\nkim\nPasswort\nRegen+Bogen7\nServer\nwww", "Regen+Bogen7"),
+        ("accès wifi, mot de passe\nTilleul-vert9", "Tilleul-vert9"),
+        ("NETGEAR12\nNetwork Key (WPA2)\nquietriver204", "quietriver204"),
+        ("Wifi: FritzBox-Attic / key 5120 9082 6630 1174 5528", "5120 9082 6630 1174 5528"),
+        ("sign in with kim@example.com / brioche!7", "brioche!7"),
+        ("gpg --batch --passphrase 'an elm leans on the mill' -d notes.gpg", "an elm leans on the mill"),
+        ("the totp seed is below the picture: JVO2 W5WZ 4RYR KSHB CQDJ", "JVO2 W5WZ 4RYR KSHB CQDJ"),
+        ("//nas/media /mnt cifs username=kodi,password=popcornPanda,uid=1000 0 0", "popcornPanda"),
+        ("//nas/m /mnt cifs user=kodi,vers=3.0,pass=plainword,ro 0 0", "plainword"),
+        ("frase segreta: tre gatti sul tetto rosso", "tre gatti sul tetto rosso"),
+        ("phrase secrète du coffre : « le facteur danse sous la pluie »", "le facteur danse sous la pluie"),
+        ("管理者 / Kabocha_7x でログインできません", "Kabocha_7x"),
+        ("editor license\nNorthwind Ltd\nRGPTRDGZ KDYQCSQ6 RQ5Q4F2S XSSF4M3T", "RGPTRDGZ KDYQCSQ6 RQ5Q4F2S XSSF4M3T"),
+    ],
+)
+def test_a_value_is_known_by_the_place_of_its_form(text: str, secret: str) -> None:
+    assert secret not in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I forgot my password\nCan you help?",
+        "Reset password\nSign-in",
+        "Enter the new password\nConfirm",
+        "The page asks for a password\nhttps://example.com/login",
+        "Network key\nUnknown",
+        "Write to kim@example.com / Berlin-Mitte",
+        "kim@example.com / +49 30 1234567",
+        "kim@example.com / LinkedIn",
+        "The wifi key is the one on page 12 34.",
+        'gpg --batch --passphrase "$PASS" -d notes.gpg',
+        "管理者 / 編集者 / 閲覧者の三つの権限があります",
+        "MIT license\nCopyright 2026 Northwind\nPermission is hereby granted",
+        "mount -o user=kodi,vers=3.0,ro //nas/media /mnt",
+        "La frase segreta del successo non esiste.",
+        "The totp settings are below: open the app and scan it.",
+    ],
+)
+def test_a_form_without_a_value_stays_as_it_is(text: str) -> None:
+    assert redact(text) == text
+
+
 # What is redacted, measured on rows in no fit: providers of the half of gitleaks that is held out, and real code
 
 

@@ -66,6 +66,7 @@ PLACES = (
     # connection strings: a value beside the name of who comes in, and users with their passwords
     ("password", "password=,pwd=", "v", r"""(?:user(?:name|_?id| id)?|uid|host|server|data source|dbname|database|catalog)\s?=[^\s=][^\n=]{0,80}(?:=[^\n=]{0,80}){0,6}?"""
      r"""[;&?\s](?:password|pwd)=(?P<b>\{)?(?P<s>(?(b)[^}\n;="\\]*[;=][^}\n"\\]*|[^\s;&"'\\{]{3,}))""", "solid"),
+    ("password", ",password=,,pass=", "v", r"""(?<![\w-])(?:username|user)=[^\s,=]{1,64}(?:,[a-z_]{1,20}=[^\s,]{0,64}){0,6},pass(?:word)?=(?P<s>[^\s,"'\\]{3,64})""", "solid"),
     ("password", "net use", "v",
      r"""\bnet use\s+(?:\S{1,3}\s+)?(?:"(?:\\{1,4}|https?:)[^"\n]+"|(?:\\{1,4}|https?:)\S+)(?:\s+/[a-z]+(?::\S+)?)*\s+(?P<q>")?(?P<s>[^\s"'/*\\-](?(q)[^"\n\\]{3,}|[^\s"'\\]{3,}))""", "solid"),
     ("password", "mysql", "v", r"""\bmysql\w*\s(?:[^\n|;]{0,200}?\s)??-p(?P<s>[^\s"'\\|;&<>]{4,})""", "solid"),
@@ -90,7 +91,7 @@ PLACES = (
     ("webhook", "events.pagerduty", "v", r"""://events\.pagerduty\.com/integration/(?P<s>\w{20,})""", ""),
     ("webhook", "://hook.", "v", r"""://hook\.[\w.]{2,40}/(?P<s>\w{16,})""", "token"),
     ("otp", "otpauth://", "bt", r"""otpauth://[^\s"'<>\\]{0,200}?[?&]secret=(?P<s>[a-z2-7]{8,}=*)""", ""),
-    ("otp", "setup key,secret key,secret:,totp,2fa,otp", "b", r"\b(?:key|secret|seed|code|2fa|totp)\b[ \w]{0,16}[:=]?\s*"
+    ("otp", "setup key,secret key,secret:,totp,2fa,otp", "b", r"\b(?:key|secret|seed|code|2fa|totp)\b(?:[ \w]{0,16}[:=]?|[^\n:]{0,60}:)\s*"
      r"(?P<s>[a-z2-7]{4}(?: [a-z2-7]{4}){3,15})(?!\w)", "base32"),
     ("authorization", "authorization", "gd",
      r"""authorization{QUOTES}(?:bearer|basic|token|digest|apikey)\s+(?P<s>[^\s"'\\,;]{6,})""", "authorization"),
@@ -106,6 +107,15 @@ PLACES = (
     ("password", "password,passcode", "v", r"""\bpass(?:word|code)(?: (?:is|was)|:)\s{1,3}["'`]?(?P<s>[^\s"'`\\]{5,64})""", "mixed"),
     ("password", "--", "v", r"""(?<![\w-])--?(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|passcode|pass|pwd)=(?P<q>["'])?(?P<s>(?(q)[^"'\\\n]{4,}|[^\s"'\\;|&<>]{4,}))""", "solid"),
     ("password", "--", "v", r"""(?<![\w-])--?(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|passcode|pass|pwd)\s{1,4}["']?(?P<s>[^\s"'\\;|&<>-][^\s"'\\;|&<>]{3,})""", "mixed"),
+    ("password", "--passphrase", "v", r"""(?<![\w-])--passphrase[\s=]{1,4}(?P<q>["'])(?P<s>(?![${])[^"'\\\n]{4,})(?P=q)""", "solid"),
+    # a name that ends its line, and the value alone on the next
+    ("password", "password\n,passwort\n,passe\n,contraseña\n,senha\n,passcode\n,パスワード\n,密码\n", "v", r"""(?:\bpass(?:word|wort|code)|\bmot de passe|\bcontraseña|\bsenha|パスワード|密码)[ \t]*\r?\n[ \t>]{0,8}(?P<s>(?=\S*[\d#$%&*+~^])[^\s"'\\]{6,64})[ \t]*(?=\r?\n|$)""", "coined"),
+    ("password", "key", "v", r"""(?m)^[^\n]{0,16}\b(?:network|security|wi-?fi|wlan|wpa2?|wireless) key(?: \([\w/ -]{2,16}\))?[ \t]*:?[ \t]*\r?\n[ \t]{0,8}(?P<s>(?=\S*[\d#$%&*+~^])[^\s"'\\]{8,63})[ \t]*(?=\r?\n|$)""", "coined"),
+    ("code", " key ", "v", r"""(?:wi-?fi|wlan|ssid|router|fritz)[^\n]{0,40}? key:? (?P<s>\d{4}(?: \d{4}){3,4})(?! ?\d)""", ""),
+    # who comes in, and with what: an address and a sign between the two
+    ("password", "@", "v", r"""[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,24}){1,3} ?/ ?(?P<s>(?=\S*[a-z])(?=\S*[\d#$%&*+~^!])[^\s"'\\/|@]{6,64})(?=[.,;]?(?:\s|$))""", "coined"),
+    # a licence in rows of eight letters and digits
+    ("key", "license,licence", "v", r"""\blicen[cs]e\b[^\n]{0,60}(?:\n[^\n]{0,60}){0,4}?\n(?P<s>(?:[a-z\d]{2,8}-\d{4,8}\s*\n)?(?:[a-z\d]{8}(?: [a-z\d]{8}){3}(?:\s*\n|$)){1,12})""", "base32"),
     # what a command is told by an option of its own
     ("password", "curl,wget", "gd",
      r"""\s(?:--user[ =]|--?u[ =]|-u(?=\w)|-[a-z]{1,5}u |--proxy-user[ =])(?P<q>["'])?[^\s:"']{1,64}:(?!\d{1,5}\b)"""
@@ -117,7 +127,7 @@ PLACES = (
     # a private key beside its name, and what a program has just made for one
     ("private_key", "private key", "b", r"(?P<s>\b0x[0-9a-f]{64}\b)[^\n]{0,40}\bprivate key", ""),
     ("hash", "$", "v", r"(?<!\w)\${1,2}(?:[156y]|2[abxy]|apr1|sha1|argon2(?:id?|d)|scrypt|pbkdf2[\w-]*|7)\${1,2}(?P<s>[\w./$=,+-]{20,})", ""),
-    ("password", "admin,root", "v", r"(?<![\w/.@-])(?:admin|root|administrator|postgres)[:/] ?(?P<s>[^\s\"'/:\\,]{6,64})(?=[.,;]?(?:\s|$))", "coined"),
+    ("password", "admin,root,管理", "v", r"(?:(?<![\w/.@-])(?:admin|root|administrator|postgres)|管理者|管理员)(?:[:/] ?| / )(?P<s>[^\s\"'/:\\,]{6,64})(?=[.,;]?(?:\s|$))", "coined"),
     ("code", "code,código,codici,コード,码", "d",
      r"(?:\b(?:backup|back-up|recovery|rescue|emergency|scratch|wiederherstellungs|notfall|ersatz)[ _-]?codes\b|\bcodes de (?:secours|récupération)\b|\bcódigos de (?:respaldo|recuperación|recuperação|reserva|backup)\b"
      r"|\bcodici di (?:backup|recupero|riserva)\b|(?:バックアップ|リカバリー|リカバリ)コード|备用码|恢复码)[^\n:：]{0,60}[:：]?[\"'\s:：\[|-]{0,12}"
@@ -128,7 +138,7 @@ PLACES = (
     ("seed", "助记词,助記詞", "b", r"助[记記][词詞]\s?[:：是]?\s?(?P<s>[一-龥]{1,3}(?:[ ，、][一-龥]{1,3}){11,23})", ""),
     ("password", "phrase,frase,phrase,losung", "d",
      r"""(?:passphrase|pass phrase|phrase secrète|phrase de passe|frase de (?:paso|acceso|contraseña|seguridad)|frase secreta"""
-     r"""|frase-passe|frase d'accesso|passwortsatz)(?: \w[^\n:.,;!?"“«`]{0,24}?)?(?:\s(?:is|was|es|est|ist|lautet|é|è)|\s?:)\s{0,2}["'“«`]?"""
+     r"""|frase segreta|frase-passe|frase-senha|frase d'accesso|passwortsatz)(?: \w[^\n:.,;!?"“«`]{0,24}?)?(?:\s(?:is|was|es|est|ist|lautet|é|è)|\s?:)\s{0,2}(?:["'“`]|«\s?)?"""
      r"""(?P<s>[^\W\d_][^\n.\\"”»`,;!?]{7,100})""", "phrase"),
     ("card", "CARD", "d",
      r"[2-6](?:(?<![\w.+/-].)|(?<=\\[nrt].))"
