@@ -24,7 +24,7 @@ def day(session: str, *said: str) -> None:
 def test_the_next_start_tells_once_what_changed_and_how_to_take_it_back() -> None:
     day("monday", WISH, *ORDINARY)
     (line,) = chat("Hello.")
-    assert f"Added: {WISH} (take it back: insula guidance forget w" in line
+    assert f"You want: {WISH} (take it back: insula guidance forget w" in line
     name = line.rstrip(")").rpartition(" ")[2]
     assert run_insula("lessons", "forget", name).status == 0
     assert WISH not in [one["advice"] for one in run_insula("lessons", "--json").json]

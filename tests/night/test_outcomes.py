@@ -14,8 +14,7 @@ from insula.memory.storage.repositories import NightRepository
 from insula.memory.storage.rows import StoredSignal, TranscriptLine
 from insula.memory.storage.store import Store
 from insula.night.cycle import PhaseName, sleep_cycle
-from insula.night.outcomes import Own, find_outcomes, read_calibration, reset_calibration
-from insula.night.phases.calibration import calibrate_confidence
+from insula.night.outcomes import Own, calibrate_confidence, find_outcomes, read_calibration, reset_calibration
 from insula.types import Provenance
 
 FACT, ASKED, ANSWER = "My sister Ana lives in Lisbon.", "Where does Ana live?", "She lives in Porto."

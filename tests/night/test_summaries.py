@@ -12,10 +12,9 @@ from insula.errors import BudgetExceeded, ModelRefused, ModelTimeout
 from insula.llm.budget import Account
 from insula.memory.storage.rows import Summarised, TranscriptLine
 from insula.memory.storage.store import Store
-from insula.night import transcript
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.night.phases.summaries import summarise_sessions
-from insula.night.transcript import CHARS, LINE_CHARS, quote_messages
+from insula.night.transcript import CHARS, LINE_CHARS, list_texts, quote_session
 from insula.testing import Reply, ScriptedModel
 from insula.types import Provenance
 
@@ -105,22 +104,22 @@ def line(number: int, content: str, by: Provenance = "user") -> TranscriptLine:
 
 def test_a_long_session_keeps_its_beginning_and_its_end_within_bounds() -> None:
     lines = [line(n, f"message {n} " + "x" * 2_000) for n in range(60)]
-    session = transcript.cut_transcript(lines, 1_000_000)
-    rendered = list(quote_messages(session))
-    assert rendered[0] == {"earlier messages left out": 999_940}
-    assert str(rendered[1]["user"]).startswith("message 0 ")
-    assert str(rendered[-1]["user"]).startswith("message 59 ")
-    assert {"messages left out here": session.between} in rendered
-    assert len(session.lines) + session.between == 60
-    assert all(len(said.text) <= LINE_CHARS for said in session.lines)
-    assert sum(len(said.text) for said in session.lines) <= CHARS
+    quoted = quote_session(lines, 1_000_000)
+    said = list_texts(quoted)
+    assert quoted[0] == {"earlier messages left out": 999_940}
+    assert str(quoted[1]["user"]).startswith("message 0 ")
+    assert str(quoted[-1]["user"]).startswith("message 59 ")
+    assert {"messages left out here": 60 - len(said)} in quoted
+    assert all(len(text) <= LINE_CHARS for text in said)
+    assert sum(map(len, said)) <= CHARS
 
 
 @given(st.lists(st.text(max_size=900), max_size=60))
 def test_every_transcript_is_bounded_and_loses_no_count(contents: list[str]) -> None:
-    session = transcript.cut_transcript([line(n, content) for n, content in enumerate(contents)], len(contents))
-    assert sum(len(said.text) for said in session.lines) <= CHARS
-    assert len(session.beginning) + len(session.end) + session.between == len(contents)
+    quoted = quote_session([line(n, content) for n, content in enumerate(contents)], len(contents))
+    out = sum(count for record in quoted if isinstance(count := record.get("messages left out here"), int))
+    assert sum(map(len, list_texts(quoted))) <= CHARS
+    assert len([record for record in quoted if "messages left out here" not in record]) + out == len(contents)
 
 
 # What is kept of its answer

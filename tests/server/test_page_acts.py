@@ -201,7 +201,7 @@ def _guidelines_and_nights(page: Page, user: str) -> None:
     page.goto(f"/nights?user={user}")
     expect(page.locator(".empty")).to_contain_text("Nothing has changed yet")
     page.get_by_role("button", name="Run the night now").click()
-    expect(page.locator("#fresh")).to_contain_text("Removed: Be brief.")
+    expect(page.locator("#fresh")).to_contain_text("No longer: Be brief.")
     expect(page.locator("#fresh")).not_to_contain_text("in short")
     page.reload()
     expect(page.locator(".night")).to_have_count(1)

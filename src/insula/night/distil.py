@@ -13,6 +13,7 @@ from typing import NamedTuple
 from insula.caches import clear_on_erasure
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PINNED
 from insula.night.agreement import keeps_advice, says_opposite, says_same
+from insula.night.grounding import find_harm
 from insula.night.soul import Document, Section, SoulChange, diff_documents, revise_document, taken_out
 from insula.night.soul.render import WORDS, count_heading_words, count_told_words, count_words
 from insula.screening import screen_text
@@ -29,7 +30,6 @@ SENIORITY = 1
 """Sessions that standing in the document counts for."""
 _MOST_STATEMENTS = 1_000
 _MARKUP = re.compile(r"<!--|-->|```|\A\s*(?:[#>|*+-]|\d+[.)]\s)|[\r\n]")
-_LINK = re.compile(r"\b\w+://|\bwww\.|\]\(|\bmailto:|\w@[\w-]+\.\w", re.IGNORECASE)
 _SPEAKS_OF_ITSELF = re.compile(
     r"\A(?:I|(?:The |This )?(?:assistant|agent|AI|model))\s+(should|must|need(?:s)? to|ought to)\b", re.IGNORECASE
 )
@@ -346,19 +346,8 @@ def find_flaw(text: str) -> str:
         return f"It has {len(line)} characters, and {ADVICE} are the most"
     if not any(map(str.isalnum, text)):
         return "It says nothing"
-    if unsafe := find_harm(text):
-        return f"It must not be told ({', '.join(unsafe)})"
+    if unsafe := find_harm(text) or ("markup" if _MARKUP.search(text) else ""):
+        return f"It must not be told ({unsafe})"
     if len(analyse_text(text).sentences) > 1:
         return "It is more than one sentence"
     return ""
-
-
-@clear_on_erasure
-@lru_cache(maxsize=4_096)
-def find_harm(text: str) -> tuple[str, ...]:
-    """Why a text must not stand among guidelines: what screening says, and what only an attack has use for here."""
-    harms: list[str] = [*screen_text(text, ADVICE).reasons]
-    harms += ["secret"] if "[REDACTED:" in text else []
-    harms += ["link"] if _LINK.search(text) else []
-    harms += ["markup"] if _MARKUP.search(text) else []
-    return tuple(harms)

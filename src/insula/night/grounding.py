@@ -88,7 +88,7 @@ ECHOES = 0.5
 """Share of the passages of an item that stand in foreign text, from which it only repeats that."""
 ITEM_CHARS = 300
 """A longer item is an essay; it is dropped and never cut."""
-_LINK = re.compile(r"\w\w+://|\bwww\.\w|\]\(|\bmailto:|\bdata:\w+/", re.IGNORECASE)
+_LINK = re.compile(r"\w\w+://|\bwww\.\w|\]\(|\bmailto:|\bdata:\w+/|\w@[\w-]+\.\w", re.IGNORECASE)
 _PART = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _THOUSANDS = re.compile(r"(?<=\d)[.,'’\u00a0\u202f](?=\d{3}\b)")
 _JOINERS = frozenset("\u200c\u200d")

@@ -21,8 +21,8 @@ MOST = 12
 """Operations that are read of one reflection."""
 RETIRED = 0.3
 """Share of the guidance that one night may retire, as for the document; one piece always."""
-TEXT, FEWEST = 300, 8
-"""Characters of a text, at most and at least."""
+TEXT = 300
+"""Characters of a text, at most."""
 MERGED, CITED = 8, 100
 """Pieces of one operation, and sessions that it cites, at most."""
 NIGHT = "night"
@@ -57,34 +57,6 @@ class Handover(BaseModel):
 def retirement_limit(known: int) -> int:
     """How many of so many pieces one night may retire."""
     return max(1, int(RETIRED * known))
-
-
-def operation_forms(ids: Sequence[str], sessions: Sequence[int]) -> list[dict[str, Any]]:
-    """Each kind of operation as a schema in JSON, with what it can be done with and may cite."""
-    named, cited = {"type": "string", "enum": [*ids]}, {"type": "integer", "enum": [*sessions]}
-    text = {"type": "string", "minLength": FEWEST, "maxLength": TEXT}
-    return [
-        _make_form("keep", named, (1, len(ids)), cited),
-        _make_form("retire", named, (1, retirement_limit(len(ids))), cited),
-        _make_form("reword", named, (1, 1), cited, text),
-        *([_make_form("merge", named, (2, min(MERGED, len(ids))), cited, text)] if len(ids) > 1 else []),
-    ]
-
-
-def _make_form(
-    do: str,
-    named: Mapping[str, Any],
-    some: tuple[int, int],
-    cited: Mapping[str, Any],
-    text: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    fields = {
-        "do": {"const": do},
-        "ids": {"type": "array", "items": named, "minItems": some[0], "maxItems": some[1]},
-        **({"text": text} if text else {}),
-        "sessions": {"type": "array", "items": cited, "minItems": 1, "maxItems": CITED},
-    }
-    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
 
 
 class JudgedOperations(NamedTuple):

@@ -6,20 +6,23 @@ them, drawn to the shipped one by few.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from insula.calibration import OWN, AnswerOutcome, apply_own, dump_own, move_threshold, refit_user
+from insula.calibration import OWN, AnswerOutcome, apply_own, dump_own, load_shipped, move_threshold, refit_user
 from insula.errors import InputError
 from insula.memory.storage import statements, views
 from insula.memory.storage.changes import RevisionChange
+from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Place, Revised, StoredSignal, TranscriptLine
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import find_memories
 from insula.night.corrections import is_users
+from insula.night.cycle import Night, Result
+from insula.night.wording import count_noun
 from insula.text.analysis import Sentence, analyse_text
 from insula.text.corrections import correction_likeness, judge_correction
 from insula.text.pasted import PLAIN_CHARS
@@ -32,7 +35,9 @@ KEPT = 200
 """Outcomes that a calibration rests on, the latest: what users ask changes with time."""
 AGAIN = 0.95
 """From this likeness on, two questions are the same one."""
-PERSON = "person"
+NIGHT, PERSON = "night", "person"
+SESSIONS, LINES = 500, 1_000
+"""Sessions that one night looks at, the oldest first, and the last lines of each."""
 _FAILED = frozenset({"correction", "rejection", "repair"})
 _FACTS: frozenset[AskKind] = frozenset({"person", "place", "time", "number", "name"})
 """What one goes on to ask who is content with an answer; others may doubt it ("Are you sure?", "What about Porto?")."""
@@ -120,13 +125,18 @@ def _evidence_score(turn: Mapping[str, Any], evidence: Collection[int]) -> float
     )
 
 
-async def score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
+async def _score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
     """The confidence of one turn before it was adjusted, where memory had evidence to show."""
-    held = await store.read(find_memories, user, sorted(shown_memories(turn)))
+    return _evidence_score(turn, await _asserted_memories(store, user, [turn]))
+
+
+async def _asserted_memories(store: Store, user: str, turns: Iterable[Mapping[str, Any]]) -> frozenset[int]:
+    """Of what some turns showed, the memories that a user or a tool asserted (law 2)."""
+    held = await store.read(find_memories, user, sorted(frozenset[int]().union(*map(shown_memories, turns))))
     asserted = (
         memory for memory in held.values() if memory.provenance in {"user", "tool"} and memory.kind == "semantic"
     )
-    return _evidence_score(turn, frozenset(memory.id for memory in asserted))
+    return frozenset(memory.id for memory in asserted)
 
 
 def _is_evident(score: float) -> bool:
@@ -181,7 +191,6 @@ async def reset_calibration(store: Store, user_id: int) -> None:
     await store.guidance.add_revision(user_id, RevisionChange(OWN, PERSON, "{}", {}))
 
 
-NIGHT = "night"
 COUNTED = "It counts for how sure to be with you."
 NOT_COUNTED = "It is kept; what you asked was nothing that memory had to answer, so it says nothing of how sure to be."
 
@@ -208,7 +217,7 @@ async def judge_answer(store: Store, user: str, session: str, turn: int, right: 
     if any(entry.kind == JUDGED for entry in noticed):
         raise InputError("This answer was judged before; one word on each counts.")
     place = await store.resolve_place(user, session)
-    score = await score_of(store, user, over.data)
+    score = await _score_of(store, user, over.data)
     said = Signal(
         kind=JUDGED,
         user=user,
@@ -227,7 +236,56 @@ async def judge_answer(store: Store, user: str, session: str, turn: int, right: 
 
 async def _count_outcome(store: Store, place: Place, outcome: AnswerOutcome, base: Calibration) -> None:
     before = await read_calibration(store, place.user_id, base)
-    known = (*before.outcomes, outcome)[-KEPT:]
-    after = replace(refit_user(base, known), high=move_threshold(before.calibration, [outcome]).high)
+    await store.guidance.add_revision(place.user_id, _refit_calibration(before, [outcome], base)[1])
+
+
+def _refit_calibration(
+    before: Own, outcomes: Sequence[AnswerOutcome], base: Calibration, made_from: int | None = None
+) -> tuple[Own, RevisionChange]:
+    """A user's calibration with some more outcomes, and the change that writes it."""
+    known = (*before.outcomes, *outcomes)[-KEPT:]
+    after = replace(refit_user(base, known), high=move_threshold(before.calibration, outcomes).high)
     evidence = {"outcomes": [[outcome.score, outcome.held] for outcome in known]}
-    await store.guidance.add_revision(place.user_id, RevisionChange(OWN, NIGHT, dump_own(after), evidence))
+    return Own(after, known), RevisionChange(OWN, NIGHT, dump_own(after), evidence, made_from)
+
+
+# The phase.
+
+
+async def calibrate_confidence(night: Night) -> Result:
+    """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
+    past = await night.store.guidance.list_revisions(night.user_id, OWN, 1)
+    outcomes, last = await _outcomes_since(night, past)
+    right = sum(outcome.held for outcome in outcomes)
+    report: dict[str, float] = {UP_TO: last, "right": right, "wrong": len(outcomes) - right}
+    if not outcomes:
+        return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
+    base = night.calibration or load_shipped()
+    before = latest_calibration(past, base)
+    made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
+    after, change = _refit_calibration(before, outcomes, base, made_from)
+    fitted = {name: round(getattr(after.calibration, name), 4) for name in ("shift", "slope", "high")}
+    report |= fitted | {"outcomes": len(after.outcomes), "held": sum(outcome.held for outcome in after.outcomes)}
+    said = f"What memory said held for {count_noun(right, 'answer')}, and did not for {len(outcomes) - right}."
+    return Result(
+        report,
+        [change],
+        says=[f"{said} From {100 * after.calibration.high:.0f} % on it is now sure."],
+    )
+
+
+async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[AnswerOutcome], int]:
+    """The outcomes since the last night, oldest first, and the last message that was looked at."""
+    since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
+    sessions = [session for session in await night.list_sessions() if session.last > night.last_seen]
+    within = [session.id for session in sessions[:SESSIONS]]
+    lines = await night.lines_of(within, LINES)
+    turns = await night.store.nights.list_session_signals(night.user_id, [TURN], within)
+    evidence = await _asserted_memories(night.store, night.user, (turn.data for turn in turns))
+    outcomes: list[AnswerOutcome] = []
+    for session in sessions[:SESSIONS]:
+        # What is said while the night looks on is of the next one.
+        new = [line for line in lines[session.id] if line.id <= session.last and line.at >= since]
+        mine = [turn for turn in turns if turn.session_id == session.id]
+        outcomes.extend(find_outcomes(new, mine, evidence, name=night.identity.name, after=night.last_seen))
+    return outcomes, max((session.last for session in sessions[:SESSIONS]), default=night.last_seen)

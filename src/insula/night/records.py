@@ -11,7 +11,7 @@ from insula.night import prompts
 from insula.night.corrections import find_corrections
 from insula.night.cycle import Night
 from insula.night.grounding import find_harm
-from insula.night.transcript import READ, cut_transcript, quote_messages
+from insula.night.transcript import READ, quote_session
 from insula.night.unsettled import SessionReading, still_open
 from insula.screening import screen_text
 from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
@@ -92,7 +92,7 @@ async def choose_records(night: Night, records: Records, room: int) -> ShownReco
     days, earlier = list[Json](), list[Json]()
     for session in sorted(records.new, key=lambda session: (-tells[session.id], -session.last)):
         weak: Json = {"weak": records.trouble[session.id]} if records.trouble.get(session.id) else {}
-        turns = list(quote_messages(cut_transcript(lines[session.id], session.messages)))
+        turns = quote_session(lines[session.id], session.messages)
         forms = [{"session": session.id, **weak, "turns": turns}, *_in_short(records, session, weak)]
         fits = next((form for form in forms if len(prompts.format_record(form)) <= room), None)
         if chosen := fits or (None if days else forms[-1]):  # one at least

@@ -1,11 +1,9 @@
 """A session as it may stand in a prompt: bounded, one quoted line per message, and nothing in it that acts."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
 
 from insula.memory.storage.rows import TranscriptLine
-from insula.night.cycle import Night
 from insula.screening import Reason, screen_text
 from insula.types import Provenance
 
@@ -19,56 +17,28 @@ LINE_COST = 20
 """What quoting a line costs beside its text."""
 CLEANED: frozenset[Reason] = frozenset({"secret", "hidden"})
 """Reasons that screening removes from a line; with any other the line is withheld."""
+Record = Mapping[str, object]
+"""A message, or how many are left out."""
 
 
-class QuotedLine(NamedTuple):
-    """One message."""
-
-    by: Provenance
-    text: str
-    """One safe line."""
-    raw: str
-    """As it was said, cut; for the eyes of functions alone."""
-    withheld: str = ""
-    """Why it may not be quoted."""
-
-
-class SessionTranscript(NamedTuple):
-    """What is looked at of a session."""
-
-    beginning: tuple[QuotedLine, ...]
-    end: tuple[QuotedLine, ...]
-    before: int = 0
-    """Messages before these that were not read."""
-    between: int = 0
-    """Messages left out between the beginning and the end."""
-
-    @property
-    def lines(self) -> tuple[QuotedLine, ...]:
-        """What may be quoted, oldest first."""
-        return tuple(line for line in self.beginning + self.end if not line.withheld)
-
-    @property
-    def withheld(self) -> Mapping[str, int]:
-        """How many messages may not be quoted, by reason."""
-        return Counter(line.withheld for line in self.beginning + self.end if line.withheld)
-
-
-async def read_transcript(night: Night, session_id: int, messages: int) -> SessionTranscript:
-    """The transcript of a session of so many messages."""
-    return cut_transcript((await night.lines_of([session_id], READ))[session_id], messages)
-
-
-def cut_transcript(lines: Sequence[TranscriptLine], messages: int) -> SessionTranscript:
-    """The beginning and the end of `lines`, without what was derived (law 2)."""
+def quote_session(lines: Sequence[TranscriptLine], messages: int) -> list[Record]:
+    """The beginning and the end of a session of so many messages, as objects for JSON in which no message can pass for
+    another; without what was derived (law 2).
+    """
     said = [line for line in lines if line.provenance != "derived"]
     first, last = _choose_ends(said)
-    return SessionTranscript(
-        tuple(map(quote_line, said[:first])),
-        tuple(map(quote_line, said[last:])),
-        before=max(0, messages - len(lines)),
-        between=last - first,
-    )
+    before, between = messages - len(lines), last - first
+    return [
+        *([{"earlier messages left out": before}] if before > 0 else []),
+        *map(_quote_line, said[:first]),
+        *([{"messages left out here": between}] if between else []),
+        *map(_quote_line, said[last:]),
+    ]
+
+
+def list_texts(quoted: Iterable[Record]) -> list[str]:
+    """What was said, of a session as it is quoted."""
+    return [str(text) for record in quoted for by, text in record.items() if by in get_args(Provenance)]
 
 
 def _choose_ends(lines: Sequence[TranscriptLine]) -> tuple[int, int]:
@@ -89,23 +59,8 @@ def _count_fitting(costs: Sequence[int]) -> int:
     return len(costs)
 
 
-def quote_line(line: TranscriptLine) -> QuotedLine:
+def _quote_line(line: TranscriptLine) -> Record:
     """A line, screened. What stands far behind its end is never shown, and not looked at."""
-    raw = line.content[: 2 * LINE_CHARS]
-    safe = screen_text(raw, LINE_CHARS)
+    safe = screen_text(line.content[: 2 * LINE_CHARS], LINE_CHARS)
     why = next((reason for reason in safe.reasons if reason not in CLEANED), "")
-    return QuotedLine(line.provenance, safe.text, raw[:LINE_CHARS], why)
-
-
-def quote_messages(session: SessionTranscript) -> Iterator[dict[str, object]]:
-    """The messages as objects for JSON, in which no message can pass for another."""
-    if session.before:
-        yield {"earlier messages left out": session.before}
-    yield from map(_message_record, session.beginning)
-    if session.between:
-        yield {"messages left out here": session.between}
-    yield from map(_message_record, session.end)
-
-
-def _message_record(line: QuotedLine) -> dict[str, object]:
-    return {"withheld": line.withheld} if line.withheld else {line.by: line.text}
+    return {"withheld": why} if why else {line.provenance: safe.text}

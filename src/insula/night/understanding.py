@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused
+from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused
 from insula.language.extract.answer import Answer
 from insula.language.extract.check import Checked, ExtractedFact, ExtractedPreference, check_answer
 from insula.language.extract.request import ExtractionLine, ExtractionRequest, Known, build_request
@@ -37,7 +37,9 @@ from insula.memory.storage.understood import ExtractedLines, LineRead, Wished, k
 from insula.memory.storage.unread import TOKENS_A_DAY, KnownMemory, Unread
 from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import is_all, is_told, is_wish, learnable_preferences, preference_words
-from insula.night.asking import usage_since
+from insula.night.asking import total_usage, usage_since
+from insula.night.cycle import Night, Result
+from insula.night.wording import count_noun, join_parts
 from insula.text.analysis import analyse_text
 from insula.types import Usage
 
@@ -55,6 +57,10 @@ TIMEOUT = 90.0
 TELLS = 0.5
 """Chance from which words rather tell a fact; below that a model that reads a preference in them is believed."""
 PURPOSE = "statements"
+CALLS = 8
+"""Calls of one night; what is left over is for the next."""
+NOBODY = "No model is there to read what was said."
+NOTHING = "All that was said was read before."
 SPENT = "What may be spent on understanding in a day is spent; the rest waits."
 
 
@@ -351,3 +357,49 @@ async def read_next_lines(
                 tokens=tokens,
             )
             return await read_lines(reader)
+
+
+async def understand_lines(night: Night, tokens: int = TOKENS_A_DAY) -> Result:
+    """The phase: what the model reads in the lines that no rest has read, as far as the user's words bear it out."""
+    if night.model is None:
+        return Result({"read": await night.store.read(unread.last_read, night.user_id)}, skipped=NOBODY)
+    reader = Reader(
+        store=night.store,
+        user=night.user,
+        user_id=night.user_id,
+        model=night.model,
+        account=night.account,
+        embed=night.embed,
+        tokens=tokens,
+    )
+    reports, why = list[UnderstandingReport](), ""
+    try:
+        while len(reports) < CALLS and (report := await read_lines(reader)) is not None:
+            reports.append(report)
+    except (ModelError, BudgetExceeded) as error:
+        why = str(error)
+    read = await night.store.read(unread.last_read, night.user_id)
+    if not reports:
+        return Result({"read": read}, skipped=why or NOTHING)
+    understood = [number for report in reports for number in report["understood"]]
+    ended = [pair for report in reports for pair in report["ended"]]
+    wishes = sum(report["wishes"] for report in reports)
+    refused = sum((Counter(report["refused"]) for report in reports), Counter[str]())
+    report = {
+        "lines": sum(report["lines"] for report in reports),
+        "understood": understood,
+        "ended": ended,
+        "wishes": wishes,
+        "refused": dict(refused),
+        "spent": total_usage(report["usage"] for report in reports),
+        "read": read,
+    }
+    said = join_parts(
+        (
+            f"in {count_noun(len(understood), 'line')} of yours the model found facts" if understood else "",
+            f"{count_noun(len(ended), 'fact')} {'is' if len(ended) == 1 else 'are'} over" if ended else "",
+            f"{count_noun(wishes, 'preference')} of yours changed" if wishes else "",
+            f"{count_noun(refused.total(), 'claim')} of the model refused" if refused else "",
+        )
+    )
+    return Result(report, says=[said] if said else ())

@@ -7,7 +7,7 @@ what was known already gains support instead of a second life.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -42,7 +42,6 @@ from insula.night.operations import (
     JudgedOperations,
     Operation,
     judge_operations,
-    operation_forms,
     retirement_limit,
 )
 from insula.night.records import (
@@ -121,27 +120,6 @@ class Reflection(BaseModel):
     procedures: Annotated[list[Point], Field(max_length=5)]
     advice: Annotated[list[Point], Field(max_length=5)]
     operations: Annotated[list[Operation], Field(max_length=MOST)] = []
-
-
-def answer_form(sessions: Sequence[int], ids: Sequence[str]) -> type[Reflection]:
-    """The form of an answer that names no other sessions and guidance than there are.
-
-    A model that keeps to a form cannot cite what is not there; of one that does not, each item is judged by itself.
-    """
-
-    class Answer(Reflection):
-        @classmethod
-        def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
-            schema = super().model_json_schema(*args, **options)
-            cited = {"items": {"type": "integer", "enum": [*sessions]}, "minItems": 1}
-            for name in ("Point", "Principle"):
-                schema["$defs"][name]["properties"]["sessions"] |= cited
-            asked = {"items": {"anyOf": operation_forms(ids, sessions)}} if ids else {"items": {"type": "object"}}
-            schema["properties"]["operations"] = {"type": "array", "maxItems": min(MOST, len(ids)), **asked}
-            schema["$defs"].pop("Operation")
-            return schema
-
-    return Answer
 
 
 class ProposedItems(NamedTuple):
@@ -334,7 +312,7 @@ async def _ask_reflection(night: Night, model: "Model", records: Records, room_f
             await list_unanswered(night, shown.sessions),
             retirement_limit(len(stands)),
         ),
-        answer_form(shown.sessions, [str(record["id"]) for record in stands]),
+        Reflection,
         purpose=PURPOSE,
         max_tokens=MAX_TOKENS,
         temperature=TEMPERATURE,

@@ -25,7 +25,7 @@ from insula.night.guidelines import (
 from insula.night.operations import Handover, apply_operations
 from insula.night.soul import Document, Section
 from insula.night.soul import file as soul_file
-from insula.night.view import retire_removed, with_wishes, without_wishes
+from insula.night.view import is_view, retire_removed, with_wishes, without_wishes
 from insula.night.wording import count_noun, undo_by
 
 SECTIONS: Mapping[str, Section] = {
@@ -215,19 +215,32 @@ def _list_proposals(outcome: DistilResult, waiting: Sequence[Revised]) -> Iterat
 # What is told of it.
 
 
+SAYS = {
+    "added": "From now on: {text}",
+    "changed": "Put otherwise: {text}",
+    "removed": "No longer: {text}",
+}
+WANTED = {"added": "You want: {text}", "changed": "You want: {text}", "removed": "You no longer want: {text}"}
+"""What is said of a change of a guideline, and of a preference."""
+
+
 def _describe_result(outcome: DistilResult) -> Iterator[str]:
     changes, waits = outcome.changes, " One waits for your word." if outcome.reasons else ""
     if changes or waits:
         yield f"{count_noun(len(changes), 'change')}.{waits}"
-        yield from (f"{change.kind.capitalize()}: {change.text or change.before}" for change in changes)
+        yield from map(_describe_change, changes)
 
 
 def _describe_changes(outcome: DistilResult) -> Iterator[str]:
     for change in outcome.changes:
         command = "guidance forget" if change.kind == "added" else "guidance undo"
-        yield f"{change.kind.capitalize()}: {change.text or change.before} {undo_by(command, change.id)}"
+        yield f"{_describe_change(change)} {undo_by(command, change.id)}"
     if outcome.reasons:
         yield WAITS
+
+
+def _describe_change(change: soul.SoulChange) -> str:
+    return (WANTED if is_view(change.id) else SAYS)[change.kind].format(text=change.text or change.before)
 
 
 def _change_record(change: soul.SoulChange) -> dict[str, str]:

@@ -13,11 +13,11 @@ from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefus
 from insula.memory.storage.changes import Change, Summary
 from insula.memory.storage.nights import MIN_MESSAGES, UP_TO
 from insula.memory.storage.rows import StoredSession
-from insula.night import prompts, transcript
+from insula.night import prompts
 from insula.night.asking import ask_model, total_usage
 from insula.night.cycle import Night, Result
 from insula.night.grounding import find_harm
-from insula.night.transcript import SessionTranscript
+from insula.night.transcript import READ, list_texts, quote_session
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text
 
@@ -86,15 +86,15 @@ async def _summarise_session(
     night: Night, model: "Model", session: StoredSession
 ) -> tuple[Summary | None, str, dict[str, int] | None]:
     """The summary of a session, why there is none, and what it took; no usage where the model did not answer."""
-    said = await transcript.read_transcript(night, session.id, session.messages)
-    if not said.lines:
+    quoted = quote_session((await night.lines_of([session.id], READ))[session.id], session.messages)
+    if not (said := list_texts(quoted)):
         return None, "", None
     try:
         answer = await ask_model(
             night,
             model,
             f"summary:{session.id}:{session.last}",
-            prompts.summary_prompt(transcript.quote_messages(said)),
+            prompts.summary_prompt(quoted),
             SessionSummary,
             purpose=PURPOSE,
             max_tokens=MAX_TOKENS,
@@ -107,16 +107,12 @@ async def _summarise_session(
         return None, answer["failed"], answer["usage"]
     written = SessionSummary.model_validate(answer["value"])
     text = " ".join(part.text for part in analyse_text(written.summary).sentences[:SENTENCES])
-    held = _terms_of(said)
+    held = frozenset(term for line in said for term in analyse_text(line).terms)
     if why := find_harm(text) or ("" if _share_held(text, held) >= FOUND else "ungrounded"):
         return None, why, answer["usage"]
     topics = tuple(_held_topics(written.topics, held))
     content = screen_text(text, SUMMARY_CHARS).text
     return Summary(session.id, content, topics, session.messages, session.last), "", answer["usage"]
-
-
-def _terms_of(said: SessionTranscript) -> frozenset[str]:
-    return frozenset(term for line in said.lines for term in analyse_text(line.text).terms)
 
 
 def _share_held(text: str, held: frozenset[str]) -> float:
