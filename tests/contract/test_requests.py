@@ -135,6 +135,14 @@ async def test_an_allergy_stands_before_the_model_where_food_is_asked_for(told: 
     assert told in await requested(told, ask=ask)
 
 
+async def test_a_plan_keeps_to_the_evening_that_is_taken_and_a_recipe_to_all_of_what_was_told() -> None:
+    taken = "I have choir practice every Thursday evening until ten."
+    assert taken in await requested(taken, ask="Plan my Thursday for me, I want to go to the gym after work.")
+    line = "I'm allergic to hazelnuts and my son Theo can't have dairy."
+    assert line in await requested(line, ask="What shall I cook for Theo tonight?")
+    assert line not in await requested(line, ask="How do I sharpen a kitchen knife?")
+
+
 async def test_a_line_is_dated_and_of_two_the_newer_stands_first() -> None:
     async with agent() as ana:
         await ana.say("I live in Porto.")

@@ -331,9 +331,7 @@ class Turn:
             candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
         self.is_read = True
-        answering = {line.memory.id for line in recollection.recalled if line.odds is not None and line.odds >= ANSWERS}
-        limiting = () if self._gate.is_certain else choose_limits(recollection.limits)
-        self._limits = tuple(line for line in limiting if line.memory.id not in answering)
+        self._limits = self._choose_limits(recollection)
         more, recollection = (
             choose_recalled(recollection.recalled, usual),
             recollection._replace(recalled=choose_recalled(recollection.recalled, limit)),
@@ -419,6 +417,17 @@ class Turn:
             offers[self.user, self.session] = offer._replace(memories=(*offer.memories, *request))
             if len(offers) > OFFERS:
                 offers.popitem(last=False)
+
+    def _choose_limits(self, recollection: Recollection) -> tuple[Recalled, ...]:
+        """What limits the answer, and does not stand before the model as what answers."""
+        if self._gate.is_certain:
+            return ()
+        limits = choose_limits(recollection.limits)
+        if not self._lets_in(recollection.recalled):
+            return limits
+        likely = ((line.memory.id, line.odds) for line in recollection.recalled if line.odds is not None)
+        answering = {memory for memory, odds in likely if odds >= ANSWERS}
+        return tuple(line for line in limits if line.memory.id not in answering)
 
     def _with_limits(self, recalled: Sequence[Recalled]) -> tuple[Recalled, ...]:
         named = {hit.memory.id for hit in recalled}
