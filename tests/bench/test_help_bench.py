@@ -1,4 +1,4 @@
-"""`insula bench help`: what is asked of a model, kept, gone on with and printed."""
+"""`insula bench help`: what is asked of a model, kept, gone on with and printed, and how a reply is judged."""
 
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -12,11 +12,17 @@ from insula.errors import InputError, ModelError
 from insula.testing import Request as Asked
 from insula.testing import ScriptedModel
 from insula_bench.help import asking, memory
+from insula_bench.help.abstention import abstains
 from insula_bench.help.asking import Terms, replies
-from insula_bench.help.cases import BEGAN, Case, Told, World
+from insula_bench.help.cases import BEGAN, Became, Case, Told, World
 from insula_bench.help.command import Options, run
 from insula_bench.help.figures import Outcome, compared, show
 from insula_bench.help.gate import FILE, digest
+from insula_bench.help.verdict import follows
+from insula_bench.help.wishes import NOTED
+
+# `insula bench help`: what is asked of a model, kept, gone on with and printed.
+
 
 # `insula bench help`: what is asked of a model, kept, gone on with and printed.
 
@@ -170,3 +176,204 @@ FIGURES = Path(__file__).parents[2] / "docs" / "benchmarks" / "help" / FILE
 def test_the_sentences_before_a_model_are_those_whose_figures_stand_in_the_repository() -> None:
     stored = json.loads(FIGURES.read_text("utf-8"))["words"]
     assert stored == digest(), "A sentence before the model has changed: run `make bench-help`, and read the figures."
+
+
+# The rules of `insula bench help` against a person's reading, and on cases by hand in eight languages.
+
+
+HELP = Path(__file__).parents[2] / "docs" / "benchmarks" / "help"
+READ, READ_WISHES = HELP / "read.jsonl", HELP / "read_wishes.jsonl"
+AGREED = 0.95
+
+
+def _case(known: bool, *right: str, told: tuple[str, ...] = ()) -> Case:
+    return Case("item", "small", "kind", "en", "?", known, [right] if right else [], told=told)
+
+
+def test_the_rules_agree_with_a_persons_reading_of_200_replies() -> None:
+    read = [json.loads(line) for line in READ.read_text("utf-8").splitlines()]
+    agreed = [_by_rule(one) == one["read"] for one in read]
+
+    assert len(agreed) == 200
+    assert sum(agreed) / len(agreed) >= AGREED
+
+
+def _by_rule(one: dict[str, Any]) -> Became:
+    lines: list[str] = one["told"]
+    told = tuple(line.partition(": ")[2] for line in lines)
+    case = Case(one["item"], "small", one["kind"], one["language"], one["ask"], one["known"], one["right"], told=told)
+    return case.became(one["reply"])
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I don't know that, because you have not told me.",
+        "You haven't mentioned where your sister lives.",
+        "There is no record of that in our conversations.",
+        "The memories do not mention a dog.",
+        "I'm not sure. Could you tell me?",
+        "I'm sorry. Could you please tell me her name?",
+        "As an AI language model, I don't have a favourite colour.",
+        "That was never told to me, so I can't say.",
+        "No te lo puedo decir: no me lo has contado.",
+        "No consta en lo que me has dicho.",
+        "Lo siento, ¿podrías decirme cómo se llama?",
+        "Soy una inteligencia artificial, no tengo hermanos.",
+        "Je ne le sais pas, car tu ne me l'as pas dit.",
+        "Vous ne m'avez pas encore donné ni précisé cela, je l'ignore donc : j'ignore son nom.",
+        "Peux-tu me dire où elle habite ?",
+        "Das hast du mir noch nicht erzählt.",
+        "Dazu liegen mir keine Angaben vor.",
+        "Ich weiß leider nicht, wie er heißt.",
+        "Könntest du mir sagen, wo sie wohnt?",
+        "Não sei, porque ainda não me disseste.",
+        "Não tenho qualquer informação sobre isso.",
+        "Non me l'hai ancora detto.",
+        "Mi dispiace, non saprei.",
+        "Puoi dirmi come si chiama?",
+        "你还没有告诉我。",
+        "我没有关于你妹妹的信息。",
+        "抱歉，我无法确定。",
+        "請告訴我你的生日。",
+        "まだ伺っていません。",
+        "その情報は記録にありません。",
+        "申し訳ありませんが、お答えできません。",
+        "お名前を教えてください。",
+    ],
+)
+def test_who_does_not_know_says_so_in_many_ways(reply: str) -> None:
+    assert abstains(reply)
+    assert _case(True, "Miso").became(reply) == "refused"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "You don't have any brothers.",
+        "No, I do not have any grandchildren.",
+        "You haven't told your boss yet.",
+        "I don't know how to swim.",
+        "You can't see well without glasses.",
+        "I'm sorry to hear that; she died in May.",
+        "Your cat is called Miso. Could you tell me more about her?",
+        "No tienes hermanos.",
+        "No sé nadar.",
+        "No se llama Ana, se llama Eva.",
+        "Tu n'as pas de frère.",
+        "Je ne sais pas nager.",
+        "Du hast keine Geschwister.",
+        "Ich habe keine Brüder.",
+        "Não tens irmãos.",
+        "Não sei nadar.",
+        "Non hai figli.",
+        "Non so nuotare.",
+        "你没有兄弟。",
+        "你不知道她住在哪里，但她住在上海。",
+        "私はアレルギーがありません。",
+        "犬の名前はInsulaです。",
+    ],
+)
+def test_a_denial_or_a_courtesy_is_no_abstention(reply: str) -> None:
+    assert not abstains(reply)
+    assert _case(False).became(reply) == "made_up"
+
+
+@pytest.mark.parametrize(
+    ("right", "reply", "became"),
+    [
+        (("no", "not"), "I do not know.", "refused"),
+        (("não", "saiu"), "Não sei, porque não me contaste.", "refused"),
+        (("nein", "nicht"), "Das weiß ich nicht, weil du es mir nicht gesagt hast.", "refused"),
+        (("non", "pas", "plus"), "Je ne sais pas.", "refused"),
+        (("no", "not", "n't"), "You aren't the treasurer any more.", "right"),
+        (("nein", "nicht"), "Ja, du trinkst Kaffee, aber nicht viel.", "other"),
+        (("yes", "vegetarian"), "No, you are not a vegetarian.", "other"),
+        (("不", "一滴"), "是的，不少。", "other"),
+        (("38",), "駐車場の番号は38番です。", "right"),
+        (("38",), "駐車場の番号は138番です。", "other"),
+        (("Miso",), "As far as I know, your cat is Miso, but I can't confirm it.", "right"),
+    ],
+)
+def test_a_value_counts_where_it_is_said_and_not_within_an_abstention(
+    right: tuple[str, ...], reply: str, became: str
+) -> None:
+    assert _case(True, *right).became(reply) == became
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Mein Bruder hat eine neue Freundin.",
+        "How can I help you?",
+        "我是一个人工智能助手。",
+        "I am an AI assistant made to be of use.",
+    ],
+)
+def test_what_invents_nothing_and_answers_nothing_is_no_invention(reply: str) -> None:
+    case = _case(False, told=("Mein Bruder hat eine neue Freundin.",))
+    assert case.became(reply) == "other"
+
+
+def test_a_told_line_within_a_longer_one_is_an_invention() -> None:
+    case = _case(False, told=("Übersetze bitte: „Ich habe zwei Brüder.“",))
+    assert case.became("Ich habe zwei Brüder.") == "made_up"
+
+
+def test_a_model_that_refuses_everything_is_no_inventor_and_refuses_what_is_known() -> None:
+    refusal = "I cannot help with that."
+    assert _case(True, "Miso").became(refusal) == "refused"
+    assert _case(False).became(refusal) == "refused"
+
+
+@pytest.mark.parametrize("reply", ["the the the the the the the the", "Your cat. Your cat. Your cat. Your cat."])
+def test_a_model_that_loops_is_neither_right_nor_abstains(reply: str) -> None:
+    assert _case(True, "Miso").became(reply) == "other"
+    assert _case(False).became(reply) == "made_up"
+
+
+def test_an_answer_in_another_language_is_read_as_in_the_right_one() -> None:
+    assert _case(False).became("Das weiß ich nicht.") == "refused"
+    assert _case(True, "Juist").became("你住在Juist岛上。") == "right"
+
+
+def test_the_rules_agree_with_a_persons_reading_of_60_replies_to_wishes() -> None:
+    read = [json.loads(line) for line in READ_WISHES.read_text("utf-8").splitlines()]
+    followed = [one["reply"] not in NOTED.values() and follows(one["reply"], one["rule"]) for one in read]
+    agreed = [rule == (one["read"] == "followed") for rule, one in zip(followed, read, strict=True)]
+
+    assert len(agreed) == 60
+    assert sum(agreed) / len(agreed) >= AGREED
+
+
+LONG = "A word and another and one more word that follows the ones before it without any end in sight, " * 3
+
+
+@pytest.mark.parametrize(
+    ("rule", "reply", "kept"),
+    [
+        ({"clock24": True}, "Les magasins ferment à 18h30.", True),
+        ({"clock24": True}, "Les magasins ferment à 22h.", True),
+        ({"clock24": True}, "スペインの店は午後5時に閉まります。", False),
+        ({"clock24": True}, "Die Läden schließen um 5 Uhr nachmittags, also um 17:00.", False),
+        ({"clock24": True}, "商店下午 5点关门。", False),
+        ({"celsius": True}, "En julio hace unos 30 grados.", True),
+        ({"celsius": True}, "About 86°F.", False),
+        ({"celsius": True}, "About 86 degrees.", False),
+        ({"celsius": True}, "7月は約30度です。", True),
+        ({"code": "python"}, "In Ordnung.", False),
+        ({"code": "python"}, "```js\nnumbers.sort()\n```", False),
+        ({"code": "python"}, "```\nprint(sorted(numbers))\n```", True),
+        ({"formal": "du"}, "Prüfe zuerst deinen Sattel.", True),
+        ({"formal": "du"}, "Prüfen Sie, ob du magst, wie Sie fahren.", False),
+        ({"formal": "Sie"}, "Prüfen Sie den Sattel.", True),
+        ({"formal": "您"}, "您好，您应该先看车架。", True),
+        ({"formal": "tu"}, "Assure-toi que les freins marchent.", True),
+        ({"bullets": False}, "Here is what to know:\n\n1. The frame. " + LONG, False),
+        ({"sentences_max": 1}, LONG, False),
+        ({"max_words": 300}, LONG, False),
+        ({"sentences_max": 1}, "Blue light is scattered most.", True),
+    ],
+)
+def test_a_wish_is_followed_by_what_a_reply_does(rule: dict[str, Any], reply: str, kept: bool) -> None:
+    assert follows(reply, rule) is kept

@@ -6,6 +6,8 @@ from typing import Any
 
 from harness import run_insula
 
+GUARD_SECONDS = 600.0
+"""A bound for processes at once on a busy machine, that a test which hangs may end."""
 SETTINGS = {
     "claude-code": ".claude/settings.json",
     "cline": ".cline/hooks/PostToolUse",

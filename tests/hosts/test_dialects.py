@@ -1,13 +1,22 @@
-"""What is peculiar to a host: what comes twice, what is no message, what another host sends."""
+"""What is peculiar to a host; and that all that knows hosts knows the same ones."""
 
+import inspect
+import json
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from payloads import Payload, acted, again, call, failing, recorded, told
 
+from insula.coding.hosts import dialects, live, records, runtime, trials
 from insula.coding.hosts.dialects import copilot, load_dialect, read_tail
+from insula.coding.hosts.places import HOSTS
 from insula.hosts.hook import respond
+
+# What is peculiar to a host: what comes twice, what is no message, what another host sends.
+
 
 SOCRATIC = "State the assumption you are working on. What would falsify it?"
 ALIKE = "3 turns in a row ended in similar errors."
@@ -173,3 +182,61 @@ def test_the_end_of_a_transcript_is_that_of_a_plain_file(tmp_path: Path) -> None
     (tmp_path / "zero").symlink_to("/dev/zero")
     names = ("plain", "link", "zero", "", "nowhere", "a\0b")
     assert [read_tail(str(tmp_path / name)) for name in names] == ['{"a":1}', '{"a":1}', *[""] * 4]
+
+
+# A host's name stands in one place, and everything that knows hosts knows the same ones.
+
+
+def test_places_and_trials_know_the_hosts_of_the_table() -> None:
+    assert tuple(HOSTS) == dialects.NAMES
+    assert tuple(json.loads(trials.FORMS.read_text("utf-8"))) == dialects.NAMES
+    assert {host.id for host in HOSTS.values() if host.unproven} == dialects.EXPERIMENTAL
+
+
+def test_one_place_starts_a_process_for_a_hook_and_takes_what_the_record_has_alone() -> None:
+    """A new place that starts one has to be looked at: who names the program, and from which folder?"""
+    package = Path(runtime.PACKAGE)
+    starting = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(
+            r"\bsubprocess\b|\bos\.(system|popen|exec|spawn|posix_spawn|startfile|fork)|\bpty\b",
+            path.read_text("utf-8"),
+        )
+    }
+    known = {"coding/hosts/runtime.py", "coding/hosts/live.py", "llm/weights.py", "coding/step/blast.py"}
+    assert starting == known | {"coding/hosts/trials.py"}
+    for starts in (trials.try_command, trials.read_version):
+        assert inspect.signature(starts).parameters["command"].annotation is records.Installed
+    made = [path.name for path in package.rglob("*.py") if "Installed(" in path.read_text("utf-8")]
+    assert made == ["records.py"]
+
+
+def test_what_can_be_proven_has_a_client() -> None:
+    assert frozenset(live.CLIENTS) == dialects.PROVEN
+
+
+def test_the_linter_watches_the_hook_and_its_dialects() -> None:
+    project = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8"))
+    contracts = {one["name"]: one for one in project["tool"]["importlinter"]["contracts"]}
+    watched = contracts["the hook stands on the senses and on nothing above them"]["source_modules"]
+    assert {"insula.coding.hosts.hook", dialects.__name__} <= set(watched)
+
+
+@pytest.mark.parametrize("name", dialects.NAMES)
+def test_each_dialect_has_what_the_hook_asks_of_it(name: str) -> None:
+    dialect = dialects.load_dialect(name)
+    assert dialect.read_event({}, 1.0) is None
+    assert "TOLD" in str(dialect.write_answer("PostToolUse", "TOLD"))
+    assert dialect.read_context("") == (0, 0)
+    assert dialect.read_turn("", "call") == ""
+    assert dialect.read_remarks("") == ()
+
+
+def test_a_host_that_there_is_not_is_no_module() -> None:
+    with pytest.raises(LookupError):
+        dialects.load_dialect("../../evil")
+
+
+def test_the_copy_of_the_hook_holds_the_tables_that_its_modules_read() -> None:
+    assert "insula/coding/step/instructions/words.json" in runtime.collect_modules()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from harness import spawn_insula
-from installing import SETTINGS, VARIABLES, insula, settings_of
+from installing import GUARD_SECONDS, SETTINGS, VARIABLES, insula, settings_of
 
 NAMES = sorted(SETTINGS)
 SCRIPTED = {"cline", "opencode"}
@@ -213,7 +213,7 @@ def test_installs_at_the_same_time_lose_nothing(home: Path) -> None:
     file = settings("claude-code")
     with contextlib.ExitStack() as stack:
         running = [stack.enter_context(spawn_insula("install", name)) for name in (*NAMES, "claude-code", "codex")]
-        assert [process.wait(120) for process in running] == [0] * len(running)
+        assert [process.wait(GUARD_SECONDS) for process in running] == [0] * len(running)
     events = len(json.loads(settings_of("codex").read_text())["hooks"])
     assert len(ours(settings_of("codex"), home)) == events
     assert len(set(re.findall(r'"(\w+)": \[\n[^\]]*run\.py', file.read_text()))) > 5

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from harness import run_insula, spawn_insula
-from installing import VARIABLES, insula, settings_of
+from installing import GUARD_SECONDS, VARIABLES, insula, settings_of
 from payloads import spawn
 
 PROMPT = {"hook_event_name": "UserPromptSubmit", "prompt": "hello"}
@@ -217,7 +217,7 @@ def test_a_lock_that_was_tidied_away_holds_nobody(home: Path) -> None:
     with contextlib.ExitStack() as stack:
         both = (("off",), ("purge", "--yes")) * 2
         running = [stack.enter_context(spawn_insula(*words)) for words in both]
-        assert [process.wait(120) for process in running] == [0] * len(running)
+        assert [process.wait(GUARD_SECONDS) for process in running] == [0] * len(running)
 
 
 def test_old_failures_and_backups_are_erased_too(home: Path) -> None:
@@ -235,7 +235,7 @@ def test_purge_asks_on_a_terminal_and_takes_no_for_an_answer(home: Path, word: b
     program = Path(sys.executable).with_name("insula")
     with subprocess.Popen([program, "purge"], stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.write(ours, word)
-        assert process.wait(120) == (0 if erased else 1)
+        assert process.wait(GUARD_SECONDS) == (0 if erased else 1)
     os.close(ours)
     os.close(theirs)
     assert (home / "rules.jsonl").exists() is not erased

@@ -2,7 +2,7 @@
 
 `EVENTS` is the table of hosts: each name is that of a file beside this one, with its class as `DIALECT`. What that
 does not say is as Claude Code has it, or nothing. What a host's settings look like is in `places`, what it would send
-to try a hook in `trials.json`; both have these names (`tests/hosts/test_hosts_agree.py`). The hook loads one dialect in
+to try a hook in `trials.json`; both have these names (`tests/hosts/test_dialects.py`). The hook loads one dialect in
 milliseconds, so no `typing` and no `pathlib` stands here.
 """
 
