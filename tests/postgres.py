@@ -70,17 +70,6 @@ def database(url: str, template: str = "template0", more: str = "ENCODING 'UTF8'
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
 
-def extended(url: str, database: str, extension: str) -> bool:
-    """Give a database an extension; False where the server has none such."""
-    import psycopg
-
-    with psycopg.connect(f"{url.rpartition('/')[0]}/{database.rpartition('/')[2]}", autocommit=True) as connection:
-        if connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = %s", [extension]).fetchone() is None:
-            return False
-        connection.execute(f"CREATE EXTENSION {extension}".encode())
-    return True
-
-
 def programs() -> Path | None:
     """The folder of the server's programs, of the newest version."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda one: int(one.parts[-3]))
