@@ -1,14 +1,13 @@
 """How the nights of all users go, over HTTP: for who looks after the server, and without a word of anybody's."""
 
-from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from insula.memory.storage import progress
-from insula.memory.storage.progress import Date, NightFailure
-from insula.memory.storage.spending import Sum
+from insula.memory.storage.progress import NightsProgress
+from insula.server.api.numbers import Moment
 from insula.server.problems import document_problems
 from insula.server.users import check_operator, service_of
 
@@ -62,10 +61,10 @@ class DateOfAll(BaseModel):
     """That were not begun, because all of the date had spent what they may."""
     again: int
     """That were tried more than once."""
-    a_minute: float
+    a_minute: Annotated[float, AfterValidator(lambda rate: round(rate, 2))]
     """Nights that ended in a minute: of late while some are under way, else from the first to the last."""
-    began: datetime | None
-    ended: datetime | None
+    began: Annotated[Moment | None, BeforeValidator(lambda at: at or None)]
+    ended: Annotated[Moment | None, BeforeValidator(lambda at: at or None)]
     spent: ModelAmount
     cap: ModelAmount
 
@@ -80,7 +79,7 @@ class FailedNight(BaseModel):
     why: str
     """The steps that failed, each with the name of its error."""
     tries: int
-    at: datetime
+    at: Moment
 
 
 class AllNights(BaseModel):
@@ -102,47 +101,13 @@ class AllNights(BaseModel):
     """The latest first."""
 
 
-@router.get("/sleep/all", responses=document_problems(401, 403, 503), dependencies=[Depends(check_operator)])
-async def all_nights(request: Request) -> AllNights:
+@router.get(
+    "/sleep/all",
+    response_model=AllNights,
+    responses=document_problems(401, 403, 503),
+    dependencies=[Depends(check_operator)],
+)
+async def all_nights(request: Request) -> NightsProgress:
     """How the nights of all users go: counts and amounts by date, what failed, and which workers live."""
     store = service_of(request).chat.metacognition.store
-    figures = await store.read(progress.read_progress, store.now(), shared=store.is_shared)
-    return AllNights(
-        waiting=figures.waiting,
-        workers=figures.workers,
-        dates=[_show_date(date) for date in figures.dates],
-        failures=[_show_failure(failure) for failure in figures.failures],
-    )
-
-
-def _show_date(date_row: Date) -> DateOfAll:
-    counts = {
-        name: getattr(date_row, name) for name in ("begun", "done", "under_way", "stopped", "failed", "capped", "again")
-    }
-    return DateOfAll(
-        date=date_row.date,
-        **counts,
-        a_minute=round(date_row.a_minute, 2),
-        began=_to_datetime(date_row.began),
-        ended=_to_datetime(date_row.ended),
-        spent=_show_amount(date_row.spent),
-        cap=_show_amount(date_row.cap),
-    )
-
-
-def _show_failure(failure: NightFailure) -> FailedNight:
-    return FailedNight(
-        user=failure.user,
-        night=failure.night,
-        why=failure.why,
-        tries=failure.tries,
-        at=datetime.fromtimestamp(failure.at, UTC),
-    )
-
-
-def _show_amount(total: Sum) -> ModelAmount:
-    return ModelAmount(calls=total.calls, tokens=total.tokens, cost=total.cost)
-
-
-def _to_datetime(at: float) -> datetime | None:
-    return datetime.fromtimestamp(at, UTC) if at else None
+    return await store.read(progress.read_progress, store.now(), shared=store.is_shared)

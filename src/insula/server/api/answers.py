@@ -64,7 +64,7 @@ async def get_request(request: Request, user: CurrentUser, session: Session, tur
     """The exact request of a turn, part by part, as long as it is kept."""
     if (request_parts := await find_request(request, user, session, turn)) is None:
         raise HTTPException(404, "The request of this turn is not kept any more.")
-    pieces = [RequestPiece(source=part.source, tokens=part.tokens, text=part.text) for part in request_parts]
+    pieces = [RequestPiece.model_validate(part, from_attributes=True) for part in request_parts]
     return ExactRequest(parts=pieces, tokens=sum(piece.tokens for piece in pieces))
 
 

@@ -1,6 +1,5 @@
 """A person's word on what was learned: why it was, and accept, mute, pin, edit, forget, undo, erase."""
 
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Path, Request
@@ -8,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from insula.memory.storage.ledger import Do, GuidancePiece
 from insula.night import curation
+from insula.server.api.numbers import Moment
 from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of, turn_into_conflicts
 
@@ -48,7 +48,7 @@ class LearnedLesson(BaseModel):
     trigger: list[str]
     section: str
     author: str
-    created_at: datetime
+    created_at: Moment
 
 
 class LearnedLessons(BaseModel):
@@ -65,13 +65,13 @@ class SourceLine(BaseModel):
     memory: int
     session: str
     content: str
-    at: datetime
+    at: Moment
 
 
 class LessonEvent(BaseModel):
     """What became of it once."""
 
-    at: datetime
+    at: Moment
     by: str
     """`user` in a talk, `person` by a command, `night`."""
     why: str
@@ -82,7 +82,7 @@ class LessonReasons(LearnedLesson):
 
     model_config = ConfigDict(json_schema_extra={"example": REASONS})
 
-    told: datetime | None
+    told: Moment | None
     """When it was last told."""
     sources: list[SourceLine]
     history: list[LessonEvent]
@@ -149,18 +149,11 @@ async def erase_lesson(request: Request, user: CurrentUser, name: Name) -> Erase
 
 async def _read_reasons(request: Request, user: str, name: str) -> LessonReasons:
     piece = await curation.explain_piece(service_of(request).chat.metacognition.store, user, name)
-    return LessonReasons(
-        **_common_fields(piece.piece, piece.state),
-        told=_to_datetime(piece.told) if piece.told else None,
-        sources=[
-            SourceLine(memory=cited.memory, session=cited.session, content=cited.content, at=_to_datetime(cited.at))
-            for cited in piece.origins
-        ],
-        history=[
-            LessonEvent(at=_to_datetime(revised.at), by=revised.author, why=str(revised.evidence.get("why", "")))
-            for revised in piece.past
-        ],
-    )
+    history = [
+        {"at": revised.at, "by": revised.author, "why": str(revised.evidence.get("why", ""))} for revised in piece.past
+    ]
+    reasons = {"told": piece.told, "sources": piece.origins, "history": history}
+    return LessonReasons.model_validate(_common_fields(piece.piece, piece.state) | reasons, from_attributes=True)
 
 
 def _common_fields(piece: GuidancePiece, state: str) -> dict[str, Any]:
@@ -172,9 +165,5 @@ def _common_fields(piece: GuidancePiece, state: str) -> dict[str, Any]:
         "trigger": list(stored.trigger),
         "section": stored.section,
         "author": stored.author,
-        "created_at": _to_datetime(stored.created_at),
+        "created_at": stored.created_at,
     }
-
-
-def _to_datetime(at: float) -> datetime:
-    return datetime.fromtimestamp(at, UTC)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request
@@ -11,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from insula.memory.storage import views
 from insula.memory.storage.rows import StoredPhaseReport
 from insula.night.cycle import END
-from insula.server.api.numbers import Before, Limit
+from insula.server.api.numbers import Before, Limit, Moment
 from insula.server.problems import document_problems
 from insula.server.timer import run_user_night
 from insula.server.turns import RunningTurns
@@ -55,7 +54,7 @@ class ShownNight(BaseModel):
     night: str
     ended: bool
     """Whether all of its phases are done; where not, the same night goes on when it is started again."""
-    last_at: datetime
+    last_at: Moment
     phases: list[NightPhase]
 
 
@@ -107,10 +106,7 @@ async def run_sleep(
     """Run a user's night now; it goes on though the client goes away."""
     turns = cast(RunningTurns, request.app.state.turns)
     report = await asyncio.shield(turns.start_work(run_user_night(service_of(request), user, force=force)))
-    phases = [
-        NightPhase(name=phase_report.name, state=phase_report.state, found=phase_report.found, why=phase_report.why)
-        for phase_report in report.phases
-    ]
+    phases = [NightPhase.model_validate(done, from_attributes=True) for done in report.phases]
     return NightReport(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
 
 
@@ -118,6 +114,6 @@ def _show_night(done: list[StoredPhaseReport]) -> ShownNight:
     return ShownNight(
         night=done[0].night,
         ended=any(stage.phase == END for stage in done),
-        last_at=datetime.fromtimestamp(done[-1].at, UTC),
+        last_at=done[-1].at,
         phases=[NightPhase(name=stage.phase, state="done", found=stage.report) for stage in done if stage.phase != END],
     )

@@ -1,9 +1,10 @@
-"""Numbers that a request may hold: those that the database can."""
+"""Numbers that a request may hold, those that the database can; and moments as answers tell them."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import Field, PlainSerializer
 
 LARGEST = 2**63 - 1
 """SQLite's largest integer."""
@@ -14,3 +15,11 @@ Id = Annotated[int, Field(ge=0, le=LARGEST)]
 """What numbers a row."""
 Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
 Before = Annotated[Id | None, Query(description="Go on where a page ended: its `next`.")]
+
+
+def _to_datetime(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+Moment = Annotated[float, PlainSerializer(_to_datetime, return_type=datetime)]
+"""Seconds since the epoch, told as a date with its time."""

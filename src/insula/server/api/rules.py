@@ -1,17 +1,17 @@
 """What was learned of a user, lesson by lesson, with the evidence for it and its measured effect (P4, R9)."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, Evidence, Life, assess_guidance
 from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.night import guidelines, soul
+from insula.server.api.numbers import Moment
 from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of
 from insula.turn import wishes
@@ -57,7 +57,7 @@ EXAMPLE: dict[str, Any] = {
 class RuleCounts(BaseModel):
     """What sessions say of it; each that had the opportunity counts once."""
 
-    sessions: int
+    sessions: Annotated[int, Field(validation_alias="records")]
     detections: int
     """It was not told, and the mistake happened."""
     suppressions: int
@@ -66,7 +66,7 @@ class RuleCounts(BaseModel):
     """It was told, and the mistake happened all the same."""
     absences: int
     """It was not told, and the mistake did not happen."""
-    shown: int
+    shown: Annotated[int, Field(validation_alias="shown_count")]
     withheld: int
     """By lot, so that there is something to compare with."""
     withheld_failed: int
@@ -86,12 +86,12 @@ class RuleEffect(BaseModel):
 class SourceMessage(BaseModel):
     """A message of the user that it was learned from."""
 
-    message: int
+    message: Annotated[int, Field(validation_alias="id")]
     memory: int
     """By which it is erased."""
     session: str
     content: str
-    at: datetime
+    at: Moment
 
 
 class LearnedRule(BaseModel):
@@ -115,7 +115,7 @@ class LearnedRule(BaseModel):
     """Whether the model is told of it when it comes up."""
     confidence: float | None
     """That it is needed and kept, of a lesson."""
-    created_at: datetime
+    created_at: Moment
     evidence: RuleCounts | None
     """Of a lesson; one of SOUL.md has its sources alone."""
     effect: RuleEffect | None
@@ -167,7 +167,7 @@ def _show_lesson(lesson: StoredGuidance, told: bool, cited: Mapping[int, Cited],
         state=state,
         told=told,
         confidence=round(life.confidence, 4),
-        evidence=_show_counts(life),
+        evidence=RuleCounts.model_validate(life.tally, from_attributes=True),
         effect=_show_effect(life),
     )
 
@@ -192,33 +192,13 @@ def _common_fields(lesson: StoredGuidance, cited: Mapping[int, Cited]) -> dict[s
         "trigger": list(lesson.trigger),
         "section": lesson.section,
         "author": lesson.author,
-        "created_at": datetime.fromtimestamp(lesson.created_at, UTC),
-        "citations": [_show_source(cited[number]) for number in lesson.citations if number in cited],
+        "created_at": lesson.created_at,
+        "citations": [
+            SourceMessage.model_validate(cited[number], from_attributes=True)
+            for number in lesson.citations
+            if number in cited
+        ],
     }
-
-
-def _show_source(cited: Cited) -> SourceMessage:
-    return SourceMessage(
-        message=cited.id,
-        memory=cited.memory,
-        session=cited.session,
-        content=cited.content,
-        at=datetime.fromtimestamp(cited.at, UTC),
-    )
-
-
-def _show_counts(life: Life) -> RuleCounts:
-    tally = life.tally
-    return RuleCounts(
-        sessions=tally.records,
-        detections=tally.detections,
-        suppressions=tally.suppressions,
-        breaches=tally.breaches,
-        absences=tally.absences,
-        shown=tally.shown_count,
-        withheld=tally.withheld,
-        withheld_failed=tally.withheld_failed,
-    )
 
 
 def _show_effect(life: Life) -> RuleEffect:

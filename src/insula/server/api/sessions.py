@@ -1,15 +1,14 @@
 """What was said: a user's sessions, and the transcript of each with what was made of it."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, HTTPException, Request
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from insula.memory.storage import views
 from insula.memory.storage.rows import LedgerEntry, TalkLine
-from insula.server.api.numbers import PAGE, Before, Limit
+from insula.server.api.numbers import PAGE, Before, Limit, Moment
 from insula.server.problems import document_problems, show_harmless
 from insula.server.users import CurrentUser, service_of
 from insula.types import TURN
@@ -25,10 +24,10 @@ class ShownSession(BaseModel):
     """One conversation."""
 
     id: int
-    session: str
+    session: Annotated[str, Field(validation_alias="name")]
     turns: int
-    started_at: datetime
-    last_at: datetime
+    started_at: Moment
+    last_at: Moment
 
 
 class SessionsPage(BaseModel):
@@ -63,17 +62,8 @@ async def list_sessions(
     """A user's sessions."""
     store = service_of(request).chat.metacognition.store
     rows = await store.read(views.list_sittings, user, before, limit + 1)
-    summaries = [
-        ShownSession(
-            id=row.id,
-            session=row.name,
-            turns=row.turns,
-            started_at=_to_datetime(row.started_at),
-            last_at=_to_datetime(row.last_at),
-        )
-        for row in rows[:limit]
-    ]
-    return SessionsPage(sessions=summaries, next=summaries[-1].id if len(rows) > limit else None)
+    more = rows[limit - 1].id if len(rows) > limit else None
+    return SessionsPage.model_validate({"sessions": rows[:limit], "next": more}, from_attributes=True)
 
 
 class ShownLine(BaseModel):
@@ -83,7 +73,7 @@ class ShownLine(BaseModel):
     """`user`, `assistant` or `tool`."""
     speaker: str
     content: str
-    at: datetime
+    at: Moment
 
 
 class TurnSign(BaseModel):
@@ -181,19 +171,14 @@ def _show_exchange(turn: int, said: Sequence[TalkLine], noticed: Sequence[Ledger
     record = next((signal.data for signal in noticed if signal.kind == TURN), _UNTOLD)
     return TranscriptTurn(
         turn=turn,
-        lines=[
-            ShownLine(provenance=line.provenance, speaker=line.speaker, content=line.content, at=_to_datetime(line.at))
-            for line in said
-        ],
+        lines=[ShownLine.model_validate(line, from_attributes=True) for line in said],
         confidence=record.get("confidence"),
         assessment=record.get("assessment"),
         hedged=bool(record.get("hedged")),
         recalled=[recalled if is_object(recalled) else {"id": recalled} for recalled in record.get("recalled", [])],
         controls=record.get("controls"),
         lessons=record.get("lessons", []),
-        signals=[
-            TurnSign(id=signal.id, kind=signal.kind, reason=signal.reason) for signal in noticed if signal.kind != TURN
-        ],
+        signals=[TurnSign.model_validate(signal, from_attributes=True) for signal in noticed if signal.kind != TURN],
     )
 
 
@@ -212,7 +197,3 @@ def latest_lines(lines: Sequence[TalkLine]) -> Sequence[TalkLine]:
         if room < 0 and line.turn < lines[-1].turn:
             return [talk_line for talk_line in lines if talk_line.turn > line.turn]
     return lines
-
-
-def _to_datetime(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)

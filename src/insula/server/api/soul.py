@@ -1,7 +1,6 @@
 """SOUL.md over HTTP: how it stands, how it came to be so, and a person's word on it (R8, R10)."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Request
@@ -11,7 +10,7 @@ from insula.memory.storage import views
 from insula.memory.storage.rows import Revised
 from insula.night import guidelines
 from insula.night.guidelines import SUBJECT, SoulState
-from insula.server.api.numbers import Id
+from insula.server.api.numbers import Id, Moment
 from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of, turn_into_conflicts
 
@@ -39,7 +38,7 @@ class SoulRevision(BaseModel):
     id: int
     author: str
     """`night` or `person`."""
-    at: datetime
+    at: Moment
     why: str
     """In words, where a person made it."""
     changes: list[dict[str, Any]]
@@ -58,7 +57,7 @@ class SoulProposal(BaseModel):
     """A change that waits for a person's word."""
 
     id: int
-    at: datetime
+    at: Moment
     reasons: list[str]
     text: str
     diff: str
@@ -202,7 +201,7 @@ def _show_soul(state: SoulState) -> SoulDocument:
 def _show_proposal(waiting: Revised, text: str) -> SoulProposal:
     return SoulProposal(
         id=waiting.id,
-        at=_to_datetime(waiting),
+        at=waiting.at,
         reasons=[str(reason) for reason in waiting.evidence.get("reasons", [])],
         text=waiting.content,
         diff=guidelines.unified_diff(text, waiting.content),
@@ -211,8 +210,4 @@ def _show_proposal(waiting: Revised, text: str) -> SoulProposal:
 
 def _revision_fields(state: Revised) -> Mapping[str, Any]:
     why, changes = str(state.evidence.get("why", "")), state.evidence.get("changes", [])
-    return {"id": state.id, "author": state.author, "at": _to_datetime(state), "why": why, "changes": changes}
-
-
-def _to_datetime(state: Revised) -> datetime:
-    return datetime.fromtimestamp(state.at, UTC)
+    return {"id": state.id, "author": state.author, "at": state.at, "why": why, "changes": changes}
