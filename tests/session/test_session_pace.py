@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
+from insula.session.stages import KEPT, StageTime, StageTimes
 from pydantic import ValidationError
 
 from insula import Usage
@@ -32,7 +33,6 @@ from insula.session.latency import (
     write_pace,
 )
 from insula.session.snapshot import Performance, Snapshot, SnapshotCounts, count_occupied, take_snapshot
-from insula.session.stages import KEPT, StageTime, StageTimes
 
 NOW = 1_000_000.0
 FIXED, PER_TOKEN = 1.0, 0.02

@@ -36,12 +36,8 @@ FORMS = Path(__file__).with_name("trials.json")
 _PLACES = {
     "copilot": ("additionalContext",),
     "opencode": ("text",),
-    "cline": ("contextModification",),
-    "cursor": ("additional_context",),
 }
 """Where a host reads the text for its model, unless it reads it as Claude Code does."""
-_BESIDE = {"cline": {"cancel": False}}
-"""What an answer holds beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,5 +137,5 @@ def read_answer(host: Host, answer: HookRun) -> str:
     except (ValueError, TypeError, KeyError):
         return ""
     inner = {"hookEventName": answer.event, "additionalContext": said}
-    form: Payload = {"hookSpecificOutput": inner} if nested else {place[0]: said, **_BESIDE.get(host.id, {})}
+    form: Payload = {"hookSpecificOutput": inner} if nested else {place[0]: said}
     return said if isinstance(said, str) and value == form else ""
