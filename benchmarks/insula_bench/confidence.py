@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from insula.calibration import Case, fit_calibration, load_shipped
+from insula.calibration import load_shipped
 from insula.errors import InputError
 from insula.memory.retrieval import embedding
 from insula.metacognition import warm_up
@@ -20,6 +20,7 @@ from insula_bench import confidence_figures as figures
 from insula_bench import locomo, mtrag, plots, realtalk
 from insula_bench import talks as own
 from insula_bench.confidence_ask import Answer, Embedding, ask
+from insula_bench.confidence_fit import Case, fit_calibration
 from insula_bench.confidence_probes import (
     ANOTHER,
     AROUND_ERASED,

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from insula.calibration import AnswerOutcome, Case, fit_calibration, move_threshold, raw_probability
+from insula.calibration import AnswerOutcome, move_threshold, raw_probability
 from insula.types import Calibration
 from insula_bench.confidence_ask import Answer
+from insula_bench.confidence_fit import Case, fit_calibration
 from insula_bench.confidence_probes import ANOTHER, ANSWERABLE, WRONG_DETAIL
 from insula_bench.statistics import bootstrap, logistic, ranked
 

@@ -8,7 +8,7 @@ off until a person names it in the setting `claims`. Labels, numbers and errors 
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -130,15 +130,6 @@ def claim_keys(claim: str) -> tuple[str, ...]:
     entry = REGISTER[claim]
     _, *named = entry.words.split(" ")
     return tuple(key for name in named for key in _load_words(entry.file)["en"] if fnmatchcase(key, name))
-
-
-def claim_templates(claim: str) -> Mapping[str, Sequence[str]]:
-    """All words of a claim by language; empty where they stand in code."""
-    known = claim_keys(claim)
-    return {
-        language: [words[key] for key in known if key in words]
-        for language, words in (_load_words(REGISTER[claim].file) if known else {}).items()
-    }
 
 
 def switch_claims(by_hand: Iterable[str]) -> frozenset[str]:

@@ -17,11 +17,9 @@ from insula.calibration import (
     PRIOR_OUTCOMES,
     SPREAD,
     AnswerOutcome,
-    Case,
     adjust_probability,
     apply_own,
     dump_own,
-    fit_calibration,
     load_shipped,
     log_odds,
     raw_probability,
@@ -36,6 +34,7 @@ from insula.text.analysis import analyse_text
 from insula.turn.confidence import estimate_chance, estimate_confidence
 from insula.turn.likelihood import UNSURE, least_likely, response_likelihood, weigh_likelihood
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Calibration, MemoryKind, Provenance
+from insula_bench.confidence_fit import Case, fit_calibration
 
 UNIT = st.floats(0, 1)
 ASKED = build_cue(analyse_text("Where does Ana live?"), USER, ASSISTANT)

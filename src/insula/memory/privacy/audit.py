@@ -49,11 +49,6 @@ def log_access(home: Path, *, who: str, by: str, did: str, of: str = "", what: s
         log.warning("What was done (%s) could not be written down (%s).", did, foreign.why(error))
 
 
-def read_log(home: Path) -> list[dict[str, Any]]:
-    """What was written down, oldest first."""
-    return [line for name in (OLD, FILE) for line in _read_entries(home / name)]
-
-
 def forget_user(home: Path, user: str) -> None:
     """Take all that names a user out."""
     for path in (home / OLD, home / FILE):
