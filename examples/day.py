@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 from insula import Metacognition
-from insula.agent.context import HISTORY_CHARS, make_prompt
+from insula.agent.chat import HISTORY_CHARS, make_prompt
 from insula.cli.common import DATABASE, soul_of
 from insula.cli.sleep import print_report
 from insula.errors import ModelUnavailable

@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from insula.agent import context
+from insula.agent import chat
 from insula.llm.client import generate_reply
 from insula.llm.local import weights_of
 from insula.llm.models import resolve_model
@@ -65,7 +65,7 @@ async def asked(name: str) -> list[Answer]:
                 async with metacognition.turn(user, "first", fact) as turn:
                     turn.finish(NOTED)
             async with metacognition.turn(user, "second", one.text) as turn:
-                prompt = context.make_prompt(turn, brief, 0)
+                prompt = chat.make_prompt(turn, brief, 0)
                 made = await generate_reply(
                     model, prompt, purpose="answer", max_tokens=tokens, temperature=0.0, logprobs=True
                 )

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.language.owner import ASSISTANT, USER
-from insula.memory.retrieval.activation import DECAY, KEPT_USES, base_level, retrieval_probability
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import (
     ANY_TIME,
@@ -22,7 +21,19 @@ from insula.memory.retrieval.query import (
     named_time,
     weigh_terms,
 )
-from insula.memory.retrieval.scoring import NO_MATCH, Item, Scene, match_claims, rank_items, score_item, time_fit
+from insula.memory.retrieval.scoring import (
+    DECAY,
+    KEPT_USES,
+    NO_MATCH,
+    Item,
+    Scene,
+    base_level,
+    match_claims,
+    rank_items,
+    retrieval_probability,
+    score_item,
+    time_fit,
+)
 from insula.text.analysis import LANGUAGES, analyse_text
 from insula.text.relative_times import find_date
 

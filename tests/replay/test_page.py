@@ -15,9 +15,17 @@ import pages
 import pytest
 
 from insula.coding.replay import figures, page
-from insula.coding.replay.chapter import DATA, count_stuck, shorten_id
+from insula.coding.replay.chapter import (
+    BARS,
+    CHAPTERS,
+    DATA,
+    LIMITS,
+    choose_limit,
+    count_stuck,
+    make_overview,
+    shorten_id,
+)
 from insula.coding.replay.model import Moment, PatternCount, ProposedRule, Remarked, Replayed, TimelinePoint, Totals
-from insula.coding.replay.overview import BARS, CHAPTERS, LIMITS, choose_limit, make_overview
 from insula.coding.replay.telling import describe_moment, dump_bars
 from insula.coding.replay.timeline import draw_timeline, make_bars
 from insula.coding.replay.visible import show_briefly, show_safely

@@ -5,6 +5,7 @@ import json
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -18,8 +19,7 @@ from insula.memory.privacy import audit
 from insula.server import serving, tokens
 from insula.server.door.attempts import ADDRESSES, FREE, MOST_FAILURES, MOST_SECONDS, Attempts, delay_seconds
 from insula.server.door.bodies import BODY_BYTES, Bodies
-from insula.server.door.crowd import Crowd
-from insula.server.door.gate import HostGate, host_of
+from insula.server.door.gate import Crowd, HostGate, host_of
 from insula.server.door.headers import HEADERS, SecurityHeaders
 from insula.server.tokens import FILE, Holder, Keys
 from patience import DEADLOCK_SECONDS, until

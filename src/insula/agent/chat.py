@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from insula.agent import context
 from insula.agent.guided import ReplyGuide, guide_reply
 from insula.agent.requests import KeptRequests, split_request
 from insula.errors import BudgetExceeded, InputError, ModelError, ModelSilent
 from insula.llm.budget import Account
 from insula.llm.client import Generation, Prompt, generate_reply
+from insula.llm.wire import Role
+from insula.memory.storage.rows import TurnLine
 from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, record_recalled
 from insula.session.adaptation import Stage
 from insula.session.saved import Advisory, Saved
@@ -23,8 +24,11 @@ from insula.types import Assessment, Confidence, Controls, Identity, Recalled, S
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+
 MESSAGE_CHARS = 200_000
 """The longest message that is taken."""
+HISTORY_CHARS = 6_000
+"""Characters of the session that are sent along: about 1,500 tokens."""
 
 Assessor = Callable[[str, str, Sequence[str], Identity], Awaitable[Assessment]]
 """A model's judgement of a response, in place of the self-monitor's (K10)."""
@@ -139,7 +143,7 @@ class Chat:
         model: "Model",
         *,
         base: str = "",
-        history_chars: int = context.HISTORY_CHARS,
+        history_chars: int = HISTORY_CHARS,
         account: Account | None = None,
         max_tokens: int = 1_000,
         temperature: float | None = None,
@@ -211,7 +215,7 @@ class Chat:
         if led.text:
             turn.finish(led.text)
             return Usage()
-        sent = context.make_prompt(turn, self.base, self.history_chars, text)
+        sent = make_prompt(turn, self.base, self.history_chars, text)
         if self.guided and not text:  # it is asked what needs no memory, and repeats notes instead of heeding them
             sent = replace(sent, prompt=turn.message)
         if self.requests is not None and turn.number:
@@ -226,7 +230,7 @@ class Chat:
         if not result.again:
             return timed
         # Asked once more at once (`retry`): the better of the two responses stands.
-        second = await self._ask_model(context.retry_prompt(sent, first.text, result.again), None)
+        second = await self._ask_model(retry_prompt(sent, first.text, result.again), None)
         spent = timed + second.usage
         once_more = await self._finish_turn(turn, second, spent)
         if _score_of(once_more) < _score_of(result):
@@ -303,3 +307,44 @@ def _make_reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded |
         verdict=result.verdict if result else None,
         saved=result.saved if result else (),
     )
+
+
+def make_prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS, text: str = "") -> Prompt:
+    """The request of one turn: base, what metacognition says, the session, the message, and what to keep to in it.
+
+    Of the session a slow model is sent less, which the turn is told. A text that the message is about stands before it.
+    """
+    instructions = "\n\n".join(part for part in (base, turn.instructions) if part)
+    sent = recent_history(turn.history, int(history_chars * turn.controls.history_share))
+    usual = recent_history(turn.history, int(history_chars * turn.engine.controls.history_share))
+    unsent = _count_chars(usual) - _count_chars(sent)
+    turn.note_saved("history_share", Saved(history_chars=unsent or None))
+    about = f"{text.strip()}\n\n---\n\n" if text.strip() else ""
+    return Prompt(instructions=instructions, history=sent, prompt=f"{about}{turn.prompt}")
+
+
+def retry_prompt(asked: Prompt, response: str, sentence: str) -> Prompt:
+    """The request that asks once more, at once: the same, with the response and what it lacks behind it."""
+    said: list[tuple[Role, str]] = [*asked.history, ("user", asked.prompt), ("assistant", response)]
+    return Prompt(instructions=asked.instructions, history=said, prompt=sentence)
+
+
+def recent_history(lines: Sequence[TurnLine], room: int) -> list[tuple[Role, str]]:
+    """The last lines that fit, oldest first, beginning with one of the user's.
+
+    No response is left out for what the monitor made of it: one may be asked about, and the monitor may be wrong.
+    """
+    chosen: list[tuple[Role, str]] = []
+    for line in reversed(lines):
+        room -= len(line.content)
+        if room < 0:
+            break
+        chosen.append(("assistant" if line.provenance == "assistant" else "user", line.content))
+    chosen.reverse()
+    while chosen and chosen[0][0] == "assistant":
+        chosen.pop(0)
+    return chosen
+
+
+def _count_chars(lines: Sequence[tuple[Role, str]]) -> int:
+    return sum(len(text) for _, text in lines)

@@ -22,11 +22,11 @@ from rich.text import Text
 
 from insula import settings as settings_module
 from insula.agent.chat import Chat, Reply
-from insula.cli import render
+from insula.cli import lines, render
 from insula.cli.common import LOG_FILE, log_to, model_understands, soul_of
 from insula.cli.lines import ask_yes
 from insula.cli.opening import open_agent
-from insula.cli.options import Model, User
+from insula.cli.options import Json, Model, User
 from insula.cli.sleep import print_report, show_sleeping
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.cli.status import describe_held, read_held
@@ -410,3 +410,38 @@ def _show_error(talk: ChatSession, sentence: str, line: str) -> None:
         print(jsonlib.dumps(record, ensure_ascii=False), flush=True)
     else:
         Console(stderr=True, highlight=False, soft_wrap=True).print(Text(f"insula: {sentence}"))
+
+
+MISSING = 'There is no question; write one: insula ask "Where does Ana live?"'
+
+
+def ask(
+    question: Annotated[str | None, typer.Argument(help="What to ask; by default what is piped in.")] = None,
+    model: Model = None,
+    user: User = "me",
+    json: Json = False,
+) -> int:
+    """Ask one question and print the answer alone; what it rests on is said on standard error.
+
+    A text on standard input beside a question is what the question is about. The exit status is 1 where there was no
+    answer.
+    """
+    piped = "" if question and lines.is_asked() else lines.read_input(MISSING)
+    settings = settings_module.load_settings()
+    log_to(settings_module.home() / LOG_FILE)
+
+    async def ask_agent() -> Reply:
+        async with open_agent(settings, model or settings.model) as agent:
+            return await agent.reply(user, new_session(), question or piped, text=piped if question else "")
+
+    reply = asyncio.run(ask_agent())
+    if json:
+        sources = [recalled.memory.content for recalled in reply.recalled if recalled.memory.id in reply.shown]
+        lines.print_json({**reply.record(), "sources": sources, "saved": list(reply.saved)})
+        return int(reply.error is not None)
+    if reply.error is None:
+        print(reply.response)
+    lines.print_warning(reply.error or "")
+    if under := render.under_reply(reply).plain:
+        print(under, file=sys.stderr)
+    return int(reply.error is not None)

@@ -11,7 +11,7 @@ from insula.cli import lines
 from insula.cli.lines import print_json, print_warning
 from insula.cli.options import Json, Yes
 from insula.coding.hosts import install as hosts
-from insula.coding.hosts import places, present, switch
+from insula.coding.hosts import places, plugins, present, switch
 from insula.coding.hosts.dialects import NAMES
 from insula.coding.hosts.install import InstallResult
 from insula.coding.hosts.places import Host as Agent
@@ -249,3 +249,22 @@ def _outcome_record(outcome: InstallResult, dry_run: bool) -> dict[str, object]:
 
 def _print_diff(outcome: InstallResult) -> None:
     print(outcome.diff or f"{outcome.file} would stay as it is.")
+
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command()
+def build(
+    host: Annotated[str, typer.Argument(metavar="AGENT", help="claude-code or gemini.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to; made where there is none.")],
+    json: Json = False,
+) -> None:
+    """Write the plugin to a folder, from which the agent installs it."""
+    known = places.get_host(host)
+    files = plugins.build_plugin(known, folder)
+    install = plugins.get_form(known).install.format(folder=folder)
+    if json:
+        return print_json({"host": host, "folder": str(folder), "files": len(files), "install": install})
+    print(f"{known.name}: a plugin of {len(files)} files in {folder}\n  Install it with: {install}")
+    return None

@@ -27,7 +27,7 @@ class CommandEntry(NamedTuple):
 
 COMMANDS: Mapping[str, CommandEntry] = {
     "chat": CommandEntry(TALK, "chat:chat", "Talk; piped input is answered line by line."),
-    "ask": CommandEntry(TALK, "ask:ask", "Ask one question and get one answer; reads standard input, too."),
+    "ask": CommandEntry(TALK, "chat:ask", "Ask one question and get one answer; reads standard input, too."),
     "install": CommandEntry(AGENTS, "hooks:install", "Put the hooks into a coding agent."),
     "uninstall": CommandEntry(
         AGENTS, "hooks:uninstall", "Take the hooks out; the agent's settings are as before, to the byte."
@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "proxy": CommandEntry(DEVELOP, "proxy:proxy", "Stand in front of a provider of chat completions."),
     "mcp": CommandEntry(DEVELOP, "mcp:mcp", "Offer memory and guidance as tools to a coding agent."),
     "model": CommandEntry(DEVELOP, "model:app", "Embedded models: list them, bring them here."),
-    "plugin": CommandEntry(DEVELOP, "plugin:app", "Write the hook as a plugin of a coding agent."),
+    "plugin": CommandEntry(DEVELOP, "hooks:app", "Write the hook as a plugin of a coding agent."),
     "lessons": CommandEntry(HIDDEN, "guidance:app", "The short name of `insula guidance`."),
     "rules": CommandEntry(HIDDEN, "rules:app", "The short name of `insula guidance rules`."),
     "soul": CommandEntry(HIDDEN, "soul:app", "The short name of `insula guidance soul`."),

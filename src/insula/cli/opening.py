@@ -9,8 +9,7 @@ from dataclasses import replace
 from insula import settings as settings_module
 from insula.agent import identity
 from insula.agent.assessor import llm_assessor
-from insula.agent.chat import Chat
-from insula.agent.context import HISTORY_CHARS
+from insula.agent.chat import HISTORY_CHARS, Chat
 from insula.agent.requests import KeptRequests
 from insula.cli.common import account_of, finish_erasure, memory_of, soul_of
 from insula.llm.local import Weights, weights_of

@@ -1,10 +1,12 @@
 """`insula sleep`: run the night now, and see what was learned."""
 
 import asyncio
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -12,22 +14,26 @@ from rich.status import Status
 
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
-from insula.cli import stuck
 from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, model_understands, soul_of
 from insula.cli.lines import print_folded, print_json, print_warning
 from insula.cli.options import Json, ReadingModel, User
 from insula.cli.worker import run_all
+from insula.coding.step import trace
+from insula.coding.step.ladder import FLAG
 from insula.errors import InputError
 from insula.llm.models import resolve_model
+from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
+from insula.metacognition.facade import note_stuck
 from insula.metacognition.nights import run_night
 from insula.night.cycle import SleepReport
 from insula.night.phases import PHASES, understanding_phases
 from insula.night.telling import NOTHING
 from insula.operations.nights import describe_report
 from insula.settings import Settings
+from insula.types import IMPASSE
 
 LINES = 3
 """Changes of a night that are shown."""
@@ -87,7 +93,7 @@ async def _run_nights(
         reports: list[SleepReport] = []
         for each in await store.nights.list_users() if everybody else [user]:
             if each == user and not everybody:
-                await stuck.record_stuck(store, each, home)
+                await record_stuck(store, each, home)
             reports.append(
                 await run_night(
                     engine,
@@ -132,3 +138,61 @@ def _end_command(reports: Sequence[SleepReport]) -> None:
         elif report.failed:
             names = ", ".join(phase.name for phase in report.failed)
             print_warning(f"{names} failed; `insula sleep --user {report.user}` goes on from there.")
+
+
+SESSIONS = "sessions"
+PREFIX = "hook-"
+"""What stands before the id of an agent's session on the ledger."""
+MOST = 64
+"""Sessions that are looked through, the latest."""
+TEXT, USER = "text", "user"
+
+
+class StuckSession(NamedTuple):
+    """A session of an agent that came to the top of the ladder."""
+
+    session: str
+    problem: str
+    """The user's last words before it, as the trace has them."""
+    reason: str
+
+
+async def record_stuck(store: Store, user: str, home: Path) -> int:
+    """Write down what is not on the ledger yet; returns how much that was."""
+    taken = 0
+    for stuck in find_stuck(home):
+        with on_behalf_of(user):
+            place = await store.resolve_place(user, stuck.session)
+            known = await store.sessions.read_ledger(place, kinds=[IMPASSE], limit=1)
+        if not known:
+            await note_stuck(store, user, stuck.session, stuck.problem, stuck.reason)
+            taken += 1
+    return taken
+
+
+def find_stuck(home: Path) -> Iterator[StuckSession]:
+    """The sessions whose loudest text was given, and that had been asked something."""
+    for name in _latest_folders(home / SESSIONS):
+        words = ""
+        for record in _read_records(home / SESSIONS / name):
+            if record.get("e") == USER and isinstance(said := record.get("words"), str) and said.strip():
+                words = said
+            if record.get("e") == TEXT and record.get("rung") == FLAG and not record.get("withheld") and words:
+                yield StuckSession(f"{PREFIX}{name}", words, str(record.get("text", "")))
+                break
+
+
+def _read_records(folder: Path) -> list[dict[str, Any]]:
+    try:
+        return trace.read_trace(str(folder))[0]
+    except OSError:
+        return []
+
+
+def _latest_folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            known = sorted(((entry.stat().st_mtime, entry.name) for entry in entries if entry.is_dir()), reverse=True)
+    except OSError:
+        return []
+    return [name for _, name in known[:MOST]]

@@ -14,8 +14,7 @@ from typing import Any, TypeVar, Unpack
 
 from insula.content import read_field
 from insula.errors import InputError
-from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, append_text, talking
-from insula.integrations.mappings import with_told
+from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, append_text, talking, with_told
 from insula.metacognition import Blocking, Metacognition
 
 __all__ = ["talking", "wrap"]

@@ -1,14 +1,19 @@
 """Models behind an address that speaks the protocol of OpenAI: the embedded one, and any that a user names by URL."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
+
+from openai import AsyncOpenAI
+from openai.resources.chat.chat import AsyncChat
+from openai.resources.chat.completions.completions import AsyncCompletions
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.models.openai import OpenAIChatModelSettings
+
 
 NO_KEY = "api-key-not-set"
 """What is sent where there is no key: OpenAI's client would take the one for OpenAI out of the environment."""
@@ -34,7 +39,7 @@ async def connect_model(
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    from insula.llm.untransformed import UntransformedOpenAI
+    from insula.llm.compatible import UntransformedOpenAI
 
     profile = OpenAIModelProfile(
         # A stream that ends without saying so was cut off: then it must not pass for an answer.
@@ -57,3 +62,26 @@ def is_loopback(url: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+class _Completions(AsyncCompletions):
+    async def create(  # pyright: ignore[reportIncompatibleMethodOverride] it takes what the other takes
+        self, *, messages: Iterable[Any], extra_body: Mapping[str, object] | None = None, **options: Any
+    ) -> Any:
+        body = {**(extra_body or {}), "messages": messages}  # what is added to a body is not looked through
+        return cast("Any", await super().create(messages=(), extra_body=body, **options))
+
+
+class _Chat(AsyncChat):
+    @property
+    def completions(self) -> AsyncCompletions:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _Completions(self._client)
+
+
+class UntransformedOpenAI(AsyncOpenAI):
+    """The client."""
+
+    @property
+    def chat(self) -> AsyncChat:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Conversations."""
+        return _Chat(self)

@@ -17,7 +17,7 @@ from insula.language.statements import Statement, Utterance, extract_statements
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import embedded_all, encode_all, hands_of
-from insula.memory.storage import embeddings, facts
+from insula.memory.storage import facts, vectors
 from insula.memory.storage.rows import Embedded, Place, Unembedded, Unstated
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import NOTHING, Embed, Vector, embed_normalised, pack_vector
@@ -53,8 +53,8 @@ async def make_vectors(store: Store, user_id: int, embed: Embed, rest: float = 0
         return await store.memories.write_vectors(user_id, await asyncio.to_thread(_embed_rows, rows, embed))
 
     like = await asyncio.to_thread(embed_normalised, embed, FIRST_PERSON)
-    await store.run(embeddings.clear_vectors, user_id, len(pack_vector(like)))
-    return await _in_batches(lambda: store.run(embeddings.list_unembedded, user_id, BATCH), make_batch, rest)
+    await store.run(vectors.clear_vectors, user_id, len(pack_vector(like)))
+    return await _in_batches(lambda: store.run(vectors.list_unembedded, user_id, BATCH), make_batch, rest)
 
 
 async def make_statements(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> int:

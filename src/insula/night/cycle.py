@@ -18,7 +18,7 @@ from insula.llm.budget import Account, Budget
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage import spending
 from insula.memory.storage.changes import Changes
-from insula.memory.storage.evening import check_preconditions
+from insula.memory.storage.journal import check_preconditions
 from insula.memory.storage.nights import CADENCE, UP_TO
 from insula.memory.storage.rows import StoredSession, StoredSignal, TranscriptLine
 from insula.memory.storage.spending import Sum

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from insula.errors import SettingsError, StoreError
 from insula.llm.budget import Account
-from insula.memory.storage import nights, postgres, progress
+from insula.memory.storage import nights, postgres, spending
 from insula.memory.storage.postgres import is_server
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
@@ -310,7 +310,7 @@ class Worker:
         )
         if old:
             await self._call_engine(lambda: DBOS.delete_workflows([run.workflow_id for run in old]))
-        await self.house.store.run(progress.drop_older_dates)
+        await self.house.store.run(spending.drop_older_dates)
 
     def current_date(self) -> str:
         """The day, where users sleep who have no zone of their own."""
@@ -350,7 +350,7 @@ def _list_runs(**which: Any) -> list[Any]:
 
 
 def _lease_name(executor: str) -> str:
-    return f"{progress.WORKER}{executor}"
+    return f"{spending.WORKER}{executor}"
 
 
 def _worker_concurrency(limits: Limits) -> int:

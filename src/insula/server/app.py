@@ -32,8 +32,7 @@ from insula.server.api import (
 )
 from insula.server.door.attempts import Attempts
 from insula.server.door.bodies import Bodies
-from insula.server.door.crowd import Crowd
-from insula.server.door.gate import HostGate
+from insula.server.door.gate import Crowd, HostGate
 from insula.server.door.headers import SecurityHeaders
 from insula.server.door.witness import Witness
 from insula.server.live import LiveLedger

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from insula.errors import BudgetExceeded, InsulaError
 from insula.memory.storage import unread
 from insula.night.understanding import REST_SECONDS, read_next_lines
-from insula.server.background import run_beside
 from insula.server.service import Service
+from insula.server.timer import run_beside
 
 log = logging.getLogger(__name__)
 

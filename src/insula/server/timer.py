@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
@@ -11,7 +11,6 @@ from insula.coding.step.digests import hash_text
 from insula.metacognition.nights import run_night
 from insula.night.cycle import SleepReport, is_due
 from insula.night.phases import PHASES, understanding_phases
-from insula.server.background import run_beside
 from insula.server.service import Service
 
 log = logging.getLogger(__name__)
@@ -147,3 +146,16 @@ async def run_user_night(service: Service, user: str, *, force: bool = False) ->
             replace(phase_report, why=service.hide_machine(phase_report.why)) for phase_report in report.phases
         ),
     )
+
+
+@asynccontextmanager
+async def run_beside(work: Coroutine[None, None, None] | None) -> AsyncGenerator[None]:
+    """Run work until the block ends, and cancel it then; with None nothing runs."""
+    task = asyncio.create_task(work) if work is not None else None
+    try:
+        yield
+    finally:
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from insula.session.conditions import Reason
-from insula.session.record import Record
-from insula.session.saved import Lever, Saved
+from insula.session.saved import Lever, Record, Saved
 from insula.session.snapshot import Snapshot
 
 Stage = Literal["embedding", "assessor_model"]

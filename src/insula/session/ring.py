@@ -7,8 +7,7 @@ from pydantic import Field, ValidationError
 
 from insula.session.adaptation import Adaptation, settle_effects
 from insula.session.conditions import Reason
-from insula.session.record import Record
-from insula.session.saved import Lever, Saved
+from insula.session.saved import Lever, Record, Saved
 from insula.session.schedule import Schedule
 from insula.session.snapshot import Snapshot
 from insula.value import is_list

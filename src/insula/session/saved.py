@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from insula.session.conditions import DEGRADED, Reason
-from insula.session.record import Record
 
 Lever = Literal[
     "max_context_items", "consolidation_threshold", "history_share", "retry", "skipped_stages", "snapshot_interval"
@@ -16,6 +15,21 @@ OF_SPEED: frozenset[Lever] = frozenset(("history_share", "retry", "skipped_stage
 METACOG: Literal["metacog"] = "metacog"
 
 Count = Annotated[int, Field(ge=1)]
+
+
+class Record(BaseModel):
+    """A frozen record that can be written as JSON; what is None is left out of it, never written as null or zero (S2).
+
+    Raises:
+        pydantic.ValidationError: a field is missing, unknown or out of range, or a number is not finite.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    # No return annotation: with one, the JSON schema of a subclass would say "an object" and nothing of its fields.
+    @model_serializer(mode="wrap")
+    def _without_unknown(self, handler: SerializerFunctionWrapHandler):
+        return {name: value for name, value in handler(self).items() if value is not None}
 
 
 class Saved(Record):

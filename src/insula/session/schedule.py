@@ -11,7 +11,7 @@ from pydantic import Field
 
 from insula.session.adaptation import Adaptation, snapshot_figures
 from insula.session.conditions import STM_LEAVE, Reason
-from insula.session.record import Record
+from insula.session.saved import Record
 from insula.session.snapshot import Snapshot
 
 INTERVAL = 5

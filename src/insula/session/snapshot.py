@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from insula.session.latency import percentile_95
-from insula.session.record import Record
-from insula.session.saved import Advisory
+from insula.session.saved import Advisory, Record
 
 VERSION = 1
 """Of the schema below; a snapshot of another version is not read."""

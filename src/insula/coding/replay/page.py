@@ -19,9 +19,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from insula.coding.replay import figures, telling
-from insula.coding.replay.chapter import SPARK
+from insula.coding.replay.chapter import SPARK, make_overview
 from insula.coding.replay.model import Replayed, Totals
-from insula.coding.replay.overview import make_overview
 from insula.coding.replay.timeline import BASE, HEIGHT, STUCK, TOP, UNIT
 from insula.coding.replay.visible import show_briefly, show_safely
 from insula.errors import InputError

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as upsert  # SQLite's own statement reads the same
 
 from insula.memory.item import USE
-from insula.memory.retrieval.activation import KEPT_USES
 from insula.memory.retrieval.query import MEAN_LENGTH, Statistics
+from insula.memory.retrieval.scoring import KEPT_USES
 from insula.memory.storage import postgres, sqlite
 from insula.memory.storage.among import is_among
 from insula.memory.storage.rows import CandidateMemory

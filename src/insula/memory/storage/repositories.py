@@ -18,12 +18,12 @@ from insula.memory.privacy.amendment import Do
 from insula.memory.retrieval import index
 from insula.memory.retrieval.query import Cue
 from insula.memory.retrieval.retrieve import Recollection, RetrievedRows, rank_memories
-from insula.memory.storage import embeddings, facts, journal, nights, statements
+from insula.memory.storage import facts, journal, nights, statements
 from insula.memory.storage.changes import Changes, Retired, RevisionChange
 from insula.memory.storage.database import Database
 from insula.memory.storage.lessons import guidance_version, read_cited, write_preferences
 from insula.memory.storage.rows import Consolidated, Embedded, Place
-from insula.memory.storage.vectors import Near, Vector, cosines_with
+from insula.memory.storage.vectors import Near, Vector, cosines_with, read_vectors, write_vectors
 from insula.memory.wishes import OwnWish, PreferenceChanges
 from insula.types import Controls, Signal
 
@@ -118,7 +118,7 @@ class SessionRepository(_Repository):
                 return None, ()
             if not is_begun:
                 raise StoreError(OVERTAKEN)
-            written = embeddings.write_vectors(connection, place.user_id, meant) if meant else ()
+            written = write_vectors(connection, place.user_id, meant) if meant else ()
             if response is not None:
                 statements.write_message(connection, place, turn, response, at)
             statements.append_signals(connection, place, noticed)
@@ -209,9 +209,7 @@ class MemoryRepository(_Repository):
         """The memories nearest to each of some vectors that may be proposed."""
         if not vectors:
             return []
-        near = self.database.neighbourhoods.find_nearest(
-            user_id, vectors, partial(embeddings.read_vectors, connection, user_id)
-        )
+        near = self.database.neighbourhoods.find_nearest(user_id, vectors, partial(read_vectors, connection, user_id))
         read = dict(index.long_term(connection, user_id, sorted({number for each in near for number in each.first})))
         return [
             _rank_nearest(vector, each, read, partial(index.long_term, connection, user_id))
@@ -231,7 +229,7 @@ class MemoryRepository(_Repository):
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
 
         def write_rows(connection: sa.Connection) -> tuple[int, Vectors]:
-            written = embeddings.write_vectors(connection, user_id, made)
+            written = write_vectors(connection, user_id, made)
             return len(written), written
 
         return await self._run_embedding(user_id, write_rows)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from rapidfuzz.distance import DamerauLevenshtein
 
-from insula.memory.retrieval.activation import base_level, retrieval_probability
+from insula.memory.retrieval.scoring import base_level, retrieval_probability
 from insula.memory.storage import statements
 from insula.memory.storage.changes import Forget, Merge
 from insula.memory.storage.rows import RememberedItem

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from insula.memory.storage import progress
-from insula.memory.storage.progress import NightsProgress
+from insula.memory.storage import spending
+from insula.memory.storage.spending import NightsProgress
 from insula.server.api.numbers import Moment
 from insula.server.problems import document_problems
 from insula.server.users import check_operator, service_of
@@ -110,4 +110,4 @@ class AllNights(BaseModel):
 async def all_nights(request: Request) -> NightsProgress:
     """How the nights of all users go: counts and amounts by date, what failed, and which workers live."""
     store = service_of(request).chat.metacognition.store
-    return await store.read(progress.read_progress, store.now(), shared=store.is_shared)
+    return await store.read(spending.read_progress, store.now(), shared=store.is_shared)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from insula.coding.hosts import places, switch
+from insula.coding.replay.chapter import Overview, make_overview
 from insula.coding.replay.find import FoundTranscripts, find_transcripts
 from insula.coding.replay.gather import Gathered, gather_sessions
-from insula.coding.replay.overview import Overview, make_overview
 
 FRESH_SECONDS = 300.0
 """How long a look is good for."""

@@ -24,7 +24,7 @@ from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import ADDED
 from insula.night import curation
 from insula.operations.adaptations import describe_adaptations
-from insula.operations.saved import find_saved, undo_saved
+from insula.operations.guidance import find_saved, undo_saved
 from insula.server.api import answers
 from insula.server.api.answers import AnswerJudgement
 from insula.server.api.numbers import Id
