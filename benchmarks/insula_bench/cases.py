@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from insula.coding.replay.readers import TranscriptCall
-from insula.coding.replay.readers.trajectories import SPACING
+from insula_bench.trajectories import SPACING
 
 THOUGHTS = ("Let me look again.", "Perhaps it works now.", "I will try once more.", "Now it should be right.", "Again.")
 

@@ -18,7 +18,6 @@ from insula.coding.replay.figures import (
     format_time,
     format_tokens,
 )
-from insula.coding.replay.find import TRAJECTORY
 from insula.coding.replay.gather import Gathered
 from insula.coding.replay.learn import Plan
 from insula.coding.replay.model import Moment, PatternCount, Totals
@@ -78,7 +77,7 @@ def _describe_seen(totals: Totals) -> str:
 
 
 def _host_name(name: str) -> str:
-    return places.HOSTS[name].name if name in places.HOSTS else "recorded runs" if name == TRAJECTORY else name
+    return places.HOSTS[name].name if name in places.HOSTS else name
 
 
 def _make_table(console: Console, title: str, *columns: str) -> Table:

@@ -113,13 +113,12 @@ class Agent:
         """The context is compacted."""
         self._state = forget_context(self._state)
 
-    def take_action(self, done: ReplayedCall, step: int, timed: bool) -> tuple[TimelinePoint, Sensed]:
+    def take_action(self, done: ReplayedCall, step: int) -> tuple[TimelinePoint, Sensed]:
         """An action.
 
         Args:
             done: it.
             step: its number in the session.
-            timed: whether the transcript tells the time.
         """
         action, before = done.action.replace(context=self._context, context_window=self._window_size), self.token_count
         sensed = sense_action(self._state, action, self._on)
@@ -127,7 +126,7 @@ class Agent:
         self._estimated += count_tokens(action)
         if action.ran and len(self.actions) < ACTIONS:
             self.actions.append(action)
-        point = _make_point(action, sensed, step, self.name, timed)
+        point = _make_point(action, sensed, step, self.name)
         nth = self._state.turn.number
         if not self._recent or self._recent[-1].nth != nth:
             self._recent.append(_Recent(nth, point, before))
@@ -222,11 +221,11 @@ def _make_moment(stretch: _Stretch, ended: bool) -> Moment:
     )
 
 
-def _make_point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool) -> TimelinePoint:
+def _make_point(action: Action, sensed: Sensed, step: int, agent: str) -> TimelinePoint:
     felt = sensed.sense or next((reading.sense for reading in sensed.readings), "")
     return TimelinePoint(
         step=step,
-        at=action.at if timed else 0.0,
+        at=action.at,
         tool=action.tool,
         kind=action.kind,
         target=action.target,

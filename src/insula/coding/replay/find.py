@@ -17,9 +17,6 @@ from insula.errors import InputError
 from insula.foreign import NOT_PLAIN
 
 CLAUDE_CODE, CODEX, GEMINI = "claude-code", "codex", "gemini"
-TRAJECTORY = "trajectory"
-SESSIONS = "sessions"
-"""A file that holds one Claude Code session per line."""
 DOCUMENT = "document"
 """A session of Gemini CLI in one JSON document."""
 SUFFIXES = (".jsonl", ".jsonl.xz")
@@ -51,7 +48,7 @@ class TranscriptFile(NamedTuple):
 
     path: Path
     form: str
-    """A host, `trajectory`, `sessions` or `document`."""
+    """A host, or `document`."""
     session: str
     agent: str
     size: int
@@ -157,9 +154,8 @@ def _group_files(sources: Iterable[TranscriptFile]) -> list[list[TranscriptFile]
     """Files of one session together, in the order in which the first of each comes."""
     groups: dict[tuple[str, str], list[TranscriptFile]] = {}
     for source in sorted(sources, key=lambda source: (str(_get_project_folder(source)), source.modified, source.path)):
-        alone = source.form in {TRAJECTORY, SESSIONS}
         form = GEMINI if source.form == DOCUMENT else source.form  # a document may have been written anew as lines
-        groups.setdefault((form, str(source.path) if alone else source.session), []).append(source)
+        groups.setdefault((form, source.session), []).append(source)
     for group in groups.values():
         group.sort(key=lambda source: (source.agent, str(source.path)))
     return list(groups.values())
@@ -212,14 +208,7 @@ def _identify_rows(rows: list[Row], stem: str) -> tuple[str, str, str] | str:
     """Form, session and subagent of a file that begins with these lines."""
     if not rows:
         return "no line at its beginning is a JSON object"
-    first = rows[0]
-    if "steps" in first and "id" in first:
-        return TRAJECTORY, stem, ""
-    if isinstance(first.get("events"), list) and "session_id" in first:
-        return SESSIONS, stem, ""
-    if "mistake_step" in first or ("_file" in first and "data" in first):
-        return "it holds chats between agents, which only `insula bench stuck` reads"
     for host, form in FORMATS.items():
         if (identity := form.identify(rows, stem)) is not None:
             return host, *identity
-    return "it holds no session of Claude Code, Codex or Gemini CLI, and no runs with steps"
+    return "it holds no session of Claude Code, Codex or Gemini CLI"

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from insula import guidance
 from insula.coding.replay.agent import pick_worst
-from insula.coding.replay.find import TRAJECTORY, FoundTranscripts
+from insula.coding.replay.find import FoundTranscripts
 from insula.coding.replay.look import OTHERS, REASONS, Look
 from insula.coding.replay.model import PatternCount, ProposedRule, Replayed, Totals
 from insula.coding.replay.readers import Seen
-from insula.coding.replay.session import Troubles, read_streams
+from insula.coding.replay.session import Troubles, read_session
 from insula.coding.step.corrections import UserCorrection, group_corrections
 from insula.coding.step.corrections import find_corrections as asked_in_session
 from insula.coding.step.patterns import PATTERNS
@@ -89,8 +89,7 @@ def _look_at_all(
 
     for sources in transcripts.sessions:
         gathering.totals.files += len(sources)
-        for stream in read_streams(sources, seen, troubles, count_bytes):
-            yield Look(stream, on)
+        yield Look(read_session(sources, seen, troubles, count_bytes), on)
 
 
 class _Gathering:
@@ -138,7 +137,7 @@ class _Gathering:
         self._happened.update(happened)
         for pattern in happened if look.project else ():
             self._places.setdefault(pattern, set()).add(look.project)
-        if told.began and told.host != TRAJECTORY:
+        if told.began:
             asked = tuple(asked_in_session(told.id, look.said))
             score = Score(told.ended, told.id, look.project, told.patterns, told.path, look.place, asked)
             heapq.heappush(self._scores, (told.ended, next(self._number), score))

@@ -62,7 +62,7 @@ class Look:
         self.replayed = Replayed(id=stream.id, host=stream.host, path=stream.path)
         self.project = self.place = ""
         self.said = list[dict[str, Any]]()
-        self._timed, self._on = stream.timed, on
+        self._on = on
         self._agents: dict[str, Agent] = {}
         self._step = 0
         self._stopped = False
@@ -83,7 +83,7 @@ class Look:
         self._finish_session()
 
     def _extend_span(self, at: float) -> None:
-        if at and self._timed:
+        if at:
             self.replayed.began = min(at, self.replayed.began or at)
             self.replayed.ended = max(at, self.replayed.ended)
 
@@ -151,7 +151,7 @@ class Look:
         if not done.agent and self.said and self.said[-1]["e"] == "user":
             self.said.append({"e": "action"})
         self._step += 1
-        point, sensed = self._get_agent(done.agent).take_action(done, self._step, self._timed)
+        point, sensed = self._get_agent(done.agent).take_action(done, self._step)
         for reading in sensed.readings:
             self.replayed.readings[reading.sense] += 1
         if sensed.text:

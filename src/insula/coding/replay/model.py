@@ -126,7 +126,7 @@ class Replayed(ReplayCounts):
 
     id: str
     host: str
-    """`claude-code`, `codex`, `gemini` or `trajectory`."""
+    """`claude-code`, `codex` or `gemini`."""
     path: str
     project: str = ""
     """Last part of the folder it worked in."""

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from lzma import LZMAError
 from typing import NamedTuple
 
-from insula.coding.hosts.payload import get_objects, get_text
 from insula.coding.replay import lines
-from insula.coding.replay.find import CLAUDE_CODE, DOCUMENT, FORMATS, GEMINI, SESSIONS, TRAJECTORY, TranscriptFile
+from insula.coding.replay.find import DOCUMENT, FORMATS, GEMINI, TranscriptFile
 from insula.coding.replay.lines import open_transcript
 from insula.coding.replay.readers import (
     NO_TIME,
-    CallRequest,
     ReplayedCall,
     Row,
     Seen,
@@ -24,7 +22,6 @@ from insula.coding.replay.readers import (
     make_done,
 )
 from insula.coding.replay.readers.gemini import CHATS, split_document
-from insula.coding.replay.readers.trajectories import read_calls
 
 HELD = 64
 """Events that wait for an earlier one: the results of calls at once are written out of order."""
@@ -46,16 +43,14 @@ class Stream(NamedTuple):
     host: str
     path: str
     events: Iterator[tuple[float, OrderedEvent]]
-    timed: bool = True
-    """Whether its times are those of a clock."""
 
 
 class Troubles(dict[str, str]):
     """Path -> what of it could not be read."""
 
 
-def read_streams(sources: Sequence[TranscriptFile], seen: Seen, troubles: Troubles, count: Count) -> Iterator[Stream]:
-    """The sessions in files that belong together: one, or one per line.
+def read_session(sources: Sequence[TranscriptFile], seen: Seen, troubles: Troubles, count: Count) -> Stream:
+    """The session in files that belong together.
 
     Args:
         sources: the files.
@@ -64,14 +59,9 @@ def read_streams(sources: Sequence[TranscriptFile], seen: Seen, troubles: Troubl
         count: told the bytes of each line.
     """
     first = sources[0]
-    path = str(first.path)
-    if first.form in {TRAJECTORY, SESSIONS}:
-        for row in _read_rows(first, troubles, count):
-            yield _read_line(first, row, seen)
-    else:
-        parts = [_order_events(_read_events(source, seen, troubles, count)) for source in sources]
-        host = GEMINI if first.form == DOCUMENT else first.form
-        yield Stream(first.session, host, path, _merge_parts(parts))
+    parts = [_order_events(_read_events(source, seen, troubles, count)) for source in sources]
+    host = GEMINI if first.form == DOCUMENT else first.form
+    return Stream(first.session, host, str(first.path), _merge_parts(parts))
 
 
 def _read_events(source: TranscriptFile, seen: Seen, troubles: Troubles, count: Count) -> Iterator[TranscriptEvent]:
@@ -124,27 +114,6 @@ def _is_being_written(source: TranscriptFile) -> bool:
         return clock.time() - source.path.stat().st_mtime < JUST_NOW
     except OSError:
         return False
-
-
-def _read_line(source: TranscriptFile, row: Row | Skipped, seen: Seen) -> Stream:
-    path = str(source.path)
-    if isinstance(row, Skipped):
-        return Stream("", source.form, path, iter([(0.0, row)]))
-    if source.form == TRAJECTORY:
-        return Stream(str(row.get("id", ""))[:200], TRAJECTORY, path, _order_events(_read_run(row)), timed=False)
-    rows = _check_times(get_objects(row, "events"))
-    return Stream(
-        get_text(row, "session_id"),
-        CLAUDE_CODE,
-        path,
-        _order_events(FORMATS[CLAUDE_CODE].reader(seen).read_events(rows)),
-    )
-
-
-def _read_run(row: Row) -> Iterator[TranscriptEvent]:
-    for call in read_calls(row):
-        yield CallRequest(call.at)
-        yield call
 
 
 def _read_document(source: TranscriptFile, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
