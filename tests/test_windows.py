@@ -1,6 +1,5 @@
 """Where there is no `flock`, as on Windows, one process at a time holds a lock all the same."""
 
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -8,19 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from insula import locks
 from insula.coding.hosts import files
 from insula.errors import ModelUnavailable
 from insula.llm import weights
 from insula.llm.local import SMOLLM2
-from insula.memory.storage import lock
 
 filelock = pytest.importorskip("filelock")
 
 
 @pytest.fixture(autouse=True)
 def without_flock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "fcntl", None)
-    monkeypatch.setattr(weights, "fcntl", None)
+    monkeypatch.setattr(locks, "fcntl", None)
 
 
 def elsewhere(held: Callable[[], AbstractContextManager[object]]) -> object:
@@ -36,10 +34,10 @@ def elsewhere(held: Callable[[], AbstractContextManager[object]]) -> object:
 
 def test_a_night_is_held_by_one_and_let_go_of(tmp_path: Path) -> None:
     path = tmp_path / "night.lock"
-    with lock.hold_lock(path) as is_ours:
+    with locks.hold_lock(path) as is_ours:
         assert is_ours
-        assert elsewhere(lambda: lock.hold_lock(path)) is False
-    assert elsewhere(lambda: lock.hold_lock(path)) is True
+        assert elsewhere(lambda: locks.hold_lock(path)) is False
+    assert elsewhere(lambda: locks.hold_lock(path)) is True
 
 
 def test_two_installations_of_weights_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,8 +55,7 @@ def test_two_installations_of_weights_do_not_meet(tmp_path: Path, monkeypatch: p
     assert asked == [True]
 
 
-def test_two_commands_that_change_settings_wait_for_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "fcntl", None)
+def test_two_commands_that_change_settings_wait_for_each_other(tmp_path: Path) -> None:
     order: list[str] = []
 
     def second() -> None:

@@ -15,15 +15,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
-from insula import windows
 from insula.errors import ModelUnavailable
 from insula.llm.failures import quote_provider
 from insula.llm.local import Weights, verify_weights
-
-try:
-    import fcntl
-except ImportError:
-    fcntl = None
+from insula.locks import hold_lock
 
 PARTS_FILE = "weights.toml"
 ROOM = 2.0
@@ -93,24 +88,10 @@ def install_weights(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _
 @contextmanager
 def _open_unfinished(path: Path) -> "Generator[tuple[Path, BinaryIO]]":
     """The file as far as it has come, which one process at a time goes on with."""
-    with path.open("a+b") as file, _lock_file(path, file) as is_ours:
+    with hold_lock(path.with_suffix(".lock")) as is_ours, path.open("a+b") as file:
         if not is_ours:
             raise ModelUnavailable(f"Another process is installing into {str(path.parent)!r}; wait until it is done.")
         yield path, file
-
-
-@contextmanager
-def _lock_file(path: Path, file: BinaryIO) -> "Generator[bool]":
-    if fcntl is None:
-        with windows.held(path.with_suffix(".lock")) as is_ours:
-            yield is_ours
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        yield False
-    else:
-        yield True
 
 
 def _append_parts(file: BinaryIO, parts: tuple[WeightsPart, ...], folder: Path, on_bytes: OnBytes) -> None:

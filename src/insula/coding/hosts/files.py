@@ -9,8 +9,9 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any, cast
 
-from insula import foreign, windows
+from insula import foreign
 from insula.errors import SettingsError
+from insula.locks import hold_lock
 
 LOCK = "lock"
 MOST_BYTES = 1_000_000
@@ -116,33 +117,16 @@ def lock_folder(folder: Path) -> Generator[None]:
     Raises:
         SettingsError: nothing may be written in the folder.
     """
-    try:
-        import fcntl
-    except ImportError:
-        with windows.held(make_private_folder(folder) / LOCK, wait=True):
-            yield
-        return
-    while True:
-        try:
-            file = os.open(make_private_folder(folder) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        except FileNotFoundError:  # the folder went away at this very moment
-            continue
-        except OSError as error:
-            raise SettingsError(
-                f"Nothing can be written in {str(folder)!r} ({foreign.why(error)}); allow it, or point INSULA_HOME "
-                "elsewhere, and try again."
-            ) from error
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if _is_still(folder / LOCK, file):  # the one before us may have tidied it away
-                yield
-                return
-        finally:
-            os.close(file)
-
-
-def _is_still(path: Path, file: int) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(file))
-    except OSError:
-        return False
+    with contextlib.ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(hold_lock(make_private_folder(folder) / LOCK, wait=True))
+                break
+            except FileNotFoundError:  # the folder went away at this very moment
+                continue
+            except OSError as error:
+                raise SettingsError(
+                    f"Nothing can be written in {str(folder)!r} ({foreign.why(error)}); allow it, or point INSULA_HOME "
+                    "elsewhere, and try again."
+                ) from error
+        yield

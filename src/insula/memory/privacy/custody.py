@@ -17,9 +17,10 @@ import sqlalchemy as sa
 
 from insula import foreign
 from insula.errors import InputError, StoreFull
+from insula.locks import hold_lock
 from insula.memory.privacy import archive, audit, erasure
 from insula.memory.privacy.archive import Archive
-from insula.memory.storage import lock, nights
+from insula.memory.storage import nights
 from insula.memory.storage.store import Store
 
 SOUL = "SOUL.md"
@@ -159,7 +160,7 @@ async def erase_user(store: Store, user: str, house: UserFiles) -> str:
         InputError: nothing is stored of the user, or another erasure is under way.
     """
     await store.run(archive.find_user_id, user)
-    with lock.hold_lock(house.home / f"{ERASING}.lock") as alone:
+    with hold_lock(house.home / f"{ERASING}.lock") as alone:
         if not alone:
             raise InputError("Another erasure is under way; wait until it is over, and erase then.")
         if find_unfinished_erasure(house.home) not in ("", user):

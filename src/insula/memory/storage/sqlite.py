@@ -13,7 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
 from insula.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
-from insula.memory.storage import lock
+from insula.locks import hold_lock
 from insula.memory.storage.schema import make_tables
 
 log = logging.getLogger(__name__)
@@ -160,7 +160,7 @@ class SqliteFile:
         if self.name == MEMORY:
             yield True
             return
-        with lock.hold_lock(Path(f"{self.name}.night{user_id}")) as mine:
+        with hold_lock(Path(f"{self.name}.night{user_id}")) as mine:
             yield mine
 
     def close(self) -> None:
