@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from insula.errors import InputError
-from insula.memory.storage.repositories import MemoryRepository
-from insula.memory.storage.store import Recollection
+from insula.memory.storage.store import MemoryRepository, Recollection
 from insula_bench.confidence import run
 from insula_bench.confidence_figures import equal_mass_ece
 from insula_bench.confidence_probes import (

@@ -20,10 +20,9 @@ from insula.memory.privacy.isolation import WHOSE, on_behalf_of
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import migrations, statements, views
-from insula.memory.storage.database import open_backend
 from insula.memory.storage.rows import Place
 from insula.memory.storage.schema import make_tables, metadata
-from insula.memory.storage.store import Store
+from insula.memory.storage.store import Store, open_backend
 from insula.memory.storage.vectors import embed_normalised
 from insula.metacognition.facade import note_impasse
 from insula.night.cycle import sleep_cycle

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from insula import Metacognition
 from insula.calibration import MISSES, MOST, OWN, PACE, AnswerOutcome, load_shipped, move_threshold
 from insula.memory.storage.changes import RevisionChange
-from insula.memory.storage.repositories import NightRepository
 from insula.memory.storage.rows import StoredSignal, TranscriptLine
-from insula.memory.storage.store import Store
+from insula.memory.storage.store import NightRepository, Store
 from insula.night.cycle import PhaseName, sleep_cycle
 from insula.night.outcomes import Own, calibrate_confidence, find_outcomes, read_calibration, reset_calibration
 from insula.types import Provenance

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from insula.errors import InputError, StoreError
-from insula.memory.storage.database import CLOSED
+from insula.memory.storage.store import CLOSED
 
 LARGEST = 2**63 - 1
 """The largest id that the databases can hold."""

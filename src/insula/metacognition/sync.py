@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from insula.errors import StoreError
-from insula.memory.storage.database import CLOSED
 from insula.memory.storage.filters import Metadata
+from insula.memory.storage.store import CLOSED
 from insula.metacognition.facade import Metacognition
 from insula.metacognition.turn import Turn
 from insula.types import Signal
