@@ -24,16 +24,12 @@ from insula.coding.replay.worth import (
     NotedTrouble,
     RuleOutcome,
     count_days,
-    format_effect,
-    format_least,
-    format_verdict,
     make_row,
     measure_worth,
     note_verdict,
 )
 from insula.coding.step.senses import load_sense
 from insula.coding.step.senses.register import MEASURED, list_reasons
-from insula.coding.step.wording import SIGN
 from insula.guidance import MINIMUM
 from insula.memory.storage.rows import StoredSignal
 from insula.memory.storage.store import Store
@@ -124,12 +120,11 @@ def print_worth(worth: HookWorth, console: Console, *, everything: bool = False)
 def summarize_worth(worth: HookWorth) -> Iterator[str]:
     """What matters most, in four sentences at most."""
     told = worth.told_troubles
-    notes = sum(trouble.texts for trouble in told)
     left_out = len(worth.troubles) - len(told)
     yield (
         f"In the last {worth.days:g} days: {format_count(worth.sessions, 'session')}, "
-        f"{format_count(worth.calls, 'call')}, {format_count(notes, 'note')} on {format_count(len(told), 'trouble')} "
-        f"(about {format_number(worth.cost)} tokens)."
+        f"{format_count(worth.calls, 'call')}, {format_count(worth.notes, 'note')} on "
+        f"{format_count(len(told), 'trouble')} (about {format_number(worth.cost)} tokens)."
     )
     judged = [trouble for trouble in told if trouble.heeded is not None]
     heeded = (
@@ -148,30 +143,28 @@ def summarize_worth(worth: HookWorth) -> Iterator[str]:
 
 def _describe_known(row: EffectRow) -> str:
     """What is known of one kind of text, with its interval."""
-    difference, interval = format_effect(row)
-    return f"{row.what}: {row.verdict} ({difference}; with 95 % certainty {interval})"
+    return f"{row.what}: {row.verdict} ({row.difference}; with 95 % certainty {row.interval})"
 
 
 def _describe_unknown(rows: list[EffectRow]) -> str:
     """Of which kinds nothing can be said yet, how many sessions there are of the about so many that it takes, and what
     could not have been seen by now."""
     seen = [row for row in rows if row.told or row.withheld]
-    counted = "; ".join(f"{row.what}: {row.told} with, {row.withheld} without{_describe_least(row)}" for row in seen)
+    counted = "; ".join(
+        f"{row.what}: {row.told} with, {row.withheld} without (an effect under {row.least} would not show yet)"
+        if row.least
+        else f"{row.what}: {row.told} with, {row.withheld} without"
+        for row in seen
+    )
     so_far = f" So far, {counted}." if counted else ""
     return f"Too few sessions to tell whether they help: it takes about {MINIMUM} with and {MINIMUM} without.{so_far}"
-
-
-def _describe_least(row: EffectRow) -> str:
-    least = format_least(row)
-    return f" (an effect under {least} would not show yet)" if least else ""
 
 
 def _print_effects(rows: list[EffectRow], console: Console) -> None:
     console.print("\n[bold]Do they help?[/]  sessions with them, beside sessions that had them left out by lot")
     table = _make_table("What", "With", "Without", "Difference", "With 95 % certainty", "Verdict", wide="Verdict")
     for row in rows:
-        difference, interval = format_effect(row)
-        table.add_row(row.what, str(row.told), str(row.withheld), difference, interval, format_verdict(row))
+        table.add_row(row.what, str(row.told), str(row.withheld), row.difference, row.interval, row.conclusion)
     console.print(table)
 
 
@@ -188,7 +181,7 @@ def _print_troubles(troubles: list[NotedTrouble], console: Console) -> None:
     table = _make_table("ID", "When", "Session", "Note", "Stopped growing", "What followed", wide="Note")
     names = shorten_names({trouble.session for trouble in troubles})
     for trouble in troubles:
-        said = show_safely(trouble.text.removeprefix(SIGN), 120)
+        said = show_safely(trouble.said, 120)
         table.add_row(
             trouble.id,
             format_time(trouble.at),

@@ -1,20 +1,15 @@
 """The register of claims with this machine's own rates: what was said here, and how often it was wrong."""
 
 import asyncio
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from insula.claims import PER, REGISTER, SENSE, Claim
 from insula.coding.hosts import places, switch
-from insula.coding.replay.worth import HookWorth, measure_worth
+from insula.coding.replay.worth import HookWorth, measure_lately
 from insula.memory.storage.store import Store
 from insula.metacognition.claims import KINDS, ClaimCount, count_claims
 from insula.stats import wilson
-
-DAYS = 30.0
-"""How far back the notes to coding agents are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +74,7 @@ async def read_register(store: Store, user: str, claims: frozenset[str], home: s
     """
     user_id = await store.nights.find_user_id(user)
     noticed = await store.nights.list_signals(user_id, KINDS, 0.0) if user_id is not None else []
-    hooks = await asyncio.to_thread(_measure_hooks, home) if home is not None else None
+    hooks = await asyncio.to_thread(measure_lately, home) if home is not None else None
     return list_entries(claims, count_claims(noticed), hooks)
 
 
@@ -98,11 +93,6 @@ def list_entries(claims: frozenset[str], talk: Mapping[str, ClaimCount], hooks: 
         else ClaimEntry(claim=claim, on=claim.id in claims, yours=talk.get(claim.id))
         for claim in REGISTER.values()
     ]
-
-
-def _measure_hooks(home: str) -> HookWorth | None:
-    worth = measure_worth(home, DAYS, time.time()) if Path(home, "sessions").is_dir() else None
-    return worth if worth and worth.calls else None
 
 
 def _count_sense(name: str, hooks: HookWorth) -> ClaimCount:

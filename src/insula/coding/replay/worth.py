@@ -6,6 +6,7 @@ days: an interval that holds however often somebody looks holds for one beginnin
 """
 
 import math
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from insula.coding.replay.agent import CHARS_PER_TOKEN
 from insula.coding.step import trace
 from insula.coding.step.digest import compile_rules
 from insula.coding.step.evidence import read_evidence
+from insula.coding.step.wording import SIGN
 from insula.coding.step.worth import list_false_alarms, list_helped, praise_text, silence_kind
 from insula.errors import InputError, StoreFull
 from insula.guidance import HEARD, SHOWN, WITHHELD
@@ -24,6 +26,7 @@ from insula.worth import compare_outcomes as worth_of
 from insula.worth import make_amounts, make_rate
 
 DAY = 86_400.0
+LATELY = 30.0
 _BYTES = 1 << 24
 """Of a trace that are read."""
 TURNS, SHARE = "turns", "share"
@@ -66,6 +69,11 @@ class NotedTrouble:
     minutes: float = 0.0
     tokens: int = 0
 
+    @property
+    def said(self) -> str:
+        """The last text without the sign that the host's model sees before it."""
+        return self.text.removeprefix(SIGN)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectRow:
@@ -87,6 +95,43 @@ class EffectRow:
     """Cases that it takes until something can be said; 0 where it can."""
     days: float | None
     """How long that is at this rate; None where nothing comes in."""
+
+    @property
+    def difference(self) -> str:
+        """The difference, in turns or in points."""
+        if not (self.told and self.withheld):
+            return "–"
+        if self.unit == TURNS:
+            return f"{self.less:+.1f} turns sooner"
+        return f"{100 * self.less:+.0f} points less often" if round(100 * self.less) else "no difference yet"
+
+    @property
+    def interval(self) -> str:
+        """The interval of the difference."""
+        if not (self.told and self.withheld):
+            return "–"
+        digits, scale = (1, 1) if self.unit == TURNS else (0, 100)
+        return f"{scale * self.low:+.{digits}f} to {scale * self.high:+.{digits}f}"
+
+    @property
+    def least(self) -> str:
+        """The smallest effect that would have been seen by now: half the interval; empty where nothing was compared."""
+        if not (self.told and self.withheld):
+            return ""
+        least = (self.high - self.low) / 2
+        return f"{least:.1f} turns" if self.unit == TURNS else f"{100 * least:.0f} points of 100"
+
+    @property
+    def conclusion(self) -> str:
+        """What may be said, and how long it takes at this rate until something may."""
+        if not self.missing:
+            return self.verdict
+        if self.days is None:
+            return f"{self.verdict}; none yet"
+        if self.days < _WEEK:
+            return self.verdict
+        days = f"about {self.days:,.0f} more days at this rate" if self.days < _YEARS else "years at this rate"
+        return f"{self.verdict}; {days}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +166,11 @@ class HookWorth:
     def told_troubles(self) -> list[NotedTrouble]:
         """Those that were spoken of."""
         return [trouble for trouble in self.troubles if not trouble.withheld]
+
+    @property
+    def notes(self) -> int:
+        """How many texts were told."""
+        return sum(trouble.texts for trouble in self.told_troubles)
 
     @property
     def cost(self) -> int:
@@ -158,6 +208,16 @@ def measure_worth(home: str, days: float, now: float) -> HookWorth:
         _compare_rules(home, now),
     ]
     return worth
+
+
+def measure_lately(home: str) -> HookWorth | None:
+    """What the hook was worth in the last `LATELY` days; None where no hook has seen a call in them.
+
+    Args:
+        home: the folder of hook state.
+    """
+    worth = measure_worth(home, LATELY, time.time()) if Path(home, "sessions").is_dir() else None
+    return worth if worth and worth.calls else None
 
 
 def count_days(moments: Iterable[float], now: float) -> float:
@@ -288,37 +348,6 @@ def make_row(what: str, unit: str, compared: Compared, days: float) -> EffectRow
         missing=compared.missing,
         days=more if math.isfinite(more) else None,
     )
-
-
-def format_effect(row: EffectRow) -> tuple[str, str]:
-    """The difference and its interval, in turns or in points."""
-    if not (row.told and row.withheld):
-        return "–", "–"
-    if row.unit == TURNS:
-        return f"{row.less:+.1f} turns sooner", f"{row.low:+.1f} to {row.high:+.1f}"
-    if round(100 * row.less) == 0:
-        return "no difference yet", f"{100 * row.low:+.0f} to {100 * row.high:+.0f}"
-    return f"{100 * row.less:+.0f} points less often", f"{100 * row.low:+.0f} to {100 * row.high:+.0f}"
-
-
-def format_least(row: EffectRow) -> str:
-    """The smallest effect that would have been seen by now: half the interval; empty where nothing was compared."""
-    if not (row.told and row.withheld):
-        return ""
-    least = (row.high - row.low) / 2
-    return f"{least:.1f} turns" if row.unit == TURNS else f"{100 * least:.0f} points of 100"
-
-
-def format_verdict(row: EffectRow) -> str:
-    """What may be said, and how long it takes at this rate until something may."""
-    if not row.missing:
-        return row.verdict
-    if row.days is None:
-        return f"{row.verdict}; none yet"
-    if row.days < _WEEK:
-        return row.verdict
-    days = f"about {row.days:,.0f} more days at this rate" if row.days < _YEARS else "years at this rate"
-    return f"{row.verdict}; {days}"
 
 
 def _compare_notes(troubles: list[NotedTrouble], now: float) -> Compared:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from insula.coding.hosts import places
-from insula.coding.replay.worth import note_verdict
+from insula.coding.replay.worth import measure_lately, note_verdict
 from insula.errors import InputError
 from insula.memory.storage import views as store_views
 from insula.memory.storage.rows import Sitting
@@ -35,7 +35,7 @@ from insula.server.page.guidance import form_field
 from insula.server.page.lookback import Lookback
 from insula.server.page.markdown import as_html
 from insula.server.page.rendering import make_address, render_page
-from insula.server.page.views import times, turns, worth
+from insula.server.page.views import times, turns
 from insula.server.page.views.turns import ShownTurn, TurnFacts
 from insula.server.page.visitors import PageRoute, PageUser, Visitor
 from insula.server.problems import Problem
@@ -267,7 +267,7 @@ WORDS = {
 async def show_agents(request: Request, who: Visitor, said: Annotated[str, Query(max_length=20)] = "") -> Response:
     """Past sessions of this machine's coding agents; they are its owner's, so not where several have tokens."""
     looked = _lookback_of(request).look_back() if not service_of(request).keys else None
-    hooks = await run_in_threadpool(worth.measure_hooks) if looked is not None else None
+    hooks = await run_in_threadpool(measure_lately, str(places.find_home())) if looked is not None else None
     heard = WORDS.get(said, "")
     return render_page("agents.html", who.link, who=who, here="agents", looked=looked, hooks=hooks, said=heard)
 
