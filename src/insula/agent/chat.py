@@ -1,4 +1,7 @@
-"""The reference agent: a conversation with a model, every turn of it watched and steered by metacognition."""
+"""The reference agent: a conversation with a model, every turn of it watched and steered by metacognition.
+
+Beside that stand in a request the agent's own brief, and as much of the session as fits.
+"""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""`insula chat`: talk to the agent, by hand or through a pipe."""
+"""`insula chat`: talk to the agent, by hand or through a pipe; `insula ask`: one question, one answer."""
 
 import asyncio
 import json as jsonlib

@@ -1,4 +1,4 @@
-"""`insula install`, `uninstall`, `on`, `off` and `purge`: the hooks of coding agents."""
+"""`insula install`, `uninstall`, `on`, `off`, `purge` and `plugin`: the hooks of coding agents."""
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,7 @@
-"""`insula sleep`: run the night now, and see what was learned."""
+"""`insula sleep`: run the night now, and see what was learned.
+
+What coding agents were stuck at is taken from the traces of the hook to the user's ledger before it (K5).
+"""
 
 import asyncio
 import os

@@ -1,13 +1,302 @@
-"""A fake model that drives coding agents by a script, for tests of what their models receive."""
+"""A fake model that drives coding agents by a script, for tests of what their models receive.
+
+Each of the four APIs that they speak is written down once, as a value: how a request says which tools there are, how
+many results of tools it brings and which JSON it wants, and how an answer looks, whole and as a stream.
+"""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from insula.llm.fake_apis import ANTHROPIC, CHAT, GEMINI, RESPONSES, Api, FakeReply, ToolCall, example_value
 from insula.llm.loopback import Json, Loopback, LoopbackHandler
+
+_MODEL = "fake"
+_READ, _WRITTEN = 100, 10
+"""Tokens that every answer claims: clients add them up, nothing depends on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool; `arguments` is a text where the tool takes any text."""
+
+    id: str
+    name: str
+    arguments: Json | str
+
+
+@dataclass(frozen=True, slots=True)
+class FakeReply:
+    """What the model says: calls of tools, or a text."""
+
+    id: str
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """One API: what a request holds, and how a reply is sent."""
+
+    tools: Callable[[Json], dict[str, Json]]
+    """The tools that are offered, by name, with the JSON schema of their arguments."""
+    results: Callable[[Json], int]
+    """How many results of tools the conversation holds."""
+    schema: Callable[[Json], Json | None]
+    """The JSON schema that the answer must have."""
+    whole: Callable[[FakeReply], Json]
+    """The answer in one piece."""
+    events: Callable[[FakeReply], Iterator[Json]]
+    """The answer as a stream of events; those with a type are sent under its name."""
+
+
+def _read_objects(body: Json, name: str) -> list[Json]:
+    """The list of objects under a name; empty where there is none."""
+    value = body.get(name)
+    return (
+        [cast(Json, item) for item in cast("list[object]", value) if isinstance(item, dict)]
+        if isinstance(value, list)
+        else []
+    )
+
+
+def _read_object(body: Json, name: str) -> Json:
+    """The object under a name; empty where there is none."""
+    value = body.get(name)
+    return cast(Json, value) if isinstance(value, dict) else {}
+
+
+# Anthropic Messages
+
+
+def _anthropic_tools(body: Json) -> dict[str, Json]:
+    return {tool["name"]: _read_object(tool, "input_schema") for tool in _read_objects(body, "tools")}
+
+
+def _anthropic_results(body: Json) -> int:
+    blocks = (block for message in _read_objects(body, "messages") for block in _read_objects(message, "content"))
+    return sum(block.get("type") == "tool_result" for block in blocks)
+
+
+def _anthropic_schema(body: Json) -> Json | None:
+    wanted = _read_object(_read_object(body, "output_config"), "format") or _read_object(body, "output_format")
+    return wanted.get("schema")
+
+
+def _anthropic_whole(reply: FakeReply) -> Json:
+    blocks = [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in reply.calls]
+    return {
+        "id": reply.id,
+        "type": "message",
+        "role": "assistant",
+        "model": _MODEL,
+        "content": blocks or [{"type": "text", "text": reply.text}],
+        "stop_reason": "tool_use" if blocks else "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": _READ, "output_tokens": _WRITTEN},
+    }
+
+
+def _anthropic_events(reply: FakeReply) -> Iterator[Json]:
+    whole = _anthropic_whole(reply)
+    head: Json = {**whole, "content": [], "stop_reason": None}
+    yield {"type": "message_start", "message": head}
+    for index, block in enumerate(whole["content"]):
+        start, delta = _anthropic_parts(block)
+        yield {"type": "content_block_start", "index": index, "content_block": start}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": stop, "usage": {"output_tokens": _WRITTEN}}
+    yield {"type": "message_stop"}
+
+
+def _anthropic_parts(block: Json) -> tuple[Json, Json]:
+    if block["type"] == "text":
+        return {"type": "text", "text": ""}, {"type": "text_delta", "text": block["text"]}
+    start: Json = {**block, "input": {}}
+    return start, {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+
+
+# OpenAI Chat Completions
+
+
+def _chat_tools(body: Json) -> dict[str, Json]:
+    functions = [_read_object(tool, "function") for tool in _read_objects(body, "tools")]
+    return {function["name"]: _read_object(function, "parameters") for function in functions if "name" in function}
+
+
+def _chat_results(body: Json) -> int:
+    return sum(message.get("role") == "tool" for message in _read_objects(body, "messages"))
+
+
+def _chat_schema(body: Json) -> Json | None:
+    return _read_object(_read_object(body, "response_format"), "json_schema").get("schema")
+
+
+def _chat_whole(reply: FakeReply) -> Json:
+    message = {"role": "assistant", **_chat_message(reply)}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if reply.calls else "stop"}
+    return {**_chat_head(reply, "chat.completion"), "choices": [choice], "usage": _CHAT_USAGE}
+
+
+def _chat_events(reply: FakeReply) -> Iterator[Json]:
+    head = _chat_head(reply, "chat.completion.chunk")
+    delta = {"role": "assistant", **_chat_message(reply)}
+    finish = "tool_calls" if reply.calls else "stop"
+    yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
+    yield {**head, "choices": [], "usage": _CHAT_USAGE}
+
+
+def _chat_head(reply: FakeReply, kind: str) -> Json:
+    return {"id": reply.id, "object": kind, "created": 1, "model": _MODEL}
+
+
+def _chat_message(reply: FakeReply) -> Json:
+    calls = [
+        {
+            "index": index,
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+        }
+        for index, call in enumerate(reply.calls)
+    ]
+    return {"content": None, "tool_calls": calls} if calls else {"content": reply.text}
+
+
+_CHAT_USAGE: Json = {"prompt_tokens": _READ, "completion_tokens": _WRITTEN, "total_tokens": _READ + _WRITTEN}
+
+
+# OpenAI Responses
+
+
+def _responses_tools(body: Json) -> dict[str, Json]:
+    return {tool["name"]: _read_object(tool, "parameters") for tool in _read_objects(body, "tools") if "name" in tool}
+
+
+def _responses_results(body: Json) -> int:
+    return sum(str(item.get("type")).endswith("_call_output") for item in _read_objects(body, "input"))
+
+
+def _responses_schema(body: Json) -> Json | None:
+    return _read_object(_read_object(body, "text"), "format").get("schema")
+
+
+def _responses_whole(reply: FakeReply) -> Json:
+    text: Json = {"type": "output_text", "text": reply.text, "annotations": []}
+    message: Json = {
+        "type": "message",
+        "id": f"{reply.id}_m",
+        "role": "assistant",
+        "status": "completed",
+        "content": [text],
+    }
+    return {
+        "id": reply.id,
+        "object": "response",
+        "status": "completed",
+        "model": _MODEL,
+        "output": [_responses_call(call) for call in reply.calls] or [message],
+        "usage": {
+            "input_tokens": _READ,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": _WRITTEN,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": _READ + _WRITTEN,
+        },
+    }
+
+
+def _responses_call(call: ToolCall) -> Json:
+    item = {"id": f"{call.id}_i", "call_id": call.id, "name": call.name, "status": "completed"}
+    if isinstance(call.arguments, str):
+        return {"type": "custom_tool_call", "input": call.arguments, **item}
+    return {"type": "function_call", "arguments": json.dumps(call.arguments), **item}
+
+
+def _responses_events(reply: FakeReply) -> Iterator[Json]:
+    whole = _responses_whole(reply)
+    head: Json = {**whole, "status": "in_progress", "output": []}
+    yield {"type": "response.created", "response": head}
+    for index, item in enumerate(whole["output"]):
+        yield {"type": "response.output_item.added", "output_index": index, "item": {**item, "status": "in_progress"}}
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {"type": "response.completed", "response": whole}
+
+
+# Gemini generateContent
+
+
+def _gemini_tools(body: Json) -> dict[str, Json]:
+    functions = [
+        function for tool in _read_objects(body, "tools") for function in _read_objects(tool, "functionDeclarations")
+    ]
+    return {
+        function["name"]: _read_object(function, "parametersJsonSchema") or _read_object(function, "parameters")
+        for function in functions
+    }
+
+
+def _gemini_results(body: Json) -> int:
+    return sum(
+        "functionResponse" in part
+        for content in _read_objects(body, "contents")
+        for part in _read_objects(content, "parts")
+    )
+
+
+def _gemini_schema(body: Json) -> Json | None:
+    config = _read_object(body, "generationConfig")
+    if config.get("responseMimeType") != "application/json":
+        return None
+    return _read_object(config, "responseJsonSchema") or _read_object(config, "responseSchema")
+
+
+def _gemini_whole(reply: FakeReply) -> Json:
+    calls = [{"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}} for call in reply.calls]
+    content = {"role": "model", "parts": calls or [{"text": reply.text}]}
+    return {
+        "responseId": reply.id,
+        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {
+            "promptTokenCount": _READ,
+            "candidatesTokenCount": _WRITTEN,
+            "totalTokenCount": _READ + _WRITTEN,
+        },
+        "modelVersion": _MODEL,
+    }
+
+
+def _gemini_events(reply: FakeReply) -> Iterator[Json]:
+    yield _gemini_whole(reply)
+
+
+ANTHROPIC = Api(_anthropic_tools, _anthropic_results, _anthropic_schema, _anthropic_whole, _anthropic_events)
+CHAT = Api(_chat_tools, _chat_results, _chat_schema, _chat_whole, _chat_events)
+RESPONSES = Api(_responses_tools, _responses_results, _responses_schema, _responses_whole, _responses_events)
+GEMINI = Api(_gemini_tools, _gemini_results, _gemini_schema, _gemini_whole, _gemini_events)
+
+
+def example_value(schema: Json) -> object:
+    """A value that a simple JSON schema allows, as empty as it may be."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    match str(schema.get("type", "object")).lower():
+        case "object":
+            properties = _read_object(schema, "properties")
+            return {name: example_value(_read_object(properties, name)) for name in schema.get("required", properties)}
+        case "array":
+            return []
+        case "integer" | "number":
+            return 0
+        case "boolean":
+            return False
+        case _:
+            return "fake"
+
 
 DONE = "All steps are done."
 """What the fake model says when its script is used up."""

@@ -1,4 +1,7 @@
-"""The server's night timer: every user sleeps in their own quiet hours, if a night is due by then (R1)."""
+"""The server's night timer: every user sleeps in their own quiet hours, if a night is due by then (R1).
+
+It goes on beside the server's requests for as long as a block lasts.
+"""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""A session as a chapter of the page: its anchor, its timeline, its moments, and what else is worth a look in it."""
+"""What the page tells: each session as a chapter with its timeline and its moments, and all of them together."""
 
 import hashlib
 import re

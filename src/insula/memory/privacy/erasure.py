@@ -1,4 +1,7 @@
-"""Erasure on a person's request: a contentless tombstone stays where a memory was, and nothing derived quotes it on."""
+"""Erasure on a person's request: a contentless tombstone stays where a memory was, and nothing derived quotes it on.
+
+Who else holds its words is looked for: what the assistant made of it, and what the user said elsewhere.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""What a night writes: its journal, and the changes of its phases; and what brings them back.
+"""What a night writes: its journal, and the changes of its phases; what brings them back; and what a night begins with.
 
 A phase and its entry in the journal are written in one transaction, so that it is done exactly once.
 """

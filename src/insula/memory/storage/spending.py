@@ -1,6 +1,6 @@
 """What the nights of one date spend, and how each of them stands, on however many machines.
 
-None begins without a grant out of the cap for all of them, where there is one.
+None begins without a grant out of the cap for all of them, where there is one. It holds no word of anybody's.
 """
 
 from typing import Any, Literal, NamedTuple

@@ -1,4 +1,7 @@
-"""Vectors of texts: float16 in the store, and in memory of those who are asked, so that the nearest are found."""
+"""Vectors of texts: float16 in the store, and in memory of those who are asked, so that the nearest are found.
+
+What a memory states gets its vectors with the memory's own, so that the memory alone tells what is to come.
+"""
 
 import threading
 import time

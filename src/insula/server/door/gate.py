@@ -1,4 +1,4 @@
-"""Who may come in: requests to a name of ours, and none that another site's page makes."""
+"""Who may come in, and how many: requests to a name of ours, and none that another site's page makes."""
 
 from collections.abc import Collection
 

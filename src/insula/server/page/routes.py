@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from insula.coding.hosts import places
+from insula.coding.replay.claims import read_register
 from insula.coding.replay.worth import measure_lately, note_verdict
 from insula.errors import InputError
 from insula.memory.storage import views as store_views
@@ -30,12 +31,12 @@ from insula.server.api.answers import AnswerJudgement
 from insula.server.api.numbers import Id
 from insula.server.api.sessions import latest_lines
 from insula.server.api.talk import ChatMessage, answer_message, queue_of
-from insula.server.page import guidance, memories, nights, says, yours
+from insula.server.page import guidance, memories, nights, yours
 from insula.server.page.guidance import form_field
 from insula.server.page.lookback import Lookback
 from insula.server.page.markdown import as_html
 from insula.server.page.rendering import make_address, render_page
-from insula.server.page.views import times, turns
+from insula.server.page.views import says, times, turns
 from insula.server.page.views.turns import ShownTurn, TurnFacts
 from insula.server.page.visitors import PageRoute, PageUser, Visitor
 from insula.server.problems import Problem
@@ -58,7 +59,7 @@ SHARED = {"replay.css": "page.css", "replay.js": "page.js"}
 """Style and script of `insula replay`, which the server's pages use as they are."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-for part in (guidance.router, memories.router, nights.router, says.router, yours.router):
+for part in (guidance.router, memories.router, nights.router, yours.router):
     router.include_router(part)
 
 Named = Annotated[str, Query(max_length=NAME_CHARS)]
@@ -318,3 +319,16 @@ async def sign_in(request: Request, wrong: bool = False) -> Response:
     if not keys:
         return RedirectResponse("/", 303)
     return render_page("sign_in.html", "", wrong=wrong, gone=NONE_LEFT if keys.are_gone else "")
+
+
+# --- what it says ------------------------------------------------------------------------------------------------
+
+
+@router.get("/says")
+async def show_claims(request: Request, who: Visitor) -> Response:
+    """Each claim with its figures; those of coding agents with the owner's own, where the machine has one owner."""
+    service = service_of(request)
+    mind = service.chat.metacognition
+    home = None if service.keys else str(places.find_home())
+    entries = await read_register(mind.store, who.name, mind.engine.claims, home)
+    return render_page("says.html", who.link, who=who, here="operate", groups=says.group_claims(entries))
