@@ -1,7 +1,4 @@
-"""Erasure on a person's request: a contentless tombstone stays where a memory was, and nothing derived quotes it on.
-
-Who else holds its words is looked for: what the assistant made of it, and what the user said elsewhere.
-"""
+"""Erasure on a person's request: a contentless tombstone stays where a memory was, and nothing derived quotes it on."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
