@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from insula.coding.replay.readers import TranscriptCall
-from insula.coding.replay.readers.trajectories import SPACING
 from insula.errors import InputError
 from insula_bench import moments, moments_figures
 from insula_bench.moments import Moment, lived
-from insula_bench.trajectories import TRUTH, Run, Source, sources
+from insula_bench.trajectories import SPACING, TRUTH, Run, Source, sources
 
 # Labelled moments: read with the places of their session, and measured against what the fold says.
 

@@ -326,17 +326,6 @@ def test_what_the_user_refused_is_no_failure_of_the_agents(tmp_path: Path) -> No
     assert (found.errors, found.moments) == (5, [])
 
 
-def test_a_run_without_a_clock_has_no_times(tmp_path: Path) -> None:
-    step = {"thought": "", "tool": "bash", "action": "cat x", "obs": "cat: x: No such file or directory", "rc": 1}
-    path = write(tmp_path / "set.jsonl", {"id": "one", "set": "tbench_mini", "steps": [step] * 5})
-    gathered = look(path)
-    (session,) = gathered.sessions
-    assert (session.host, session.id, session.errors, session.began) == ("trajectory", "one", 5, 0.0)
-    assert {point.at for point in session.points} == {0.0}
-    assert session.moments[0].seconds == 0.0
-    assert not gathered.scores  # nobody's sessions: no rule is founded on them
-
-
 def test_a_timeline_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "POINTS", 10)
     session = replayed(Session().says("Go.").works(15), tmp_path)

@@ -352,7 +352,6 @@ def test_a_line_that_is_still_being_written_is_no_trouble(tmp_path: Path) -> Non
         ('{"type":"user"}\n'.encode("utf-16"), "UTF-16"),
         (b"\x00\x01\x02 no text\n", "no line at its beginning is a JSON object"),
         (b'{"name":"a data set","rows":3}\n', "it holds no session"),
-        (b'{"history":[],"mistake_step":"1"}\n', "insula bench stuck"),
     ],
 )
 def test_a_foreign_file_is_passed_over_with_its_reason(tmp_path: Path, content: bytes, why: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 from sessions import EVERY
 
 from insula.cli.worth import shorten_names, summarize_worth
-from insula.coding.replay.worth import SHARE, TURNS, EffectRow, HookWorth, format_effect, format_verdict, make_row
+from insula.coding.replay.worth import SHARE, TURNS, EffectRow, HookWorth, make_row
 from insula.coding.step.senses.register import DEFAULT, FEWEST, MEASURED, SenseMeasurement, list_reasons
 from insula.worth import compare_outcomes, make_amounts, make_rate
 
@@ -54,19 +54,19 @@ def notes(told: float, held: float, sessions: int = 40) -> EffectRow:
 def test_turns_until_it_is_over_are_compared(told: float, held: float, said: str) -> None:
     row = notes(told, held)
     assert row.verdict == said if said else row.verdict not in {"works", "hurts"}
-    assert format_effect(row)[0] == f"{held - told:+.1f} turns sooner"
+    assert row.difference == f"{held - told:+.1f} turns sooner"
 
 
 def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
     row = rules((2, 10), (3, 9))
     assert row.missing > 0
     assert row.days is not None
-    assert format_verdict(row) == f"not enough evidence; about {row.days:,.0f} more days at this rate"
+    assert row.conclusion == f"not enough evidence; about {row.days:,.0f} more days at this rate"
     soon = rules((2, 10), (3, 9), 0.01)
-    assert format_verdict(soon) == "not enough evidence", "a forecast of days tells nothing"
+    assert soon.conclusion == "not enough evidence", "a forecast of days tells nothing"
     nothing = rules((0, 0), (0, 0))
-    assert format_verdict(nothing) == "not enough evidence; none yet"
-    assert format_effect(nothing) == ("–", "–")
+    assert nothing.conclusion == "not enough evidence; none yet"
+    assert (nothing.difference, nothing.interval) == ("–", "–")
 
 
 def test_how_many_sessions_are_missing_is_told() -> None:
