@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from rich.console import Console
 from rich.table import Table
@@ -100,15 +101,12 @@ def play(streams: Iterable[Record], senses: Sequence[str] = ()) -> Counts:
         senses: names of senses that are switched on beside those that speak by default.
     """
     counts = Counts()
-    attended = os.environ.pop("CLAUDE_CODE_SESSION_ATTENDED", None)
-    try:
+    with mock.patch.dict(os.environ, {"INSULA_HOLDOUT": "off"}):  # nothing is withheld by lot
+        os.environ.pop("CLAUDE_CODE_SESSION_ATTENDED", None)
         for number, stream in enumerate(streams):
             with tempfile.TemporaryDirectory() as home:
                 _switch(home, senses)
                 _count(counts, stream, said(stream, home, number))
-    finally:
-        if attended is not None:
-            os.environ["CLAUDE_CODE_SESSION_ATTENDED"] = attended
     return counts
 
 

@@ -13,11 +13,10 @@ from insula.coding.step.instructions import heads
 from insula.coding.step.instructions.acts import ALL_KINDS, CHECK_NAMES, Act, ActHistory
 from insula.coding.step.instructions.breach import covers_path, is_test
 from insula.coding.step.instructions.clauses import load_table, lower_text
-from insula.coding.step.instructions.extraction import names_nothing
+from insula.coding.step.instructions.extraction import names_nothing, strip_joins
 from insula.coding.step.instructions.instruction import ASKED as REQUEST
 from insula.coding.step.instructions.instruction import BAN, HOW, Instruction
 from insula.coding.step.shell import name_program
-from insula.coding.step.stop_words import LIGHT
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -58,12 +57,7 @@ class Unmet(Value):
 def list_demands(instruction: Instruction) -> "list[Demand]":
     """What an instruction of the user's demands that acts can show."""
     low = lower_text(instruction.clause)
-    if (
-        instruction.kind not in {REQUEST, HOW}
-        or not instruction.sure
-        or len(low) > LONGEST
-        or re.search(load_table()["pending"], low)
-    ):
+    if not instruction.orders or len(low) > LONGEST or re.search(load_table()["pending"], low):
         return []
     if instruction.said.rstrip(" \"')").endswith(("?", "？")) and instruction.acts:
         return []
@@ -110,13 +104,6 @@ def _list_files(instruction: Instruction, low: str) -> Forms:
     return [("file", name) for name in names]
 
 
-def _begins_with_verb(low: str) -> bool:
-    """Whether a clause begins as an order does: "commit it", and not "after this PR" or "when committing"."""
-    bare = re.sub(rf"^\W*(?:(?:{load_table()['joins']})|(?:then|please|dann|bitte|puis|luego|depois|poi) )*", "", low)
-    first = next(iter(re.findall(r"\w+", bare)), "")
-    return first not in LIGHT and re.match(load_table()["conditions"], bare) is None
-
-
 def _is_file(path: str) -> bool:
     """Whether a path is that of a file that is brought up to date: `t4g.large` may be anything, and code that a request
     names may well be read, run or shown."""
@@ -128,8 +115,8 @@ def _is_file(path: str) -> bool:
 def _asks_for_act(act: str, low: str) -> bool:
     """Whether a clause asks for an act and little else: "commit it", and not "add push notifications"."""
     match = next(re.finditer(load_table()["acts"][act], low), None)
-    if match is None or len(low) > BRIEF or not (_is_last(low) or _begins_with_verb(low)):
-        return False
+    if match is None or len(low) > BRIEF or len(strip_joins(low[: match.start()]).split()) == 1:
+        return False  # "draft PR", "via PR", "same commit"
     if act == "pr" or re.search(heads.WIDE, low):
         return True
     return names_nothing(re.split(load_table()["conditions"], low[match.end() :], maxsplit=1)[0])
@@ -140,20 +127,30 @@ _FORMS: "dict[str, Callable[[Instruction, str], Forms]]" = {
     "write": _list_files,
     "test": lambda instruction, low: [("test", "test")] if re.search(load_table()["tests"], low) else [],
     "act": lambda instruction, low: [
-        ("act", act) for act in _ACTS if act in instruction.acts and _asks_for_act(act, low)
+        ("act", act)
+        for act in _ACTS
+        if act in instruction.acts and not (act == "pr" and "push" in instruction.acts) and _asks_for_act(act, low)
     ],
 }
 
 
 def find_unmet(
-    instructions: "Sequence[Instruction]", done: ActHistory, told: "Sequence[AgentClause]"
+    instructions: "Sequence[Instruction]", done: ActHistory, told: "Sequence[AgentClause]", latest: float
 ) -> "Unmet | None":
-    """The first demand that nothing met and of which the agent says nothing itself, the newest request first."""
-    latest = max((instruction.at for instruction in instructions if instruction.kind == REQUEST), default=0.0)
+    """The first demand that nothing met and of which the agent says nothing itself, the newest first.
+
+    Args:
+        instructions: the ledger.
+        done: what the session did.
+        told: the agent's last words.
+        latest: when the user spoke last: what they asked for before that, they have seen the end of.
+    """
     if not any(act.at >= latest and (act.kind == "edit" or act.changes or act.acts) for act in done.acts):
         return None
     banned = {act for instruction in instructions if instruction.kind == BAN for act in instruction.acts}
     for instruction in reversed(instructions):
+        if instruction.kind == REQUEST and instruction.at < latest:
+            continue
         for demand in list_demands(instruction):
             if demand.form == "act" and demand.target in banned:
                 continue

@@ -29,7 +29,7 @@ from insula.coding.step.stop_words import DENIALS, LIGHT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Iterator, Sequence
 
 NAMED = 0.3
 """The same of a ban that denies in words that a file is touched, and names it."""
@@ -52,6 +52,10 @@ BRIEF = 4
 """Words of "not npm", behind "use pnpm"."""
 SAID = 160
 """Characters of an instruction that are kept."""
+TYPED = 400
+"""Characters of a message that was surely typed: a longer one may hold logs, reports and plans of others."""
+_LEAST = 3
+"""Words of a way that names no program: a head knows nothing of "great!!"."""
 
 
 def extract_instructions(message: str) -> "tuple[Instruction, ...]":
@@ -64,9 +68,12 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
     for clause in split_clauses(message):
         if clause.sentence != sentence:
             sentence, above, here = clause.sentence, here, ()
-        instruction = _read_clause(clause, before)
-        if instruction is not None and instruction.kind == ASKED and supposed == clause.sentence:
-            instruction = instruction.replace(sure=False)  # "if you change the format, raise the version"
+        instruction = None if _is_remark(clause) else _read_clause(clause, before)
+        if instruction is not None and supposed == clause.sentence:
+            if instruction.kind == ASKED:
+                instruction = instruction.replace(sure=False)  # "if you change the format, raise the version"
+            elif instruction.kind == BAN and not re.search(load_table()["asking"], clause.sentence.lower()):
+                instruction = instruction.replace(acts=(), programs=())  # "if the tests fail, don't commit"
         if any(re.search(load_table()[name], clause.text.lower()) for name in ("supposing", "pending")):
             supposed = clause.sentence
         if instruction is not None and not instruction.paths and _is_rest(instruction, clause.text):
@@ -81,9 +88,7 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
         ):
             instruction = instruction.replace(sure=False)
         elif instruction is not None and _points_back(instruction, clause):
-            instruction = instruction.replace(
-                kind=BAN if instruction.kind == MOMENT else instruction.kind, paths=here or above
-            )
+            instruction = instruction.replace(kind=BAN, paths=here or above)
         if instructions and _is_meant(instructions[-1], clause, instruction):
             instructions[-1] = instructions[-1].replace(paths=find_named(clause.text).paths)
             continue
@@ -93,7 +98,50 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
         here = _list_spoken_of(clause, instruction, here)
     if instructions and re.search(load_table()["closes"], message[:SAID].lower()):
         instructions[0] = instructions[0].replace(closes=True)
-    return tuple(instructions)
+    return tuple(_list_orders(instructions, len(message) <= TYPED))
+
+
+def _list_orders(instructions: "Sequence[Instruction]", typed: bool) -> "Iterator[Instruction]":
+    """The instructions, each with whether it orders something; of a message that was hardly typed, a ban or a way must
+    be an order, too."""
+    for instruction in instructions:
+        orders = _begins_as_order(instruction)
+        if typed and orders and instruction.kind in {ASKED, HOW} and instruction.sure:
+            yield instruction.replace(orders=True)
+        elif typed or orders or instruction.kind not in STANDING:
+            yield instruction
+
+
+def strip_joins(low: str) -> str:
+    """A clause without what joins it to the one before it, and without "please"."""
+    return re.sub(
+        rf"^[^\w`]*(?:(?:{load_table()['joins']})|(?:then|please|dann|bitte|puis|luego|depois|poi) )*", "", low
+    )
+
+
+def _begins_as_order(instruction: Instruction) -> bool:
+    """Whether a clause begins with what is to be done or not: "then commit it", "don't touch it", and not "when running
+    `make test`", "the tests failed", "`main.py` has no tests", "not committing merge"."""
+    bare = strip_joins(lower_text(instruction.clause)).replace("’", "'")
+    words = re.findall(r"[^\W\d_][\w']*", re.sub(rf"`[^`]*`?|{heads.PATH}", " ", bare, flags=re.ASCII))
+    if instruction.kind in STANDING and len(words) < 2 and not (instruction.acts or re.search(heads.WIDE, bare)):
+        return False  # "only `/`", "no `cmd`"
+    first = words[0] if words and bare.startswith(words[0]) else ""
+    if not first or first == "not":
+        return False
+    denies = first in DENIALS or words[:2] == ["do", "not"] or re.match(load_table()["only"], bare) is not None
+    if denies and instruction.kind in STANDING:
+        return True
+    named = (*instruction.programs, *(path.lower() for path in instruction.paths))
+    if first.split("'")[0] in LIGHT or bare.startswith(named) or re.match(load_table()["conditions"], bare):
+        return False
+    return not any(re.match(load_table()[name], bare) for name in ("tests", "suite", "lint", "types", "build"))
+
+
+def _is_remark(clause: Clause) -> bool:
+    """Whether a clause is a remark in brackets, or what goes on behind one: its subject stands before that."""
+    ahead = clause.sentence[: max(0, clause.sentence.find(clause.text))]
+    return ahead.count("(") > ahead.count(")") or (ahead.rstrip().endswith(")") and not clause.joined)
 
 
 def _belongs_to(lift: Instruction, before: Instruction) -> bool:
@@ -141,6 +189,7 @@ def _points_back(instruction: Instruction, clause: Clause) -> bool:
     """Whether a clause rules out that something is changed which it names by a pronoun alone."""
     if (
         instruction.kind not in {BAN, MOMENT}
+        or (instruction.kind == MOMENT and not re.search(load_table()["denies"], instruction.clause.lower()))
         or not (instruction.edits or instruction.deletes)
         or instruction.paths
         or instruction.code
@@ -196,6 +245,8 @@ def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | No
     elif kind == MOMENT and _may_ask(low, named):
         kind, chance = ASKED, 0.0
     instruction = _make_instruction(kind, clause, low, named)
+    if kind == HOW and len(low.split()) < _LEAST and not (named.wanted or named.unwanted or re.search(heads.WIDE, low)):
+        return None
     if kind == BAN and (
         _tells_of_program(instruction) or (chance < UNNAMED and not lasts and not _names_something(instruction))
     ):
@@ -307,7 +358,7 @@ def _find_meaning(text: str, low: str) -> "tuple[str, float]":
         ahead = low[: apart.start()] if low.isascii() or apart.start() > 4 else low
         denied = re.search(words["denies"], ahead) or re.search(words["keeps"], ahead)
         kind = ONLY if denied or re.search("[不别]|ない|ません", low[apart.end() :]) else BAN
-        return kind, max(ruling, SURE[kind])
+        return kind, max(ruling, SURE[kind]) if ahead.strip() else SURE[kind]  # "outside of …" alone says of what it is
     changes = re.search(words["touches"], low) or re.search(words["deletes"], low)
     if ruling >= NAMED and changes and re.search(words["denies"], low) and find_named(text).paths:
         return (ONLY if kind == ONLY and re.search(words["only"], low) else BAN), max(ruling, SURE[BAN])
@@ -407,8 +458,12 @@ def _make_instruction(kind: str, clause: Clause, low: str, named: Named) -> Inst
 
 def _stands_first(path: str, low: str) -> bool:
     """Whether a path stands before what denies: "X is not to be touched", and not "import nothing from X"."""
-    denies = re.search(load_table()["denies"], low)
-    return denies is not None and 0 <= low.find(path.lower()) < denies.start()
+    denies, place = re.search(load_table()["denies"], low), low.find(path.lower())
+    if denies is None or not 0 <= place < denies.start():
+        return False
+    return (
+        len(low[place + len(path) : denies.start()].split()) <= _BETWEEN
+    )  # not "lib.rs is one file of … with no test"
 
 
 def _list_banned(kind: str, named: Named, low: str) -> tuple[str, ...]:
@@ -506,7 +561,13 @@ def list_denied(low: str) -> "tuple[str, ...]":
     return tuple(act for act in denied if not (act == "push" and "force-push" in denied))
 
 
+_PASSIVE_REPORT = r"\b(?:is|are|was|were)(?:n['’]t| not)\s+$"
+"""Before an act: "the files are not reset" tells how it is."""
+
+
 def _is_denied(low: str, act: "re.Match[str]") -> bool:
+    if re.search(_PASSIVE_REPORT, low[: act.start()]):
+        return False
     before, after = low[max(0, act.start() - _NEAR) : act.start()], low[act.end() : act.end() + _BEHIND]
     if any(_denies_before(pattern, before) for pattern in load_table()["before"]):
         return True

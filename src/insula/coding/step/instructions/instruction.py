@@ -53,6 +53,8 @@ class Instruction(Value):
     """... or that it is deleted."""
     sure: bool = True
     """Of what takes something back and of a request: whether it surely does, and is one."""
+    orders: bool = False
+    """Whether it orders something in so many words, so that an end may be held against it."""
     closes: bool = False
     """Of the first instruction of a message: whether it begins with thanks, or says that the last task is done."""
     likes: str = ""

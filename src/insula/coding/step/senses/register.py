@@ -70,7 +70,7 @@ MEASURED = (
     SenseMeasurement(sense="bypass", kept="never spoke on foreign projects; useful where it was built"),
     SenseMeasurement(sense="against_words", false=3, kinds=1, kept="it repeats what you said"),
     SenseMeasurement(sense="told_again", kept="it repeats what you said"),
-    SenseMeasurement(sense="unmet", kept="it repeats what you asked for; mostly false on recorded sessions"),
+    SenseMeasurement(sense="unmet", kept="never spoke on recorded sessions; right on labelled examples"),
     SenseMeasurement(sense="spatial"),
     SenseMeasurement(sense="o2", useful=2, useless=12, kinds=5),
     SenseMeasurement(sense="chronos", useless=20, kinds=4),

@@ -25,7 +25,7 @@ def feel_end(state: State, said: str) -> Reading | None:
 
     if ends_with_question(said):
         return None
-    unmet = find_unmet(state.words, state.done, read_last_words(said))
+    unmet = find_unmet(state.words, state.done, read_last_words(said), state.carry.user_at)
     words = screen_words(unmet.demand.instruction.said) if unmet else ""
     if unmet is None or not words:
         return None
