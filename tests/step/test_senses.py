@@ -1,6 +1,7 @@
 """What a coding agent is told of its trouble, from the payloads of its hook: when, how often, and in which words."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -283,6 +284,14 @@ def one_slow_build(session: Session) -> None:
 def test_otherwise_the_time_is_not_spoken_of(session: Session, life: Callable[[Session], None]) -> None:
     life(session)
     assert session.said == []
+
+
+def test_a_file_that_few_import_is_changed_without_a_word(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path / "project")], check=True)
+    for name, content in {"hub": "", **{f"user_{number}": "from hub import x\n" for number in range(3)}}.items():
+        (tmp_path / "project" / f"{name}.py").write_text(content)
+    session = Session(tmp_path, on=EVERY, cwd=str(tmp_path / "project"))
+    assert session.act(edits(str(tmp_path / "project" / "hub.py"))) == []
 
 
 # Told before the call, where the host says what is about to be done; and once.
