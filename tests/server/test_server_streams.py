@@ -127,6 +127,16 @@ async def test_what_another_process_writes_is_told_too(
         assert await stream.ids(2) == [2, 3]
 
 
+async def test_a_stream_in_which_nothing_happens_says_that_it_is_alive(
+    browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "HEARTBEAT_SECONDS", 0.05)
+    async with browser.stream("GET", "/signals?user=ana", timeout=DEADLOCK_SECONDS) as response:
+        lines = response.aiter_lines()
+        found = [await anext(lines) for _ in range(6)]
+    assert ": ping" in found
+
+
 async def test_streams_end_when_the_server_stops(make_service: MakeService, served: Serve) -> None:
     async with httpx2.AsyncClient(timeout=DEADLOCK_SECONDS) as browser, asyncio.timeout(DEADLOCK_SECONDS):
         async with served(make_service()) as url:
