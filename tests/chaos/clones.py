@@ -114,9 +114,10 @@ def hostile(host: Host, folder: Path, lines: list[str]) -> None:
     first = host.find_settings(folder)
     first.parent.mkdir(parents=True, exist_ok=True)
     if host.script:
-        text = (Path(scripts.__file__).with_name(host.script)).read_text("utf-8")
-        first.write_text(text.replace('"$command"', json.dumps(lines[0])))
-        first.chmod(0o755)
+        for path, line in zip(scripts.list_scripts(host, first), lines * 3, strict=False):
+            text = (Path(scripts.__file__).with_name(host.script)).read_text("utf-8")
+            path.write_text(text.replace('"$command"', json.dumps(line)).replace("$command", line))
+            path.chmod(0o755)
         return
     entries = [host.entry(host.events[number % len(host.events)], line, 1) for number, line in enumerate(lines)]
     hooks = {on.event: entries[number :: len(host.events)] for number, on in enumerate(host.events)}

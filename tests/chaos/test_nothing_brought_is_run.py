@@ -15,7 +15,7 @@ from clones import all_at_once, hostile, lines_of, made
 from harness import Ran, run_insula
 
 from insula import settings
-from insula.coding.hosts import doctor, install, present, records, runtime, trials
+from insula.coding.hosts import doctor, install, present, records, runtime, scripts, trials
 from insula.coding.hosts.places import HOSTS, HookCommand, Host
 from insula.settings import FILE
 
@@ -27,7 +27,7 @@ COMMANDS = (
     "doctor",
     "doctor --live gemini",
     "install codex --project",
-    "uninstall gemini --project --dry-run",
+    "uninstall cursor --project --dry-run",
     "replay .",
     "model install qwen-coder-1.5b",
     "mcp",
@@ -69,9 +69,7 @@ def strangers(host: Host, folder: Path) -> set[str]:
 # The hooks.
 
 
-@pytest.mark.parametrize(
-    ("name", "installed"), [*((name, False) for name in NAMES), ("codex", True), ("opencode", True)]
-)
+@pytest.mark.parametrize(("name", "installed"), [*((name, False) for name in NAMES), ("codex", True), ("cline", True)])
 def test_no_line_but_the_one_on_record_is_run(
     name: str, installed: bool, clone: Path, canary: Path, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +91,9 @@ def test_no_line_but_the_one_on_record_is_run(
         hostile(host, clone, some)
         checks = list(doctor.examine_host(host, clone))
         assert any(SAYS in check.says for check in checks), some
-        assert strangers(host, clone) == ({str(host.find_settings(clone))} if host.script else {*lines})
+        assert strangers(host, clone) == (
+            {*map(str, scripts.list_scripts(host, host.find_settings(clone)))} if host.script else {*lines}
+        )
         assert all(
             len(check.says) < 1_000 and "\x1b" not in check.says and "\u202e" not in check.says for check in checks
         )
@@ -156,7 +156,7 @@ def test_neither_settings_nor_an_environment_file_of_a_clone_moves_the_record(
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("name", ["claude-code", "opencode"])
+@pytest.mark.parametrize("name", ["claude-code", "opencode", "cline"])
 @pytest.mark.parametrize("kind", ["pipe", "loop", "device", "out", "folder", "bytes", "huge"])
 def test_a_hook_file_that_is_no_file_does_not_hang_the_doctor_and_hides_no_other(
     name: str, kind: str, clone: Path, user: Path

@@ -189,6 +189,51 @@ class _OpenCode(Form):
         return {"text": text}
 
 
+class _Cline(Form):
+    def about(self, session: str, folder: str) -> Json:
+        about: Json = {"taskId": session, "sessionContext": {"rootSessionId": session}, "workspaceRoots": [folder]}
+        return about | {"agent_id": "agent_1", "parent_agent_id": None}
+
+    def prompt(self, words: str) -> Json:
+        return {"hookName": "prompt_submit", "userPromptSubmit": {"prompt": words}}
+
+    def ended(self, command: str, output: str, code: int, call: str) -> Json:
+        shown: Json = {"query": command, "result": f"{output}\n", "success": not code}
+        if code:
+            failed = f"Command exited with code {code}"
+            shown |= {"result": f"[{failed}]\n\n[stderr]\n{output}\n", "error": failed}
+        given: Json = {"id": call, "name": "run_commands", "input": {"commands": [command]}, "output": [shown]}
+        return {"hookName": "tool_result", "tool_result": given, "postToolUse": {"toolName": "run_commands"}}
+
+    def read(self, payload: Json, text: str) -> Json:
+        return {"cancel": False, "contextModification": text}
+
+
+class _Cursor(Form):
+    def about(self, session: str, folder: str) -> Json:
+        return {"conversation_id": session, "workspace_roots": [folder]}
+
+    def prompt(self, words: str) -> Json:
+        return {"hook_event_name": "beforeSubmitPrompt", "prompt": words}
+
+    def ended(self, command: str, output: str, code: int, call: str) -> Json:
+        made: Json = {"tool_name": "Shell", "tool_input": {"command": command}, "tool_use_id": call}
+        if code:
+            return made | {"hook_event_name": "postToolUseFailure", "error_message": output}
+        shown = json.dumps({"output": output, "exitCode": 0})
+        return made | {"hook_event_name": "postToolUse", "tool_output": shown}
+
+    def read(self, payload: Json, text: str) -> Json:
+        return {"additional_context": text}
+
+
+class _Droid(Form):
+    def ended(self, command: str, output: str, code: int, call: str) -> Json:
+        made: Json = {"tool_name": "Execute", "tool_input": {"command": command}, "tool_use_id": call}
+        shown = f"Exit code {code}\n{output}" if code else output
+        return made | {"hook_event_name": "PostToolUse", "tool_response": shown}
+
+
 FORMS: dict[str, Form] = {
     "claude-code": _ClaudeCode(),
     "codex": _Codex(),
@@ -196,5 +241,8 @@ FORMS: dict[str, Form] = {
     "copilot": _Copilot(),
     "qwen": _Qwen(),
     "opencode": _OpenCode(),
+    "cline": _Cline(),
+    "cursor": _Cursor(),
+    "droid": _Droid(),
 }
 HOSTS = tuple(FORMS)

@@ -57,7 +57,7 @@ def test_a_failure_that_repeats_is_said_once_where_the_model_of_each_host_reads_
     agent = CodingAgent(host, home, project)
     assert agent.prompt("Please mend the test.") == ""
     told = [agent.bash("pytest -q", RED.format(number), 1) for number in range(4)]
-    told.append(agent.bash("git status", "clean"))  # Gemini's model reads no answer to a call that failed
+    told.append(agent.bash("git status", "clean"))  # Cursor's model reads no answer to a call that failed
     assert told[:3] == ["", "", ""]
     assert sorted(map(bool, told[3:])) == [False, True]
     assert re.match(r"\[insula\] `pytest` has failed in \d turns", "".join(told))
@@ -67,7 +67,7 @@ RECORDINGS = {"sdk": "claude-code", "codex-patch": "codex"}
 
 
 @pytest.mark.parametrize(
-    "name", ["claude-code", "sdk", "codex", "codex-patch", "gemini", "copilot", "qwen", "opencode"]
+    "name", ["claude-code", "sdk", "codex", "codex-patch", "gemini", "copilot", "qwen", "opencode", "cline"]
 )
 def test_a_healthy_session_of_the_real_client_is_told_not_one_byte(name: str, home: Path, project: Path) -> None:
     host = RECORDINGS.get(name, name)
@@ -302,9 +302,12 @@ SETTINGS = {
     "copilot": ".copilot/hooks/insula.json",
     "qwen": ".qwen/settings.json",
     "opencode": ".config/opencode/plugins/insula.js",
+    "cline": ".cline/hooks/PostToolUse",
+    "cursor": ".cursor/hooks.json",
+    "droid": ".factory/settings.json",
 }
-SCRIPTED = {"opencode"}
-"""Hosts whose hooks are a file of their own."""
+SCRIPTED = {"opencode", "cline"}
+"""Hosts whose hooks are files of their own."""
 WRITTEN = """\
 {
 \t// the model that I like
@@ -335,7 +338,7 @@ def command(host: str, settings: Path) -> str:
 def test_hooks_are_installed_run_and_taken_out_to_the_byte(
     host: str, home: Path, project: Path, person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME", "CLINE_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     settings = person / SETTINGS[host]
@@ -346,7 +349,7 @@ def test_hooks_are_installed_run_and_taken_out_to_the_byte(
     assert installed(host) == settings
     assert host in SCRIPTED or "// the model that I like" in settings.read_text()
     agent = CodingAgent(host, home, project)
-    line = command(host, settings)
+    line = str(settings) if host == "cline" else command(host, settings)
     payload = json.dumps(agent.ran("pytest -q", RED.format(0), 1))
     done = subprocess.run(["/bin/sh", "-c", line], input=payload, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -222,6 +222,15 @@ def test_qwen_and_opencode_put_it_behind_the_result_of_the_tool(staged: Staged) 
         assert re.search(rf"missing-4.txt: No such file.*\n\n{re.escape(SIGN)}4 similar[^\n]*$", said, re.DOTALL)
 
 
+def test_cline_puts_it_into_a_message_after_the_result_of_the_tool(staged: Staged) -> None:
+    stage = staged("cline")
+    with FakeModel(script_errors(4)) as model:
+        stage.play_model(model)
+    told, before = behind(model)
+    assert (told["role"], before["role"]) == ("user", "tool")
+    assert re.match(rf'<hook_context source="PostToolUse"[^>]*>\n{re.escape(SIGN)}4 similar', told["content"])
+
+
 def test_copilot_with_two_hooks_is_told_once(staged: Staged) -> None:
     stage = staged("copilot")
     file = stage.home / ".copilot/hooks/insula.json"

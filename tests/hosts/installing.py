@@ -10,8 +10,11 @@ GUARD_SECONDS = 600.0
 """A bound for processes at once on a busy machine, that a test which hangs may end."""
 SETTINGS = {
     "claude-code": ".claude/settings.json",
+    "cline": ".cline/hooks/PostToolUse",
     "codex": ".codex/hooks.json",
     "copilot": ".copilot/hooks/insula.json",
+    "cursor": ".cursor/hooks.json",
+    "droid": ".factory/settings.json",
     "gemini": ".gemini/settings.json",
     "opencode": ".config/opencode/plugins/insula.js",
     "qwen": ".qwen/settings.json",
@@ -19,7 +22,7 @@ SETTINGS = {
 """The file that each host reads, below a person's home."""
 VARIABLES = (
     *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME", "XDG_CONFIG_HOME"),
-    "OPENCODE_CONFIG_DIR",
+    *("OPENCODE_CONFIG_DIR", "CLINE_DIR", "CURSOR_CONFIG_DIR"),
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from payloads import acted, again, call, failing, recorded, told
+from payloads import Payload, acted, again, call, failing, recorded, told
 
 from insula.coding.hosts import dialects, live, records, runtime, trials
 from insula.coding.hosts.dialects import copilot, load_dialect, read_tail
@@ -108,6 +108,55 @@ def test_a_tool_of_opencode_s_that_threw_failed() -> None:
     assert (action.ok, action.target, action.error) == (False, "/a", "not found")
 
 
+# Cline, Cursor and Factory droid: experimental.
+
+
+def test_cline_tells_several_commands_in_one_call_and_a_failure_within_the_result() -> None:
+    action = did(load_dialect("cline").read_event(failing(recorded("cline")), 1.0))
+    assert (action.target, action.ok) == ("cat /nonexistent-dir", False)
+    assert action.error == "cat: <quoted>: no such file or directory"
+
+
+def test_a_subagent_of_cline_s_is_one_of_the_session_that_started_it() -> None:
+    payload = failing(recorded("cline"))
+    event = load_dialect("cline").read_event(
+        payload | {"taskId": "other", "parent_agent_id": "agent_1", "agent_id": "agent_2"}, 1.0
+    )
+    assert event is not None
+    assert (event.session, event.agent) == (payload["sessionContext"]["rootSessionId"], "agent_2")
+
+
+CURSOR = {"conversation_id": "c", "workspace_roots": ["/p"], "cursor_version": "3", "tool_name": "Shell"}
+
+
+def cursor_call(number: int, event: str = "postToolUse", **more: object) -> Payload:
+    given = {"tool_input": {"command": f"cat missing-{number}.txt"}, "tool_use_id": f"call_{number}"}
+    return {**CURSOR, "hook_event_name": event, **given, **more}
+
+
+def test_cursor_reads_its_own_form_and_tells_the_exit_code_in_a_text(tmp_path: Path) -> None:
+    failed = f'{{"exitCode": 1, "stdout": "{MISSING}"}}'
+    answers = [call(tmp_path, "cursor", cursor_call(number, tool_output=failed)) for number in range(4)]
+    assert answers[2] is not None
+    assert list(answers[2]) == ["additional_context"] and ALIKE in told(answers[2])
+    fine = cursor_call(9, tool_output='{"exitCode": 0, "stdout": "error: in a text"}')
+    assert did(load_dialect("cursor").read_event(fine, 1.0)).ok is True
+
+
+def test_what_cursor_may_not_hear_after_a_failed_tool_is_held_for_the_next(tmp_path: Path) -> None:
+    for number in range(4):
+        assert call(tmp_path, "cursor", cursor_call(number, "postToolUseFailure", error_message=MISSING)) is None
+    fine = cursor_call(9, tool_output='{"exitCode": 0, "stdout": "fine"}')
+    assert ALIKE in told(call(tmp_path, "cursor", fine))
+
+
+def test_a_failure_in_factory_droid_is_told_by_its_words(tmp_path: Path) -> None:
+    base = {"session_id": "d", "cwd": "/p", "hook_event_name": "PostToolUse", "tool_name": "Execute"}
+    calls = [base | {"tool_input": {"command": f"cat m-{n}"}, "tool_response": MISSING} for n in range(4)]
+    assert did(load_dialect("droid").read_event(calls[0], 1.0)).ok is False
+    assert ALIKE in told([call(tmp_path, "droid", each) for each in calls][2])
+
+
 # What stands in a transcript.
 
 
@@ -141,6 +190,7 @@ def test_the_end_of_a_transcript_is_that_of_a_plain_file(tmp_path: Path) -> None
 def test_places_and_trials_know_the_hosts_of_the_table() -> None:
     assert tuple(HOSTS) == dialects.NAMES
     assert tuple(json.loads(trials.FORMS.read_text("utf-8"))) == dialects.NAMES
+    assert {host.id for host in HOSTS.values() if host.unproven} == dialects.EXPERIMENTAL
 
 
 def test_one_place_starts_a_process_for_a_hook_and_takes_what_the_record_has_alone() -> None:
@@ -163,7 +213,7 @@ def test_one_place_starts_a_process_for_a_hook_and_takes_what_the_record_has_alo
 
 
 def test_what_can_be_proven_has_a_client() -> None:
-    assert frozenset(live.CLIENTS) == frozenset(dialects.NAMES)
+    assert frozenset(live.CLIENTS) == dialects.PROVEN
 
 
 def test_the_linter_watches_the_hook_and_its_dialects() -> None:

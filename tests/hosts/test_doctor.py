@@ -454,12 +454,23 @@ def test_a_hook_that_fails_within_is_found_though_it_says_nothing(house: Path) -
 # Hosts that read each other's settings, or pass over ours.
 
 
-def test_copilot_runs_the_hooks_of_claude_code_too_and_the_doctor_says_that_ours_are_silent() -> None:
-    install("copilot")
-    assert not found("shared", examine("copilot"))
+def test_copilot_and_cursor_run_the_hooks_of_claude_code_too_and_the_doctor_says_that_ours_are_silent() -> None:
+    for name in ("copilot", "cursor"):
+        install(name)
+        assert not found("shared", examine(name))
     install("claude-code", "--project")
     (check,) = found("shared", examine("copilot"))
     assert check.state == "ok" and "settings.local.json; those of Insula are silent" in check.says
+    install("claude-code")
+    assert len(found("shared", examine("cursor"))) == 1
+
+
+def test_a_file_that_makes_droid_pass_over_our_hooks_is_a_warning() -> None:
+    install("droid")
+    assert not found("allowed", examine("droid"))
+    settings_of("droid").with_name("hooks.json").write_text("{}")
+    (check,) = found("allowed", examine("droid"))
+    assert check.state == "warn" and "hooks.json" in check.says and check.remedy
 
 
 @pytest.mark.parametrize("name", ["copilot", "qwen"])
@@ -469,3 +480,11 @@ def test_hooks_that_are_switched_off_in_the_settings_of_their_host_are_found(nam
     file.write_text(json.dumps({"disableAllHooks": True, **json.loads(file.read_text())}))
     (check,) = found("allowed", examine(name))
     assert check.state == "broken" and "disables all hooks" in check.says
+
+
+def test_a_file_of_another_name_that_a_script_needs_is_missed_by_name() -> None:
+    install("cline")
+    file = settings_of("cline")
+    file.with_name("UserPromptSubmit").unlink()
+    (check,) = found("settings", examine("cline"))
+    assert check.state == "broken" and "lacks UserPromptSubmit" in check.says

@@ -21,6 +21,7 @@ RECORDED = {
     "copilot": "copilot",
     "qwen": "qwen",
     "opencode": "opencode",
+    "cline": "cline",
 }
 """The hook that each recording was made for."""
 SOCRATIC = "State the assumption you are working on. What would falsify it?"
@@ -37,6 +38,7 @@ SOCRATIC = "State the assumption you are working on. What would falsify it?"
         ("copilot", ["execute", "read", "edit", "execute", "read"], [True, True, True, False, False]),
         ("qwen", ["execute", "read", "edit", "execute", "read"], [True, True, True, False, False]),
         ("opencode", ["execute", "read", "edit", "execute"], [True, True, True, False]),
+        ("cline", ["execute", "execute", "edit", "execute", "execute"], [True, True, True, False, False]),
     ],
 )
 def test_success_and_failure_are_told_as_each_host_shows_them(

@@ -13,7 +13,7 @@ from harness import spawn_insula
 from installing import GUARD_SECONDS, SETTINGS, VARIABLES, insula, settings_of
 
 NAMES = sorted(SETTINGS)
-SCRIPTED = {"opencode"}
+SCRIPTED = {"cline", "opencode"}
 """Hosts whose hooks are files of their own."""
 KEPT = 10
 """Copies of settings that are kept."""
@@ -60,7 +60,7 @@ def ours(file: Path, home: Path) -> list[str]:
 # The settings file.
 
 
-@pytest.mark.parametrize("name", ["claude-code", "copilot"])
+@pytest.mark.parametrize("name", ["claude-code", "copilot", "cursor"])
 def test_a_file_that_was_not_there_is_gone_again_with_its_folders(name: str, user: Path) -> None:
     before = sorted(user.rglob("*"))
     file = settings_of(name)
@@ -111,8 +111,9 @@ def test_timeouts_have_the_unit_of_their_host() -> None:
 
 
 def test_a_host_that_wants_a_version_in_its_file_gets_one_there() -> None:
-    insula("install", "copilot")
-    assert json.loads(settings_of("copilot").read_text())["version"] == 1
+    for name in ("copilot", "cursor"):
+        insula("install", name)
+        assert json.loads(settings_of(name).read_text())["version"] == 1
     hook = json.loads(settings_of("copilot").read_text())["hooks"]["postToolUse"][0]
     assert (hook["type"], hook["timeoutSec"]) == ("command", 5)
     assert hook["bash"].endswith("copilot || true")

@@ -243,7 +243,7 @@ def test_programs_are_looked_for_in_absolute_folders_alone(monkeypatch: pytest.M
     assert foreign.search_path() == os.pathsep.join(("/usr/bin", "/bin"))
 
 
-@pytest.mark.parametrize("name", ["opencode"])
+@pytest.mark.parametrize("name", ["cline", "opencode"])
 @pytest.mark.parametrize("then", ["install", "uninstall"])
 def test_what_an_earlier_version_wrote_is_ours(name: str, then: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = scripts.render_script

@@ -70,8 +70,10 @@ def test_a_client_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_there_is_no_proof_for_a_host_without_a_headless_run(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no automatic proof for 'aider'; there is one for claude-code, codex, gemini"):
-        Stage("aider", Path("/bin/true"), tmp_path)
+    with pytest.raises(
+        InputError, match="no automatic proof for 'cursor'; there is one for claude-code, codex, gemini"
+    ):
+        Stage("cursor", Path("/bin/true"), tmp_path)
 
 
 def test_the_client_sees_nothing_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,15 @@
 """Hooks that are files of their own: never over another's, never away with what a person wrote into them."""
 
+import os
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 from installing import VARIABLES, examine, found, insula, settings_of
 
-SCRIPTED = ["opencode"]
+SCRIPTED = ["cline", "opencode"]
+EXPERIMENTAL = {"cline": "Cline", "cursor": "Cursor", "droid": "Factory droid"}
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +36,7 @@ def test_what_was_not_there_is_gone_again_with_its_folders(name: str, where: lis
     assert insula("install", name, *where)[0] == 0
     written = [path for path in user.rglob("*") if path.is_file()]
     assert len(written) >= 1
-    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o700 if name == "cline" else 0o600}
     assert insula("uninstall", name, *where)[0] == 0
     assert sorted(user.rglob("*")) == before
 
@@ -73,3 +76,17 @@ def test_scripts_are_found_and_taken_out_when_our_records_are_lost(name: str, ho
     assert found("settings", examine(name))
     insula("uninstall", name)
     assert not files(name)
+
+
+@pytest.mark.parametrize("host", EXPERIMENTAL)
+def test_an_experimental_host_says_so_and_what_nobody_has_seen(host: str) -> None:
+    said = insula("install", host)[1]
+    unseen = said.partition(f"{EXPERIMENTAL[host]} is experimental: ")[2].splitlines()[0]
+    assert unseen
+    assert unseen[:30] in " ".join(insula("doctor", host)[1].split())
+
+
+def test_a_program_for_cline_answers_nothing_to_what_it_does_not_know() -> None:
+    insula("install", "cline")
+    done = subprocess.run([str(files("cline")[0])], input=b"{}", capture_output=True, check=False, env=os.environ)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

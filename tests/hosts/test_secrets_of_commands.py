@@ -74,9 +74,11 @@ def test_a_failing_command_with_a_secret_is_still_told_of(tmp_path: Path) -> Non
 PROMPTS = {
     "claude-code": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
     "codex": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
+    "droid": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
     "qwen": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
     "gemini": {"hook_event_name": "BeforeAgent", "session_id": "s"},
     "copilot": {"sessionId": "s"},
+    "cursor": {"hook_event_name": "beforeSubmitPrompt", "conversation_id": "s"},
 }
 
 

@@ -32,6 +32,7 @@ from insula.session.latency import (
     write_pace,
 )
 from insula.session.snapshot import Performance, Snapshot, SnapshotCounts, count_occupied, take_snapshot
+from insula.session.stages import KEPT, StageTime, StageTimes
 
 NOW = 1_000_000.0
 FIXED, PER_TOKEN = 1.0, 0.02

@@ -12,7 +12,7 @@ from insula.cli.lines import print_json, print_warning
 from insula.cli.options import Json, Yes
 from insula.coding.hosts import install as hosts
 from insula.coding.hosts import places, plugins, present, switch
-from insula.coding.hosts.dialects import NAMES
+from insula.coding.hosts.dialects import EXPERIMENTAL, NAMES
 from insula.coding.hosts.install import InstallResult
 from insula.coding.hosts.places import Host as Agent
 from insula.coding.step.senses import EVERY
@@ -38,7 +38,11 @@ def _join_names(names: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-Host = Annotated[str | None, typer.Argument(metavar="AGENT", help=f"{_join_names(NAMES)}.")]
+_HOSTS = (
+    f"{_join_names(name for name in NAMES if name not in EXPERIMENTAL)}; "
+    f"experimental: {_join_names(name for name in NAMES if name in EXPERIMENTAL)}."
+)
+Host = Annotated[str | None, typer.Argument(metavar="AGENT", help=_HOSTS)]
 Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
 Sense = Annotated[
     str | None, typer.Argument(metavar="SENSE", help="One sense alone, such as chronos; insula doctor names them.")
@@ -92,6 +96,8 @@ def _outcome_notes(outcome: InstallResult, project: bool) -> Sequence[str]:
     elif project:
         notes.append("The command names a path of this machine, so it stands in your local settings of this project.")
     notes += [note for note in (host.trust, host.note) if note]
+    if host.unproven:
+        notes.append(f"{host.name} is experimental: {host.unproven}.")
     if shutil.which(host.binary) is None:
         notes.append(f"{host.binary} is not on PATH; the hooks will be there when it is.")
     notes.append(f"Sessions that run now do not have them yet. Check with: insula doctor {host.id}")

@@ -14,7 +14,7 @@ from insula.coding.hosts.places import HOSTS
 
 Payload = dict[str, Any]
 Spoil = Callable[[Payload, Site], bytes]
-RECORDED = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode")
+RECORDED = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline")
 DIGITS = "9" * 100_000
 NAMES = {
     "session": ("session_id", "sessionId", "session", "taskId", "conversation_id"),

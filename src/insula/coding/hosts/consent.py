@@ -12,7 +12,7 @@ from insula import foreign
 from insula.coding.hosts import jsonc, places, records
 from insula.coding.hosts.files import MOST_BYTES
 from insula.coding.hosts.jsonc import Node
-from insula.coding.hosts.places import Host, get_project
+from insula.coding.hosts.places import HOSTS, Host, get_project
 from insula.coding.hosts.present import InstalledHook, list_hooks
 
 State = Literal["ok", "note", "idle", "warn", "broken"]
@@ -43,6 +43,8 @@ def check_consent(
         "gemini": lambda: _check_gemini(host, file, root, handlers),
         "qwen": lambda: _check_disabled(host, [host.find_settings(), host.find_settings(here)]),
         "copilot": lambda: _check_copilot(host, here),
+        "cursor": lambda: _check_shared(host, {HOSTS["claude-code"].find_settings(): None}),
+        "droid": lambda: _check_droid(host, file),
     }
     return looks[host.id]() if host.id in looks else ()
 
@@ -148,6 +150,13 @@ def _check_shared(host: Host, settings: Mapping[Path, Path | None]) -> Iterator[
             yield HostCheck(
                 host.id, "shared", "ok", f"{host.name} also runs the hooks in {file}; those of Insula are silent"
             )
+
+
+def _check_droid(host: Host, file: Path) -> Iterator[HostCheck]:
+    yield from _check_disabled(host, [host.find_settings(), file])
+    if (other := file.with_name("hooks.json")).exists():
+        says = f"Factory's documents say that {file} is not read for hooks where {other} is"
+        yield HostCheck(host.id, "allowed", "warn", says, f"copy the hooks of {file} there")
 
 
 def _read_values(file: Path, project: Path | None = None) -> dict[str, Any]:

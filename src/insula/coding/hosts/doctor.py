@@ -27,6 +27,7 @@ from insula.coding.hosts import (
     trials,
 )
 from insula.coding.hosts.consent import HostCheck, State, check_consent
+from insula.coding.hosts.dialects import PROVEN
 from insula.coding.hosts.jsonc import JsonError, Node
 from insula.coding.hosts.places import HOSTS, Host
 from insula.coding.hosts.present import InstalledHook, Present, list_hooks, list_our_hooks
@@ -155,10 +156,11 @@ def _check_host(
     commands: dict[Installed, None] = {}
     allowed = True
     active = 0
+    if host.unproven:
+        yield HostCheck(host.id, "experimental", "warn", host.unproven, _name_canary(host))
     for file, data in files.items():
         if host.script:
-            line = scripts.find_installed(data, host, file, house)
-            entries = [(on.event, line) for on in host.events] if line else []
+            entries = list(scripts.list_commands(host, file, house))
         else:
             root, problem = _parse_settings(host, file, data)
             if root is None:
@@ -184,6 +186,13 @@ def _check_host(
         yield from _check_command(host, command, house)
     if prove is not None:
         yield _check_live(host, prove, allowed)
+
+
+def _name_canary(host: Host) -> str:
+    """How its user sees whether a signal reaches the model."""
+    if host.id in PROVEN:
+        return f"insula doctor {host.id} --live"
+    return f"let {host.name} run `cat missing-1` to `cat missing-5`, and ask it what [insula] said"
 
 
 def _parse_settings(host: Host, file: Path, data: bytes) -> tuple[Node | None, HostCheck]:
@@ -374,6 +383,9 @@ def _judge_trial(host: Host, trial: trials.Trial) -> HostCheck:
 
 
 def _check_live(host: Host, prove: Prover, allowed: bool) -> HostCheck:
+    if host.id not in PROVEN:
+        says = f"{host.name} cannot be run without a person, so nothing was proven"
+        return HostCheck(host.id, "live", "warn", says, _name_canary(host))
     client = shutil.which(host.binary, path=search_path())
     if client is None:
         says = f"{host.binary} is not on PATH, so nothing was proven"

@@ -175,11 +175,11 @@ def install_hooks(host: Host, project: Path | None = None, dry_run: bool = False
 
 def _plan_install(house: Path, host: Host, file: Path, command: HookCommand) -> tuple[Changes, list[str]]:
     """What an installation changes, and the containers that it makes."""
-    before = present.read_settings(host, file)
     if host.script:
-        scripts.check_overwritten(before, host, file, house)
         after = scripts.render_script(host, command)
-        return {file: (before, after)} if before != after else {}, []
+        there = scripts.plan_scripts(host, file, command, records.get_digests(house, file))
+        return {path: (data, after) for path, data in there.items()}, []
+    before = present.read_settings(host, file)
     with _naming_file(file, host):
         text = (before or b"").decode()
         new, made = add_hooks(text if text.strip("\ufeff \t\r\n") else host.empty, host, command)
@@ -217,10 +217,8 @@ def uninstall_hooks(
 def _plan_uninstall(house: Path, host: Host, file: Path) -> tuple[Changes, tuple[Path, ...]]:
     """What an uninstallation changes, and what it leaves because somebody else has changed it."""
     if host.script:
-        data = present.read_settings(host, file)
-        if data is None or scripts.is_whole(data, host, file, house):
-            return {file: (data, None)} if data is not None else {}, ()
-        return {}, (file,) if scripts.find_command(data, host, house) else ()
+        whole, kept = scripts.plan_removal(host, file, house, records.get_digests(house, file))
+        return {path: (data, None) for path, data in whole.items()}, kept
     before, after = _without_ours(house, host, file)
     return {file: (before, after)} if before != after else {}, ()
 
@@ -316,7 +314,7 @@ def _apply_change(house: Path, host: Host, file: Path, before: bytes | None, aft
         Path(os.path.realpath(file)).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"{str(file)!r} cannot be written ({error.strerror}); allow it and try again.") from error
-    files.replace_file(file, after, None)
+    files.replace_file(file, after, 0o700 if host.per_event else None)  # what is run by its name must be a program
 
 
 def _back_up_file(house: Path, file: Path, data: bytes) -> None:

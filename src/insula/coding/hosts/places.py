@@ -73,6 +73,18 @@ def write_flat(on: On, command: str, scale: int) -> object:
     return {"type": "command", "bash": command, "timeoutSec": on.seconds * scale}
 
 
+def write_bare(on: On, command: str, scale: int) -> object:
+    """A hook as Cursor has it: the command alone.
+
+    Without a timeout, as documents and programs disagree whether one is in seconds; the hook ends itself in time.
+    """
+    return {"command": command}
+
+
+EVENT = "{event}"
+"""In the name of a script: one file for each event, named after it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
     """A coding agent, and how its hooks are written down."""
@@ -102,19 +114,23 @@ class Host:
     empty: str = "{}\n"
     """A settings file in which nothing stands yet."""
     script: str = ""
-    """Where its hooks are a file of their own and no entries in a settings file: what they are made of."""
+    """Where its hooks are files of their own and no entries in a settings file: what they are made of."""
     trust: str = ""
     """What the user has to do before it runs the hooks."""
+    unproven: str = ""
+    """Of an experimental host: what nobody has seen work."""
     note: str = ""
     """What else the user should know."""
 
     def find_settings(self, project: Path | None = None) -> Path:
-        """Its settings file, or its script: the user's own, or that of a project."""
+        """Its settings file, or the first of its scripts: the user's own, or that of a project."""
         if project is not None:
-            return project / (self.project_folder or self.folder) / self.project_file
-        if named := os.environ.get(self.variable):
-            return Path(named).expanduser().absolute() / self.below / self.file
-        return Path.home() / self.folder / self.file
+            path = project / (self.project_folder or self.folder) / self.project_file
+        elif named := os.environ.get(self.variable):
+            path = Path(named).expanduser().absolute() / self.below / self.file
+        else:
+            path = Path.home() / self.folder / self.file
+        return path.with_name(path.name.replace(EVENT, self.events[0].event))
 
     @property
     def events(self) -> tuple[On, ...]:
@@ -122,6 +138,11 @@ class Host:
         names = self.called_for or EVENTS[self.id]
         matchers = dict(self.matchers)
         return tuple(On(name, matchers.get(name), _SECONDS.get((self.id, name), SECONDS)) for name in names)
+
+    @property
+    def per_event(self) -> bool:
+        """Whether it has a script for each event."""
+        return self.file.endswith(EVENT)
 
 
 VERSIONED = '{\n  "version": 1\n}\n'
@@ -202,6 +223,44 @@ HOSTS = {
             project_file="plugins/insula.js",
             script="opencode.js",
             called_for=("chat.message", "tool.execute.after", "event"),
+        ),
+        Host(
+            id="cline",
+            name="Cline",
+            binary="cline",
+            variable="CLINE_DIR",
+            folder=".cline",
+            file="hooks/{event}",
+            project_folder=".clinerules",
+            project_file="hooks/{event}",
+            script="cline.sh",
+            unproven="its editor was never run, and its command line told no prompt of the user's; learned rules are "
+            "not told at the start of a task, because its model does not get to see what is said there",
+        ),
+        Host(
+            id="cursor",
+            name="Cursor",
+            binary="cursor-agent",
+            variable="",
+            folder=".cursor",
+            file="hooks.json",
+            project_file="hooks.json",
+            entry=write_bare,
+            empty=VERSIONED,
+            unproven="nothing of it was run: payloads and answers are those of its documents, and people report that "
+            "its editor drops what hooks say to the model",
+        ),
+        Host(
+            id="droid",
+            name="Factory droid",
+            binary="droid",
+            variable="",
+            folder=".factory",
+            file="settings.json",
+            project_file="settings.local.json",
+            shared=False,
+            unproven="nothing of it was run: payloads and answers are those of its documents",
+            matchers=(("PostToolUse", "*"),),
         ),
     )
 }

@@ -118,12 +118,16 @@ def _has_our_hooks(host: Host, data: bytes) -> bool:
 
 
 def _list_foreign(host: Host, file: Path, data: bytes | None) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """The hooks of a file that Insula did not install."""
+    """The hooks of a file, or of the scripts beside it, that Insula did not install.
+
+    Raises:
+        SettingsError: a script cannot be read.
+    """
     house, of_project = find_home(), get_project(host, file) is not None
     if host.script:
-        text = (data or b"").decode("utf-8", "replace")
-        if data and not scripts.find_installed(data, host, file, house) and (of_project or passes_for_ours(text)):
-            yield file, ()
+        for path, text in scripts.list_foreign_scripts(host, file, house).items():
+            if of_project or passes_for_ours(text):
+                yield path, ()
     elif data is not None and (root := _parse_settings(data)):
         installed = records.list_installed(house, host.id)
         lines = [hook.command for hook in list_hooks(root) if hook.command not in installed]

@@ -36,8 +36,12 @@ FORMS = Path(__file__).with_name("trials.json")
 _PLACES = {
     "copilot": ("additionalContext",),
     "opencode": ("text",),
+    "cline": ("contextModification",),
+    "cursor": ("additional_context",),
 }
 """Where a host reads the text for its model, unless it reads it as Claude Code does."""
+_BESIDE = {"cline": {"cancel": False}}
+"""What an answer holds beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,5 +141,5 @@ def read_answer(host: Host, answer: HookRun) -> str:
     except (ValueError, TypeError, KeyError):
         return ""
     inner = {"hookEventName": answer.event, "additionalContext": said}
-    form: Payload = {"hookSpecificOutput": inner} if nested else {place[0]: said}
+    form: Payload = {"hookSpecificOutput": inner} if nested else {place[0]: said, **_BESIDE.get(host.id, {})}
     return said if isinstance(said, str) and value == form else ""

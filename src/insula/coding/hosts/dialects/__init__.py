@@ -71,9 +71,29 @@ EVENTS: "Mapping[str, Mapping[str, str]]" = {
         "tool.error": "action",
         "session.idle": "stop",
     },
+    "cline": {"PostToolUse": "action", "UserPromptSubmit": "prompt", "TaskComplete": "stop"},
+    "cursor": {
+        "sessionStart": "start",
+        "beforeSubmitPrompt": "prompt",
+        "postToolUse": "action",
+        "postToolUseFailure": "action",
+        "stop": "stop",
+        "sessionEnd": "end",
+    },
+    "droid": {
+        "SessionStart": "start",
+        "UserPromptSubmit": "prompt",
+        "PostToolUse": "action",
+        "Stop": "stop",
+        "SessionEnd": "end",
+    },
 }
 """Host -> its names of the events that the hook is called for -> what each is for the hook."""
 NAMES = tuple(EVENTS)
+EXPERIMENTAL = frozenset(("cline", "cursor", "droid"))
+"""Hosts of which something was never seen to work."""
+PROVEN = frozenset(NAMES) - {"cursor", "droid"}
+"""Hosts whose client can be run against a model on this machine."""
 TAIL = 64 * 1024
 """Bytes at the end of a host's record of a session that are looked at."""
 
