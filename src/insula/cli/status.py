@@ -33,9 +33,18 @@ from insula.server.page.views.says import group_claims
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
 from insula.session.snapshot import Performance, Snapshot
+from insula.session.stages import StageTime, TurnStage
 from insula.settings import Settings
 
 STATUSES = {"stored": "kept", "skipped": "not kept, because the store could not be written"}
+STAGES: Mapping[TurnStage, str] = {
+    "recall": "recall",
+    "embedding": "vectors within it",
+    "write": "writing the message",
+    "model": "the model",
+    "assessment": "judging the answer",
+    "finish": "writing the answer",
+}
 UNDERSTANDING: Mapping[str, str] = {
     "off": "no model reads your messages for facts (setting `understanding`)",
     "night": "your model reads your messages for facts at night",
@@ -155,13 +164,15 @@ def _make_table(rows: Iterator[tuple[str, str]]) -> Table:
 
 
 def _service_rows(regulator: Regulator, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
-    """How fast it is; how it looks at itself, only where asked for."""
+    """How fast it is; what each stage takes, and how it looks at itself, only where asked for."""
     last = regulator.ring.last
     yield "speed", _describe_speed(last)
     if last is not None and last.last_user_turn_status not in (None, "stored"):
         yield "last message", STATUSES[last.last_user_turn_status]
     if not verbose:
         return
+    if stages := regulator.stages.summarize():
+        yield "of it", _describe_stages(stages)
     if last is not None:
         yield from _figure_rows(last)
         yield "snapshot", f"the last one at turn {last.turn_counter}, {_format_ago(last.ts, now)}"
@@ -180,6 +191,15 @@ def _describe_speed(last: Snapshot | None) -> str:
     ]
     known = "; ".join(said) or f"not known yet; it takes {MINIMUM} turns to tell"
     return f"{'slow: ' if now.degraded else ''}{known}"
+
+
+def _describe_stages(stages: Mapping[TurnStage, StageTime]) -> str:
+    """How long each stage of a turn takes: the middle turn, and the slowest of twenty."""
+    said = (
+        f"{STAGES[stage]} {describe_duration(times.p50)} ({describe_duration(times.p95)})"
+        for stage, times in stages.items()
+    )
+    return f"{'; '.join(said)}: the middle turn, and in brackets what 19 of 20 stay below"
 
 
 def _figure_rows(last: Snapshot) -> Iterator[tuple[str, str]]:
@@ -247,6 +267,7 @@ def _status_record(regulator: Regulator, user: str, held: StoredData | None) -> 
         "turns": regulator.turns,
         "snapshot": snapshot.model_dump(mode="json") if snapshot else None,
         "performance": {name: getattr(performance, name) for name in ("latency_p95_ms", "degraded", "slowdown")},
+        "stages": {stage: times._asdict() for stage, times in regulator.stages.summarize().items()},
         "metacog": {"interval": schedule.interval, "next_due_turn": schedule.due},
         "adaptations": [adaptation.model_dump(mode="json") for adaptation in regulator.ring.adaptations[-SHOWN:]],
         "user": {"name": user, "held": asdict(held) if held else None},

@@ -13,6 +13,7 @@ from insula.server.problems import document_problems
 from insula.server.users import find_caller, service_of
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
+from insula.session.stages import TurnStage
 
 router = APIRouter(tags=["service"])
 mine = [Depends(find_caller)]
@@ -87,6 +88,13 @@ class SnapshotRhythm(BaseModel):
     next_due_turn: int
 
 
+class StageMilliseconds(BaseModel):
+    """How long a stage of a turn takes, in milliseconds."""
+
+    p50: float
+    p95: float
+
+
 class ServiceSpeed(BaseModel):
     """How fast turns are, and what was counted; a figure that does not exist yet is left out."""
 
@@ -97,6 +105,7 @@ class ServiceSpeed(BaseModel):
                 "degraded": False,
                 "slowdown": 1.1,
                 "turns": 42,
+                "stages": {"recall": {"p50": 8.1, "p95": 14.9}, "model": {"p50": 640.0, "p95": 902.3}},
                 "counters": {"metacog_snapshots_total": 6},
                 "metacog": {"interval": 9, "next_due_turn": 45},
             }
@@ -108,6 +117,8 @@ class ServiceSpeed(BaseModel):
     slowdown: float | None = None
     """How many times longer than usual the model takes for such answers."""
     turns: int
+    stages: dict[TurnStage, StageMilliseconds]
+    """Of the last turns, in the order of a turn; one that was not timed yet is left out."""
     counters: dict[str, float]
     metacog: SnapshotRhythm
 
@@ -127,6 +138,7 @@ async def get_performance(request: Request) -> ServiceSpeed:
         degraded=now.degraded,
         slowdown=now.slowdown,
         turns=regulator.turns,
+        stages={stage: StageMilliseconds(**times._asdict()) for stage, times in regulator.stages.summarize().items()},
         counters=_read_counters(metacognition),
         metacog=SnapshotRhythm(interval=schedule.interval, next_due_turn=schedule.due),
     )
