@@ -147,6 +147,16 @@ class Settings(BaseSettings):
     price_output: float = Field(default=0.0, ge=0)
     """Price of a million output tokens."""
 
+    solve_tokens: int | None = Field(default=None, ge=16)
+    """Tokens of a reply when a problem is solved, at first; by default what the method says, 600 for a chain of
+    thought."""
+    solve_most_tokens: int = Field(default=8_192, ge=16)
+    """Tokens of a reply that is asked for again because the first was cut off before it said what it answers."""
+    solve_temperature: float | None = Field(default=None, ge=0, le=2)
+    """Of sampled replies when a problem is solved; by default what the method says, 0.7 for further chains."""
+    solve_attempts: int | None = Field(default=None, ge=1, le=100)
+    """Attempts at a problem; by default what the method says, 7 for `insula`."""
+
     max_context_items: int = Field(default=16, ge=1, le=100)
     """Recalled memories put before the model."""
     consolidation_threshold: float = Field(default=0.55, ge=0, le=1)

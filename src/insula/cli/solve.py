@@ -121,7 +121,12 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
         generator=generator_model,
         verifier=verifier_model,
         total=max_tokens_total,
-        limits=Limits(tokens=tokens, temperature=temperature, attempts=attempts),
+        limits=Limits(
+            tokens=settings.solve_tokens if tokens is None else tokens,
+            most_tokens=settings.solve_most_tokens,
+            temperature=settings.solve_temperature if temperature is None else temperature,
+            attempts=settings.solve_attempts if attempts is None else attempts,
+        ),
         json=json,
         export=export_preferences,
     )
