@@ -35,8 +35,8 @@ ALLERGY = {
     "de": ("Ich bin gegen Erdnüsse allergisch.", "Was kann ich heute Abend kochen?"),
     "es": ("Soy alérgica a los cacahuetes.", "Dame una receta de curry."),
     "fr": ("Je suis allergique aux cacahuètes.", "Propose-moi un dîner."),
-    "pt": ("Sou alérgica a amendoim.", "Dá-me uma receita de caril."),
-    "it": ("Sono allergica alle arachidi.", "Suggeriscimi una cena."),
+    "pt": ("Sou alérgica a amendoim.", "Sugere-me um jantar para hoje."),
+    "it": ("Sono allergica alle arachidi.", "Cosa cucino stasera?"),
     "zh": ("我对花生过敏。", "推荐一道晚餐。"),
     "ja": ("ピーナッツアレルギーがあります。", "夕食を提案してください。"),
 }
@@ -57,12 +57,13 @@ async def requests(language: str, *messages: str, told: Sequence[str] = ()) -> l
         return found
 
 
-async def test_a_request_is_given_what_answers_it_and_what_is_said_of_ones_own_people() -> None:
+async def test_a_request_is_given_what_answers_it_or_what_it_has_to_keep_to() -> None:
     asked = ("What does my brother do?", "How do I get to work?", "Plan my week.")
     ((brother, _), (work, _), (week, _)) = await requests("en", *asked)
     assert "My brother is a chef." in brother
     assert not work
-    assert not week
+    assert "I play tennis on Thursdays." in week
+    assert "My brother is a chef." not in week
 
 
 @pytest.mark.parametrize("language", ALLERGY)

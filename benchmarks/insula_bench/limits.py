@@ -61,6 +61,9 @@ class Read(NamedTuple):
     facts: Array
     limits: npt.NDArray[np.bool_]
     """A row for each request, a column for each fact."""
+    each: bool = False
+    """Whether each fact that limits a request is to be found beside those that do not; else any of them, as the pieces
+    of one line."""
 
 
 class Asked(NamedTuple):
@@ -155,7 +158,7 @@ def _read_composed(language: str) -> Read:
     facts = [(kind, text) for sign, kind, text in made if sign == "!"]
     facts += [(OTHER, row["text"]) for row in list(_lines("asked", language))[::EVERY]]
     limits = np.array([[fact in _limiting().get(ask, ()) for fact, _ in facts] for ask, _ in requests])
-    return Read(_vectors([text for _, text in requests]), _vectors([text for _, text in facts]), limits)
+    return Read(_vectors([text for _, text in requests]), _vectors([text for _, text in facts]), limits, each=True)
 
 
 @cache
@@ -267,8 +270,7 @@ def _slopes(read: Read, weights: Sequence[Array], dice: np.random.Generator) -> 
     odds = np.column_stack([left @ right.T + weights[2] * cosines + weights[3], np.zeros(len(rows))])
     rights = np.column_stack([limits, ~limits.any(axis=1)])
     chances = np.exp(odds - odds.max(axis=1, keepdims=True))
-    due = chances * rights
-    wrong = chances / chances.sum(axis=1, keepdims=True) - due / np.maximum(due.sum(axis=1, keepdims=True), LEAST)
+    wrong = (_wrong_of_each if read.each else _wrong_of_any)(chances, rights)
     slope = (PULL * wrong[:, :-1] / len(rows)).astype(np.float32)
     return [
         asked.T @ (slope @ right) + SHRINK * weights[0],
@@ -276,6 +278,21 @@ def _slopes(read: Read, weights: Sequence[Array], dice: np.random.Generator) -> 
         np.array([(slope * cosines).sum()], np.float32),
         np.array([slope.sum()], np.float32),
     ]
+
+
+def _wrong_of_any(chances: Array, rights: npt.NDArray[np.bool_]) -> Array:
+    """How the loss grows with the log-odds where any of what is right is to be found."""
+    due = chances * rights
+    return chances / chances.sum(axis=1, keepdims=True) - due / np.maximum(due.sum(axis=1, keepdims=True), LEAST)
+
+
+def _wrong_of_each(chances: Array, rights: npt.NDArray[np.bool_]) -> Array:
+    """The same where each of what is right is to be found, beside what is wrong alone."""
+    others = (chances * ~rights).sum(axis=1, keepdims=True)
+    whole, number = chances + others, rights.sum(axis=1, keepdims=True)
+    missed = np.where(rights, chances / np.maximum(whole, LEAST) - 1, 0.0)
+    drawn = np.where(rights, 1 / np.maximum(whole, LEAST), 0.0).sum(axis=1, keepdims=True)
+    return np.where(rights, missed, chances * drawn) / number
 
 
 def _thinned(rows: Array, dice: np.random.Generator) -> Array:

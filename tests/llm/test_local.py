@@ -24,6 +24,7 @@ from insula.llm import weights as module
 from insula.llm.client import Prompt, generate_reply
 from insula.llm.local import QWEN_CODER, SMOLLM2, WEIGHTS, Weights, find_weights, run_embedded, verify_weights
 from insula.llm.weights import WeightsPart, install_weights, installer_command, parts_of
+from insula.locks import hold_lock
 
 
 def _missing() -> str:
@@ -388,12 +389,9 @@ def test_a_folder_that_cannot_be_made_is_told_with_another_way(registry: Registr
 
 
 def test_two_installations_at_once_are_one_too_many(registry: Registry, folder: Path) -> None:
-    fcntl = pytest.importorskip("fcntl")
     folder.mkdir()
-    with (folder / ".tiny.gguf.unfinished").open("ab") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(ModelUnavailable, match="Another process is installing"):
-            install_weights(TINY, folder)
+    with hold_lock(folder / ".tiny.gguf.lock"), pytest.raises(ModelUnavailable, match="Another process is installing"):
+        install_weights(TINY, folder)
     assert install_weights(TINY, folder).read_bytes() == WHOLE
 
 

@@ -93,7 +93,8 @@ async def test_of_many_sources_the_night_names_the_latest(ada: Person) -> None:
             async with ada.mind.turn("ada", session, "Trop fleuri encore, reste sobre.") as turn:
                 turn.finish(ASKS)
     report = await ada.mind.sleep("ada", force=True)
-    said = [line for one in report.phases for line in one.found.get("says", ()) if line.startswith("You want")]
+    said = [line for one in report.phases for line in one.found.get("says", ()) if "(from" in line]
     assert len(said) == 1
+    assert said[0].startswith("You want: Trop fleuri encore")
     assert said[0].count(",") <= 1 + 6
     assert "more)" in said[0]
