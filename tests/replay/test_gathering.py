@@ -35,7 +35,7 @@ def test_transcripts_are_found_where_the_hosts_keep_them(homes: Path) -> None:
     put("gemini", homes / "gemini/.gemini/tmp/project/chats/session-a.jsonl")
     write(homes / "gemini/.gemini/tmp/project/logs.jsonl", {"other": 1})
     found = find_transcripts(())
-    assert sorted(sources[0].form for sources in found.sessions) == ["claude-code", "codex", "gemini"]
+    assert sorted(sources[0].host for sources in found.sessions) == ["claude-code", "codex", "gemini"]
     assert not found.passed_over
 
 
@@ -46,7 +46,7 @@ def test_without_any_there_is_nothing(homes: Path) -> None:
 def test_a_host_is_known_by_the_first_lines_and_not_by_the_name(tmp_path: Path) -> None:
     put("codex", tmp_path / "claude/projects/x.jsonl")
     ((source,),) = find_transcripts([tmp_path]).sessions
-    assert (source.form, source.agent) == ("codex", "")
+    assert (source.host, source.agent) == ("codex", "")
 
 
 def test_a_session_goes_by_the_name_of_its_file_as_the_hook_is_told(tmp_path: Path) -> None:

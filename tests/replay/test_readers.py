@@ -473,4 +473,4 @@ def test_links_that_lead_in_a_circle_are_not_followed(tmp_path: Path) -> None:
 def test_a_document_that_is_none_is_said(tmp_path: Path) -> None:
     path = tmp_path / "chats/session-1.json"
     write(path, {"other": 1})
-    assert "no JSON document" in look(tmp_path).totals.incomplete[str(path)]
+    assert "it holds no session" in look(tmp_path).totals.passed_over[str(path)]

@@ -229,7 +229,7 @@ def test_agents_whose_sessions_are_not_read_are_named(tmp_path: Path, monkeypatc
     (tmp_path / "none/.copilot").mkdir()
     monkeypatch.delenv("COPILOT_HOME", raising=False)
     said = refused()
-    assert "The sessions of Copilot CLI, Qwen Code, OpenCode are not read yet." in said
+    assert "The sessions of Qwen Code are not read yet. OpenCode keeps its own in a database: write one out" in said
 
 
 def test_nothing_is_learned_where_nobody_can_be_asked(bad_week: Path, home: Path) -> None:

@@ -1,7 +1,6 @@
 """Which files are transcripts, of which host, and which of them make up one session: told by what they begin with."""
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from lzma import LZMAError
@@ -11,25 +10,26 @@ from typing import NamedTuple
 from insula.coding.hosts import places
 from insula.coding.replay import lines
 from insula.coding.replay.lines import open_transcript
-from insula.coding.replay.readers import BaseReader, Row, claude_code, codex, gemini
+from insula.coding.replay.readers import BaseReader, Row, claude_code, codex, copilot, gemini, opencode
 from insula.coding.replay.readers.gemini import CHATS
 from insula.errors import InputError
 from insula.foreign import NOT_PLAIN
 
-CLAUDE_CODE, CODEX, GEMINI = "claude-code", "codex", "gemini"
-DOCUMENT = "document"
-"""A session of Gemini CLI in one JSON document."""
+CLAUDE_CODE, CODEX, COPILOT, GEMINI, OPENCODE = "claude-code", "codex", "copilot", "gemini", "opencode"
 SUFFIXES = (".jsonl", ".jsonl.xz")
+EVENTS = "events"
+"""The name of any session of Copilot CLI: the folder is named after it."""
 HEAD_LINES = 40
+EXPORT = "opencode export ID > FILE.json"
+UNKNOWN = "it holds no session of Claude Code, Codex, Gemini CLI, Copilot CLI or OpenCode"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([\w.:-]{1,200})"')
 
 
 class Format(NamedTuple):
     """The transcripts of a host."""
 
     folders: tuple[str, ...]
-    """Where it keeps them, below its own folder."""
+    """Where it keeps them, below its own folder; nowhere where they are in a database, and a person writes them out."""
     identify: Callable[[list[Row], str], tuple[str, str] | None]
     """Session and subagent, by the first lines and the name of the file."""
     reader: type[BaseReader]
@@ -38,6 +38,8 @@ class Format(NamedTuple):
 FORMATS = {
     CODEX: Format(codex.FOLDERS, codex.identify_session, codex.CodexReader),
     GEMINI: Format(gemini.FOLDERS, gemini.identify_session, gemini.GeminiReader),
+    COPILOT: Format(copilot.FOLDERS, copilot.identify_session, copilot.CopilotReader),
+    OPENCODE: Format(opencode.FOLDERS, opencode.identify_session, opencode.OpenCodeReader),
     CLAUDE_CODE: Format(claude_code.FOLDERS, claude_code.identify_session, claude_code.ClaudeCodeReader),
 }
 """In the order in which a file is tried: almost anything is a line of Claude Code's."""
@@ -47,12 +49,13 @@ class TranscriptFile(NamedTuple):
     """A file that holds a transcript, or the part of a subagent."""
 
     path: Path
-    form: str
-    """A host, or `document`."""
+    host: str
     session: str
     agent: str
     size: int
     modified: float
+    document: bool = False
+    """Whether it is one JSON document, and not a line for each event."""
 
 
 class FoundTranscripts(NamedTuple):
@@ -70,7 +73,7 @@ def find_transcripts(paths: Sequence[str | Path]) -> FoundTranscripts:
     Raises:
         InputError: a path does not exist.
     """
-    sources, passed = list[TranscriptFile](), dict[str, str]()
+    sources, passed, given = list[TranscriptFile](), dict[str, str](), set(map(Path, paths))
     known = set[tuple[int, int]]()
     for path in _list_files(paths, passed) if paths else _list_own(passed):
         try:
@@ -79,9 +82,14 @@ def find_transcripts(paths: Sequence[str | Path]) -> FoundTranscripts:
             identified = f"it cannot be read ({_describe_error(error)})"
         if isinstance(identified, TranscriptFile):
             sources.append(identified)
-        elif identified:
+        elif identified and (path in given or _may_hold_session(path)):
             passed[str(path)] = identified
     return FoundTranscripts(_group_files(sources), passed)
+
+
+def _may_hold_session(path: Path) -> bool:
+    """Whether somebody expects a session in it: most documents of JSON that stand in a folder are something else."""
+    return path.suffix != ".json" or path.parent.name == CHATS
 
 
 def _is_known(path: Path, known: set[tuple[int, int]]) -> bool:
@@ -96,8 +104,11 @@ def _is_known(path: Path, known: set[tuple[int, int]]) -> bool:
 
 def list_folders() -> dict[str, list[Path]]:
     """Where each host keeps its transcripts."""
-    homes = {host: places.get_host(host).find_settings().parent for host in (CLAUDE_CODE, CODEX, GEMINI)}
-    return {host: [home / name for name in FORMATS[host].folders] for host, home in homes.items()}
+    return {
+        host: [_get_folder(places.get_host(host)) / name for name in form.folders]
+        for host, form in FORMATS.items()
+        if form.folders
+    }
 
 
 def list_foreign(transcripts: FoundTranscripts) -> list[Path]:
@@ -108,9 +119,15 @@ def list_foreign(transcripts: FoundTranscripts) -> list[Path]:
     return [path for path, real in files if not any(map(real.is_relative_to, own))]
 
 
-def list_unread() -> list[str]:
-    """The coding agents that are here and whose sessions nothing reads."""
-    return [host.name for name, host in places.HOSTS.items() if name not in FORMATS and _get_folder(host).is_dir()]
+def explain_unread() -> str:
+    """Of the coding agents that are here, whose sessions are not found, and what to do; empty for none."""
+    here = {name: host.name for name, host in places.HOSTS.items() if _get_folder(host).is_dir()}
+    unread = ", ".join(name for host, name in here.items() if host not in FORMATS)
+    exported = ", ".join(name for host, name in here.items() if host in FORMATS and not FORMATS[host].folders)
+    return " ".join(
+        ([f"The sessions of {unread} are not read yet."] if unread else [])
+        + ([f"{exported} keeps its own in a database: write one out with {EXPORT}"] if exported else [])
+    )
 
 
 def _get_folder(host: places.Host) -> Path:
@@ -141,8 +158,7 @@ def _list_below(folder: Path, passed: dict[str, str]) -> Iterator[Path]:
     for place, inside, names in os.walk(folder, onerror=note_failure):
         inside.sort()
         for name in sorted(names):
-            old = name.endswith(".json") and name.startswith("session-") and place.endswith(CHATS)
-            if name.endswith(SUFFIXES) or old:
+            if name.endswith((*SUFFIXES, ".json")):
                 yield Path(place, name)
 
 
@@ -154,8 +170,7 @@ def _group_files(sources: Iterable[TranscriptFile]) -> list[list[TranscriptFile]
     """Files of one session together, in the order in which the first of each comes."""
     groups: dict[tuple[str, str], list[TranscriptFile]] = {}
     for source in sorted(sources, key=lambda source: (str(_get_project_folder(source)), source.modified, source.path)):
-        form = GEMINI if source.form == DOCUMENT else source.form  # a document may have been written anew as lines
-        groups.setdefault((form, source.session), []).append(source)
+        groups.setdefault((source.host, source.session), []).append(source)
     for group in groups.values():
         group.sort(key=lambda source: (source.agent, str(source.path)))
     return list(groups.values())
@@ -182,33 +197,29 @@ def identify_file(path: Path) -> TranscriptFile | str:
         return "it is empty"
     if start in _UTF_16:
         return "it is UTF-16, which no host writes; convert it to UTF-8"
-    if path.name.endswith(".json"):
-        return TranscriptFile(path, DOCUMENT, _find_session(path), "", state.st_size, state.st_mtime)
-    known = _identify_rows(lines.read_head(path, HEAD_LINES), path.name.split(".")[0])
-    if isinstance(known, str):
-        return known
-    return TranscriptFile(path, *_place_below_parent(path, *known), state.st_size, state.st_mtime)
+    rows, head = lines.read_head(path, HEAD_LINES), lines.read_document_head(path)
+    known = _identify_rows([head] if head else rows, _name_file(path))
+    if known is None:
+        return UNKNOWN if rows or head else "no line at its beginning is a JSON object"
+    return TranscriptFile(path, *_place_below_parent(path, *known), state.st_size, state.st_mtime, bool(head))
 
 
-def _find_session(path: Path) -> str:
-    """The session of a document, as it says near its beginning."""
-    with open_transcript(path) as stream:
-        named = _SESSION_ID.search(stream.read(lines.HEAD))
-    return named[1].decode("utf-8", "replace") if named else path.stem
+def _name_file(path: Path) -> str:
+    """What a session is called by its file."""
+    stem = path.name.split(".")[0]
+    return path.absolute().parent.name if stem == EVENTS else stem
 
 
-def _place_below_parent(path: Path, form: str, session: str, agent: str) -> tuple[str, str, str]:
+def _place_below_parent(path: Path, host: str, session: str, agent: str) -> tuple[str, str, str]:
     """A subagent of Gemini CLI stands in a folder named after the session that sent it."""
-    if form == GEMINI and path.absolute().parents[1].name == CHATS:
-        return form, path.absolute().parent.name, session
-    return form, session, agent
+    if host == GEMINI and path.absolute().parents[1].name == CHATS:
+        return host, path.absolute().parent.name, session
+    return host, session, agent
 
 
-def _identify_rows(rows: list[Row], stem: str) -> tuple[str, str, str] | str:
-    """Form, session and subagent of a file that begins with these lines."""
-    if not rows:
-        return "no line at its beginning is a JSON object"
-    for host, form in FORMATS.items():
-        if (identity := form.identify(rows, stem)) is not None:
-            return host, *identity
-    return "it holds no session of Claude Code, Codex or Gemini CLI"
+def _identify_rows(rows: list[Row], stem: str) -> tuple[str, str, str] | None:
+    """Host, session and subagent of a file that begins with these lines; None where it is no transcript."""
+    return next(
+        ((host, *identity) for host, form in FORMATS.items() if (identity := form.identify(rows, stem)) is not None),
+        None,
+    )

@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, cast
@@ -21,8 +22,12 @@ HEAD = 1 << 18
 """Bytes at the beginning that tell what a file is, beyond its first line: that may be a whole session."""
 TOO_LONG = f"line over {LONGEST >> 20} MB"
 CUT = "last line cut short"
+BREAKS_OFF = "document that breaks off"
+MESSAGES = "messages"
+"""The list in a document whose parts are taken for lines."""
 NO_JSON = "line that is no JSON"
 NO_OBJECT = "line that is no JSON object"
+_SPACE = re.compile(r"[ \t\r\n]*")
 _BOM = b"\xef\xbb\xbf"
 MOST_UNPACKED = 256 << 20
 """Bytes that any packed file may unpack to."""
@@ -84,6 +89,76 @@ def _decode_line(line: bytes) -> object:
         return json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
+
+
+def read_document_head(path: Path) -> Row | None:
+    """What stands before the messages in a session that is one JSON document; None where it is none.
+
+    Raises:
+        OSError, EOFError, lzma.LZMAError: the file cannot be read.
+    """
+    with open_transcript(path) as stream:
+        head = next(_split_document(stream.read(HEAD)), None)
+    return None if isinstance(head, Skipped) else head
+
+
+def read_document(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) -> Iterator[Row | Skipped]:
+    """A session in one JSON document as lines: what stands before its messages, then each of them, as far as they go.
+
+    Args:
+        stream: the file.
+        count: told its bytes.
+
+    Raises:
+        OSError, EOFError, lzma.LZMAError: the file cannot be read.
+    """
+    data = stream.read(LONGEST)
+    count(len(data))
+    yield from _split_document(data)
+
+
+def _split_document(data: bytes) -> Iterator[Row | Skipped]:
+    """The head and the messages of a document; where it breaks off, that is the last."""
+    text, decoder = data.decode("utf-8", "replace"), json.JSONDecoder()
+    try:
+        head, at = _decode_head(text, decoder)
+        yield head
+        sign, at = _take_sign(text, at, "[")
+        while sign != "]" and not text.startswith("]", at):
+            message, at = decoder.raw_decode(text, at)
+            if is_object(message):
+                yield message
+            sign, at = _take_sign(text, at, ",]")
+    except (ValueError, RecursionError):
+        yield Skipped(BREAKS_OFF, broken=True)
+
+
+def _decode_head(text: str, decoder: json.JSONDecoder) -> tuple[Row, int]:
+    """What a document holds before its messages, and where their list begins."""
+    head, (_, at) = Row(), _take_sign(text, max(0, text.find("{")), "{")
+    while True:
+        name, at = decoder.raw_decode(text, at)
+        _, at = _take_sign(text, at, ":")
+        if name == MESSAGES:
+            return {**head, MESSAGES: None}, at
+        head[str(name)], at = decoder.raw_decode(text, at)
+        _, at = _take_sign(text, at, ",")
+
+
+def _take_sign(text: str, at: int, signs: str) -> tuple[str, int]:
+    """One of these signs of JSON, and where what follows it begins.
+
+    Raises:
+        ValueError: something else stands there.
+    """
+    at = _skip_space(text, at)
+    if at == len(text) or text[at] not in signs:
+        raise ValueError
+    return text[at], _skip_space(text, at + 1)
+
+
+def _skip_space(text: str, at: int) -> int:
+    return cast(re.Match[str], _SPACE.match(text, at)).end()
 
 
 def _skip_line(stream: IO[bytes]) -> None:

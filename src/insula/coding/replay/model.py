@@ -126,7 +126,7 @@ class Replayed(ReplayCounts):
 
     id: str
     host: str
-    """`claude-code`, `codex` or `gemini`."""
+    """A name of `find.FORMATS`."""
     path: str
     project: str = ""
     """Last part of the folder it worked in."""

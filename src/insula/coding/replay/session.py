@@ -7,7 +7,7 @@ from lzma import LZMAError
 from typing import NamedTuple
 
 from insula.coding.replay import lines
-from insula.coding.replay.find import DOCUMENT, FORMATS, GEMINI, TranscriptFile
+from insula.coding.replay.find import FORMATS, GEMINI, TranscriptFile
 from insula.coding.replay.lines import open_transcript
 from insula.coding.replay.readers import (
     NO_TIME,
@@ -21,7 +21,7 @@ from insula.coding.replay.readers import (
     is_impossible,
     make_done,
 )
-from insula.coding.replay.readers.gemini import CHATS, split_document
+from insula.coding.replay.readers.gemini import CHATS
 
 HELD = 64
 """Events that wait for an earlier one: the results of calls at once are written out of order."""
@@ -60,16 +60,14 @@ def read_session(sources: Sequence[TranscriptFile], seen: Seen, troubles: Troubl
     """
     first = sources[0]
     parts = [_order_events(_read_events(source, seen, troubles, count)) for source in sources]
-    host = GEMINI if first.form == DOCUMENT else first.form
-    return Stream(first.session, host, str(first.path), _merge_parts(parts))
+    return Stream(first.session, first.host, str(first.path), _merge_parts(parts))
 
 
 def _read_events(source: TranscriptFile, seen: Seen, troubles: Troubles, count: Count) -> Iterator[TranscriptEvent]:
-    rows = (_read_document if source.form == DOCUMENT else _read_rows)(source, troubles, count)
-    host = GEMINI if source.form == DOCUMENT else source.form
-    if host == GEMINI:
+    rows = _read_rows(source, troubles, count)
+    if source.host == GEMINI:
         yield from _find_place(source)
-    yield from FORMATS[host].reader(seen, source.agent, source.session).read_events(_check_times(rows))
+    yield from FORMATS[source.host].reader(seen, source.agent, source.session).read_events(_check_times(rows))
 
 
 def _check_times(rows: Iterable[Row | Skipped]) -> Iterator[Row | Skipped]:
@@ -98,7 +96,7 @@ def _read_rows(source: TranscriptFile, troubles: Troubles, count: Count) -> Iter
     path = str(source.path)
     try:
         with open_transcript(source.path) as stream:
-            for row in lines.read_rows(stream, count):
+            for row in (lines.read_document if source.document else lines.read_rows)(stream, count):
                 if isinstance(row, Skipped) and row.reason == lines.CUT and _is_being_written(source):
                     row = Skipped(STILL_WRITTEN)  # noqa: PLW2901 the same line by its better name
                 elif isinstance(row, Skipped):
@@ -114,22 +112,6 @@ def _is_being_written(source: TranscriptFile) -> bool:
         return clock.time() - source.path.stat().st_mtime < JUST_NOW
     except OSError:
         return False
-
-
-def _read_document(source: TranscriptFile, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
-    """The lines that a session in one JSON document would have had."""
-    try:
-        with open_transcript(source.path) as stream:
-            data = stream.read(lines.LONGEST)
-    except _BROKEN as error:
-        troubles[str(source.path)] = f"it cannot be read ({getattr(error, 'strerror', '') or error})"
-        return
-    count(len(data))
-    row = lines.parse_row(data + b"\n")
-    if isinstance(row, Skipped) or "messages" not in row:
-        troubles[str(source.path)] = "it is no JSON document of a session, or too large"
-        return
-    yield from split_document(row)
 
 
 # Order.

@@ -112,8 +112,18 @@ def read_rejection(output: str, target: str = "") -> Remark | None:
     """
     if not output[:80].lstrip().startswith(_REJECTED):
         return None
+    return make_rejection(output.partition(_REASON)[2], target)
+
+
+def make_rejection(words: str, target: str) -> Remark:
+    """What the user says to a call that they turned down.
+
+    Args:
+        words: the reason that they gave; empty for none.
+        target: the command or path of the call.
+    """
     about = redact_command(target, LONGEST_TARGET)[0][:LONGEST_TARGET]
-    return Remark(kind=REJECTION, words=output.partition(_REASON)[2].strip(), about=about)
+    return Remark(kind=REJECTION, words=words.strip(), about=about)
 
 
 def _keep_name(match: "re.Match[str]") -> str:

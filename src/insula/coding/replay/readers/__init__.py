@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from insula.coding.step.action import Action
 from insula.coding.step.fingerprint import make_action
+from insula.coding.step.person import Remark, extract_own_words
+from insula.value import is_number
 
 Row = dict[str, Any]
 """A line of a transcript."""
@@ -143,6 +145,12 @@ def parse_time(value: object) -> float:
     return at if at and EARLIEST <= at <= time.time() + AHEAD else 0.0
 
 
+def parse_milliseconds(value: object) -> float:
+    """Seconds since the epoch for a time in milliseconds; 0 for what is none, and for one that cannot be."""
+    at = value / 1_000 if is_number(value) else 0.0
+    return at if EARLIEST <= at <= time.time() + AHEAD else 0.0
+
+
 def is_impossible(value: object) -> bool:
     """Whether it is a time at which no agent can have worked."""
     return _parse_iso(value) is not None and not parse_time(value)
@@ -238,6 +246,17 @@ class BaseReader:
     def count_waiting(self) -> int:
         """How many calls have no result yet."""
         raise NotImplementedError
+
+
+def get_count(usage: Row, name: str) -> int:
+    """A count of tokens; 0 for what is none."""
+    value = usage.get(name)
+    return value if isinstance(value, int) and 0 < value < 1 << 40 else 0
+
+
+def tell_rejection(at: float, agent: str, remark: Remark) -> Rejected:
+    """The event of a call that the user turned down."""
+    return Rejected(at, agent, extract_own_words(remark.words), remark.about)
 
 
 def drop_oldest(kept: "dict[Any, Any]") -> None:

@@ -12,7 +12,6 @@ from insula.coding.replay.readers import (
     CallRequest,
     Compacted,
     Interrupt,
-    Rejected,
     Row,
     Seen,
     Skipped,
@@ -23,7 +22,9 @@ from insula.coding.replay.readers import (
     WorkingFolder,
     clean_name,
     drop_oldest,
+    get_count,
     parse_time,
+    tell_rejection,
 )
 from insula.coding.step.fingerprint import get_target
 from insula.coding.step.person import extract_own_words, read_rejection
@@ -115,13 +116,13 @@ class ClaudeCodeReader(BaseReader):
     def _read_cost(self, message: Row, at: float, agent: str) -> Iterator[TranscriptEvent]:
         """One request may stand in several lines, among those of others; of each, only what is new is paid."""
         usage, request = get_object(message, "usage"), (agent, get_text(message, "id"))
-        new = sum(_count_usage(usage, part) for part in _PAID)
+        new = sum(get_count(usage, part) for part in _PAID)
         paid = self._paid.pop(request, 0) if request[1] else 0
         self._paid[request] = max(new, paid)
         drop_oldest(self._paid)
         if usage and new > paid:
             yield TokenUsage(
-                at, context=new + _count_usage(usage, "cache_read_input_tokens"), fresh=new - paid, agent=agent
+                at, context=new + get_count(usage, "cache_read_input_tokens"), fresh=new - paid, agent=agent
             )
 
     def _read_given(self, row: Row, agent: str) -> Iterator[TranscriptEvent]:
@@ -145,7 +146,7 @@ class ClaudeCodeReader(BaseReader):
         use = self._waiting.pop(get_text(block, "tool_use_id"), None) or _Use("", None, thought)
         output, lost = _read_output(block.get("content")), not use.tool
         if (remark := read_rejection(output, get_target(use.input))) is not None:
-            yield Rejected(at, agent, extract_own_words(remark.words), remark.about)
+            yield tell_rejection(at, agent, remark)
         yield TranscriptCall(
             use.tool,
             use.input,
@@ -196,8 +197,3 @@ def _read_output(content: object) -> str:
         return content
     parts = content if is_list(content) else []
     return "\n".join(get_text(part, "text") for part in parts if is_object(part))
-
-
-def _count_usage(usage: Row, part: str) -> int:
-    value = usage.get(part)
-    return value if isinstance(value, int) and 0 < value < 1 << 40 else 0

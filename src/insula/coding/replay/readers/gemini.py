@@ -46,11 +46,6 @@ def identify_session(rows: list[Row], stem: str) -> tuple[str, str] | None:
     return get_text(row, "sessionId"), kind if kind != "main" else ""
 
 
-def split_document(whole: Row) -> list[Row]:
-    """The lines that a transcript in one JSON document would have had."""
-    return [{**whole, "messages": None}, *get_objects(whole, "messages")]
-
-
 class GeminiReader(BaseReader):
     """A transcript of Gemini CLI."""
 
