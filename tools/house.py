@@ -37,7 +37,7 @@ whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/ret
   memory/retrieval/matching.* memory/retrieval/months.* text/relative_times.* turn/confidence.*
 preferences: language/preferences.py language/scope.* memory/wishes.* turn/wishes.* night/agreement.* night/polarity.*
   night/unheard.* night/view.*
-corrections: text/correction* text/thanks.* night/corrections.* night/outcomes.*
+corrections: night/corrections.* night/outcomes.*
   coding/step/instructions/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
 what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.* text/structure.*
   turn/checks/* turn/exchange.* turn/hedging.* turn/mending.* turn/monitor.* turn/remembered.* turn/reply.*

@@ -14,9 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
+from insula.language.reaction import CORRECTS
+from insula.memory.retrieval.embedding import embed_text
+from insula.night.corrections import Reaction, judge_reaction
 from insula.stats import wilson
 from insula.text.analysis import warm_up
-from insula.text.corrections import THRESHOLD, MessageCorrection, judge_correction
 from insula_bench.progress import steps
 from insula_bench.statistics import auroc
 
@@ -70,7 +72,7 @@ def measure(data: Iterable[str | Path]) -> Figures:
             "give command pairs (JSON Lines) or rated dialogues (tab-separated), or a folder of such files."
         )
     warm_up()
-    return {"threshold": THRESHOLD, "sets": {name: judged(found) for name, found in sets.items()}}
+    return {"threshold": CORRECTS, "sets": {name: judged(found) for name, found in sets.items()}}
 
 
 # Reading.
@@ -135,7 +137,8 @@ def judged(found: Sequence[Pair]) -> Figures:
     """The figures of one set: ours and those of the baselines."""
     began = time.process_time()
     ours = [
-        judge_correction(pair.message, pair.previous, pair.response) for pair in steps(found, f"reading {found[0].set}")
+        judge_reaction(pair.message, pair.previous, pair.response, embed_text)
+        for pair in steps(found, f"reading {found[0].set}")
     ]
     taken = 1000 * (time.process_time() - began) / len(found)
     truth = [pair.corrects for pair in found]
@@ -143,14 +146,14 @@ def judged(found: Sequence[Pair]) -> Figures:
         "n": len(found),
         "base_rate": _rounded(statistics.fmean(truth)),
         "ms": _rounded(taken),
-        "insula": detector([one.score for one in ours], truth, THRESHOLD),
-        "without repairs": detector([_said(one) for one in ours], truth, THRESHOLD),
+        "insula": detector([one.score for one in ours], truth, CORRECTS),
+        "without repairs": detector([_said(one) for one in ours], truth, CORRECTS),
         "baselines": {name: detector([rule(one) for one in found], truth, at) for name, (rule, at) in _RULES.items()},
-        "kinds": {kind: _kind(ours, truth, kind) for kind in ("correction", "rejection", "repair", "instruction")},
+        "kinds": {kind: _kind(ours, truth, kind) for kind in ("correction", "repair")},
     }
 
 
-def _said(one: MessageCorrection) -> float:
+def _said(one: Reaction) -> float:
     """The score of what a user says is wrong or wanted; a request said anew says neither."""
     return 0.0 if one.kind == "repair" else one.score
 
@@ -182,7 +185,7 @@ def _share(successes: int, n: int) -> Figures:
     return {"share": None if share is None else _rounded(share), "interval": [_rounded(low), _rounded(high)], "n": n}
 
 
-def _kind(ours: Sequence[MessageCorrection], truth: Sequence[bool], kind: str) -> Figures:
+def _kind(ours: Sequence[Reaction], truth: Sequence[bool], kind: str) -> Figures:
     right = [true for one, true in zip(ours, truth, strict=True) if one.kind == kind]
     return {"n": len(right), "right": sum(right)}
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from insula.text.corrections import judge_correction
+from insula.memory.retrieval.embedding import embed_text
+from insula.night.corrections import judge_reaction
 from insula_bench.corrections import Pair, apology, likeness, negation, pairs
 from insula_bench.statistics import auroc_interval, ranked
 
@@ -19,7 +20,7 @@ def corrections(folder: Path) -> Figures:
     found = list(pairs([folder]))
     if not found:
         return {}
-    return _figures("correction", {"saif": (found, [judge_correction(*_said(one)).score for one in found])})
+    return _figures("correction", {"saif": (found, [judge_reaction(*_said(one), embed_text).score for one in found])})
 
 
 def dissatisfaction(folder: Path) -> Figures:
@@ -29,7 +30,9 @@ def dissatisfaction(folder: Path) -> Figures:
         sets.setdefault(one.set, []).append(one)
     if not sets:
         return {}
-    scored = {name: (found, [judge_correction(*_said(one)).score for one in found]) for name, found in sets.items()}
+    scored = {
+        name: (found, [judge_reaction(*_said(one), embed_text).score for one in found]) for name, found in sets.items()
+    }
     return _figures("dissatisfaction", scored)
 
 

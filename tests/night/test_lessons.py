@@ -88,7 +88,7 @@ CORRECTED_AGAIN = {
     "es": ("¿En qué año cayó Constantinopla?", "No, fue en 1453."),
     "fr": ("Quelle est la capitale de l'Australie ?", "Non, la capitale est Canberra."),
     "zh": ("法国大革命是哪一年？", "不对，是1789年。"),
-    "ja": ("富士山の高さは？", "違います、3776メートルです。"),
+    "ja": ("フランス革命は何年？", "違います、1789年です。"),
     "it": ("Qual è la capitale dell'Australia?", "No, la capitale è Canberra."),
     "pt": ("Qual é a capital da Austrália?", "Não, a capital é Camberra."),
 }
@@ -97,12 +97,12 @@ CORRECTED_AGAIN = {
 @pytest.mark.parametrize("language", CORRECTED_AGAIN)
 async def test_a_correction_is_understood_in_other_languages(home: Path, language: str) -> None:
     asked, said = CORRECTED_AGAIN[language]
-    async with agent(place=home / "insula.db", embed=None) as ana:
+    async with agent(place=home / "insula.db") as ana:
         for session in ("monday", "tuesday"):
             await talk(ana, session, asked, "Sydney.", said, "OK.")
         await night(ana)
         (lesson,) = await learned()
-    assert any(right in lesson["advice"] for right in ("Canberra", "Camberra", "1453", "1789", "3776"))
+    assert any(right in lesson["advice"] for right in ("Canberra", "Camberra", "1453", "1789"))
 
 
 POISONED = [

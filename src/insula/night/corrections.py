@@ -1,23 +1,35 @@
 """What the user corrected, in their own plain words, and what they corrected again in another session (K6).
 
-Nothing is concluded from what a monitor of ours thought of an answer: only the user says that one was wrong. A message
-that may hold something pasted is not the user's own plain words, and a question corrects nothing. Who somebody is and
+That something was wrong is told by a head on the sentence vectors; that a request is the last one in other words, by
+its letters, behind a response that failed; that two say the same, as for coding agents
+(`insula.coding.step.corrections`). Nothing is concluded from what a monitor of ours thought of an answer: only the user
+says that one was wrong. What may be pasted is not the user's own, and a question corrects nothing. Who somebody is and
 where they live is remembered, and how to answer is a preference: both have a place of their own.
 """
 
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
+from rapidfuzz import fuzz
+
+from insula.coding.step.corrections import measure_likeness
+from insula.language.guiding import FEEDBACK, guiding_chance
 from insula.language.handed import Hands, Waits, may_wait, users_lines
+from insula.language.reaction import CORRECTS, THANKS, reaction_chance
+from insula.language.units import split_units
+from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import LessonChange
 from insula.memory.storage.rows import StoredGuidance, StoredSignal, TranscriptLine
+from insula.memory.storage.vectors import Embed
 from insula.redaction import without_markers
 from insula.screening import screen_text
 from insula.text import triggers
 from insula.text.analysis import Analysis, Sentence, analyse_text, detect_language, split_words, words_of
-from insula.text.corrections import MessageCorrection, correction_likeness, judge_correction
 from insula.text.grammar import UNSPACED
+from insula.text.manner import apologises
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.text.questions import AskKind, asks_in
 
@@ -28,7 +40,6 @@ WORDS_CHARS = 160
 TRIGGER_TERMS = 8
 FEWEST_TERMS = 2
 """Content words of a correction, unless it names a number."""
-PASTED = "it may hold something pasted"
 ECHO_WORDS = 4
 """So many words that a tool said before are the tool's, whoever repeats them."""
 Kind = Literal["corrected", "stuck"]
@@ -38,6 +49,18 @@ ADVICE: Mapping[Kind, str] = {
     "stuck": "Twice no answer was found to this: “{wanted}”. Do not try the same again; ask what is missing.",
 }
 """The sentences of such lessons: the user's words in ours."""
+
+READ = 2_000
+"""Characters of a message and of a response: who corrects says so early, and what follows may be pasted."""
+_ASKS_WITHIN, _APOLOGY_WITHIN = 100, 100
+"""A response asks something in its last characters, and apologises in its first: a mail that is read out may, too."""
+_ALIKE_FROM, _SAME_AGAIN, _COMPARED = 0.4, 0.6, 400
+"""Likeness from which a message may be the one before it in other words; what the very same counts, since it may be
+wanted twice; and the characters that are compared."""
+_REPEATED, _FAILED, _BOTH, _BIAS = 2.6, 1.8, 1.2, -3.0
+"""Log-odds of a repair: of the likeness, of a response that failed, of both together; set by hand, none is fitted."""
+_CLAUSE_END = re.compile(r"[,.;:!?，。；：！？、]\s*")
+_EDGE = " \t\n,;:.!?…，、；：。！？–—-"
 
 _NAMELESS = frozenset({"", "user"})
 _REQUESTS: frozenset[AskKind] = frozenset({"request", "list", "code"})
@@ -73,8 +96,81 @@ def own_lines(lines: Sequence[TranscriptLine], hands: Hands, waits: Waits = may_
     return [line._replace(content=own.text) if line.provenance == "user" else line for line, own in said]
 
 
+class Reaction(NamedTuple):
+    """What a message says of the response before it."""
+
+    score: float
+    """How likely it says that something was wrong, or asks the same anew, in [0, 1]."""
+    kind: Literal["", "correction", "repair"]
+    """Which of the two; empty where it does neither."""
+    wanted: str = ""
+    """Of a correction the sentence that makes it and what follows, verbatim."""
+
+
+def judge_reaction(message: str, previous: str, response: str, embed: Embed | None) -> Reaction:
+    """Judge whether a message corrects the assistant.
+
+    Args:
+        message: the user's message.
+        previous: the user's message before it; empty in the first turn.
+        response: what the assistant said between the two; where it asks something, the message may just answer.
+        embed: makes vectors; without one no correction is known.
+    """
+    message, previous, response = (text[:READ] for text in (message, previous, response))
+    if not response.strip():
+        return Reaction(0.0, "")
+    pieces = () if _asks_user(response) or not embed else split_units(analyse_text(message))
+    vectors = embedded_all(embed, pieces) if embed and pieces else []
+    chances = [reaction_chance("corrects", vector) for vector in vectors]
+    best = max(chances, default=0.0)
+    if best >= CORRECTS:
+        first = min((message.find(piece) for piece, chance in zip(pieces, chances, strict=True) if chance >= CORRECTS))
+        return Reaction(best, "correction", _trim_start(message[max(0, first) :]))
+    anew = _repair_chance(message, previous, response)
+    return Reaction(max(best, anew), "repair" if anew >= CORRECTS else "")
+
+
+def _asks_user(response: str) -> bool:
+    return any(mark in response[-_ASKS_WITHIN:] for mark in "?？")
+
+
+def _trim_start(said: str) -> str:
+    """A text without the clauses before its first content word ("No, ")."""
+    while (end := _CLAUSE_END.search(said)) and said[end.end() :] and not analyse_text(said[: end.end()]).terms:
+        said = said[end.end() :]
+    return said.strip(_EDGE)
+
+
+def _repair_chance(message: str, previous: str, response: str) -> float:
+    """How likely a message asks what the one before it asked, in other words."""
+    failed = apologises(response[:_APOLOGY_WITHIN], detect_language(previous, detect_language(response, "en")))
+    alike = _rephrase_share(message, previous, failed)
+    odds = _BIAS + _REPEATED * alike + _FAILED * failed + _BOTH * (failed and alike > 0)
+    return 1 / (1 + math.exp(-odds)) if alike or failed else 0.0
+
+
+def _rephrase_share(message: str, previous: str, failed: bool) -> float:
+    """How much a message says the one before anew, in [0, 1]; the same command again may just be wanted twice."""
+    text, other = (said[:_COMPARED].lower().strip(_EDGE) for said in (message, previous))
+    if len(text) < 2 or len(other) < 2:
+        return 0.0
+    ratio = fuzz.ratio(text, other) / 100
+    if " " in text + other:
+        ratio = (ratio + fuzz.token_set_ratio(text, other) / 100) / 2
+    alike = max(0.0, (ratio - _ALIKE_FROM) / (1 - _ALIKE_FROM))
+    return alike * _SAME_AGAIN if text == other and not failed else alike
+
+
+def only_thanks(message: str, embed: Embed | None) -> bool:
+    """Whether each sentence of a message thanks, or says that something was right; no question does."""
+    said = [sentence.text for sentence in analyse_text(message).sentences]
+    if not embed or not said or len(message) > PLAIN_CHARS or any(mark in message for mark in "?？"):
+        return False
+    return all(reaction_chance("thanks", vector) >= THANKS for vector in embedded_all(embed, said))
+
+
 class CorrectiveMessage(NamedTuple):
-    """A message that corrects or wishes, with what came before it."""
+    """A message that corrects or speaks of how the assistant works, with what came before it."""
 
     line: TranscriptLine
     asked: TranscriptLine | None
@@ -82,15 +178,13 @@ class CorrectiveMessage(NamedTuple):
     previous: str
     own: str
     """The user's own plain words in it, without its questions."""
-    judged: MessageCorrection
-    """What those words alone are."""
+    judged: Reaction
+    """What those words are."""
     tools: str
     """All that tools had said by then, in small letters."""
 
     def explain_refusal(self, wanted: str) -> str:
         """Why nothing may be learned from it, however harmless the clause that says what is wanted; empty: it may."""
-        if not self.judged.kind:
-            return PASTED
         if reasons := screen_text(self.line.content, WORDS_CHARS).reasons:
             return ", ".join(reasons)
         if without_markers(wanted) != wanted:
@@ -100,8 +194,8 @@ class CorrectiveMessage(NamedTuple):
         return ""
 
 
-def find_corrections(lines: Iterable[TranscriptLine]) -> Iterator[CorrectiveMessage]:
-    """The corrections and wishes in one session, oldest first."""
+def find_corrections(lines: Iterable[TranscriptLine], embed: Embed | None) -> Iterator[CorrectiveMessage]:
+    """The corrections in one session, and what speaks of how the assistant works, oldest first."""
     asked: TranscriptLine | None = None
     previous, response, tools = "", "", ""
     for line in lines:
@@ -110,17 +204,20 @@ def find_corrections(lines: Iterable[TranscriptLine]) -> Iterator[CorrectiveMess
         elif line.provenance == "tool":
             tools += "\n" + _flatten_text(line.content)
         elif is_users(line):
-            kind = judge_correction(line.content, previous, response).kind
-            plain = own_words(line.content)
-            own = _without_questions(plain, previous)
-            judged = judge_correction(own, previous, response)
-            if own != plain:
-                kind = judged.kind
-            if kind:
+            own = _without_questions(own_words(line.content), previous)
+            judged = judge_reaction(own, previous, response, embed)
+            if judged.kind or _is_feedback(own, embed):
                 yield CorrectiveMessage(line, asked, previous, own, judged, tools)
-            if asked is None or not kind or kind == "repair":
+            if asked is None or judged.kind != "correction":
                 asked = line
             previous, response = line.content, ""
+
+
+def _is_feedback(own: str, embed: Embed | None) -> bool:
+    """Whether a text speaks of how the assistant works, or should."""
+    pieces = split_units(analyse_text(own)) if embed else ()
+    vectors = embedded_all(embed, pieces) if embed and pieces else []
+    return any((guiding_chance("feedback", vector) or 0.0) >= FEEDBACK for vector in vectors)
 
 
 def _without_questions(own: str, previous: str) -> str:
@@ -138,33 +235,25 @@ def is_question(sentence: Sentence, language: str) -> bool:
 # What they corrected.
 
 
-def corrected_in(session_id: int, lines: Sequence[TranscriptLine]) -> tuple[Corrected, ...]:
+def corrected_in(session_id: int, messages: Iterable[CorrectiveMessage]) -> tuple[Corrected, ...]:
     """What the user put right in a session, oldest first."""
-    corrections = (_make_correction(session_id, message) for message in find_corrections(lines))
+    corrections = (_make_correction(session_id, message) for message in messages)
     return tuple(correction for correction in corrections if correction is not None)
 
 
-def asked_in(lines: Sequence[TranscriptLine]) -> tuple[str, ...]:
+def asked_in(messages: Iterable[CorrectiveMessage]) -> tuple[str, ...]:
     """What the user asked for or put right in a session, in their own words."""
-    return tuple(
-        wanted
-        for message in find_corrections(lines)
-        if (wanted := message.judged.wanted) and not message.explain_refusal(wanted)
-    )
+    return tuple(message.own for message in messages if message.own and not message.explain_refusal(message.own))
 
 
-def refused_in(lines: Sequence[TranscriptLine]) -> tuple[tuple[int, str], ...]:
+def refused_in(messages: Iterable[CorrectiveMessage]) -> tuple[tuple[int, str], ...]:
     """The messages of a session that ask for or correct something and from which nothing is learned, each with why."""
-    return tuple(
-        (message.line.id, why)
-        for message in find_corrections(lines)
-        if (why := message.explain_refusal(message.judged.wanted))
-    )
+    return tuple((message.line.id, why) for message in messages if (why := message.explain_refusal(message.own)))
 
 
 def _make_correction(session_id: int, message: CorrectiveMessage) -> Corrected | None:
     wanted = message.judged.wanted[:WORDS_CHARS]
-    if message.judged.kind == "instruction" or not wanted:
+    if not wanted:
         return None
     own = analyse_text(message.own, default=detect_language(message.previous, "en"))
     if _tells_of_user(wanted, own.language) or not _says_what(analyse_text(wanted, default=own.language)):
@@ -207,7 +296,7 @@ def _make_stuck(session_id: int, line: TranscriptLine, own: str) -> Corrected:
 def is_again(correction: Corrected, wanted: str, trigger: Sequence[str]) -> bool:
     """Whether a correction says what another one said, of the same matter."""
     return (
-        correction_likeness(correction.wanted, wanted) >= AGAIN
+        measure_likeness(correction.wanted, wanted) >= AGAIN
         and triggers.trigger_overlap(correction.about, trigger) >= triggers.SAME
     )
 

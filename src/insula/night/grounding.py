@@ -24,13 +24,12 @@ from insula.memory.retrieval.embedding import embedded_all, hands_of
 from insula.memory.storage.rows import TranscriptLine
 from insula.memory.storage.vectors import Embed
 from insula.night.agreement import keeps_advice, read_claim, says_opposite
-from insula.night.corrections import Corrected, find_corrections, is_users, own_lines
+from insula.night.corrections import Corrected, find_corrections, is_users, only_thanks, own_lines
 from insula.redaction import kinds
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text, detect_language
 from insula.text.numerals import number_words
 from insula.text.pasted import own_words
-from insula.text.thanks import says_no_more
 
 QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
 """Nearness in meaning from which an item rests on feedback that it quotes, on feedback elsewhere in the sessions that
@@ -191,7 +190,7 @@ def about_no_answers(corrections: Sequence[Corrected], embed: Embed | None) -> l
 def list_sayings(lines: Sequence[TranscriptLine], embed: Embed | None) -> tuple[Saying, ...]:
     """What the user said in a session."""
     lines = read_own(lines, embed)
-    asking = {message.line.id for message in find_corrections(lines) if message.judged.kind}
+    asking = {message.line.id for message in find_corrections(lines, embed)}
     own = [(line, words) for line in lines if is_users(line) and (words := own_words(line.content))][-SAYINGS:]
     sayings: list[Saying] = []
     previous = ""
@@ -275,7 +274,7 @@ def sift_proposals(
             continue
         text = read_text(" ".join(item.text.split()), embed, bids=bool(item.section))
         said = {session: ground[session].said for session in item.sessions}
-        if reason := explain_unsupported(text, item.quotes, said):
+        if reason := explain_unsupported(text, item.quotes, said, embed):
             dropped.append(DroppedProposal(item, reason))
         elif item.section and contradicts_preferences(text, preferences, embed):
             dropped.append(DroppedProposal(item, "says the opposite of what the user wants"))
@@ -325,29 +324,27 @@ def find_harm(text: str) -> str:
     return ""
 
 
-def explain_unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> str:
+def explain_unsupported(
+    text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]], embed: Embed | None
+) -> str:
     """Why an item may not be kept, in a few words; empty where what the user said bears it out.
 
     Args:
         text: the item.
         quotes: the user's words that it rests on, as its author has them; without any it must be near what was said.
         said: what the user said in each session that it cites.
+        embed: makes vectors.
     """
     if text.is_about_people:
         return ABOUT_PEOPLE
     every = [saying for each in said.values() for saying in each]
     if quotes and not any(saying.contains_quote(quote) for quote in quotes for saying in every):
         return "quotes what was not said"
-    if text.bids and quotes and all(map(_only_thanks, quotes)):
+    if text.bids and quotes and all(only_thanks(quote, embed) for quote in quotes):
         return "quotes words that only thank"
     if text.bids and unsaid_numbers(text.text, [saying.text for saying in every]) - {len(said)}:
         return "names a number that was not said"
     return "" if supporting_sessions(text, quotes, said) else "not borne out"
-
-
-def _only_thanks(quote: str) -> bool:
-    """Whether some words thank, greet or agree, and ask for nothing."""
-    return all(says_no_more(sentence.text, "") for sentence in analyse_text(quote).sentences)
 
 
 def unsaid_numbers(text: str, said: Sequence[str]) -> set[int]:

@@ -9,25 +9,23 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 from insula.calibration import OWN, AnswerOutcome, apply_own, dump_own, load_shipped, move_threshold, refit_user
+from insula.coding.step.corrections import measure_likeness
 from insula.errors import InputError
 from insula.memory.storage import statements, views
 from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import Place, Revised, StoredSignal, TranscriptLine
 from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Embed
 from insula.memory.storage.views import find_memories
-from insula.night.corrections import is_users
+from insula.night.corrections import is_users, judge_reaction, only_thanks
 from insula.night.cycle import Night, Result
 from insula.night.wording import count_noun
-from insula.text.analysis import Sentence, analyse_text
-from insula.text.corrections import correction_likeness, judge_correction
-from insula.text.pasted import PLAIN_CHARS
-from insula.text.questions import AskKind, asks_in, find_asks
-from insula.text.thanks import doubts_statement, gives_thanks, says_no_more
+from insula.text.analysis import analyse_text
+from insula.text.questions import find_asks
 from insula.types import JUDGED, TURN, Calibration, JudgedRecord, Signal
 from insula.value import is_list, is_number, is_object
 
@@ -38,19 +36,14 @@ AGAIN = 0.95
 NIGHT, PERSON = "night", "person"
 SESSIONS, LINES = 500, 1_000
 """Sessions that one night looks at, the oldest first, and the last lines of each."""
-_FAILED = frozenset({"correction", "rejection", "repair"})
-_FACTS: frozenset[AskKind] = frozenset({"person", "place", "time", "number", "name"})
-"""What one goes on to ask who is content with an answer; others may doubt it ("Are you sure?", "What about Porto?")."""
-_HARMLESS = frozenset({"emphasis", "similar"})
-"""Cues of a correction that a new question may hold: it is loud, or put like the one before."""
 
 
 def find_outcomes(
     lines: Sequence[TranscriptLine],
     turns: Sequence[StoredSignal],
     evidence: Collection[int],
+    embed: Embed | None,
     *,
-    name: str = "",
     after: int = 0,
 ) -> Iterator[AnswerOutcome]:
     """What became of the answers in one session.
@@ -59,7 +52,7 @@ def find_outcomes(
         lines: its transcript, oldest first.
         turns: the records of its turns.
         evidence: ids of the memories that count as evidence.
-        name: of the agent, who may be thanked by it.
+        embed: makes vectors; without one nobody is known to be thanked or corrected.
         after: messages up to this id were looked at before.
     """
     stated = {turn.turn: turn.data for turn in turns}
@@ -71,48 +64,18 @@ def find_outcomes(
         elif is_users(line):
             if asked and response and line.id > after:
                 turn = stated.get(asked.turn, {})
-                score, held = (
-                    _evidence_score(turn, evidence),
-                    _response_held(line.content, asked.content, response, name),
-                )
+                score = _evidence_score(turn, evidence)
+                held = _response_held(line.content, asked.content, response, embed)
                 if score is not None and held is not None and find_asks(analyse_text(asked.content)):
                     yield AnswerOutcome(score, held, confidence_level(turn) == "high")
             asked, response = line, ""
 
 
-def _response_held(message: str, question: str, response: str, name: str) -> bool | None:
+def _response_held(message: str, question: str, response: str, embed: Embed | None) -> bool | None:
     """Whether the next message of the user's says that the response held; None where it says nothing of it."""
-    if judge_correction(message, question, response).kind in _FAILED or correction_likeness(message, question) >= AGAIN:
+    if judge_reaction(message, question, response, embed).kind or measure_likeness(message, question) >= AGAIN:
         return False
-    return True if _is_content(message, question, response, name) else None
-
-
-def _is_content(message: str, question: str, response: str, name: str) -> bool:
-    """Whether a message thanks and says nothing else, or nothing but what one goes on to ask who is content."""
-    if len(message) > PLAIN_CHARS:
-        return False
-    before = analyse_text(question)
-    heard = analyse_text(message, default=before.language)
-    polite = list(takewhile(lambda sentence: says_no_more(sentence.text, name), heard.sentences))
-    further = heard.sentences[len(polite) :]
-    return any(gives_thanks(sentence.text) for sentence in polite) and all(
-        _goes_on(sentence, heard.language, before.terms)
-        and _HARMLESS.issuperset(judge_correction(sentence.text, question, response).cues)
-        for sentence in further
-    )
-
-
-def _goes_on(sentence: Sentence, language: str, asked: Collection[str]) -> bool:
-    """Whether a sentence asks for facts, each time for one about something that was not asked for before.
-
-    "Where did you get that?" asks for none: it doubts.
-    """
-    asks = list(asks_in(sentence, language))
-    return (
-        bool(asks)
-        and not doubts_statement(sentence.text)
-        and all(ask.kind in _FACTS and not set(asked).issuperset(ask.terms) for ask in asks)
-    )
+    return True if only_thanks(message, embed) else None
 
 
 def _evidence_score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
@@ -287,5 +250,5 @@ async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[A
         # What is said while the night looks on is of the next one.
         new = [line for line in lines[session.id] if line.id <= session.last and line.at >= since]
         mine = [turn for turn in turns if turn.session_id == session.id]
-        outcomes.extend(find_outcomes(new, mine, evidence, name=night.identity.name, after=night.last_seen))
+        outcomes.extend(find_outcomes(new, mine, evidence, night.embed, after=night.last_seen))
     return outcomes, max((session.last for session in sessions[:SESSIONS]), default=night.last_seen)

@@ -87,7 +87,8 @@ async def choose_records(night: Night, records: Records, room: int) -> ShownReco
     """
     lines = await night.lines_of([session.id for session in records.new], READ)
     tells = {
-        number: len(list(find_corrections(said))) + records.trouble.get(number, 0) for number, said in lines.items()
+        number: len(list(find_corrections(said, night.embed))) + records.trouble.get(number, 0)
+        for number, said in lines.items()
     }
     days, earlier = list[Json](), list[Json]()
     for session in sorted(records.new, key=lambda session: (-tells[session.id], -session.last)):
@@ -157,9 +158,9 @@ async def list_corrections(night: Night, days: Iterable[Json]) -> list[Json]:
     said: list[Json] = [
         {"session": number, "user": text.text}
         for number in latest
-        for each in find_corrections(lines[number])
-        if each.judged.kind
-        and not each.explain_refusal(each.judged.wanted)
+        for each in find_corrections(lines[number], night.embed)
+        if each.own
+        and not each.explain_refusal(each.own)
         and not (text := screen_text(each.own, CORRECTION_CHARS)).reasons
     ]
     return said[-CORRECTED:]

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from insula.language.handed import Hands, UsersWords, users_lines
+from insula.language.handed import UsersWords, users_lines
 from insula.memory.retrieval.embedding import hands_of
 from insula.memory.storage.rows import StoredSession, StoredSignal, TranscriptLine
+from insula.memory.storage.vectors import Embed
 from insula.night.corrections import (
     Corrected,
     asked_in,
     corrected_in,
+    find_corrections,
     is_users,
     own_lines,
     refused_in,
@@ -63,7 +65,10 @@ async def corrected_before(night: Night, heard: Sequence[LearningSession]) -> li
     return [
         each
         for session, said in own.items()
-        for each in (*corrected_in(session, said), *stuck_in(session, said, stuck))
+        for each in (
+            *corrected_in(session, find_corrections(said, night.embed)),
+            *stuck_in(session, said, stuck),
+        )
     ]
 
 
@@ -74,26 +79,28 @@ async def _read_sessions(night: Night) -> tuple[list[LearningSession], list[Stor
     stuck = [signal for signal in noticed if signal.kind == IMPASSE]
     said = await night.lines_of(within, LINES)
     read = [(session, said[session.id]) for session in fresh]
-    heard = night.made_of("heard", (read, stuck), lambda: _find_corrections(read, stuck, hands_of(night.embed)))
+    heard = night.made_of("heard", (read, stuck), lambda: _find_corrections(read, stuck, night.embed))
     return heard, [signal for signal in noticed if signal.kind == TURN]
 
 
 def _find_corrections(
-    read: Sequence[tuple[StoredSession, list[TranscriptLine]]], stuck: Sequence[StoredSignal], hands: Hands
+    read: Sequence[tuple[StoredSession, list[TranscriptLine]]], stuck: Sequence[StoredSignal], embed: Embed | None
 ) -> list[LearningSession]:
-    return [_read_session(session, lines, stuck, hands) for session, lines in read]
+    return [_read_session(session, lines, stuck, embed) for session, lines in read]
 
 
 def _read_session(
-    session: StoredSession, lines: Sequence[TranscriptLine], stuck: Sequence[StoredSignal], hands: Hands
+    session: StoredSession, lines: Sequence[TranscriptLine], stuck: Sequence[StoredSignal], embed: Embed | None
 ) -> LearningSession:
+    hands = hands_of(embed)
     own = own_lines(lines, hands)
+    messages = list(find_corrections(own, embed))
     return LearningSession(
         session=session,
         lines=tuple(lines),
-        corrections=(*corrected_in(session.id, own), *stuck_in(session.id, own, stuck)),
-        asked=asked_in(own),
+        corrections=(*corrected_in(session.id, messages), *stuck_in(session.id, own, stuck)),
+        asked=asked_in(messages),
         said={line.id: said for line, said in zip(lines, users_lines(lines, hands), strict=True)},
-        refused=refused_in(own),
+        refused=refused_in(messages),
         terms=tuple(terms_of(line) for line in own if is_users(line)),
     )

@@ -6,11 +6,10 @@ from typing import NamedTuple
 from insula.memory.storage.changes import Forget
 from insula.memory.storage.rows import StoredSignal, TranscriptLine, Understood
 from insula.night import prompts
-from insula.night.corrections import is_users, terms_of
+from insula.night.corrections import READ, is_users, terms_of
 from insula.night.grounding import CitedProposal
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text
-from insula.text.corrections import MAX_CHARS
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines_answer, says_untold
 from insula.text.questions import find_asks
@@ -152,7 +151,7 @@ def _list_told(read: Iterable[SessionReading]) -> Iterator[tuple[int, frozenset[
     """The lines in which the user asks nothing, each as its id and its terms."""
     for session in read:
         for line in session.lines:
-            if is_users(line) and not _extract_question(line.content[:MAX_CHARS]):
+            if is_users(line) and not _extract_question(line.content[:READ]):
                 yield line.id, terms_of(line)
 
 
@@ -164,9 +163,9 @@ def _list_asked(read: Sequence[SessionReading]) -> dict[tuple[int, int], _AskedQ
             key = session.session_id, line.turn
             if key in questions and line.provenance == "assistant":
                 questions[key] = questions[key]._replace(
-                    declined=_declines_answer(line.content[:MAX_CHARS], questions[key].text)
+                    declined=_declines_answer(line.content[:READ], questions[key].text)
                 )
-            elif line.provenance == "user" and (text := _extract_question(line.content[:MAX_CHARS])):
+            elif line.provenance == "user" and (text := _extract_question(line.content[:READ])):
                 questions[key] = _AskedQuestion(text, line.id, False)
     return questions
 

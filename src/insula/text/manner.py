@@ -26,6 +26,11 @@ def declines_answer(text: str, language: str) -> bool:
     return _matches_manner("decline", text, language)
 
 
+def apologises(text: str, language: str) -> bool:
+    """Whether a text is sorry, or says that it found or understood nothing; in English where its language is none."""
+    return _matches_manner("sorry", text, language if language in LANGUAGES else "en")
+
+
 def says_untold(text: str, language: str) -> bool:
     """Whether a text says that one was never told."""
     return _matches_manner("untold", text, language)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from insula.coding.step.corrections import measure_likeness
 from insula.guidance import ARMS, NONE, PRUNED, RETIRED, SHOWN, Evidence, Life, assess_guidance
 from insula.memory.storage.changes import Lived
 from insula.memory.storage.nights import UP_TO
@@ -13,7 +14,6 @@ from insula.night.cycle import MeasuredEffect, Night, Result
 from insula.night.sessions import LearningSession, since_last_night
 from insula.night.wording import count_noun
 from insula.text import triggers
-from insula.text.corrections import correction_likeness
 from insula.worth import UNKNOWN
 
 ENDED = {RETIRED: "Retired, since it does not help", PRUNED: "Forgotten"}
@@ -90,7 +90,7 @@ def _is_asked_again(lesson: StoredGuidance, session: LearningSession) -> bool:
     if is_again_lesson(lesson):
         mine = (each for each in session.corrections if lesson.key.startswith(f"{each.kind}/"))
         return any(is_again(each, quote_user(lesson), lesson.trigger) for each in mine)
-    return any(correction_likeness(each, preference_words(lesson)) >= AGAIN for each in session.asked)
+    return any(measure_likeness(each, preference_words(lesson)) >= AGAIN for each in session.asked)
 
 
 def _list_evidence(lesson: StoredGuidance, new: Iterable[Lived], now: float) -> list[Evidence]:
