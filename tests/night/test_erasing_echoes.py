@@ -92,6 +92,23 @@ async def test_no_backup_brings_back_what_was_erased(home: Path) -> None:
     assert "Esperanza" not in disk(home)
 
 
+@pytest.mark.parametrize(
+    ("backups", "said"),
+    [(0, ""), (1, " The backup was renewed without it."), (2, " 2 backups were replaced by one without it.")],
+)
+def test_an_erasure_says_of_backups_what_happened(home: Path, backups: int, said: str) -> None:
+    async def talk() -> dict[str, int]:
+        async with await told(home, TALK) as metacognition:
+            return await kept(metacognition)
+
+    number = asyncio.run(talk())["My middle name is Esperanza."]
+    for _ in range(backups):
+        assert run_insula("user", "backup", "ana").status == 0
+    out = run_insula("memory", "erase", str(number), "--user", "ana", "--yes").out
+    assert f"lines of the assistant's that repeated it, if any did.{said}\n" in out
+    assert len(list(home.rglob("backups/*.jsonl"))) == bool(backups)
+
+
 async def test_a_session_is_erased_as_a_whole(tmp_path: Path) -> None:
     async with await told(tmp_path, TALK) as metacognition:
         gone = await metacognition.forget("ana", session="tuesday")

@@ -42,7 +42,6 @@ ME = "me"
 SHOWN = 50
 NARROW = 72
 """Columns from which on a memory has room beside its number, its date and whom it is from."""
-GONE_TOO = "So are the assistant's lines that repeated it. Backups were renewed without it."
 LINE = 160
 """Characters of what is derived, which has no line for a prompt."""
 
@@ -299,7 +298,7 @@ def _erase_memory(user: str, number: int, yes: bool) -> int:
     gone, others = with_store(erase_memory)
     print_warning(gone.left)
     print(f"Memory {number} is erased, with the line it came from and what was derived of its session, for good.")
-    print(GONE_TOO)
+    print(_say_gone_too(gone.backups))
     if others:
         print(f"What you said elsewhere with its words stands: {count_noun(len(others), 'memory')}.")
         for other in others:
@@ -315,8 +314,15 @@ def _erase_session(user: str, session: str, yes: bool) -> int:
     if not gone.memories:
         raise InputError(f"Nothing is remembered of a session {session!r} of {user!r}; `insula memory` lists memories.")
     print_warning(gone.left)
-    print(f"Session {session!r} is erased for good.\n{GONE_TOO}")
+    print(f"Session {session!r} is erased for good.\n{_say_gone_too(gone.backups)}")
     return 0
+
+
+def _say_gone_too(backups: int) -> str:
+    """What went with what was erased, of what there was."""
+    renewed = {0: "", 1: " The backup was renewed without it."}
+    many = f" {backups} backups were replaced by one without it."
+    return f"So are lines of the assistant's that repeated it, if any did.{renewed.get(backups, many)}"
 
 
 @app.command()

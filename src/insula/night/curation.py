@@ -185,7 +185,16 @@ REQUESTS = "requests.jsonl"
 """Beside a user's SOUL.md: what the model was told, turn by turn."""
 
 
-async def erase_memories(store: Store, user: str, path: Path | None, *numbers: int) -> str | None:
+class FilesAfterErasure(NamedTuple):
+    """What an erasure did to a user's files."""
+
+    left: str
+    """Why SOUL.md was left alone, if it was, and what the database's files keep."""
+    backups: int
+    """Backups in whose place one of what is left was put."""
+
+
+async def erase_memories(store: Store, user: str, path: Path | None, *numbers: int) -> FilesAfterErasure | None:
     """Erase memories with the lines that they came from and what was derived of their sessions, all or none of them.
 
     Args:
@@ -195,8 +204,7 @@ async def erase_memories(store: Store, user: str, path: Path | None, *numbers: i
         numbers: their ids.
 
     Returns:
-        What is left to do: why SOUL.md was left alone, if it was, and what the database's files keep; None where there
-        are no such memories.
+        What it did to the user's files; None where there are no such memories.
     """
     if (user_id := await store.nights.find_user_id(user)) is None:
         return None
@@ -207,11 +215,11 @@ async def erase_memories(store: Store, user: str, path: Path | None, *numbers: i
             )  # what a person edited is theirs; what it repeats of ours is not
     if not await store.memories.erase_memories(user_id, *numbers):
         return None
-    return await _from_files(store, user, user_id, path)
+    return await _erase_from_files(store, user, user_id, path)
 
 
 async def erase_piece(store: Store, user: str, name: str, path: Path | None) -> str:
-    """Erase a lesson, a preference or a guideline; what it was learned from stays. Returns what `erase_memories` does.
+    """Erase a lesson, a preference or a guideline; what it was learned from stays. Returns what is left to do.
 
     Raises:
         InputError: there is none such.
@@ -223,14 +231,15 @@ async def erase_piece(store: Store, user: str, name: str, path: Path | None) -> 
         if path:
             await guidelines.adopt_edits(store, user, path)
     await store.guidance.erase_lesson(user_id, piece.kept.id)
-    return await _from_files(store, user, user_id, path)
+    return (await _erase_from_files(store, user, user_id, path)).left
 
 
-async def _from_files(store: Store, user: str, user_id: int, path: Path | None) -> str:
+async def _erase_from_files(store: Store, user: str, user_id: int, path: Path | None) -> FilesAfterErasure:
     """Let SOUL.md say what the store does (or why it was left alone), and no request or backup hold what is gone."""
+    backups = 0
     if path:
         path.with_name(REQUESTS).unlink(missing_ok=True)  # any of them may quote it
-        await _renew_backups(store, user, path)
+        backups = await _renew_backups(store, user, path)
     past = await store.guidance.list_revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     try:
         left = (
@@ -238,11 +247,11 @@ async def _from_files(store: Store, user: str, user_id: int, path: Path | None) 
         )
     except InputError as error:
         left = str(error)
-    return f"{left} {store.residue}".strip()
+    return FilesAfterErasure(f"{left} {store.residue}".strip(), backups)
 
 
-async def _renew_backups(store: Store, user: str, path: Path) -> None:
-    """Put one backup of what is left in the place of those that hold what is gone."""
+async def _renew_backups(store: Store, user: str, path: Path) -> int:
+    """Put one backup of what is left in the place of those that hold what is gone; returns how many there were."""
     house = custody.UserFiles(path.parent, path, path)
     if old := custody.list_backups(house):
         try:
@@ -250,3 +259,4 @@ async def _renew_backups(store: Store, user: str, path: Path) -> None:
         finally:  # also where there is no room for another
             for each in old:
                 each.unlink(missing_ok=True)
+    return len(old)

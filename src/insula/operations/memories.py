@@ -41,6 +41,8 @@ class Deleted:
     """What still holds something of it and why, SOUL.md for example."""
     others: tuple[int, ...] = ()
     """Ids of memories in which the user said the same words elsewhere: they stand."""
+    backups: int = 0
+    """Backups in whose place one of what is left was put."""
 
 
 def check_limit(limit: int) -> None:
@@ -120,17 +122,19 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
     """
     user_id = await store.nights.find_user_id(user)
     others = await store.read(erasure.others_holding, user_id, number) if user_id is not None else []
-    left = await curation.erase_memories(store, user, soul, number)
-    if left is None:
+    files = await curation.erase_memories(store, user, soul, number)
+    if files is None:
         raise NotFound(MISSING.format(number=number, user=user))
-    return Deleted(memories=(number,), left=left, others=tuple(memory.id for memory in others))
+    kept = tuple(memory.id for memory in others)
+    return Deleted(memories=(number,), left=files.left, others=kept, backups=files.backups)
 
 
 async def forget_memories(store: Store, user: str, wanted: Filter, soul: Path | None = None) -> Deleted:
     """Erase all of a user's memories that a filter wants, for good, as `delete_memory` does each of them."""
     numbers = await store.read(views.list_matching_ids, user, wanted)
-    left = await curation.erase_memories(store, user, soul, *numbers) if numbers else ""
-    return Deleted(memories=tuple(numbers), left=left or "")
+    if not numbers or not (files := await curation.erase_memories(store, user, soul, *numbers)):
+        return Deleted(memories=tuple(numbers))
+    return Deleted(memories=tuple(numbers), left=files.left, backups=files.backups)
 
 
 async def forget_user(store: Store, user: str, soul: Path | None = None) -> Deleted:
