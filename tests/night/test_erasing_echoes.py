@@ -38,6 +38,19 @@ WORDS = {
     "a name of three letters": ("My sister is called Ada.", "Lovely, say hello to Ada."),
 }
 
+LATER = {
+    "a name after a title": ("My therapist is Dr. Okonkwo.", "Bye! And Dr. Okonkwo on Tuesday, as you said last week."),
+    "a name in capitals": ("My cat is called Bramblewick.", "HELLO BRAMBLEWICK AND GOOD MORNING TO THE GARDEN!"),
+    "a name that begins the sentence": ("Wolfram left me.", "Do you miss Wolfram?"),
+    "a family": ("My neighbours are the Featherstonehaughs.", "The Featherstonehaugh family again, at the door."),
+    "digits without blanks": ("My phone number is 0171 5550199.", "Digits only, as it is to be dialled: 01715550199"),
+    "an illness": ("i have diabetes.", "Because of your diabetes, take berries."),
+    "ru, inflected": ("Моего брата зовут Ерофей.", "Как дела у Ерофея?"),
+    "ar": ("اسم ابنتي ريحانة.", "كيف حال ريحانة؟"),
+    "ja, Katakana": ("犬の名前はポチタロウです。", "ポチタロウと散歩ですね。"),
+}
+"""What the assistant says with a line's words in another session."""
+
 
 async def told(folder: Path, talk: tuple[tuple[str, str, str], ...]) -> Metacognition:
     metacognition = await Metacognition.open(folder / "insula.db", embed=None)
@@ -71,6 +84,16 @@ async def test_the_echo_and_the_quotation_go_and_what_the_user_said_elsewhere_is
 async def test_an_echo_goes_in_any_language(tmp_path: Path, language: str) -> None:
     said, echo = WORDS[language]
     async with await told(tmp_path, (("a", said, echo),)) as metacognition:
+        await metacognition.delete("ana", (await kept(metacognition))[said])
+    assert echo not in disk(tmp_path)
+    assert said not in disk(tmp_path)
+
+
+@pytest.mark.parametrize("case", LATER)
+async def test_an_echo_in_another_session_goes(tmp_path: Path, case: str) -> None:
+    said, echo = LATER[case]
+    talk = (("a", said, "I see."), ("b", "And now to something else.", echo))
+    async with await told(tmp_path, talk) as metacognition:
         await metacognition.delete("ana", (await kept(metacognition))[said])
     assert echo not in disk(tmp_path)
     assert said not in disk(tmp_path)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from insula.memory.storage.schema import messages
-from insula.text.analysis import analyse_text, words_of
+from insula.text.analysis import Sentence, analyse_text, words_of
 
 COMMON = 4
 """Other lines of the user's that may hold a word before it says nothing of the erased one."""
@@ -18,10 +18,17 @@ BRIEF = 3
 _NUMBER = re.compile(r"\d{2,}")
 _LONG_NUMBER = re.compile(r"\d{5,}")
 """A number that nobody writes by chance; shorter ones, years among them, need other words beside them."""
+_DIALLED = 7
+"""Digits from which a number is one however it is grouped."""
+_GROUPED = re.compile(r"(?<=\d)[ ()./-]{1,2}(?=\d)")
 _LETTER = r"[^\W\d_\u3040-\u9fff]"
 """A letter of a script that writes blanks."""
-_CAPITAL = re.compile(r"(?<=[^.!?\s] |.[\u3040-\u9fff])[A-ZÀ-ÖØ-Þ]" + f"{_LETTER}{{2,}}")
-"""What is written large within a sentence."""
+_NAME = 3
+"""Letters of a name."""
+_INFLECTED = re.compile(r"[\u0370-\u052f]{4,}")
+"""Names of Greek and Cyrillic, whose last letter changes with the case."""
+_UNCASED = re.compile(r"[\u0590-\u08ff\u0900-\u0dff]{3,}|[\u30a1-\u30ff]{4,}")
+"""Words of scripts that write no capitals, but blanks, and those of Katakana."""
 _WORD = re.compile(r"[^\W_]{4,}")
 _UNSPACED = re.compile(r"(?=([\u4e00-\u9fff]{3}))")
 """Three characters in a row, where neither blanks nor capitals tell a name from what stands around it."""
@@ -34,7 +41,8 @@ class Telling(NamedTuple):
     names: frozenset[str]
     """Names and long numbers, as they are written: one alone tells the line."""
     figures: frozenset[str]
-    """Short numbers, and the nouns of German, where a name looks like any: they tell it beside other words of it."""
+    """Short numbers, and words where a name looks like any (a noun of German, the first of a sentence, a script without
+    capitals): they tell it beside other words of it."""
     beside: frozenset[str]
     """All its words, be they said elsewhere, too."""
 
@@ -52,13 +60,24 @@ def find_telling(text: str) -> Telling:
     """Find what may tell a text from others."""
     analysis = analyse_text(text)
     function = words_of("function", analysis.language)
-    capitals = {word for word in _CAPITAL.findall(text) if word.lower() not in function}
+    large = [_find_large_words(sentence, function) for sentence in analysis.sentences]
+    capitals = {word for _, words in large for word in words}
+    first = {word for word, _ in large if word}
     signs = {signs for signs in _UNSPACED.findall(text) if not _has_function_word(signs, function)}
     nouns = capitals if analysis.language == "de" else set[str]()
-    long = {*_LONG_NUMBER.findall(text)}
-    figures = nouns | {*_NUMBER.findall(text)} - long
+    long = {*_LONG_NUMBER.findall(text), *_LONG_NUMBER.findall(_GROUPED.sub("", text))}
+    figures = nouns | first - capitals | {*_UNCASED.findall(text)} | {*_NUMBER.findall(text)} - long
     words = frozenset(analysis.terms)
     return Telling(words, frozenset(capitals - nouns | signs | long), frozenset(figures), words)
+
+
+def _find_large_words(sentence: Sentence, function: frozenset[str]) -> tuple[str, list[str]]:
+    """The first word of a sentence if it is written large as any is, and those written large within it."""
+    large = [
+        word.text if word.text[0].isupper() and len(word.text) >= _NAME and word.text.lower() not in function else ""
+        for word in sentence.words
+    ]
+    return next(iter(large), ""), [word for word in large[1:] if word]
 
 
 def repeats_line(told: Telling, line: str, *, replies: bool = False) -> bool:
@@ -78,6 +97,14 @@ def repeats_line(told: Telling, line: str, *, replies: bool = False) -> bool:
         len(set(sentence.terms)) <= BRIEF or len(told.beside.intersection(sentence.terms)) > len(figures)
         for sentence in analysis.sentences
         if (figures := [figure for figure in told.figures if _stands_in(figure, sentence.text)])
+        or (_speaks_to_user(sentence, analysis.language) and not told.words.isdisjoint(sentence.terms))
+    )
+
+
+def _speaks_to_user(sentence: Sentence, language: str) -> bool:
+    """Whether a sentence says "you" and little else ("As you are pregnant, no wine.")."""
+    return len(set(sentence.terms)) <= BRIEF and not words_of("second", language).isdisjoint(
+        word.text.lower() for word in sentence.words
     )
 
 
@@ -112,10 +139,16 @@ def _has_function_word(signs: str, function: frozenset[str]) -> bool:
 
 def _stands_in(name: str, text: str) -> bool:
     """Whether a text holds a name: as a word where words are spaced, a number but before an item of a list."""
-    if name not in text:
-        return False
-    letter, after = (r"\d", r"(?!\d|[.)] )") if name[0].isdigit() else (_LETTER, f"s?(?!{_LETTER})")
-    return name[0] >= "\u3040" or bool(re.search(f"(?<!{letter}){re.escape(name)}{after}", text))
+    if name[0].isdigit():
+        text = _GROUPED.sub("", text) if len(name) >= _DIALLED else text
+        return name in text and bool(re.search(rf"(?<!\d){name}(?!\d|[.)] )", text))
+    if _INFLECTED.fullmatch(name):
+        return bool(re.search(f"(?<!{_LETTER}){name[:-1]}{_LETTER}{{0,3}}(?!{_LETTER})", text))
+    stem = name.removesuffix("s") if len(name) > _NAME else name
+    forms = [form for form in (stem, stem.upper()) if form in text]
+    return (name[0] >= "\u3040" and bool(forms)) or any(
+        re.search(f"(?<!{_LETTER}){re.escape(form)}[sS]?(?!{_LETTER})", text) for form in forms
+    )
 
 
 def _drop_said_words(told: Telling, lines: Iterable[str], most: int = 0) -> frozenset[str]:
