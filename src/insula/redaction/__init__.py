@@ -202,9 +202,9 @@ def _found(text: str) -> "Iterator[Span]":
 def _found_in_tables(text: str, lower: str, names: "list[tuple[int, int]]") -> "Iterable[tuple[int, int]]":
     if not names or "\n" not in text:
         return ()
-    from insula.redaction.tables import find_in_tables
+    from insula.redaction.tables import find_below_labels, find_in_tables
 
-    return find_in_tables(text, lower, names)
+    return (*find_in_tables(text, lower, names), *find_below_labels(text, lower, names))
 
 
 def _kind_of(value: str) -> str:

@@ -31,6 +31,8 @@ BEFORE, AFTER = 48, 120
 """How far from a name words are read."""
 LEFT, RIGHT = 40, 16
 """Characters that are looked at around a word."""
+_LINE = 100
+"""Characters before a value in which it is told to be public."""
 PIECE = 5
 """Characters of the pieces of words that are looked at before a word."""
 NAMES = (
@@ -63,6 +65,13 @@ _ODD = r"\d|[a-z][A-Z]|[^\W\d_][!@#$%^&*+=?~_][^\W\d_]"
 _HEX = "0123456789abcdefABCDEF-"
 """What is a commit or an id as often as a secret: read near a name alone."""
 _NAME_OF_JSON = r"(?:\":|[\[,])\s*-?(?:\d+[.eE+-]*)*$"
+_PUBLIC = (
+    r"(?i)(?:\b(?:blob|tree|commit|parent|object) |\"(?:x|y|n|x5t)\"\s?:\s?\"|\bserial(?: ?number)?\s?[=:]\s?|\bpeer: "
+    r"|\bpublic[ _-]?key[\"'\s:=]{1,4}|fingerprint[\"'\s:=]{1,4}|(?:^|\n)[-dl][r-][w-][xsS-][rwxsStT-]{6}[^\n]*)$"
+)
+"""What stands before a value that anybody may know: the hash of an object, a public key, a file in a list of files."""
+_DUMPED = r"[0-9a-f]{8}:? (?:[0-9a-f]{2,4} ){4}|\S{0,40}EXAMPLE(?:KEY)?\b"
+"""A row of bytes behind its address, and what the documents of a provider show."""
 _OPENING, _CLOSING = "([{*_~$,;:.!?#=@-/", ")]}*_~,;:.?"
 _SEPARATORS, _ENDS = "=:/@,;%&", "@,;&/"
 _CUTS = 6
@@ -167,7 +176,9 @@ def read_message(lower: str) -> "tuple[str, ...]":
 
 
 def _is_no_value(text: str, start: int, end: int) -> bool:
-    """Whether it is a year, a variable, a placeholder, a part of a certificate, or a number in JSON."""
+    """Whether it is a year, a variable, a placeholder, public, a part of a certificate, or a number in JSON."""
+    if _pattern(_PUBLIC).search(text, max(0, start - _LINE), start) or _pattern(_DUMPED).match(text, start):
+        return True
     value = text[start:end]
     if len(value) == _LEAST and value.isdigit() and value[:2] in ("19", "20"):
         return True

@@ -13,8 +13,8 @@ private_key  PRIVATE                              gd   -----BEGIN {PEM}(?:{GAP}[
 anthropic    sk-ant-                              gv   ^[\w-]{16,}
 openai       sk-                                  gv   ^(?=[\w-]*\d)(?:\w{24,}|(?=[\w-]*[A-Z])[\w-]{20,}|or-v1-\w{20,})
 google       AIza,ya29.,GOCSPX-,1//0              gv   ^[\w-]{24,}
-aws          AKIA,ASIA,ABIA,ACCA                  gd   ^[A-Z0-9]{16}(?![A-Za-z0-9])
-aws          AKIA,ASIA                            gd   ^[A-Z0-9]{16}["'\s,:;|]{1,6}(?P<s>[A-Za-z0-9/+]{40})(?![\w/+=])
+aws          AKIA,ASIA,ABIA,ACCA                  gd   ^(?!\w{9}EXAMPLE)[A-Z0-9]{16}(?![A-Za-z0-9])
+aws          AKIA,ASIA                            gd   ^[A-Z0-9]{16}["'\s,:;|]{1,6}(?:\d{4}-[\dT:+.-]{6,28}[\s,;|]{1,6})?(?P<s>(?!\S{30}EXAMPLEKEY)[A-Za-z0-9/+]{40})(?![\w/+=])
 github       ghp_,gho_,ghu_,ghs_,ghr_,github_pat_ gd   ^\w{22,}(?:\.[\w-]{20,}){0,2}
 gitlab       glpat-,gldt-,glrt-,glcbt-,glptt-     gd   ^(?=[\w.-]*\d)[\w.-]{18,}\w
 gitlab       glft-,glimt-,glsoat-,gloas-          gd   ^(?=[\w.-]*\d)[\w.-]{18,}\w
@@ -53,6 +53,7 @@ token        e2b_                                 v    ^[0-9a-f]{40}(?!\w)
 token        AGE-SECRET-KEY-                      gv   ^[A-Z0-9]{40,}
 token        mdb_sa_sk_                           v    ^[\w-]{30,}
 token        fc-                                  v    ^[0-9a-f]{32}(?!\w)
+token        sdk-,mob-                            v    ^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])
 token        ak-,as-,ak_                            v    ^(?=[a-zA-Z]*\d)[A-Za-z0-9]{20,22}(?!\w)
 token        _live_,_test_,_prod_,_sk_,_secret_   v    (?<![\w\\-])[a-z]{2,12}(?:_live|_test|_prod|_sk|_secret)_(?=[a-z]*[A-Z\d])[\w-]{20,}
 token        -us                                  gd   (?<!\w)[0-9a-f]{32}-us\d{1,2}(?!\w)
@@ -76,14 +77,16 @@ PLACES = (
     ("password", "openssl", "v", r"""\bopenssl\s[^\n|;]{0,200}?\s(?:-k\s+|-pass(?:in|out)?\s+pass:)["']?(?P<s>[^\s"'\\|;&<>]{4,})""", "solid"),
     ("password", "thin:,oci:", "v", r"""jdbc:oracle:\w{3,4}:[\w$#.]{1,64}/(?P<s>[^\s/"'\\]{3,64})@""", "solid"),
     ("password", "login", "d", r"""\blogin[ \t]+\S{1,64}[ \t]+password[ \t]+(?P<s>[^\s"'\\]{3,})""", "solid"),
-    ("password", ":5432:,:5433:,:6432:,:*:", "v", r"""(?m)^[\w.*\\-]{1,128}:(?:\d{4,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?P<s>\S{3,128})$""", "solid"),
+    ("password", ":5432:,:5433:,:6432:,:*:", "v", r"""(?<!\S)[\w.*\\-]{1,128}:(?:\d{4,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?P<s>\S{3,128})""", "solid"),
     ("password", "identified ,password ',password = '", "v", r"""\b(?:identified(?: with \w{1,40})? by|(?:with|login|encrypted) password(?: ?=)?|set password for [^\s=]{1,80} ?=) ?(?P<q>['"])(?P<s>[^'"\n\\]{3,128})(?P=q)""", "solid"),
     ("key", "\"kty\"", "v", r'"kty"[^{}]{0,600}?"(?:d|k)"\s*:\s*"(?P<s>[\w-]{20,})"', ""),
     ("secret", ":", "v", r"""(?<![\w/:.@%-])(?!(?:sha|md)\d)(?=[\w-]*\d)[\w-]{8,64}:(?P<s>(?=[\w+/=.~-]*\d)[\w+/=.~-]{24,200})(?![\w:/@-])""", "dense"),
-    ("url", "://", "gd", r"""://(?P<s>[\da-f]{8}:[\da-f]{8})@""", ""),
+    ("url", "://", "gd", r"""://(?P<s>[\da-f]{8,64}:[\da-f]{8,64})@""", ""),
     ("url", "://", "d", r"://(?P<s>[\w-]{20,256})(?:@|:x-oauth-basic@)", "token"),
     ("azure", "accountkey=,accesskey=,sig=", "gd", r"(?:(?:account|access)key|[?&;]sig)=(?P<s>[\w+/%=-]{30,})", ""),
     ("url", "signature=", "v", r"[?&]x-(?:amz|goog|oss)-signature=(?P<s>[\w%+/=-]{16,})", ""),
+    # what stands for who comes in, in a link that is mailed
+    ("url", "token=,ticket=,code=,secret=,auth=", "v", r"""://[^\s"'<>\\]{1,300}?[?&](?:[a-z]{1,16}[_-]){0,2}(?:token|ticket|code|secret|auth)=(?P<s>[\w.~%+/=-]{20,})""", "token"),
     ("webhook", "webhook,hooks.,/hook/,/hooks/", "gtv", r"""://[\w.:-]{0,80}(?:/[^\s"'<>\\]{0,120}?)?hooks?[\w.]{0,40}(?:/[a-z_]{1,20}|/v\d){0,3}"""
      r"""/(?P<s>[^\s"'<>\\?#]{10,300})""", "path"),
     ("webhook", "hook/send,hook/hook", "v", r"""hook[a-z]{0,3}/(?:send|hook)\?key=(?P<s>[\w-]{16,})""", ""),
@@ -92,14 +95,16 @@ PLACES = (
     ("webhook", "://hook.", "v", r"""://hook\.[\w.]{2,40}/(?P<s>\w{16,})""", "token"),
     ("otp", "otpauth://", "bt", r"""otpauth://[^\s"'<>\\]{0,200}?[?&]secret=(?P<s>[a-z2-7]{8,}=*)""", ""),
     ("otp", "setup key,secret key,secret:,totp,2fa,otp", "b", r"\b(?:key|secret|seed|code|2fa|totp)\b(?:[ \w]{0,16}[:=]?|[^\n:]{0,60}:)\s*"
-     r"(?P<s>[a-z2-7]{4}(?: [a-z2-7]{4}){3,15})(?!\w)", "base32"),
+     r"(?P<s>[a-z2-7]{4}(?: [a-z2-7]{4}){3,15}|(?:[a-z2-7]{8}){2,8})(?!\w)", "base32"),
     ("authorization", "authorization", "gd",
      r"""authorization{QUOTES}(?:bearer|basic|token|digest|apikey)\s+(?P<s>[^\s"'\\,;]{6,})""", "authorization"),
+    ("authorization", "x-", "v", r"(?<![\w-])x-(?:[a-z]{1,20}-){0,3}(?:key|token|secret){QUOTES}(?P<s>[\w.~+/=-]{16,})", "dense"),
     ("authorization", "basic ", "d", r"basic\s+(?P<s>[\w+/]{10,}={0,2})(?!\w)", "basic"),
     ("authorization", "bearer", "d", r"bearer(?:\s+|%20|[\"']?[:,]\s*[\"']?)(?P<s>[\w.~+/=-]{16,})", "token"),
     ("cookie", "cookie", "v", r"""cookie{QUOTES}(?!(?:theme|lang|locale|mode|consent)=[^;\n]{0,20}(?:; (?:path|max-age|samesite|secure|httponly|expires|domain)[^\n;]*)*$)(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
     ("cookie", "sess,sid=,_token=,_token\\t,li_at", "v",
      r"""(?:\b(?:[a-z_.-]*sess(?:ion)?[\w.-]{0,20}|sid|li_at|connect\.sid|(?:remember|auth)[\w-]{0,16}token))["']?(?:=|\t|\s?:\s?["']|",\s*"value":\s*)["']?(?P<s>[\w.%+/=-]{20,})""", "dense"),
+    ("cookie", "curl", "v", r"""\bcurl\s(?:[^\n|;]{0,200}?\s)??(?:-b\s{0,2}|--cookie[ =])["']?(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
     # detect-secrets' keywords with a value in quotes, and an option of a command
     ("password", "pass,pwd,secret,api,key,contrase", "d",
      r"""(?:(?:api|auth|service|account|db|database|priv|private|client)_?key|(?:db|database|key)_?pass|password|passwd|pwd|secret|contraseña|contrasena)\w{0,24}"""
@@ -108,14 +113,29 @@ PLACES = (
     ("password", "--", "v", r"""(?<![\w-])--?(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|passcode|pass|pwd)=(?P<q>["'])?(?P<s>(?(q)[^"'\\\n]{4,}|[^\s"'\\;|&<>]{4,}))""", "solid"),
     ("password", "--", "v", r"""(?<![\w-])--?(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|passcode|pass|pwd)\s{1,4}["']?(?P<s>[^\s"'\\;|&<>-][^\s"'\\;|&<>]{3,})""", "mixed"),
     ("password", "--passphrase", "v", r"""(?<![\w-])--passphrase[\s=]{1,4}(?P<q>["'])(?P<s>(?![${])[^"'\\\n]{4,})(?P=q)""", "solid"),
-    # a name that ends its line, and the value alone on the next
-    ("password", "password\n,passwort\n,passe\n,contraseña\n,senha\n,passcode\n,パスワード\n,密码\n", "v", r"""(?:\bpass(?:word|wort|code)|\bmot de passe|\bcontraseña|\bsenha|パスワード|密码)[ \t]*\r?\n[ \t>]{0,8}(?P<s>(?=\S*[\d#$%&*+~^])[^\s"'\\]{6,64})[ \t]*(?=\r?\n|$)""", "coined"),
-    ("password", "key", "v", r"""(?m)^[^\n]{0,16}\b(?:network|security|wi-?fi|wlan|wpa2?|wireless) key(?: \([\w/ -]{2,16}\))?[ \t]*:?[ \t]*\r?\n[ \t]{0,8}(?P<s>(?=\S*[\d#$%&*+~^])[^\s"'\\]{8,63})[ \t]*(?=\r?\n|$)""", "coined"),
     ("code", " key ", "v", r"""(?:wi-?fi|wlan|ssid|router|fritz)[^\n]{0,40}? key:? (?P<s>\d{4}(?: \d{4}){3,4})(?! ?\d)""", ""),
     # who comes in, and with what: an address and a sign between the two
     ("password", "@", "v", r"""[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,24}){1,3} ?/ ?(?P<s>(?=\S*[a-z])(?=\S*[\d#$%&*+~^!])[^\s"'\\/|@]{6,64})(?=[.,;]?(?:\s|$))""", "coined"),
     # a licence in rows of eight letters and digits
     ("key", "license,licence", "v", r"""\blicen[cs]e\b[^\n]{0,60}(?:\n[^\n]{0,60}){0,4}?\n(?P<s>(?:[a-z\d]{2,8}-\d{4,8}\s*\n)?(?:[a-z\d]{8}(?: [a-z\d]{8}){3}(?:\s*\n|$)){1,12})""", "base32"),
+    # the label of a router, and the key alone on the next line
+    ("password", "key", "v", r"""(?m)^[^\n]{0,16}\b(?:network|security|wi-?fi|wlan|wpa2?|wireless) key(?: \([\w/ -]{2,16}\))?[ \t]*:?[ \t]*\r?\n[ \t]{0,8}(?P<s>(?=\S*[\d#$%&*+~^])[^\s"'\\]{8,63})[ \t]*(?=\r?\n|$)""", "coined"),
+    # what is told by an option or a call of a program's own
+    ("password", "schtasks", "v", r"""\bschtasks\b[^\n]{0,300}?\s/rp\s+"?(?P<s>[^\s"*]{4,})""", "solid"),
+    ("password", "7z,rar,zip", "v", r"""\b(?:7z[ar]?|rar|unrar|zip)\s(?:[^\n|;]{0,120}?\s)??-p(?P<q>["'])?\s?(?P<s>[^\s"'\\-][^\s"'\\]{3,})""", "mixed"),
+    ("password", "assword", "v", r"""assword:?["'}]{0,2}\s{0,4};?\s{0,8}send(?:line)?\s{1,4}(?:--\s{1,4})?["'{](?P<s>[^"'\\\n$]{4,})""", "solid"),
+    ("password", "password,passwd,passwort,kennwort", "v", r"""(?:password|passwd|passwort|kennwort)["'`\])]{1,4}\.(?:fill|type|send_?keys|set_?value|clear_and_type)\(\s?["'`](?P<s>[^"'`\n\\]{4,})""", "solid"),
+    ("password", "password',password\"", "v", r"""\.(?:fill|type)\(\s?["'`][^"'`\n]{0,40}password[^"'`\n]{0,8}["'`],\s?["'`](?P<s>[^"'`\n\\]{4,})""", "solid"),
+    ("password", "random_password", "v", r'''"result":\s*"(?P<s>[^"\n]{6,})"[^{}]{0,400}"random_password"''', ""),
+    ("key", "genkey,genpsk", "v", r"\b(?:genkey|genpsk)\b[^\n]{0,40}\n(?P<s>[\w+/]{43}=)(?!\w)", ""),
+    ("azure", "key1,key2,primary,secondary", "v", r"\b(?:key[12]|(?:primary|secondary)[ _-]?key)\b[^\n]{0,60}?(?<![\w+/])(?P<s>[\w+/]{86}==)", ""),
+    ("password", "wifi:", "v", r"""\bwifi:[^\n]{0,160}?(?<=[;:])p:"?(?P<s>[^;"\n]{4,63})""", "solid"),
+    ("password", "app", "v", r"""\bapp[ -]?pass[a-zß]{0,10}\b[^\n]{0,40}?(?P<s>(?<![a-z])[a-z]{4}(?: [a-z]{4}){3})(?![ a-z]*[a-z])""", "solid"),
+    ("password", "password=,passphrase=,passwd=,_pass=", "v", r"""(?<![\w-])\w{0,40}(?:password|passphrase|passwd|_pass)=(?P<q>["'])(?P<s>(?![${])[^"'\n\\]{2,64} [^"'\n\\]{2,64})(?P=q)(?!\s*[;,]\s*\w+=)""", "said"),
+    ("card", "cvv,cvc,csc", "v", r"\b(?:cvv2?|cvc2?|csc)\b[ :]{0,3}(?:is |code |number ){0,2}(?P<s>\d{3,4})(?!\w)", ""),
+    ("code", "pin", "v", r"\bpin\b[^\n\d.;:!?,]{0,40}(?::| is| es| est| ist| é| è) (?P<s>\d{4,8})(?!\w|[.,]\d| ?(?:[mck]?m|[mk]?g|px|pt|%|°|€|\$))", ""),
+    # letters large and small, a number, and a sign between them, in a word that stands alone
+    ("password", "!", "v", r"""(?:^|(?<=[\s"'“„«(]))(?P<s>(?=[^\s"']*\d)(?=[^\s"']*[a-z])[\w.#$%&+-]{2,30}![\w.#$%&+-]{2,30})(?=["'”“»)]?[.,;:!?]?(?:\s|$))""", "varied"),
     # what a command is told by an option of its own
     ("password", "curl,wget", "gd",
      r"""\s(?:--user[ =]|--?u[ =]|-u(?=\w)|-[a-z]{1,5}u |--proxy-user[ =])(?P<q>["'])?[^\s:"']{1,64}:(?!\d{1,5}\b)"""
@@ -135,6 +155,7 @@ PLACES = (
     # words that stand for a key, alone behind a sign
     ("seed", ":,=,->", "b", r"""(?:[:=]|->)\s{0,4}["'“«`]?(?:1[.):]?\s)?(?P<s>[a-zà-ÿ]{3,10}(?:[ \t]{1,4}(?:\d\d?[.):]?[ \t]{0,3})?[a-zà-ÿ]{3,10}){11,23})"""
      r"""(?=["'”»`]?\s*(?:$|[\n.,;]))""", "seed"),
+    ("seed", "phrase,frase,semilla,seed,semente", "b", r"""\b(?:phrase|frase|semilla|seed|semente)\b[^\n]{0,40}?(?:\s(?:is|es|est|è|é)|\s?:)\s{1,4}(?P<s>[a-zà-ÿ\u0300-\u036f]{3,12}(?: [a-zà-ÿ\u0300-\u036f]{3,12}){11,23})(?=\s*(?:$|\n))""", "words"),
     ("seed", "助记词,助記詞", "b", r"助[记記][词詞]\s?[:：是]?\s?(?P<s>[一-龥]{1,3}(?:[ ，、][一-龥]{1,3}){11,23})", ""),
     ("password", "phrase,frase,phrase,losung", "d",
      r"""(?:passphrase|pass phrase|phrase secrète|phrase de passe|frase de (?:paso|acceso|contraseña|seguridad)|frase secreta"""

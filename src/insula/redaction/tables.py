@@ -1,4 +1,4 @@
-"""Secrets in the columns of tables and CSV: what stands below the name of one is judged as if it stood beside it."""
+"""Secrets in the columns of tables and CSV, and below a label: what stands there is judged as if it stood beside it."""
 
 from insula.redaction.head import find_likely, find_names
 
@@ -13,6 +13,13 @@ _DELIMITERS = ("|", "│", "\t", ";", ",", "  ")
 _AROUND = " \t\r\"'`*"
 _CODE = "(={["
 """Signs of code, whose commas part no columns."""
+_SIGNS = "=:$#(|/"
+"""What stands in no label: it is a command, or has its value beside it."""
+_BLANK = " \t\r\n>"
+_BLANKS = 12
+"""Characters of a blank line, and of what leads in a value, between a label and its value."""
+_AFTER_NAME = 16
+"""Characters between the name of a secret and the end of its label, as in `key (WPA2):`."""
 _HEAD = 40
 """Characters of the head of a column; a longer cell is a sentence."""
 
@@ -41,7 +48,7 @@ def _find_below(text: str, lower: str, line: "Cell", delimiter: str) -> "Iterato
     named = {
         column: lower[start:end]
         for column, (start, end) in enumerate(heads)
-        if end - start <= _HEAD and find_names(lower[start:end])
+        if end - start <= _HEAD and ":" not in text[start:end] and find_names(lower[start:end])
     }
     start = line[1] + 1
     while named and start < len(text):
@@ -58,6 +65,32 @@ def _find_below(text: str, lower: str, line: "Cell", delimiter: str) -> "Iterato
                 if begin > len(head):
                     yield begin + offset, stop + offset
         start = end + 1
+
+
+def find_below_labels(text: str, lower: str, names: "list[tuple[int, int]]") -> "Iterator[Cell]":
+    """Where a secret stands alone on its line, and the line before, but for a blank one, ends with the name of one."""
+    for end, begin in names:
+        stop = text.find("\n", end)
+        if stop < 0 or stop - end > _AFTER_NAME or begin - text.rfind("\n", 0, begin) > _HEAD:
+            continue
+        start = stop + 1
+        while start - stop <= _BLANKS and text[start : start + 1] in _BLANK:
+            start += 1
+        last = text.find("\n", start)
+        last = len(text) if last < 0 else last
+        value = text[start:last].rstrip()
+        label = lower[text.rfind("\n", 0, begin) + 1 : stop].partition(" (")[0].strip(_AROUND + ":：>")
+        if _is_worked_out(value) and not any(sign in label for sign in _SIGNS):
+            said = f"{label}: {value}"
+            offset = start - len(label) - len(": ")
+            for first, after in find_likely(said, said.lower()):
+                if first > len(label):
+                    yield first + offset, after + offset
+
+
+def _is_worked_out(value: str) -> bool:
+    """Whether a value is one word with a number or a sign, and no label itself."""
+    return " " not in value and value[-1:] != ":" and any(char in "0123456789#$%&*+~^!" for char in value)
 
 
 def _cells(text: str, start: int, end: int, delimiter: str) -> "list[Cell]":

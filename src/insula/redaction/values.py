@@ -7,7 +7,7 @@ from insula.redaction.shapes import FORMS, PARTS, STATES
 
 _BEGINS = r"MARK(?:(?<![\w-]MARK)|(?<=\\[nrt]MARK)|(?<=%[0-9A-Fa-f]{2}MARK))"
 _REFERENCE = (  # a variable, a path, a sequence, the name of an algorithm: nothing is hidden in it
-    r"[<{(\[|:]|aaaa[bce]3nza|ssh-(?:rsa|ed25519|dss)|\.[*+]|(?:file|env|fd|arn|op|vault):|\$[a-z_{(]|\$\d$|%[a-z({]|[@!][a-z_]+$|#\{|\*\*|\d?1234567\d*$|abcdef\w*$"
+    r"[<{(\[|:]|[a-z_]\w*\.[a-z_]\w*\(|aaaa[bce]3nza|ssh-(?:rsa|ed25519|dss)|\.[*+]|(?:file|env|fd|arn|op|vault):|\$[a-z_{(]|\$\d$|%[a-z({]|[@!][a-z_]+$|#\{|\*\*|\d?1234567\d*$|abcdef\w*$"
     r"|(?:[a-z]:|~|\.{0,2})[/\\][\w.@~+-]+(?:[/\\.]|$)"
     r"|(?:sha|md|utf|base|[rhep]s|oauth|argon|aes|rsa|bcrypt|ipv|v|gpt)[-_]?\d+[a-z-]{0,9}$"
 )
@@ -139,6 +139,12 @@ def is_seed(value: str) -> bool:
     return len(words) in (12, 15, 18, 21, 24) and sum(word in seed_words() for word in words) * 2 >= len(words)
 
 
+def is_seed_of_any(value: str) -> bool:
+    """Whether words may be those of a wallet in any language: so many, none of them twice."""
+    words = value.lower().split()
+    return len(words) in (12, 15, 18, 21, 24) and len({*words}) == len(words)
+
+
 @cache
 def seed_words() -> "frozenset[str]":
     """The words of BIP 39, in English."""
@@ -154,6 +160,11 @@ def is_phrase(value: str) -> bool:
     return len(words) > 1 and f" {words[0]} " not in STATES and is_said(value) and not is_trivial(value)
 
 
+def is_varied(value: str) -> bool:
+    """Whether a word has small letters, large ones and a number, and is no expression and no cell of a sheet."""
+    return compiled(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?!.*!(?:[!=]|\$?[A-Z]{1,3}\$?\d))").match(value) is not None
+
+
 def is_dense(value: str) -> bool:
     """Whether a value is a token, or hex of the length of a key."""
     return is_token(value) or (
@@ -165,13 +176,16 @@ def is_dense_in(bits: float, value: str) -> bool:
     """Whether a value has so many bits of entropy a character (Shannon 1948): a placeholder has few."""
     from math import log2
 
+    if value.endswith("EXAMPLE"):  # as the documents of a provider have it
+        return False
+
     shares = [value.count(char) / len(value) for char in set(value)]
     return -sum(share * log2(share) for share in shares) >= bits
 
 
 def is_card(value: str) -> bool:
     digits = value.replace(" ", "").replace("-", "")
-    if not compiled(_CARD).match(digits) or len(set(digits)) < 2:
+    if not compiled(_CARD).match(digits) or len(set(digits)) < 2 or "00000000" in digits:
         return False
     return sum(map(int, digits[-1::-2] + digits[-2::-2].translate(_DOUBLED))) % 10 == 0
 
@@ -192,6 +206,7 @@ def is_password(value: str) -> bool:
 
 VALUES = {
     "coined": is_password,
+    "varied": is_varied,
     "authorization": is_authorization,
     "base32": is_base32,
     "basic": is_credentials,
@@ -209,5 +224,6 @@ VALUES = {
     "solid": is_solid,
     "tail": is_tail,
     "token": is_token,
+    "words": is_seed_of_any,
 }
 """The tests that the registry names."""
