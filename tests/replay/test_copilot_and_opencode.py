@@ -252,3 +252,17 @@ def test_a_subagent_of_opencode_belongs_to_the_session_that_sent_it(tmp_path: Pa
     OpenCode("ses_2", "ses_1").says("Look.").calls("read", "x", filePath="a.py").written(tmp_path)
     told = figures(tmp_path)
     assert (told["sessions"], told["files"], told["tool_uses"], told["prompts"]) == (1, 2, 2, 1)
+
+
+@pytest.mark.parametrize("host", ["copilot", "opencode"])
+def test_what_was_said_broken_and_left_open_is_told(host: str, tmp_path: Path) -> None:
+    patch = f"*** Begin Patch\n*** Update File: {CWD}/migrations/1.py\n@@\n-a\n+b\n*** End Patch"
+    session = (Copilot() if host == "copilot" else OpenCode()).says("Never touch migrations/. Update CHANGELOG.md.")
+    if isinstance(session, Copilot):
+        session.calls("edit", "ok", path=f"{CWD}/migrations/1.py", old_str="a", new_str="b")
+        session.add("assistant.message", {"messageId": "z", "content": "It is done."})
+    else:
+        session.calls("apply_patch", "ok", patchText=patch).add("assistant", {"type": "text", "text": "It is done."})
+    session.written(tmp_path)
+    told = figures(tmp_path)
+    assert (told["given"], told["broken"], told["unmet"]) == (2, 1, 1)

@@ -25,7 +25,16 @@ from insula.coding.replay.chapter import (
     make_overview,
     shorten_id,
 )
-from insula.coding.replay.model import Moment, PatternCount, ProposedRule, Remarked, Replayed, TimelinePoint, Totals
+from insula.coding.replay.model import (
+    GivenWord,
+    Moment,
+    PatternCount,
+    ProposedRule,
+    Remarked,
+    Replayed,
+    TimelinePoint,
+    Totals,
+)
 from insula.coding.replay.telling import describe_moment, dump_bars
 from insula.coding.replay.timeline import draw_timeline, make_bars
 from insula.coding.replay.visible import show_briefly, show_safely
@@ -86,7 +95,7 @@ def spoilt(value: Any, say: Callable[[], str]) -> Any:
         return Counter(made) if isinstance(value, Counter) else made
     if isinstance(value, list):
         return [spoilt(one, say) for one in cast("list[Any]", value)]
-    if isinstance(value, (Replayed, Moment, TimelinePoint, Totals, PatternCount, Remarked, ProposedRule)):
+    if isinstance(value, (Replayed, Moment, TimelinePoint, Totals, PatternCount, Remarked, ProposedRule, GivenWord)):
         named = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
         return type(value)(**{name: spoilt(one, say) for name, one in named.items()})
     return value
@@ -108,6 +117,9 @@ def spoilt_page(words: tuple[str, ...]) -> str:
     totals = pages.totals(sessions)
     totals.passed_over, totals.incomplete = {"a": "b"}, {"c": "d"}
     totals.remarks = [Remarked(at=1.8e9, kind="rejection", words="w", before="Bash x", said="s", project="p")]
+    given = GivenWord(words="w", kind="ban", at=1.8e9, step=1, broken=[2], by="Bash x", unmet="u", project="p")
+    totals.words, totals.given = [given], 1
+    sessions[0].words = [given, dataclasses.replace(given, broken=[])]
     totals.proposed = [ProposedRule(words="w", about="a", at=1.8e9, times=2, project="p")]
     turn = iter(range(10**9))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from harness import Ran, run_insula
-from transcripts import RECORDED, Session
+from transcripts import RECORDED, Session, write
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +80,7 @@ def test_it_leads_with_what_the_user_did_and_the_rules_that_their_words_would_fo
         session.at += day * 3_600
         session.says("Add a form.").works(3).says("no, never use npm here, use pnpm").works(2).fails(5).written(folder)
     said = call(folder, "--html", tmp_path / "page.html").out
-    stepped, rules, stuck = map(said.index, ("You stepped in 2 times", "Rules in your own words", "Where agents were"))
+    stepped, rules, stuck = map(said.index, ("You stepped in 2 times", "Rules in your own words", "What went wrong"))
     assert stepped < rules < stuck
     assert "1 would be used" in said
     assert "“no, never use npm here, use pnpm”" in said[rules:stuck]
@@ -270,3 +270,81 @@ def test_text_of_a_transcript_cannot_write_on_the_terminal(tmp_path: Path) -> No
     said = call(session.written(tmp_path)).out
     assert not {"\x1b", "\x07", "\r", "\u202e"} & set(said)
     assert "[bold red]" in said.replace("\n", "")
+
+
+# What the user said.
+
+
+def test_a_word_that_a_call_goes_against_is_shown_first_with_the_call(tmp_path: Path) -> None:
+    session = Session().says("Never touch anything in migrations/. And don't commit, I'll do it.").works(2)
+    session.calls("Edit", "ok", file_path="/home/dev/project/migrations/1.py", old_string="a", new_string="b")
+    session.works(1).fails(6).calls("Bash", "[main 1a] x", command="git commit -m x").written(tmp_path)
+    found = figures(tmp_path)
+    assert (found["given"], found["broken"], found["unmet"]) == (2, 2, 0)
+    assert {word["words"]: word["broken"] for word in found["words"]} == {
+        "Never touch anything in migrations/.": [3],
+        "And don't commit, I'll do it.": [11],
+    }
+    said = " ".join(call(tmp_path).out.split())
+    assert "You ruled out or asked for 2 things: 2 gone against, 0 open at the end." in said
+    assert "broken at step 3, by Edit /home/dev/project/migrations/1.py" in said
+    page = tmp_path.with_name("page.html")
+    call(tmp_path, "--html", page)
+    listed = page.read_text("utf-8").partition('<section id="sessions"')[2].partition("</summary>")[0]
+    assert "Against your words, from <code>Edit /home/dev/project/migrations/1.py</code>" in listed
+
+
+def test_what_a_write_holds_is_held_against_the_users_words(tmp_path: Path) -> None:
+    session = Session().says("Add the tests, and don't use unittest.mock.").works(1)
+    wrote = "from unittest.mock import Mock\n"
+    session.calls("Write", "ok", file_path="/home/dev/project/tests/test_a.py", content=wrote).written(tmp_path)
+    assert figures(tmp_path)["broken"] == 1
+
+
+def test_a_demand_that_nothing_met_is_shown_where_the_agent_stops(tmp_path: Path) -> None:
+    session = Session().says("Fix the parser. Update CHANGELOG.md.").works(1)
+    session.calls("Edit", "ok", file_path="/home/dev/project/src/parser.py", old_string="a", new_string="b")
+    session.add("assistant", [{"type": "text", "text": "The parser is fixed."}])
+    session.says("Thanks.").written(tmp_path)
+    found = figures(tmp_path)
+    assert (found["broken"], found["unmet"]) == (0, 1)
+    assert [word["unmet"] for word in found["words"]] == ["nothing touched the changelog"]
+    said = " ".join(call(tmp_path).out.split())
+    assert "what you asked for was not done, “Update CHANGELOG.md.”" in said
+
+
+@pytest.mark.parametrize("last", ["The parser is fixed, CHANGELOG.md is not updated yet.", "Shall I update it now?"])
+def test_what_the_agent_says_itself_or_asks_is_not_open(last: str, tmp_path: Path) -> None:
+    session = Session().says("Fix the parser. Update CHANGELOG.md.").works(1)
+    session.calls("Edit", "ok", file_path="/home/dev/project/src/parser.py", old_string="a", new_string="b")
+    session.add("assistant", [{"type": "text", "text": last}]).written(tmp_path)
+    assert figures(tmp_path)["unmet"] == 0
+
+
+def test_what_was_kept_met_or_taken_back_is_counted_and_not_shown(tmp_path: Path) -> None:
+    session = Session().says("Never touch migrations/. Update CHANGELOG.md.").works(1)
+    session.calls("Edit", "ok", file_path="/home/dev/project/CHANGELOG.md", old_string="a", new_string="b")
+    session.add("assistant", [{"type": "text", "text": "Done."}])
+    session.says("You may change migrations/ now.").works(1)
+    session.calls("Edit", "ok", file_path="/home/dev/project/migrations/1.py", old_string="a", new_string="b")
+    session.written(tmp_path)
+    found = figures(tmp_path)
+    assert (found["given"], found["broken"], found["unmet"], found["words"]) == (2, 0, 0, [])
+
+
+def test_a_subagent_is_held_to_what_the_user_said(tmp_path: Path) -> None:
+    main = Session().says("Never touch anything in migrations/.").works(2)
+    side = Session("side", agent="a1")
+    side.at = main.at
+    side.calls("Edit", "ok", file_path="/home/dev/project/migrations/1.py", old_string="a", new_string="b")
+    main.written(tmp_path)
+    write(tmp_path / "s/subagents/agent-a1.jsonl", *({**row, "sessionId": "s"} for row in side.rows))
+    assert figures(tmp_path)["broken"] == 1
+
+
+def test_a_sense_that_is_off_shows_no_word(tmp_path: Path, home: Path) -> None:
+    session = Session().says("Never touch anything in migrations/.").works(2)
+    session.calls("Edit", "ok", file_path="/home/dev/project/migrations/1.py", old_string="a", new_string="b")
+    session.written(tmp_path)
+    run_insula("off", "against_words")
+    assert figures(tmp_path)["given"] == 0

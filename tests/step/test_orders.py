@@ -86,3 +86,9 @@ def test_of_a_long_message_only_an_order_rules_something_out(words: str, rules: 
 def test_a_report_holds_no_call_against_the_agent(words: str) -> None:
     for word in extract_instructions(words):
         assert word.kind not in STANDING or not (word.acts or word.programs or word.edits or word.deletes)
+
+
+def test_to_stop_after_an_act_is_no_ban_of_it() -> None:
+    kinds = [word.kind for word in extract_instructions("Stop after all three commits and report what was done.")]
+    assert not set(kinds) & set(STANDING)
+    assert "ban" in [word.kind for word in extract_instructions("Stop committing.")]

@@ -21,7 +21,7 @@ from insula.coding.replay.figures import (
 from insula.coding.replay.gather import Gathered
 from insula.coding.replay.learn import Plan
 from insula.coding.replay.model import Moment, PatternCount, Totals
-from insula.coding.replay.telling import describe_moment
+from insula.coding.replay.telling import describe_fate, introduce_moment
 from insula.coding.replay.visible import show_safely
 from insula.coding.step.wording import SIGN
 from insula.redaction import redact
@@ -51,6 +51,7 @@ def show_replay(gathered: Gathered, console: Console, page: Path | None, learns:
     if totals.sessions:
         console.print(Text(_describe_seen(totals)), soft_wrap=True)
         _print_remarks(totals, console)
+        _print_words(totals, console)
         _print_proposed(totals, console)
         _print_worst(totals, console)
         _print_failures(totals.failures, console)
@@ -111,6 +112,21 @@ def _print_remarks(totals: Totals, console: Console) -> None:
         console.print(Padding(line, (0, 0, 0, 2)))
 
 
+def _print_words(totals: Totals, console: Console) -> None:
+    """What the user ruled out or asked for, and what of it was not kept."""
+    if not totals.given:
+        return
+    console.print(
+        f"\n[bold]You ruled out or asked for {format_count(totals.given, 'thing')}[/]: "
+        f"{format_number(totals.broken)} gone against, {format_number(totals.unmet)} open at the end."
+    )
+    for given in totals.words[:SHOWN]:
+        by = f", by {_show_redacted(given.by, 60)}" if given.broken else ""
+        where = ", ".join(filter(None, (format_time(given.at), _show_redacted(given.project, 24))))
+        line = Text(f"“{_show_redacted(given.words, 110)}”").append(f"\n{where}: {describe_fate(given)}{by}", "dim")
+        console.print(Padding(line, (0, 0, 0, 2)))
+
+
 def _print_proposed(totals: Totals, console: Console) -> None:
     """The rules that the user's own words would found."""
     if not totals.proposed:
@@ -134,7 +150,7 @@ def _print_worst(totals: Totals, console: Console) -> None:
     if console.width < NARROW:
         _print_blocks(totals.worst, console)
         return
-    table = _make_table(console, "Where agents were stuck", "When", "Project", "What happened", "What it cost")
+    table = _make_table(console, "What went wrong", "When", "Project", "What happened", "What it cost")
     for moment in totals.worst:
         table.add_row(
             format_time(moment.at), _show_redacted(moment.project, 24), _describe_moment(moment), _describe_cost(moment)
@@ -143,7 +159,7 @@ def _print_worst(totals: Totals, console: Console) -> None:
 
 
 def _print_blocks(moments: Iterable[Moment], console: Console) -> None:
-    console.print("\n[bold]Where agents were stuck[/]")
+    console.print("\n[bold]What went wrong[/]")
     for moment in moments:
         where = ", ".join(filter(None, (format_time(moment.at), _show_redacted(moment.project, 24))))
         console.print(Text(where or "When and where is not told", style="dim"))
@@ -151,7 +167,7 @@ def _print_blocks(moments: Iterable[Moment], console: Console) -> None:
 
 
 def _describe_moment(moment: Moment) -> Text:
-    text = Text(f"{describe_moment(moment)}, from {_show_redacted(moment.what, 70)}")
+    text = Text(f"{introduce_moment(moment)}{_show_redacted(moment.what, 70)}")
     said = _show_redacted(moment.said.removeprefix(SIGN), 130)
     if said:
         text.append(f"\nit would have read: {said}", style="dim")

@@ -2,14 +2,16 @@
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from insula.coding.replay.model import Moment, TimelinePoint
-from insula.coding.replay.readers import ReplayedCall, TokenUsage
+from insula.coding.replay.readers import ReplayedCall, TokenUsage, UserPrompt
 from insula.coding.step.action import Action
 from insula.coding.step.evidence import ACTIONS
-from insula.coding.step.proprioception import Sensed, forget_context, hear_user, sense_action, sense_end
+from insula.coding.step.instructions.acts import ActHistory
+from insula.coding.step.instructions.instruction import Instruction
+from insula.coding.step.proprioception import Sensed, forget_context, sense_action, sense_end, take_instructions
 from insula.coding.step.senses import BEFORE_CALLS, CLIMBING
 from insula.coding.step.senses.register import DEFAULT
 from insula.coding.step.state import Reading, State
@@ -96,31 +98,44 @@ class Agent:
         self._counted += spent.fresh
         self._context, self._window_size = spent.context, spent.context_window or self._window_size
 
-    def take_prompt(self, at: float, words: str = "") -> None:
-        """The user speaks, and so the agent had stopped."""
-        self.take_stop()
-        self._state = hear_user(self._state, at, words)
+    @property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """What the user has said that stands."""
+        return self._state.words
+
+    def take_prompt(self, prompt: UserPrompt) -> None:
+        """The user speaks."""
+        self._state = take_instructions(self._state, prompt.at, prompt.heard)
         self.close_stretch()
 
-    def take_stop(self) -> None:
-        """The agent stops; nothing is known of its last words."""
-        sensed = sense_end(self._state, "", self._on)
-        self._state = sensed.state
+    def take_stop(self, said: str, done: ActHistory) -> Sensed:
+        """The agent stops.
+
+        Args:
+            said: its last words.
+            done: what was done in the session.
+        """
+        sensed = sense_end(self._state.replace(done=done), said, self._on)
+        self._state = sensed.state.replace(done=None)
         if sensed.text and sensed.said is not None and self._recent:
-            self._add_instant(self._recent[-1].point, sensed.said, sensed.text)
+            point = replace(self._recent[-1].point, tool="", target=f"“{sensed.said.said}”")
+            self._add_instant(point, sensed.said, sensed.text)
+        return sensed
 
     def take_compaction(self) -> None:
         """The context is compacted."""
         self._state = forget_context(self._state)
 
-    def take_action(self, done: ReplayedCall, step: int) -> tuple[TimelinePoint, Sensed]:
+    def take_action(self, done: ReplayedCall, step: int, breaks: tuple[str, ...] = ()) -> tuple[TimelinePoint, Sensed]:
         """An action.
 
         Args:
             done: it.
             step: its number in the session.
+            breaks: what the user said that it goes against.
         """
         action, before = done.action.replace(context=self._context, context_window=self._window_size), self.token_count
+        action = action.replace(breaks=breaks) if breaks else action
         sensed = sense_action(self._state, action, self._on)
         self._state = sensed.state
         self._estimated += count_tokens(action)

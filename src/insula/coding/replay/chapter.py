@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from insula.coding.replay.model import Moment, Replayed, TimelinePoint, Totals
-from insula.coding.replay.telling import describe_moment, dump_bars
+from insula.coding.replay.telling import describe_moment, dump_bars, introduce_moment
 from insula.coding.replay.timeline import (
     UNIT,
     StuckBand,
@@ -20,6 +20,7 @@ from insula.coding.replay.timeline import (
     measure_width,
 )
 from insula.coding.replay.visible import show_safely
+from insula.coding.step.senses import against_words, unmet
 
 SPARKS, SPARK = 60, 22
 """Bars and height of a session's timeline in small."""
@@ -33,6 +34,8 @@ _DATE = re.compile(
     r"(?:[a-z]{1,10}-)?20\d\d-?\d\d-?\d\d(?:[T_ -]\d\d[-:]?\d\d(?:[-:]?\d\d)?(?![0-9A-Za-z]))?(?:[-_. ]|$)", re.ASCII
 )
 """What an id may begin with that many others begin with, too."""
+OF_WORDS = (against_words.NAME, unmet.NAME)
+"""The senses that go by what the user said."""
 FEWEST = 60
 """Bars below which no timeline is made coarser, whatever it takes."""
 
@@ -48,6 +51,11 @@ class LinkedMoment:
     def feeling(self) -> str:
         """What the sense felt, and how often."""
         return describe_moment(self.moment)
+
+    @property
+    def introduction(self) -> str:
+        """The same, up to where it is said what it began with."""
+        return introduce_moment(self.moment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,12 @@ class Chapter:
     spark: "Spark | None" = None
     start: int = 0
     """The bar that is told of first."""
+
+    @property
+    def finding(self) -> LinkedMoment | None:
+        """What it is listed by: what went against the user's words, else what went worst."""
+        of_words = (trouble for trouble in self.troubles if trouble.moment.sense in OF_WORDS)
+        return next(of_words, next(iter(self.troubles), None))
 
     @property
     def name(self) -> str:

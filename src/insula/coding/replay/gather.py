@@ -119,6 +119,8 @@ class _Gathering:
         totals.rungs.update(told.rungs)
         totals.worst = pick_worst([*totals.worst, *told.moments], WORST)
         totals.announced += sum(bool(remark.said) for remark in told.remarks)
+        not_kept = [word for word in told.words if not word.is_kept]
+        totals.words = sorted([*totals.words, *not_kept], key=lambda word: -word.at)[:REMARKS]
         totals.remarks = sorted([*totals.remarks, *told.remarks], key=lambda remark: -remark.at)[:REMARKS]
         self._extend_span(told)
         self._count_patterns(look)

@@ -1,18 +1,20 @@
 """A look back at a session: its events are folded through the senses, and what matters of them is kept."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from insula.coding.replay.agent import Agent, pick_worst
-from insula.coding.replay.model import Moment, Remarked, Replayed, TimelinePoint
+from insula.coding.replay.model import GivenWord, Moment, Remarked, Replayed, TimelinePoint
 from insula.coding.replay.readers import (
     CallRequest,
     Compacted,
     Interrupt,
     Rejected,
     ReplayedCall,
+    Reply,
     Skipped,
     TokenUsage,
     UserPrompt,
@@ -20,9 +22,15 @@ from insula.coding.replay.readers import (
 )
 from insula.coding.replay.session import Stream
 from insula.coding.step import trace
+from insula.coding.step.action import EDIT, READ
 from insula.coding.step.corrections import find_rulings
+from insula.coding.step.instructions.acts import Act, ActHistory, load_act
+from insula.coding.step.instructions.breach import find_breach
+from insula.coding.step.instructions.demands import list_demands
+from insula.coding.step.instructions.instruction import ASKED, HOW, STANDING, screen_words
 from insula.coding.step.patterns import judge_patterns
 from insula.coding.step.person import CORRECTION, INTERRUPT, PROMPT, REJECTION
+from insula.coding.step.senses import against_words, unmet
 from insula.coding.step.senses.register import DEFAULT
 
 POINTS = 5_000
@@ -35,6 +43,12 @@ MOMENTS = 50
 """The worst moments of a session that are kept."""
 REMARKS = 60
 """Of what the user did in a session that is kept."""
+WORDS = 100
+"""Of what the user ruled out or asked for in a session that is kept."""
+ACTS = 5_000
+"""The latest of what was done that an end is compared with."""
+MET = 200
+"""Actions back of which the files are known that the session has met."""
 BEFORE = 10
 """Actions in which something said before the user stepped in would have come in time."""
 BEYOND = "action beyond the timeline"
@@ -66,9 +80,16 @@ class Look:
         self._agents: dict[str, Agent] = {}
         self._step = 0
         self._stopped = False
+        self._last_words = ""
+        """Of the main agent, where it has done nothing since."""
+        self._given: dict[str, GivenWord] = {}
+        self._acts: list[Act] = []
+        self._undone: deque[ReplayedCall] = deque(maxlen=ACTS)
+        """Calls that are no acts yet: few ends are compared with what was done."""
         handlers: dict[type, Callable[[Any], None]] = {
             CallRequest: self._take_request,
             UserPrompt: self._take_prompt,
+            Reply: self._take_reply,
             Interrupt: self._take_interrupt,
             Rejected: self._take_rejection,
             Compacted: self._take_compaction,
@@ -93,8 +114,15 @@ class Look:
 
     def _take_request(self, asked: CallRequest) -> None:
         self.replayed.tool_uses += 1
+        if not asked.agent:
+            self._last_words = ""
+
+    def _take_reply(self, reply: Reply) -> None:
+        if not reply.agent:
+            self._last_words = reply.words
 
     def _take_prompt(self, prompt: UserPrompt) -> None:
+        self._end_turn()
         self.replayed.prompts += 1
         if len(self.replayed.user_steps) < POINTS:
             self.replayed.user_steps.append(self._step + 1)
@@ -103,10 +131,53 @@ class Look:
             self.replayed.corrections += 1
             self._add_remark(prompt.at, CORRECTION, prompt.words)
         self._stopped = False
-        self._get_agent(prompt.agent).take_prompt(prompt.at, prompt.words)
+        self._note_given(prompt)
+        self._get_agent(prompt.agent).take_prompt(prompt)
+
+    def _note_given(self, prompt: UserPrompt) -> None:
+        """What the user rules out or asks for, where the senses that go by it are on."""
+        for instruction in prompt.heard:
+            ruled = instruction.kind in STANDING and against_words.NAME in self._on
+            asked = unmet.NAME in self._on and instruction.kind in {ASKED, HOW} and list_demands(instruction)
+            words = screen_words(instruction.said) if ruled or asked else ""
+            if not words or len(self._given) >= WORDS:
+                continue
+            given = GivenWord(words=words, kind=instruction.kind, at=prompt.at, step=self._step + 1)
+            self._given.setdefault(instruction.id, given)
+
+    def _end_turn(self) -> None:
+        """The main agent has stopped, where it said something and did nothing after it."""
+        said, self._last_words = self._last_words, ""
+        if not said or unmet.NAME not in self._on or not self._given:
+            return
+        sensed = self._get_agent("").take_stop(said, self._list_done())
+        for reading in sensed.readings:
+            self.replayed.readings[reading.sense] += 1
+        if sensed.text and sensed.said is not None:
+            self.replayed.rungs[sensed.rung] += 1
+            if given := self._given.get(sensed.said.key.split(" ")[1]):
+                given.unmet = unmet.name_missing(sensed.said)
+
+    def _list_done(self) -> ActHistory:
+        """What was done in the session so far."""
+        records = (
+            {"e": "action", **call.action.as_dict(), "tests": call.tests, "red": call.red} for call in self._undone
+        )
+        self._acts = [*self._acts, *filter(None, map(load_act, records))][-ACTS:]
+        self._undone.clear()
+        return ActHistory(acts=tuple(self._acts))
+
+    def _find_breach(self, done: ReplayedCall) -> tuple[str, ...]:
+        """What the user said that a call goes against."""
+        instructions = self._get_agent("").instructions if against_words.NAME in self._on else ()
+        if not instructions or done.given is None:
+            return ()
+        seen = [point.target for point in self.replayed.points[-MET:] if point.kind in {READ, EDIT}]
+        return find_breach(instructions, done.action.tool, done.given, self.place, lambda: seen)
 
     def _take_interrupt(self, interrupt: Interrupt) -> None:
         self.replayed.interrupts += 1
+        self._last_words = ""
         self._note_words("interrupt", interrupt.at)
         self._stopped = True
         self._add_remark(interrupt.at, INTERRUPT, "")
@@ -151,7 +222,12 @@ class Look:
         if not done.agent and self.said and self.said[-1]["e"] == "user":
             self.said.append({"e": "action"})
         self._step += 1
-        point, sensed = self._get_agent(done.agent).take_action(done, self._step)
+        self._undone.append(done._replace(given=None))
+        breaks = self._find_breach(done)
+        point, sensed = self._get_agent(done.agent).take_action(done, self._step, breaks)
+        if given := self._given.get(breaks[0] if breaks and done.action.ran else ""):
+            given.broken.append(self._step)
+            given.by = given.by or f"{point.tool} {point.target}".strip()
         for reading in sensed.readings:
             self.replayed.readings[reading.sense] += 1
         if sensed.text:
@@ -165,7 +241,11 @@ class Look:
             self.replayed.skipped[BEYOND] += 1
 
     def _finish_session(self) -> None:
+        self._end_turn()
         agents, told = self._agents.values(), self.replayed
+        told.words = [replace(given, project=told.project) for given in self._given.values()]
+        told.given, told.broken = len(told.words), sum(bool(given.broken) for given in told.words)
+        told.unmet = sum(bool(given.unmet) for given in told.words)
         for agent in agents:
             agent.close_stretch(ended=True)
         told.tokens = sum(agent.token_count for agent in agents)

@@ -72,6 +72,31 @@ class Remarked:
     project: str = ""
 
 
+@dataclass(slots=True, kw_only=True)
+class GivenWord:
+    """Something that the user ruled out or asked for, and what became of it."""
+
+    words: str
+    """Redacted and screened."""
+    kind: str
+    """`ban`, `only`, `how` or `request`."""
+    at: float
+    step: int
+    """The action before which it was said."""
+    broken: list[int] = field(default_factory=list[int])
+    """The actions that went against it; none where nothing shows that any did."""
+    by: str = ""
+    """The first of them: tool and target, redacted."""
+    unmet: str = ""
+    """What was missing when the agent stopped; empty for nothing."""
+    project: str = ""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether nothing shows that it was broken or left out."""
+        return not (self.broken or self.unmet)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedRule:
     """A rule in the user's own words: they said it at two times at least, so it would be told."""
@@ -98,6 +123,12 @@ class ReplayCounts:
     """Calls that the user turned down."""
     corrections: int = 0
     """Messages of the user's that correct the agent."""
+    given: int = 0
+    """What the user ruled out or asked for in so many words, ..."""
+    broken: int = 0
+    """... of that, what calls went against, ..."""
+    unmet: int = 0
+    """... and what was missing when the agent stopped."""
     tokens: int = 0
     began: float = 0.0
     ended: float = 0.0
@@ -117,6 +148,9 @@ class ReplayCounts:
         self.interrupts += other.interrupts
         self.rejections += other.rejections
         self.corrections += other.corrections
+        self.given += other.given
+        self.broken += other.broken
+        self.unmet += other.unmet
         self.tokens += other.tokens
 
 
@@ -132,6 +166,8 @@ class Replayed(ReplayCounts):
     """Last part of the folder it worked in."""
     remarks: list[Remarked] = field(default_factory=list[Remarked])
     """The first of the interrupts, rejections and corrections, with what went before."""
+    words: list[GivenWord] = field(default_factory=list[GivenWord])
+    """The first of what the user ruled out or asked for."""
     patterns: dict[str, bool] = field(default_factory=dict[str, bool])
     """Failure patterns that had their opportunity, and whether they happened."""
     moments: list[Moment] = field(default_factory=list[Moment])
@@ -178,6 +214,8 @@ class Totals(ReplayCounts):
     """Of what the user did, so many came after a text of ours would have."""
     remarks: list[Remarked] = field(default_factory=list[Remarked])
     """The latest of what the user did."""
+    words: list[GivenWord] = field(default_factory=list[GivenWord])
+    """The latest of what was said and not kept."""
     proposed: list[ProposedRule] = field(default_factory=list[ProposedRule])
     """Rules in the user's words, those that would be told first, then the latest."""
     worst: list[Moment] = field(default_factory=list[Moment])

@@ -148,6 +148,7 @@ def _make_environment() -> Environment:
         when=figures.format_time,
         said=telling.show_text,
         felt=telling.name_feeling,
+        fate=telling.describe_fate,
         rung=telling.name_rung,
         harmless=Markup,  # of data that `dump_bars` has escaped
     )

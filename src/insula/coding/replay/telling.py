@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from insula.coding.replay import figures
-from insula.coding.replay.model import Moment, TimelinePoint
+from insula.coding.replay.model import GivenWord, Moment, TimelinePoint
 from insula.coding.replay.timeline import TimelineBar
 from insula.coding.replay.visible import show_safely
+from insula.coding.step.instructions.instruction import ASKED
 from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
-from insula.coding.step.senses import EVERY, load_sense
+from insula.coding.step.senses import EVERY, load_sense, unmet
 from insula.coding.step.wording import LONGEST, SIGN
 
 FELT: dict[str, str] = {name: load_sense(name).LABEL for name in EVERY}
@@ -45,6 +46,20 @@ def describe_moment(moment: Moment) -> str:
     if moment.sense in _COUNTED:
         return _COUNTED[moment.sense].format(count)
     return FELT.get(moment.sense) or f"{show_safely(moment.sense)}: {count}"
+
+
+def introduce_moment(moment: Moment) -> str:
+    """What a sense felt in a moment, up to where it is said what that began with."""
+    return f"{describe_moment(moment)}, {'' if moment.sense == unmet.NAME else 'from '}"
+
+
+def describe_fate(given: GivenWord) -> str:
+    """What became of something that the user said, but for the call that went against it."""
+    if given.broken:
+        more = len(given.broken) - 1
+        return f"broken at step {given.broken[0]}{f' and {figures.format_number(more)} more' if more else ''}"
+    kept = "nothing shows that it was left out" if given.kind == ASKED else "nothing shows that it was broken"
+    return show_safely(given.unmet) if given.unmet else kept
 
 
 @dataclass(slots=True)

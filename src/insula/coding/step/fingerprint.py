@@ -168,10 +168,8 @@ NEW = ("new_string", "newString", "new_str", "content", "file_text", "new_source
 
 def _digest_edit(input: "Any") -> "dict[str, str]":
     """Digests of the text that an edit takes out and of the one that it puts in."""
-    if isinstance(input, str) or (
-        is_object(input) and isinstance(input.get("command"), str) and "***" in input["command"]
-    ):
-        lines = (input if isinstance(input, str) else input["command"]).splitlines()
+    if isinstance(input, str) or get_patch(input):
+        lines = (input if isinstance(input, str) else get_patch(input)).splitlines()
         old = "\n".join(line[1:] for line in lines if line[:1] == "-" and line[:3] != "---")
         new = "\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++")
     elif is_object(input):
@@ -214,8 +212,8 @@ def writes_test(given: object) -> bool:
 
 def _list_edited(target: str, input: "Any") -> tuple[str, ...]:
     """The files that an edit is of: of a patch all that it names."""
-    patch = input if isinstance(input, str) else input.get("command") if is_object(input) else ""
-    if not isinstance(patch, str) or "***" not in patch:
+    patch = get_patch(input)
+    if not patch:
         return (target,) if target else ()
     named = dict.fromkeys(redact_command(path, PATH)[0] for path in list_patched(patch)[:_FILES])
     return tuple(named) or ((target,) if target else ())
@@ -223,6 +221,15 @@ def _list_edited(target: str, input: "Any") -> tuple[str, ...]:
 
 _FILES = 12
 """Files of a patch that are told apart."""
+
+
+_PATCHES = ("command", "patchText", "patch", "input")
+
+
+def get_patch(input: "Any") -> str:
+    """The patch that an edit is, by whatever name a host hands it over; empty for none."""
+    texts = [input] if isinstance(input, str) else [input.get(name) for name in _PATCHES] if is_object(input) else []
+    return next((text for text in texts if isinstance(text, str) and "*** " in text), "")
 
 
 def list_patched(patch: str) -> list[str]:

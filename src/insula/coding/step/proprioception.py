@@ -227,10 +227,10 @@ def hear_user(state: State, at: float, words: str = "") -> State:
     """
     from insula.coding.step.instructions.extraction import extract_instructions
 
-    return _take_words(state, at, extract_instructions(words) if words else ())
+    return take_instructions(state, at, extract_instructions(words) if words else ())
 
 
-def _take_words(state: State, at: float, heard: "tuple[Instruction, ...]") -> State:
+def take_instructions(state: State, at: float, heard: "tuple[Instruction, ...]") -> State:
     """The state after a message of the user's in which they said these words."""
     turn = state.turn.number
     carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
@@ -363,7 +363,7 @@ def _load_message(state: State, record: "Record") -> State:
     at, heard = float(record.get("at", 0.0)), load_instructions(record.get("heard", ()))
     if record.get("kind", "prompt") in {"interrupt", "rejection"}:
         return _merge_instructions(state, at, heard) if heard else state
-    return _take_words(state, 0.0 if record.get("away") else at, heard)
+    return take_instructions(state, 0.0 if record.get("away") else at, heard)
 
 
 def _load_rules(state: State, record: "Record") -> State:

@@ -79,6 +79,7 @@ def _make_filters() -> Mapping[str, Any]:
         "bar": words.make_bar,
         "said": telling.show_text,
         "felt": telling.name_feeling,
+        "fate": telling.describe_fate,
         "rung": telling.name_rung,
         "markdown": as_html,
         "harmless": Markup,  # of data that `telling.describe_phase` has escaped

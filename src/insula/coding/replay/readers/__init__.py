@@ -10,9 +10,13 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from insula.coding.step.action import Action
-from insula.coding.step.fingerprint import make_action
-from insula.coding.step.person import Remark, extract_own_words
+from insula.coding.step.action import EDIT, EXECUTE, Action
+from insula.coding.step.fingerprint import make_action, writes_test
+from insula.coding.step.instructions.demands import READ
+from insula.coding.step.instructions.extraction import extract_instructions
+from insula.coding.step.instructions.instruction import Instruction
+from insula.coding.step.outcome import is_red
+from insula.coding.step.person import Remark, extract_own_words, is_of_host
 from insula.value import is_number
 
 Row = dict[str, Any]
@@ -73,6 +77,17 @@ class UserPrompt(NamedTuple):
     agent: str = ""
     words: str = ""
     """Their own words, redacted."""
+    heard: tuple[Instruction, ...] = ()
+    """What they rule out, ask for or take back, redacted."""
+
+
+class Reply(NamedTuple):
+    """The agent speaks."""
+
+    at: float
+    agent: str = ""
+    words: str = ""
+    """The end of what it says."""
 
 
 class Rejected(NamedTuple):
@@ -127,7 +142,16 @@ class Skipped(NamedTuple):
 
 
 TranscriptEvent = (
-    TranscriptCall | CallRequest | UserPrompt | Rejected | Interrupt | Compacted | TokenUsage | WorkingFolder | Skipped
+    TranscriptCall
+    | CallRequest
+    | UserPrompt
+    | Reply
+    | Rejected
+    | Interrupt
+    | Compacted
+    | TokenUsage
+    | WorkingFolder
+    | Skipped
 )
 
 
@@ -182,13 +206,32 @@ class ReplayedCall(NamedTuple):
     failed: bool
     """Whether the host says that it failed; where it says nothing, whether it looks so."""
     lost: bool = False
+    given: Any = None
+    """The arguments of an edit or a command, where they are short enough to wait."""
+    tests: bool = False
+    """Whether it wrote a test."""
+    red: bool = False
+    """Whether it surely failed, as a check."""
+
+
+SHORT = 1 << 16
+"""Characters of arguments that are kept till a call is judged by what the user said."""
 
 
 def make_done(call: TranscriptCall) -> ReplayedCall:
     """A call as the senses see it."""
     action = read_action(call)
     failed = not action.ok if call.ok is None else not call.ok
-    return ReplayedCall(call.at, call.agent, action, failed, call.lost)
+    return ReplayedCall(
+        call.at,
+        call.agent,
+        action,
+        failed,
+        call.lost,
+        given=call.input if action.kind in {EDIT, EXECUTE} and len(str(call.input)) <= SHORT else None,
+        tests=action.kind == EDIT and action.ok and writes_test(call.input),
+        red=action.kind == EXECUTE and not action.ok and is_red(call.output, action.failed),
+    )
 
 
 GENERATION = 300_000
@@ -252,6 +295,17 @@ def get_count(usage: Row, name: str) -> int:
     """A count of tokens; 0 for what is none."""
     value = usage.get(name)
     return value if isinstance(value, int) and 0 < value < 1 << 40 else 0
+
+
+def tell_prompt(at: float, typed: str) -> UserPrompt:
+    """The event of a message that the user typed to the main agent."""
+    heard = () if is_of_host(typed) else extract_instructions(typed)
+    return UserPrompt(at, words=extract_own_words(typed), heard=heard)
+
+
+def tell_reply(at: float, agent: str, words: str) -> Reply:
+    """The event of what an agent says."""
+    return Reply(at, agent, words[-READ:])
 
 
 def tell_rejection(at: float, agent: str, remark: Remark) -> Rejected:

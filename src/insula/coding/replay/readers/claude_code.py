@@ -18,16 +18,17 @@ from insula.coding.replay.readers import (
     TokenUsage,
     TranscriptCall,
     TranscriptEvent,
-    UserPrompt,
     WorkingFolder,
     clean_name,
     drop_oldest,
     get_count,
     parse_time,
+    tell_prompt,
     tell_rejection,
+    tell_reply,
 )
 from insula.coding.step.fingerprint import get_target
-from insula.coding.step.person import extract_own_words, read_rejection
+from insula.coding.step.person import read_rejection
 from insula.value import is_list, is_object
 
 FOLDERS = ("projects",)
@@ -112,6 +113,8 @@ class ClaudeCodeReader(BaseReader):
             else:
                 thought = get_text(block, "text") or get_text(block, "thinking")
                 self._thoughts[agent] = thought or self._thoughts.get(agent, "")
+                if words := get_text(block, "text"):
+                    yield tell_reply(at, agent, words)
 
     def _read_cost(self, message: Row, at: float, agent: str) -> Iterator[TranscriptEvent]:
         """One request may stand in several lines, among those of others; of each, only what is new is paid."""
@@ -137,7 +140,7 @@ class ClaudeCodeReader(BaseReader):
             yield Interrupt(at, agent)
         if not agent and is_typed(row, texts):
             typed = "\n\n".join(text for text in texts if text and not text.startswith(NOT_TYPED))
-            yield UserPrompt(at, words=extract_own_words(typed))
+            yield tell_prompt(at, typed)
         elif not any_result:
             yield Skipped(NOT_BY_THE_USER)
 

@@ -19,14 +19,14 @@ from insula.coding.replay.readers import (
     TokenUsage,
     TranscriptCall,
     TranscriptEvent,
-    UserPrompt,
     WorkingFolder,
     clean_name,
     drop_oldest,
     parse_time,
+    tell_prompt,
+    tell_reply,
 )
 from insula.coding.step.fingerprint import list_patched
-from insula.coding.step.person import extract_own_words
 from insula.value import is_list, is_object
 
 FOLDERS = ("sessions", "archived_sessions")
@@ -149,6 +149,8 @@ class CodexReader(BaseReader):
             yield Interrupt(self._at, self._agent)
         elif kind == "context_compacted":
             yield Compacted(self._at, self._agent)
+        elif kind == "agent_message":
+            yield tell_reply(self._at, self._agent, get_text(event, "message"))
         elif kind == "user_message":
             yield self._read_prompt(get_text(event, "message"))
         elif kind == "item_completed" and get_object(event, "item").get("type") == "UserMessage":
@@ -162,7 +164,7 @@ class CodexReader(BaseReader):
         if self._agent or once == self._prompt:
             return Skipped(NOT_BY_THE_USER)
         self._prompt = once
-        return UserPrompt(self._at, words=extract_own_words(prompt))
+        return tell_prompt(self._at, prompt)
 
     def _read_cost(self, info: Row) -> Iterator[TranscriptEvent]:
         usage, context_window = get_object(info, "last_token_usage"), info.get("model_context_window")

@@ -22,16 +22,17 @@ from insula.coding.replay.readers import (
     TokenUsage,
     TranscriptCall,
     TranscriptEvent,
-    UserPrompt,
     WorkingFolder,
     clean_name,
     drop_oldest,
     get_count,
     parse_time,
+    tell_prompt,
     tell_rejection,
+    tell_reply,
 )
 from insula.coding.step.fingerprint import get_target
-from insula.coding.step.person import extract_own_words, make_rejection
+from insula.coding.step.person import make_rejection
 from insula.value import is_object
 
 FOLDERS = ("session-state",)
@@ -79,7 +80,7 @@ class CopilotReader(BaseReader):
             told = get_text(data, "content") or get_text(data, "reasoningText")
             self._said[agent] = get_text(data, "messageId"), told
             drop_oldest(self._said)
-            yield Skipped(kind)
+            yield tell_reply(at, agent, get_text(data, "content"))
         elif kind == "tool.execution_start":
             yield self._take_call(data, at, agent)
         elif kind == "tool.execution_complete":
@@ -130,7 +131,7 @@ def _read_prompt(data: Row, at: float, agent: str) -> TranscriptEvent:
     """A message of the user's; what a skill or the client says in their name has a source."""
     if agent or get_text(data, "source") not in {"", "user"}:
         return Skipped(NOT_BY_THE_USER)
-    return UserPrompt(at, words=extract_own_words(get_text(data, "content")))
+    return tell_prompt(at, get_text(data, "content"))
 
 
 def _read_aside(kind: str, data: Row, at: float, agent: str) -> TranscriptEvent:

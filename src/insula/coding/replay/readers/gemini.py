@@ -19,12 +19,12 @@ from insula.coding.replay.readers import (
     TokenUsage,
     TranscriptCall,
     TranscriptEvent,
-    UserPrompt,
     clean_name,
     parse_time,
+    tell_prompt,
+    tell_reply,
 )
 from insula.coding.step.outcome import read_exit_code
-from insula.coding.step.person import extract_own_words
 from insula.value import is_list, is_object
 
 FOLDERS = ("tmp",)
@@ -79,6 +79,8 @@ class GeminiReader(BaseReader):
         new = self._is_new("message", which)
         if kind == "gemini":
             yield from self._read_cost(get_object(row, "tokens"), at) if new else (Skipped(AGAIN),)
+            if new and (words := collect_text(row.get("content"))):
+                yield tell_reply(at, self._agent, words)
             for number, call in enumerate(get_objects(row, "toolCalls")):
                 yield from self._read_call(call, get_text(call, "id") or f"{which} {number}", at, which)
         elif kind == "user":
@@ -95,9 +97,7 @@ class GeminiReader(BaseReader):
         texts = [part if isinstance(part, str) else get_text(part, "text") if is_object(part) else "" for part in parts]
         if self._agent or not any(text.strip() and not text.startswith(_NOT_TYPED) for text in texts):
             return Skipped(NOT_BY_THE_USER)
-        return UserPrompt(
-            at, words=extract_own_words("\n\n".join(text for text in texts if not text.startswith(_NOT_TYPED)))
-        )
+        return tell_prompt(at, "\n\n".join(text for text in texts if not text.startswith(_NOT_TYPED)))
 
     def _read_cost(self, tokens: Row, at: float) -> Iterator[TranscriptEvent]:
         total, cached = tokens.get("total"), tokens.get("cached")

@@ -21,15 +21,16 @@ from insula.coding.replay.readers import (
     TokenUsage,
     TranscriptCall,
     TranscriptEvent,
-    UserPrompt,
     WorkingFolder,
     clean_name,
     get_count,
     parse_milliseconds,
+    tell_prompt,
     tell_rejection,
+    tell_reply,
 )
 from insula.coding.step.fingerprint import get_target
-from insula.coding.step.person import extract_own_words, make_rejection
+from insula.coding.step.person import make_rejection
 
 FOLDERS = ()
 """Its sessions are in a database; a person writes one out."""
@@ -90,32 +91,37 @@ class OpenCodeReader(BaseReader):
             return Skipped(NOT_BY_THE_USER)
         if not self._is_new("user", f"{at} {typed}"):
             return Skipped(REPEATED)
-        return UserPrompt(at, words=extract_own_words(typed))
+        return tell_prompt(at, typed)
 
     def _read_answer(self, info: Row, parts: list[Row], at: float) -> Iterator[TranscriptEvent]:
-        if self._is_new("assistant", at):
-            yield from self._read_cost(get_object(info, "tokens"), at)
-            if info.get("summary") is True:
-                yield Compacted(at, self._agent)
-            if get_text(get_object(info, "error"), "name") == _ABORTED:
-                yield Interrupt(at, self._agent)
-        thought = ""
+        thought, new = "", self._is_new("assistant", at)
+        if new:
+            yield from self._read_request(info, at)
         for part in parts:
             kind = get_text(part, "type")
             self._turn += kind == "step-start"
             if kind == "tool":
                 yield from self._read_call(part, at, thought)
+            elif kind == "text" and new:
+                thought = get_text(part, "text") or thought
+                yield tell_reply(at, self._agent, get_text(part, "text"))
             elif kind in _NOT_NEEDED:
                 thought = get_text(part, "text") or thought
                 yield Skipped(kind)
             else:
                 yield Skipped(f"unknown: {clean_name(kind)}")
 
-    def _read_cost(self, tokens: Row, at: float) -> Iterator[TranscriptEvent]:
+    def _read_request(self, info: Row, at: float) -> Iterator[TranscriptEvent]:
+        """What a request to the model cost, and how it ended."""
+        tokens = get_object(info, "tokens")
         cache = get_object(tokens, "cache")
         fresh = sum(get_count(part, name) for part, name in ((tokens, "input"), (tokens, "output"), (cache, "write")))
         if fresh:
             yield TokenUsage(at, fresh + get_count(cache, "read"), fresh, agent=self._agent)
+        if info.get("summary") is True:
+            yield Compacted(at, self._agent)
+        if get_text(get_object(info, "error"), "name") == _ABORTED:
+            yield Interrupt(at, self._agent)
 
     def _read_call(self, part: Row, at: float, thought: str) -> Iterator[TranscriptEvent]:
         state = get_object(part, "state")

@@ -89,11 +89,11 @@ def read_done(folder: str) -> ActHistory:
         folder: of the session.
     """
     records, whole = _read_records(folder)
-    acts = [act for record in records if (act := _load_act(record)) is not None]
+    acts = [act for record in records if (act := load_act(record)) is not None]
     agents = f"{folder}/agents"
     for name in sorted(os.listdir(agents))[:MOST_AGENTS] if os.path.isdir(agents) else ():
         more, _ = _read_records(f"{agents}/{name}")
-        acts += [act for record in more if (act := _load_act(record)) is not None]
+        acts += [act for record in more if (act := load_act(record)) is not None]
     began = [record.get("source") for record in records if record.get("e") == "start"][:1]
     return ActHistory(
         acts=tuple(sorted(acts, key=lambda act: act.at)), whole=whole and began not in (["resume"], ["compact"])
@@ -108,7 +108,8 @@ def _read_records(folder: str) -> "tuple[list[Record], bool]":
         return [], True
 
 
-def _load_act(record: "Record") -> Act | None:
+def load_act(record: "Record") -> Act | None:
+    """What a record of a trace says was done; None for nothing."""
     if record.get("e") == "subagent":
         return Act(at=float(record.get("at", 0.0)), kind=OTHER, tool="agent")
     if record.get("e") != "action" or not record.get("ran", True):

@@ -18,7 +18,7 @@ from insula.coding.step.command import (
     STASHES,
     parse_command,
 )
-from insula.coding.step.fingerprint import EDITS, EXECUTES, NEW, OLD, PATHS
+from insula.coding.step.fingerprint import EDITS, EXECUTES, NEW, OLD, PATHS, get_patch
 from insula.coding.step.instructions import heads
 from insula.coding.step.instructions.clauses import load_table
 from insula.coding.step.instructions.commands import Ran, list_commands
@@ -79,10 +79,7 @@ def read_call(tool: str, given: object) -> CallEffects:
         return _read_command(_get_command(given))
     if name not in EDITS or not (is_object(given) or isinstance(given, str)):
         return CallEffects()
-    patch = (
-        given if isinstance(given, str) else str(given.get("patch") or given.get("command") or given.get("input") or "")
-    )
-    if "*** " in patch:
+    if patch := get_patch(given):
         return _read_patch(patch)
     if not is_object(given) or given.get("command") == "view":
         return CallEffects()

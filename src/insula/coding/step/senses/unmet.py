@@ -52,10 +52,11 @@ _FILES = {"changelog": "the changelog", "readme": "the README", "test": "no test
 
 def fact(reading: Reading) -> str:
     """What the user asked for, and what is missing."""
-    return f'The user asked: "{reading.said}" Since then {_name_missing(reading)}.'
+    return f'The user asked: "{reading.said}" Since then {name_missing(reading)}.'
 
 
-def _name_missing(reading: Reading) -> str:
+def name_missing(reading: Reading) -> str:
+    """What is missing, as a sentence that goes on."""
     name = _ACTS.get(reading.label, reading.label)
     if reading.form == "red":
         return f"`{name}` failed when it was last run"
