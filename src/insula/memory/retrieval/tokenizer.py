@@ -62,15 +62,15 @@ class Tokenizer:
     def _find_pieces(self, word: str) -> tuple[int, ...]:
         """The likeliest pieces of a word: of all that end at a place the best is known before it is gone on from."""
         best, before, last = [0.0] + [-1e38] * len(word), [0] * (len(word) + 1), [0] * (len(word) + 1)
+        numbers, scores, size = self._numbers, self._scores, len(word)
         for begin, first in enumerate(word):
-            ends = range(begin + 1, min(begin + self._longest.get(first, 1), len(word)) + 1)
-            endings = [(end, number) for end in ends if (number := self._numbers.get(word[begin:end])) is not None]
-            scored = [(end, number, self._scores[number]) for end, number in endings]
-            if not endings or endings[0][0] > begin + 1:
-                scored.append((begin + 1, UNKNOWN, self._unknown))
-            for end, number, score in scored:
-                if best[begin] + score > best[end]:
-                    best[end], before[end], last[end] = best[begin] + score, begin, number
+            so_far = best[begin]
+            if first not in numbers and so_far + self._unknown > best[begin + 1]:
+                best[begin + 1], before[begin + 1], last[begin + 1] = so_far + self._unknown, begin, UNKNOWN
+            for end in range(begin + 1, min(begin + self._longest.get(first, 1), size) + 1):
+                number = numbers.get(word[begin:end])
+                if number is not None and so_far + scores[number] > best[end]:
+                    best[end], before[end], last[end] = so_far + scores[number], begin, number
         pieces: list[int] = []
         end = len(word)
         while end:

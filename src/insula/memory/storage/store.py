@@ -45,6 +45,7 @@ NAME_CHARS = 200
 _CACHED_PLACES = 1_000
 P = ParamSpec("P")
 T = TypeVar("T")
+R = TypeVar("R")
 
 CLOSED = "This memory is closed; open it again with Metacognition.open or Metacognition.sync."
 
@@ -78,16 +79,18 @@ class _Repository:
 
     async def _run_embedding(self, user_id: int, work: Callable[[sa.Connection], tuple[T, Vectors]]) -> T:
         """Run a unit of work that also writes vectors of a user's memories, which recall then knows of."""
+
+        def add_vectors(made: tuple[T, Vectors]) -> T:
+            done, written = made
+            if written:
+                self.store.neighbourhoods.add_vectors(user_id, written)
+            return done
+
         try:
-            done, written = await self.store.run(work)
+            return await self.store.run_then(add_vectors, work)  # once readers can see them
         except BaseException:
             self.store.neighbourhoods.drop_cached()  # it may have been written all the same
             raise
-        if written:
-            await asyncio.to_thread(
-                self.store.neighbourhoods.add_vectors, user_id, written
-            )  # once readers can see them
-        return done
 
 
 class SessionRepository(_Repository):
@@ -413,13 +416,16 @@ class Store:
 
         The statements stand beside the tables in `memory`; not each of them needs a method here.
         """
+        return await self.run_then(lambda done: done, lambda connection: work(connection, *args, **options))
 
+    async def run_then(self, then: Callable[[T], R], work: Callable[[sa.Connection], T]) -> R:
+        """Run one unit of work, and in the same thread what is to be done once it is written."""
         if self.closed:
             raise StoreError(CLOSED)
 
-        def unit() -> T:
+        def unit() -> R:
             try:
-                return self._backend.run_unit(lambda connection: work(connection, *args, **options))
+                return then(self._backend.run_unit(work))
             except StoreError:
                 self.drop_cached()  # a user may have been erased by another process
                 raise

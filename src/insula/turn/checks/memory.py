@@ -173,9 +173,13 @@ class _MemoryQuestion:
 
     def _value_words(self, line: MemoryLine) -> frozenset[str]:
         """The words of a line that the question does not hold."""
-        asked = {self._term_of(word) for word in self.whole}
         idle = self.whole | load_lexicon(self.language).words.get("titles", frozenset())
-        return frozenset(word for word in line.words if word not in idle and self._term_of(word) not in asked)
+        return frozenset(word for word in line.words if word not in idle and self._term_of(word) not in self.asked)
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The terms of the message."""
+        return frozenset(map(self._term_of, self.whole))
 
     def _says_word(self, word: str) -> bool:
         """Whether the response says a word, in whatever form."""
