@@ -31,6 +31,27 @@ def test_the_help_of_the_command_loads_no_model_no_database_and_no_settings() ->
     assert not imported_by("import insula.cli.main") & heavy
 
 
+LOOKING = (
+    "config",
+    "doctor",
+    "guidance",
+    "hooks",
+    "memory",
+    "model",
+    "rules",
+    "sleep",
+    "soul",
+    "status",
+    "user",
+    "worth",
+)
+
+
+def test_commands_that_look_at_what_is_kept_load_no_client_of_a_model_and_no_server() -> None:
+    heavy = {"openai", "pydantic_ai", "xllamacpp", "fastapi", "starlette", "uvicorn"}
+    assert not imported_by(f"import {', '.join(f'insula.cli.{command}' for command in LOOKING)}") & heavy
+
+
 def test_redaction_and_screening_need_the_standard_library_alone() -> None:
     code = "import insula.redaction, insula.screening"
     assert imported_by(code) - {"insula"} <= set(sys.stdlib_module_names) | imported_by("pass")

@@ -1,12 +1,12 @@
 """What the terminal shows: what is to be said of an answer, mostly nothing, and the answers to /why and the like."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from insula.agent.chat import Reply
 from insula.cli.lines import fold_text, terminal_width
 from insula.guidance import SHOWN as TOLD
 from insula.language.owner import USER
@@ -22,6 +22,9 @@ from insula.server.page.views.words import describe_flag, describe_notice, descr
 from insula.turn.guidance import UsedGuidance
 from insula.turn.verdict import Tone
 from insula.types import Controls
+
+if TYPE_CHECKING:
+    from insula.agent.chat import Reply
 
 MARKS: Mapping[Tone, str] = {"good": "✓ ", "sure": "", "doubt": "! ", "poor": "! "}
 TONES: Mapping[Tone, str] = {"good": "green", "sure": "", "doubt": "yellow", "poor": "red"}
@@ -41,7 +44,7 @@ def render_greeting(model: str, session: str) -> str:
     return f"insula · {model} · session {session} · /memory shows what it knows of you, /help lists commands"
 
 
-def under_reply(reply: Reply) -> Text:
+def under_reply(reply: "Reply") -> Text:
     """What stands under a reply: its source, what it contradicts, what was saved, what failed; mostly nothing."""
     lines: list[Text] = []
     if (verdict := reply.verdict) is not None and verdict.text:
@@ -53,7 +56,7 @@ def under_reply(reply: Reply) -> Text:
 
 
 def render_why(
-    reply: Reply, used: Sequence[tuple[UsedGuidance, StoredGuidance]] = (), cited: Sequence[Cited] = ()
+    reply: "Reply", used: Sequence[tuple[UsedGuidance, StoredGuidance]] = (), cited: Sequence[Cited] = ()
 ) -> RenderableType:
     """What an answer rests on, in the words of the page: how sure it was, what it remembered, how good it is."""
     memories = {recalled.memory.id: recalled.memory for recalled in reply.recalled}

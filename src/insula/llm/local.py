@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from insula import settings
 from insula.errors import ModelUnavailable
-from insula.llm.compatible import connect_model
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -132,6 +131,8 @@ async def run_embedded(name: str = DEFAULT, folder: Path | None = None) -> "Asyn
     # The import takes half a second of one core: the file is hashed on another meanwhile.
     importing = asyncio.to_thread(importlib.import_module, "pydantic_ai.models.openai")
     await asyncio.gather(asyncio.to_thread(verify_weights, path, weights), importing)
+    from insula.llm.compatible import connect_model  # with it OpenAI's client: a second, which others do not need
+
     key = secrets.token_urlsafe(_KEY_BYTES)
     server = _start_server(runtime, path, weights, key)
     try:

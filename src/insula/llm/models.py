@@ -11,7 +11,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 from insula.errors import ModelUnavailable
 from insula.llm import local
-from insula.llm.compatible import connect_model
 from insula.llm.failures import quote_provider
 
 if TYPE_CHECKING:
@@ -69,6 +68,8 @@ def _at_address(url: str) -> "AbstractAsyncContextManager[Model]":
             "The address of a model is written http://HOST:PORT/v1#NAME or https://HOST/v1#NAME, without a user; "
             f"put its key into the environment as {KEY_VARIABLE}."
         )
+    from insula.llm.compatible import connect_model
+
     base_url = urlunsplit(parts._replace(fragment=""))
     return connect_model(parts.fragment or "default", base_url, os.environ.get(KEY_VARIABLE))
 

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Query
 from pydantic import Field, PlainSerializer
 
 LARGEST = 2**63 - 1
@@ -13,8 +12,8 @@ PAGE = 50
 
 Id = Annotated[int, Field(ge=0, le=LARGEST)]
 """What numbers a row."""
-Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
-Before = Annotated[Id | None, Query(description="Go on where a page ended: its `next`.")]
+Limit = Annotated[int, Field(ge=1, le=200, description="How many at most.")]
+Before = Annotated[Id | None, Field(description="Go on where a page ended: its `next`.")]
 
 
 def _to_datetime(seconds: float) -> datetime:
