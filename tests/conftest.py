@@ -5,6 +5,7 @@ What stands at the top is public: `tests/contract` rests on this file, and on no
 
 import os
 from collections.abc import AsyncGenerator, Generator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,28 @@ def compiled_once() -> Generator[None]:
         engine.dialect = known.dialect
         return engine
 
+    create_all = sa.MetaData.create_all
+
+    @cache
+    def texts_of(tables: sa.MetaData) -> list[str]:
+        texts: list[str] = []
+
+        def keep_text(made: Any, *_: Any, **__: Any) -> None:
+            texts.append(str(made.compile(dialect=known.dialect)))
+
+        create_all(tables, sa.create_mock_engine("sqlite://", keep_text), checkfirst=False)
+        return texts
+
+    def make_all(tables: sa.MetaData, bind: Any, **options: Any) -> None:
+        if bind.dialect.name != "sqlite" or options.get("checkfirst", True):
+            create_all(tables, bind, **options)
+            return
+        for text in texts_of(tables):
+            bind.exec_driver_sql(text)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sa, "create_engine", created)
+        patch.setattr(sa.MetaData, "create_all", make_all)
         yield
 
 

@@ -199,15 +199,20 @@ class Engine:
         taken = None if snapshot is None else snapshot.model_dump(mode="json")
         await self.store.run(vitals.write_state, self.service, self.regulator.dump_state(), taken, self.store.now())
 
-    async def resume_session(self, place: Place) -> Beginning:
-        """Read how a session stands as a turn begins; what others asserted is remembered for it."""
+    async def resume_session(self, place: Place, lines: int = 0) -> Beginning:
+        """Read how a session stands as a turn begins; what others asserted is remembered for it.
+
+        Args:
+            place: the session.
+            lines: how many of its last lines are read along.
+        """
         await self.restore_state()
         key = place.user, place.session
         if self.store.is_shared:
             self._forget_session(key)
         is_new, is_unknown = key not in self._judged, self.store.is_shared or not self.regulator.knows_session(key)
         capacity = self.controls.stm_capacity if is_unknown else 0
-        stands = await self.store.read(read_beginning, place, _JUDGED if is_new else 0, capacity)
+        stands = await self.store.read(read_beginning, place, _JUDGED if is_new else 0, capacity, lines)
         if stands.has_left_behind:
             await self.store.run(statements.promote_elsewhere, place, self.store.now())
         if is_new:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
-from math import inf
 from types import TracebackType
 from typing import Any, Self, overload
 
@@ -293,9 +292,9 @@ class Turn:
     async def _recall_memories(self) -> None:
         engine = self.engine
         place = self._place = await engine.store.resolve_place(self.user, self.session)
-        await self._take_secrets(place)
         await self._take_offer()
-        stands = await engine.resume_session(place)
+        stands = await engine.resume_session(place, self._lines_before)
+        self._take_secrets(stands.lines)
         with self.kept_from_host("regulate"):
             self._apply_controls()
         spoken, speakers = await engine.read_voices(place)
@@ -356,12 +355,15 @@ class Turn:
         )
         self.note_saved("max_context_items", Saved(candidates=recollection.unscored or None))
 
-    async def _take_secrets(self, place: Place, number: float = inf) -> None:
+    @property
+    def _lines_before(self) -> int:
+        """How many lines before this turn may have asked for a secret that its message is."""
+        return ASKED_BEFORE if may_answer(self.message) else 0
+
+    def _take_secrets(self, before: Sequence[TurnLine]) -> None:
         """Take the secrets out of the message, those among them that a line before this turn asked for."""
-        answers = may_answer(self.message)
-        lines = await self.engine.store.sessions.read_lines(place, ASKED_BEFORE) if answers else ()
-        before = [(line.provenance == "user", line.content) for line in lines if line.turn < number]
-        self._content, self._secrets = take_answer(self.message, before)
+        said = [(line.provenance == "user", line.content) for line in before]
+        self._content, self._secrets = take_answer(self.message, said)
 
     def _read_own(self, before: Sequence[TurnLine]) -> Analysis:
         """The analysis of what of the message the user said themselves, and did not hand over."""
@@ -892,9 +894,9 @@ class Turn:
         self._regulation = Regulation(controls=was.controls, skipped=was.skipped)
         self.conditions, self.saved = was.conditions, dict(was.saved)
         place = await self.engine.store.resolve_place(self.user, self.session)
-        await self._take_secrets(place, was.number)
+        stands = await self.engine.resume_session(place, self._lines_before)
+        self._take_secrets([line for line in stands.lines if line.turn < was.number])
         self.analysis = analyse_redacted(self._content, next(iter(self.identity.languages), "en"))
-        await self.engine.resume_session(place)
         ids = [recalled.memory.id for recalled in was.recalled]
         held = await self.engine.store.run(statements.find_present, place, was.number, self._content, ids)
         if held is None:

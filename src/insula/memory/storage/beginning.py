@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from insula.memory.storage import statements
 from insula.memory.storage.lessons import Version, version_columns
-from insula.memory.storage.rows import Place
+from insula.memory.storage.rows import Place, TurnLine
 from insula.memory.storage.schema import in_working_memory, is_asserted, memories, signals
 from insula.types import IMPASSE, TURN, Signal
 
@@ -43,9 +43,11 @@ class Beginning(NamedTuple):
     """The last turns of the session, newest first, where they were asked for."""
     saliences: tuple[float, ...]
     """Of the session's working memory, where they were asked for."""
+    lines: tuple[TurnLine, ...]
+    """The last lines of the session, oldest first, where they were asked for."""
 
 
-def read_beginning(connection: sa.Connection, here: Place, turns: int, capacity: int) -> Beginning:
+def read_beginning(connection: sa.Connection, here: Place, turns: int, capacity: int, lines: int = 0) -> Beginning:
     """How a user and a session stand.
 
     Args:
@@ -53,6 +55,7 @@ def read_beginning(connection: sa.Connection, here: Place, turns: int, capacity:
         here: whose they are.
         turns: how many of the session's last turns are read.
         capacity: of the session's working memory, where its saliences are asked for; else 0.
+        lines: how many of the session's last lines are read.
     """
     where = {"user": here.user_id, "session": here.session_id}
     left_behind, impasse, turn, *version = connection.execute(_STANDS, where).one()
@@ -62,6 +65,7 @@ def read_beginning(connection: sa.Connection, here: Place, turns: int, capacity:
         version=tuple(version),
         turns=tuple(statements.read_ledger(connection, here, kinds=[TURN], limit=turns)) if turns else (),
         saliences=statements.list_saliences(connection, here, capacity) if capacity else (),
+        lines=statements.read_lines(connection, here, lines) if lines else (),
     )
 
 
