@@ -72,7 +72,7 @@ def is_claimed(line: str, own: Words, places: Sequence[str], deep: int = 3) -> b
     """Whether a line is another's words, a figure, or made of the words of an entry and such."""
     if own.holds(line) or FIGURE.fullmatch(line) or own.holds(line.removeprefix("- ")):
         return True
-    if len(several := re.split(r"[,;] ", line)) > 1 and all(map(own.holds, several)):
+    if len(several := re.split(r"[,;] |” “", line)) > 1 and all(map(own.holds, several)):
         return True
     return deep > 0 and any(
         all(is_claimed(part, own, places, deep - 1) for part in found.groups())

@@ -36,12 +36,7 @@ def test_an_exact_count_is_kept_or_broken(message: str) -> None:
         ("Give me exactly three reasons to run.", "1. Health\n2. Fun\n3. Air", "1. Health\n2. Fun"),
         ("Name three colors.", "Red, green and blue.", "Red and green."),
         ("Give me the data as JSON.", '```json\n{"a": 1}\n```', "a is 1"),
-        ("Answer yes or no: is Paris in France?", "Yes.", "It is in France."),
-        ("List the planets without using bullet points.", "Mercury, Venus.", "- Mercury\n- Venus"),
-        ("Describe fog without the word 'grey'.", "Soft and wet.", "Soft and grey."),
         ("Explain DNS in at most two sentences.", "Names, e.g. a.com, get addresses.", "One. Two. Three."),
-        ('What is fog? Begin your answer with "Well".', "Well, fog is a cloud.", "Fog is a cloud near the ground."),
-        ("Please answer in all caps.", "HELLO", "Hello"),
         ("只回答数字：蜘蛛有几条腿？", "8", "蜘蛛有八条腿，分成四对。"),
         ("箇条書きで惑星を挙げてください。", "- 水星\n- 金星", "水星と金星です。"),
     ],
@@ -119,18 +114,11 @@ def test_what_follows_from_a_line_without_its_words_is_doubted_at_most() -> None
 # Demands that stand by themselves beside what is asked, and what only looks like one
 
 
-LIST = "- a\n- b\n- c\n- d\n- e"
-
-
 @pytest.mark.parametrize(
     ("message", "kept", "not_kept"),
     [
+        ("Only yes or no: is Paris in France?", "Yes.", "Paris is the capital of France."),
         ("Eight words tops: what is a comet?", "A ball of ice that circles the sun.", "A comet is a ball of ice " * 2),
-        ("Drei Seen in Bayern, mehr nicht.", "- a\n- b\n- c", LIST),
-        ("Tres ríos de Asia, ni uno más.", "- a\n- b\n- c", LIST),
-        ("推荐三本小说就够了。", "1. 甲\n2. 乙\n3. 丙", "1. 甲\n2. 乙\n3. 丙\n4. 丁\n5. 戊"),
-        ("Write a ten-word toast for Ana.", "To Ana, who laughs first and leaves last, our friend!", "To Ana! " * 12),
-        ("What do I need for a picnic? Bullets please.", LIST, "A rug, some bread and a knife."),
     ],
 )
 def test_a_clause_that_holds_nothing_else_demands(message: str, kept: str, not_kept: str) -> None:

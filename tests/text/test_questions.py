@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula.text.analysis import Analysis, analyse_text
-from insula.text.answers import AskKind, carries_answer, opens_with_verdict
+from insula.text.answers import AskKind, carries_answer
 from insula.text.questions import MAX_ASKS, find_asks, find_assertions, is_small_talk
 from insula.turn.aim import asks_only_user
 
@@ -297,18 +297,6 @@ def test_what_does_not_answer_does_not_carry(kind: AskKind, text: str, language:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"number", "code", "time"}])
 def test_outside_the_known_languages_everything_is_let_pass(kind: AskKind) -> None:
     assert carries_answer(kind, "Это просто текст", "ru")
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [("Yes.", "en"), ("It rains. And no, thanks.", "en"), ("Claro que sí", "es"), ("Non, merci", "fr"), ("是的", "zh")],
-)
-def test_yes_and_no_at_the_head_of_a_clause_affirm(text: str, language: str) -> None:
-    assert opens_with_verdict(text, language)
-
-
-def test_a_plain_statement_affirms_nothing() -> None:
-    assert not opens_with_verdict("It is sunny and warm today.", "en")
 
 
 @given(st.sampled_from(KINDS), st.text(max_size=300), st.sampled_from(["en", "de", "zh", "ja", "ru", "unknown"]))

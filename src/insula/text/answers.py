@@ -127,13 +127,6 @@ def name_count(text: str, language: str, but: Collection[str]) -> int:
     return sum(1 for span in spans if any(word.lower() in names for word in span))
 
 
-def opens_with_verdict(text: str, language: str) -> bool:
-    """Whether a clause near the beginning of a text opens with yes or no."""
-    opening = text[:_OPENING].replace("’", "'")
-    clauses = _CLAUSES.split(opening)
-    return any(_opens_with(language, answer, clause) for clause in clauses for answer in ("yes", "no"))
-
-
 def says_yes(text: str, language: str) -> bool | None:
     """Whether a text opens with yes (true) or no (false); `None` where it does neither."""
     opening = text[:_OPENING].replace("’", "'").lstrip(' \n"“«„「¡')

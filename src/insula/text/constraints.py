@@ -1,18 +1,21 @@
-"""What a message demands of the form of its answer: counts, lengths, formats, "only", "without", ordered steps.
+"""What a message demands of the form of its answer: counts and lengths, a table, JSON, a list, a value and no more.
 
 Only what the user asks for in their own words counts: not what is quoted, pasted or said of other texts ("What did the
 author say in three words?"). The phrases of each language stand in `constraints.json` as alternatives of a regular
-expression; what a constraint means is the same in all of them.
+expression; what a constraint means is the same in all of them. Which demands are read was settled by what people ask
+for: in 5,358 messages of real conversations nine demands of ten are one of these.
 """
 
+import json
 import re
-from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
-from typing import Literal, NamedTuple, cast
+from collections.abc import Iterator
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Literal, NamedTuple
 
-from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, content_words, without_code, words_of
-from insula.text.constraint_phrases import ABSENT, ALONE, BOUNDS, FORMS, UNITS, Table, table_of
+from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, without_code
 from insula.text.grammar import UNSPACED, load_grammar
+from insula.text.numerals import load_numerals
 from insula.text.questions import AskKind, asks_in
 
 MOST = 8
@@ -23,14 +26,28 @@ MAX_CHARS = 400
 """A longer sentence is pasted."""
 UNSURE_CHARS = 60
 """The language of a shorter message is often a guess."""
+EXACT = 12
+"""Up to this number "in three sentences" means three; "in 100 words" means about so many."""
+TOLERANCE, WIDE_TOLERANCE = 0.2, 0.5
+"""How far one may be from such a number, and from one that is called rough."""
+
+Unit = Literal["words", "sentences", "paragraphs", "lines", "characters", "items"]
+UNITS: tuple[Unit, ...] = ("words", "sentences", "paragraphs", "lines", "characters", "items")
+Form = Literal["table", "bullets", "numbered"]
+FORMS: tuple[Form, ...] = ("table", "bullets", "numbered")
+BOUNDS = ("exactly", "most", "below", "least", "about")
+Kind = Unit | Form | Literal["json", "brief", "questions"]
 
 _WISHED: frozenset[AskKind] = frozenset({"request", "list", "code", "how_to", "why", "open", "choice"})
 _TOLD: frozenset[AskKind] = frozenset({"request", "list", "code"})
+BRIEFEST = 3
+"""Words of a number with its unit, or of a yes."""
+_BRIEF: dict[AskKind, int] = {"number": BRIEFEST, "yes_no": BRIEFEST, "time": 5, "name": 5, "person": 5, "place": 5}
+"""Words of an answer to which nothing but a value is wanted, by what is asked."""
+_AND = {"en": "and", "es": "y", "fr": "et", "de": "und", "pt": "e", "it": "e"}
 _QUOTED = re.compile(
     r"(?<!\w)'[^'\n]{2,200}'(?!\w)|\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」"
 )
-_WORD_QUOTED = re.compile(r"[\"“„«「『'](\w{1,4})[\"”“»」』'](?!\w)")
-"""The "yes" and the "no" that are to be answered."""
 _CLAUSE = re.compile(r"[,;:.!?，、；：。！？]")
 _COLON = re.compile(r"[:：](?=\s|$|[\u3040-\u9fff「“\"])")
 _FRAGMENT = 9
@@ -39,41 +56,14 @@ _NEAR = 16
 """Characters behind a count within which "each" makes it one of a part."""
 _RELATIVE = 4
 """Characters at the end of a form, where a relative pronoun may stand ("un tableau qui …")."""
+_BEFORE = 24
+"""Characters before a form in which something may leave it out ("no table")."""
 _OPENING = 3
 """Words before the number in a request that only names what is wanted."""
 _JSON = re.compile(
     r"(?<!\w)(?:as|in|into|en|como|au|als|im|em|come|formato?|format|valid|only|just|nur|solo|só|seulement|以|用|返回|输出)"
     r"[ -]?(?:\w+ )?(?i:json)(?!\w)|(?i:json)(?:形式|格式)?(?:で|输出|返回)|(?i:json)(?:[ -]format|-Format)?[.!]?\s*$",
 )
-_BREAK = re.compile(r"[,;:.!?，；：。！？、()（）\n]+|\s[-–—]+\s")
-_COUNTED = 12
-"""Up to so many things are counted where no unit is named."""
-_REST = re.compile(r"[^\W_]")
-
-Unit = Literal["words", "sentences", "paragraphs", "lines", "characters", "items"]
-Form = Literal["table", "json", "bullets", "numbered", "upper", "lower"]
-Sole = Literal["number", "name", "code", "yes_no"]
-Absent = Literal["emoji", "lists", "digits"]
-Kind = Literal[
-    Unit,
-    Form,
-    Sole,
-    Absent,
-    "opens_yes_no",
-    "word",
-    "begin",
-    "end",
-    "end_question",
-    "steps",
-    "questions",
-]
-
-EXACT = 12
-"""Up to this number "in three sentences" means three; "in 100 words" means about so many."""
-TOLERANCE, WIDE_TOLERANCE = 0.2, 0.5
-"""How far one may be from such a number, and from one that is called rough."""
-SOLE: tuple[tuple[Sole, str], ...] = (("number", "sole"), ("name", "sole_name"), ("code", "sole_code"))
-"""What may be all that is wanted, and the pattern that says so."""
 
 
 class Constraint(NamedTuple):
@@ -85,9 +75,324 @@ class Constraint(NamedTuple):
     least: int = 0
     most: int = 0
     """0: no upper bound."""
-    what: str = ""
-    """The word, letter or phrase that is demanded or unwanted."""
     language: str = "en"
+
+
+class Phrases:
+    """The phrases of one language, each compiled when it is first asked for."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.spaced = language not in UNSPACED
+        self.raw = _load_phrases()[language]
+        self.grammar = load_grammar(language)
+        self._numbers = load_numerals(language)
+
+    @cached_property
+    def hint(self) -> re.Pattern[str]:
+        """Without any of these phrases nothing is demanded."""
+        return self._compile("|".join(self.raw[name] for name in (*UNITS, *FORMS, "enumerate")) + "|json")
+
+    @cached_property
+    def wish(self) -> re.Pattern[str]:
+        """What wishes."""
+        return self._compile(self.raw["wish"])
+
+    @cached_property
+    def each(self) -> re.Pattern[str]:
+        """What makes a count one of each part."""
+        return self._compile(self.raw["each"])
+
+    @cached_property
+    def strict(self) -> re.Pattern[str]:
+        """What says that a demand is meant to the letter."""
+        return self._compile("|".join((self.raw["only"], self.raw["exactly"], self.raw["reply"])))
+
+    @cached_property
+    def only(self) -> re.Pattern[str]:
+        """What allows nothing else."""
+        return self._compile(self.raw["only"])
+
+    @cached_property
+    def negation(self) -> re.Pattern[str]:
+        """What leaves something out."""
+        return self._compile(self.raw["without"])
+
+    @cached_property
+    def reported(self) -> re.Pattern[str]:
+        """What makes a demand somebody else's ("my teacher wants")."""
+        return self._compile(self.raw["reported"])
+
+    @cached_property
+    def forms(self) -> dict[Form, re.Pattern[str]]:
+        """What asks for each form."""
+        return {form: self._compile(self.raw[form]) for form in FORMS}
+
+    @cached_property
+    def verbs(self) -> re.Pattern[str]:
+        """What tells to answer."""
+        return self._compile(self.raw["verbs"])
+
+    @cached_property
+    def opening(self) -> re.Pattern[str]:
+        """What a demand opens with that names its form."""
+        named = ("in", *BOUNDS, "only", "bullets", "table")
+        opening = "|".join(pattern for name in named if (pattern := self.raw[name]))
+        return re.compile(
+            rf"[\s(,.]*(?:(?:{self.raw['whole']}) )?(?:{opening})(?!\w)"
+            if self.spaced
+            else rf"[\s（，]*(?:{opening})|\d+文字|.{{1,12}}(?:以内|だけ|なし)",
+            re.IGNORECASE,
+        )
+
+    @cached_property
+    def telling_opener(self) -> re.Pattern[str]:
+        """What a sentence opens with that tells to answer or to list."""
+        told = rf"(?:{self.raw['enumerate']}|{self.raw['reply']}|{self.raw['verbs']})"
+        if not self.spaced:
+            return re.compile(rf"[\s，、]*{told}" if self.language == "zh" else rf".*{told}")
+        return re.compile(rf"\W*{told}(?!\w)", re.IGNORECASE)
+
+    @cached_property
+    def list_joint(self) -> re.Pattern[str]:
+        """What stands between the parts of a list."""
+        return re.compile(rf",? (?:{_AND[self.language]}) |, " if self.spaced else "[,，、；;]")
+
+    @cached_property
+    def enumeration(self) -> re.Pattern[str]:
+        """Japanese says what to do at the end."""
+        return re.compile(self.raw["enumerate"] if self.language == "ja" else "(?!)")
+
+    @cached_property
+    def quantity(self) -> re.Pattern[str]:
+        """A count of something, with what bounds it."""
+        raw = self.raw
+        number = rf"\d{{1,4}}|{'|'.join(sorted(map(re.escape, self._numbers), key=len, reverse=True))}"
+        units = "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)
+        bounds = "|".join(f"(?P<{bound}>{raw[bound]})" for bound in BOUNDS)
+        afters = "|".join(f"(?P<after_{bound}>{raw[key]})" for bound in BOUNDS if (key := f"after_{bound}") in raw)
+        if self.spaced:
+            told = rf"(?P<enumerate>{raw['enumerate']}) (?:\w+ )??|(?P<in>{raw['in']}) |(?P<of>{raw['of']}) "
+            range_of = rf"(?P<n>{number})(?:(?: (?:{raw['to']}) |\s?[-–]\s?)(?P<m>{number}))?"
+            counted = rf"(?:(?P<between>[^\W\d]+) )?(?:{units})|(?(enumerate)(?P<noun>[^\W\d]+)|(?!))"
+            return re.compile(
+                rf"(?<!\w)(?:{told})?(?:(?:{bounds}) )?(?:{raw['between']} )?{range_of}"
+                rf"(?: |(?P<hyphen>-))(?:{counted})(?!\w)(?:,? (?:{afters})(?!\w))?",
+                re.IGNORECASE,
+            )
+        noun = "" if self.language == "zh" else "[をに]?"
+        return re.compile(
+            rf"(?:(?P<enumerate>{raw['enumerate']})|(?P<in>{raw['in']})|(?P<of>{raw['of']}))?(?:{bounds})?"
+            rf"(?P<n>{number})(?:(?:{raw['to']})(?P<m>{number}))?(?:{units}){noun}"
+            rf"(?:(?:{afters})|(?P<after_in>{raw.get('after_in', '(?!)')}))?"
+        )
+
+    def parse_number(self, word: str) -> int:
+        """The number that a word or digits stand for; 0 for none."""
+        return int(word) if word.isdigit() else self._numbers.get(word.lower(), 0)
+
+    def _compile(self, pattern: str) -> re.Pattern[str]:
+        return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)" if self.spaced else pattern, re.IGNORECASE)
+
+
+@cache
+def load_phrases(language: str) -> Phrases:
+    """The phrases of one of the known languages."""
+    return Phrases(language)
+
+
+@cache
+def _load_phrases() -> dict[str, dict[str, str]]:
+    return json.loads((files("insula.text") / "constraints.json").read_text("utf-8"))
+
+
+def find_constraints(message: Analysis) -> tuple[Constraint, ...]:
+    """The demands of a message, in order; none where its language is not known."""
+    if message.language not in LANGUAGES:
+        return ()
+    constraints = _find_in_message(message, message.language)
+    unsure = len(message.text) <= UNSURE_CHARS and message.language not in UNSPACED
+    if not constraints and unsure:
+        others = [
+            _find_in_message(message, each)
+            for each in LANGUAGES
+            if each not in {*UNSPACED, message.language} and load_phrases(each).hint.search(message.text)
+        ]
+        constraints = next(filter(None, others), ())
+    return constraints
+
+
+def only_limits(ask: str, language: str) -> bool:
+    """Whether a few words only say what is wanted of an answer to something else ("Just the number.")."""
+    few = len(ask.split()) <= _FRAGMENT and len(ask) <= UNSURE_CHARS
+    return few and language in LANGUAGES and bool(load_phrases(language).only.search(ask))
+
+
+def _find_in_message(message: Analysis, language: str) -> tuple[Constraint, ...]:
+    constraints: dict[Kind, Constraint] = {}
+    for text in _own_sentences(message, language):
+        for constraint in _read_sentence(text, load_phrases(language)):
+            constraints.setdefault(constraint.kind, constraint)
+    if "table" in constraints:  # its lines are rows, and its head is none
+        constraints.pop("lines", None)
+    if (brief := _brief_constraint(message, language)) is not None:
+        constraints["brief"] = brief
+    told = (each for each in constraints.values() if not _is_of_parts(each, message.text))
+    return tuple(told)[:MOST]
+
+
+def _brief_constraint(message: Analysis, language: str) -> Constraint | None:
+    """The value that alone is wanted ("Just the number: …", "… Yes or no only.")."""
+    told, most = "", set[int]()
+    for sentence in message.sentences[:MAX_SENTENCES]:
+        head, *rest = _COLON.split(sentence.text, maxsplit=1)
+        if only_limits(head, language) and not head.endswith(("?", "？")):
+            told = head
+        else:
+            rest = [sentence.text]
+        asks = (ask for text in rest for ask in asks_in(analyse_sentence(text, language), language))
+        most |= {_BRIEF[ask.kind] for ask in asks if ask.kind in _BRIEF}
+    counted = load_phrases(language).quantity.search(told)
+    if not told or len(most) != 1 or (counted and any(counted[unit] for unit in UNITS)):
+        return None
+    return Constraint("brief", told, 0, most.pop(), language)
+
+
+def _question_constraints(text: str, phrases: Phrases) -> Iterator[Constraint]:
+    """Several questions in one sentence ("Who wrote it, when, and what is it about?")."""
+    pieces = [piece.strip(" ¿?？") for piece in phrases.list_joint.split(text)]
+    asking = [piece for piece in pieces if phrases.grammar.question.match(piece)]
+    if len(pieces) > 2 and len(asking) > 1 and asking[0] == pieces[0]:
+        yield Constraint("questions", text.strip(), len(asking), language=phrases.language)
+
+
+def _is_of_parts(constraint: Constraint, text: str) -> bool:
+    """Whether a count is one of each part of the answer ("six letters each"), which are not told apart here."""
+    at = text.replace("’", "'").find(constraint.text)
+    each = load_phrases(constraint.language).each
+    return constraint.kind in UNITS and at >= 0 and bool(each.search(text, at, at + len(constraint.text) + _NEAR))
+
+
+def _own_sentences(message: Analysis, language: str) -> Iterator[str]:
+    """The sentences that the user asks something with, each without what is pasted behind its colon."""
+    outside_code = without_code(message.text) if "```" in message.text else ""
+    for each in message.sentences[:MAX_SENTENCES]:
+        text = each.text.replace("’", "'")
+        if len(text) > MAX_CHARS or (outside_code and each.text not in outside_code):
+            continue
+        colon = _COLON.search(_drop_quotations(text))
+        head = text[: colon.start()] if colon else ""
+        if colon is None or colon.start() < _RELATIVE or not load_grammar(language).request.search(head):
+            if head and len(head.split()) <= _FRAGMENT and len(head) <= UNSURE_CHARS:
+                yield head  # "Ten words: when did …?"
+            yield text
+            continue
+        yield head
+        return
+
+
+def _drop_quotations(text: str) -> str:
+    return _QUOTED.sub(lambda match: " " * len(match[0]), text)
+
+
+def _read_sentence(text: str, phrases: Phrases) -> Iterator[Constraint]:
+    """The demands of a sentence, but for those that somebody else made ("My teacher wants exactly 300 words")."""
+    if text.endswith("?") and "," in text:
+        yield from _question_constraints(text, phrases)
+    if phrases.hint.search(text) is None:
+        return
+    plain = _drop_quotations(text)
+    reported = [match.start() for match in phrases.reported.finditer(text)]
+    for constraint in _sentence_constraints(plain, text, phrases):
+        at = text.find(constraint.text)
+        if not any(start < at and not _CLAUSE.search(text, start, at) for start in reported):
+            yield constraint
+
+
+def _sentence_constraints(plain: str, text: str, phrases: Phrases) -> Iterator[Constraint]:
+    asks = asks_in(analyse_sentence(text, phrases.language), phrases.language)
+    kinds: frozenset[AskKind] = frozenset(ask.kind for ask in asks)
+    if not (wished := _is_wished(plain, kinds, phrases)) and not (
+        kinds & _WISHED or (kinds and phrases.strict.search(plain))
+    ):
+        return
+    yield from _count_constraints(plain, text, kinds, wished, phrases)
+    if "code" not in kinds and (wished or not phrases.grammar.question.search(plain)):
+        yield from _form_constraints(plain, phrases)
+
+
+def _is_wished(plain: str, kinds: frozenset[AskKind], phrases: Phrases) -> bool:
+    """Whether a sentence wishes something: by a word for it, as a few words that name a form, or before what is asked
+    ("In ten words, describe the sky")."""
+    if phrases.wish.search(plain) or phrases.telling_opener.match(plain) or (not kinds and _is_named(plain, phrases)):
+        return True
+    if not phrases.spaced and phrases.verbs.search(plain) and plain[-1] not in "?？":
+        return True
+    if any(
+        (counted := phrases.quantity.match(clause.strip())) and len(clause[counted.end() + 1 :].split()) <= 1
+        for clause in _CLAUSE.split(plain)
+    ):  # "…, ten words max"
+        return True
+    if not phrases.opening.match(plain):
+        return False
+    asked = plain.partition(",")[2].strip(" ¿")
+    grammar = phrases.grammar
+    stands_before = bool(asked) and bool(grammar.request.match(asked) or grammar.question.match(asked))
+    return stands_before or (len(plain.split()) <= _FRAGMENT and len(plain) <= UNSURE_CHARS)
+
+
+def _count_constraints(
+    text: str, whole: str, kinds: frozenset[AskKind], wished: bool, phrases: Phrases
+) -> Iterator[Constraint]:
+    for match in phrases.quantity.finditer(text):
+        groups = match.groupdict()
+        named: list[Unit] = [unit for unit in UNITS if groups.get(unit)]
+        unit: Unit = named[0] if named else "items"
+        bound = next((name for name in BOUNDS if groups.get(name)), "")
+        after = next((name for name in BOUNDS if groups.get(f"after_{name}")), "")
+        wanted = kinds & _TOLD or phrases.telling_opener.match(text) or _is_named(text[: match.start()], phrases)
+        told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(wanted))
+        asked = bool(kinds) and not kinds & _TOLD and not wished
+        placed = bool(groups["in"] or groups.get("after_in") or groups.get("hyphen"))
+        placed = placed or (not phrases.spaced and bool(phrases.verbs.match(text, match.end())))
+        if asked:  # "what did he say in three words?" demands nothing; "what is DNS, in three words?" does
+            placed = placed and text[: match.start()].rstrip()[-1:] in {"", ",", "，", "、"}
+        told = told or (unit == "items" and bool(phrases.enumeration.search(text, match.end())))
+        if not (bound or after or told or placed):
+            continue
+        if kinds and not kinds & _WISHED and not (wished or bound == "exactly"):
+            continue
+        if unit == "characters" and phrases.spaced and not (bound or after):
+            continue
+        number, upto = phrases.parse_number(groups["n"]), phrases.parse_number(groups["m"] or "")
+        if groups["enumerate"] and unit == "words" and not (bound or after) and number <= EXACT:
+            unit = "items"
+        aside = groups.get("between") or ""
+        if bound == "about" and number < EXACT:  # "a story about two words"
+            continue
+        lone = number == 1 and aside and not phrases.parse_number(aside)
+        if not number or lone or (unit == "items" and number < 2):
+            continue
+        least, most = range_of(number, upto, after or bound)
+        yield Constraint(unit, whole[match.start() : match.end()].strip(), least, most, phrases.language)
+
+
+def _is_named(text: str, phrases: Phrases) -> bool:
+    """Whether a request only names what is wanted ("A slogan of five words for a bakery.")."""
+    match = phrases.quantity.search(text)
+    head = (text[: match.start()] if match else text).split()
+    return 1 < len(head) <= _OPENING and phrases.parse_number(head[0]) == 1 and text[-1:] not in "?？"
+
+
+def _form_constraints(text: str, phrases: Phrases) -> Iterator[Constraint]:
+    for form, pattern in phrases.forms.items():
+        match = pattern.search(text)
+        if match is None or phrases.grammar.question.search(match.group()[:-_RELATIVE]):  # "in welcher Tabelle"
+            continue
+        if not phrases.negation.search(text, max(0, match.start() - _BEFORE), match.start()):
+            yield Constraint(form, match.group().strip(), language=phrases.language)
+    if match := _JSON.search(text):
+        yield Constraint("json", match.group().strip(" .!"), language=phrases.language)
 
 
 def range_of(number: int, upto: int, bound: str) -> tuple[int, int]:
@@ -107,351 +412,3 @@ def range_of(number: int, upto: int, bound: str) -> tuple[int, int]:
             return number, max(upto, number)
         case _:
             return int(number * (1 - TOLERANCE)), int((upto or number) * (1 + TOLERANCE)) + 1
-
-
-def find_constraints(message: Analysis) -> tuple[Constraint, ...]:
-    """The demands of a message, in order; none where its language is not known."""
-    if message.language not in LANGUAGES:
-        return ()
-    constraints = _find_in_message(message, message.language)
-    if (
-        not constraints and len(message.text) <= UNSURE_CHARS and message.language not in UNSPACED
-    ):  # too short to be sure of
-        several = message.text.endswith("?") and "," in message.text
-        others = (
-            _find_in_message(message, each)
-            for each in LANGUAGES
-            if each not in {*UNSPACED, message.language} and (several or table_of(each).hint.search(message.text))
-        )
-        constraints = next(filter(None, others), ())
-    return constraints
-
-
-def _find_in_message(message: Analysis, language: str) -> tuple[Constraint, ...]:
-    constraints: dict[tuple[Kind, str], Constraint] = {}
-    for text in _own_sentences(message, language):
-        for constraint in _read_sentence(text, language):
-            constraints.setdefault((constraint.kind, constraint.what), constraint)
-    told = [constraint for constraint in constraints.values() if not _is_of_parts(constraint, message.text, language)]
-    table = any(constraint.kind == "table" for constraint in told)  # its lines are rows, and its head is none
-    return tuple(constraint for constraint in told if not (table and constraint.kind == "lines"))[:MOST]
-
-
-def _is_of_parts(constraint: Constraint, text: str, language: str) -> bool:
-    """Whether a count is one of each part of the answer ("six letters each"), which are not told apart here."""
-    at = text.replace("’", "'").find(constraint.text)
-    counted = constraint.kind in UNITS
-    return (
-        counted and at >= 0 and table_of(language).each.search(text, at, at + len(constraint.text) + _NEAR) is not None
-    )
-
-
-def _own_sentences(message: Analysis, language: str) -> Iterator[str]:
-    """The sentences that the user asks something with, each without what is pasted behind its colon."""
-    message_text = without_code(message.text) if "```" in message.text else ""
-    for each in message.sentences[:MAX_SENTENCES]:
-        text = each.text.replace("’", "'")
-        if len(text) > MAX_CHARS or (message_text and each.text not in message_text):
-            continue
-        if (told := _told_first(text)) is not None:
-            yield told
-        head, pasted = _before_paste(text, language)
-        yield text if pasted and _only_steps(text, language) else head
-        if pasted:
-            return
-
-
-def _told_first(text: str) -> str | None:
-    """The few words before the colon of a message that say how to answer it ("Only the date: when did …?")."""
-    colon = _COLON.search(text)
-    head = text[: colon.start()] if colon else ""
-    return head if head and len(head.split()) <= _FRAGMENT and len(head) <= UNSURE_CHARS else None
-
-
-def _before_paste(text: str, language: str) -> tuple[str, bool]:
-    """What stands before the colon of "Summarise this in two sentences: …", and whether there was one."""
-    colon = _COLON.search(_drop_quotations(text))
-    if colon is None or colon.start() < 4:
-        return text, False
-    head = text[: colon.start()]
-    rules = load_grammar(language)
-    requested = rules.request.search(head) is not None
-    return (head, not text[colon.end() :].strip() or bool(requested)) if requested else (text, False)
-
-
-def _only_steps(text: str, language: str) -> bool:
-    """Whether nothing but the marks of steps stands behind a colon ("the steps: first, then, finally")."""
-    tail = _COLON.split(text, maxsplit=1)[-1]
-    return len(tail) <= UNSURE_CHARS and not any(map(str.isalnum, table_of(language).patterns["steps"].sub("", tail)))
-
-
-def _read_sentence(text: str, language: str) -> Iterator[Constraint]:
-    """The demands of a sentence, but for those that somebody else made ("My teacher wants exactly 300 words")."""
-    reported = [match.start() for match in table_of(language).patterns["reported"].finditer(text)]
-    for constraint in chain(
-        _sentence_constraints(text, language), cap_constraints(_drop_quotations(text), table_of(language))
-    ):
-        at = text.find(constraint.text)
-        if not any(start < at and not _CLAUSE.search(text, start, at) for start in reported):
-            yield constraint
-
-
-def _drop_quotations(text: str) -> str:
-    return _QUOTED.sub(lambda match: " " * len(match[0]), text)
-
-
-def _sentence_constraints(text: str, language: str) -> Iterator[Constraint]:
-    table = table_of(language)
-    if text.endswith("?") and "," in text:
-        yield from _question_constraints(text, table)
-    if table.hint.search(text) is None:
-        return
-    plain = _drop_quotations(text)
-    yield from clause_constraints(plain, table)
-    if not plain.rstrip().endswith(("?", "？")):
-        yield from _step_constraints(plain, table)
-    kinds = _ask_kinds(text, language)
-    wished = bool(table.wish.search(plain) or table.telling_opener.match(plain)) or _is_fragment(plain, table)
-    wished = wished or _stands_before(plain, table) or (not kinds and _is_named(plain, table))
-    wished = wished or (not table.spaced and bool(table.patterns["verbs"].search(plain)) and plain[-1] not in "?？")
-    if not (kinds & _WISHED or wished or (kinds and table.strict.search(plain))):
-        return
-    asked = table.question.search(plain) is not None and not wished
-    if kinds & _TOLD or wished:
-        yield from _compound_counts(plain, table)
-    yield from _count_constraints(plain, text, kinds, wished, table)
-    if not asked and "code" not in kinds:
-        yield from _form_constraints(plain, table)
-    yield from _sole_constraints(plain, _WORD_QUOTED.sub(r"\1", text), table)
-    yield from _absence_constraints(plain, text, table)
-    yield from _border_constraints(text, table)
-
-
-def _ask_kinds(text: str, language: str) -> frozenset[AskKind]:
-    return frozenset(ask.kind for ask in asks_in(analyse_sentence(text, language), language))
-
-
-def _is_fragment(text: str, table: Table) -> bool:
-    """Whether a few words demand a form by themselves ("Exactly five words." "No emojis.")."""
-    few = len(text.split()) <= _FRAGMENT and len(text) <= 60
-    return few and bool(table.opening.match(text))
-
-
-def _stands_before(text: str, table: Table) -> bool:
-    """Whether a demand stands before what is asked ("Without the word blue, describe the sky")."""
-    _, comma, asked = text.partition(",")
-    told = table.is_request(asked.strip()) or table.question.match(asked.strip(" ¿"))
-    return bool(comma and told and table.opening.match(text))
-
-
-def _count_constraints(
-    text: str, whole: str, kinds: frozenset[AskKind], wished: bool, table: Table
-) -> Iterator[Constraint]:
-    for match in table.quantity.finditer(text):
-        groups = match.groupdict()
-        unit = cast(Unit, next((unit for unit in UNITS if groups.get(unit)), "items"))
-        bound = next((name for name in BOUNDS if groups.get(name)), "")
-        after = next((name for name in BOUNDS if groups.get(f"after_{name}")), "")
-        wanted = kinds & _TOLD or table.telling_opener.match(text) or _is_named(text[: match.start()], table)
-        told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(wanted))
-        asked = bool(kinds) and not kinds & _TOLD and not wished
-        placed = bool(groups["in"] or groups.get("after_in") or groups.get("hyphen"))
-        placed = placed or bool(table.patterns["in_one"].fullmatch(groups["n"]))
-        placed = placed or (not table.spaced and bool(table.patterns["verbs"].match(text, match.end())))
-        if asked:  # "what did he say in three words?" demands nothing; "what is DNS, in three words?" does
-            placed = placed and text[: match.start()].rstrip()[-1:] in {"", ",", "，", "、"}
-        told = told or (unit == "items" and bool(table.enumeration.search(text, match.end())))
-        if not (bound or after or told or placed):
-            continue
-        if kinds and not kinds & _WISHED and not (wished or bound == "exactly"):
-            continue
-        if unit == "characters" and table.spaced and not (bound or after):
-            continue
-        number, upto = table.parse_number(groups["n"]), table.parse_number(groups["m"] or "")
-        if groups["enumerate"] and unit == "words" and not (bound or after) and number <= EXACT:
-            unit = "items"
-        aside = groups.get("between") or ""
-        if bound == "about" and number < EXACT:  # "a story about two words"
-            continue
-        if not number or (unit == "items" and number < 2) or (number == 1 and aside and not table.parse_number(aside)):
-            continue
-        least, most = range_of(number, upto, after or bound)
-        yield Constraint(unit, whole[match.start() : match.end()].strip(), least, most, "", table.language)
-
-
-def _is_named(text: str, table: Table) -> bool:
-    """Whether a request only names what is wanted ("A slogan of five words for a bakery.")."""
-    match = table.quantity.search(text)
-    head = (text[: match.start()] if match else text).split()
-    return 1 < len(head) <= _OPENING and table.parse_number(head[0]) == 1 and text[-1:] not in "?？"
-
-
-def _compound_counts(text: str, table: Table) -> Iterator[Constraint]:
-    """A number in one word with its unit ("a six-word slogan")."""
-    for match in table.patterns["compound"].finditer(text):
-        unit = cast(Unit, next(unit for unit in UNITS if match[unit]))
-        yield Constraint(unit, match.group(), *range_of(table.parse_number(match["n"]), 0, ""), "", table.language)
-
-
-def _form_constraints(text: str, table: Table) -> Iterator[Constraint]:
-    for form in FORMS:
-        match = table.patterns[form].search(text)
-        if match is None or table.question.search(match.group()[:-_RELATIVE]):  # "in welcher Tabelle"
-            continue
-        if not table.negation.search(text, max(0, match.start() - 24), match.start()):
-            yield Constraint(form, match.group().strip(), language=table.language)
-    if match := _JSON.search(text):
-        yield Constraint("json", match.group().strip(" .!"), language=table.language)
-
-
-def _sole_constraints(text: str, whole: str, table: Table) -> Iterator[Constraint]:
-    for kind, name in SOLE:
-        if match := table.patterns[name].search(text):
-            yield Constraint(kind, match.group().strip(), language=table.language)
-    if match := table.patterns["yes_no"].search(whole):
-        kind: Kind = "yes_no" if table.only.search(match.group()) else "opens_yes_no"
-        yield Constraint(kind, match.group().strip(), language=table.language)
-
-
-def _absence_constraints(text: str, whole: str, table: Table) -> Iterator[Constraint]:
-    for kind in ABSENT:
-        if match := table.patterns[kind].search(text):
-            yield Constraint(kind, match.group().strip(), language=table.language)
-    for name, among in (("word", whole), ("bare_word", text)):
-        for match in table.patterns[name].finditer(among):
-            yield Constraint("word", match.group().strip(), what=match["w"].strip(" .,"), language=table.language)
-    for match in table.patterns["mention"].finditer(text):
-        word = match["w"] or match.groupdict().get("v") or ""
-        if content_words(word, table.language):
-            yield Constraint("word", match.group().strip(), what=word, language=table.language)
-
-
-def _border_constraints(text: str, table: Table) -> Iterator[Constraint]:
-    borders: tuple[Literal["begin", "end"], ...] = ("begin", "end")
-    for kind in borders:
-        if match := table.patterns[kind].search(text):
-            word = match["w"] or match.groupdict().get("v") or ""  # German may say it at the end
-            yield Constraint(kind, match.group().strip(), what=word.strip(), language=table.language)
-    if match := table.patterns["end_question"].search(text):
-        yield Constraint("end_question", match.group().strip(), language=table.language)
-
-
-def _step_constraints(text: str, table: Table) -> Iterator[Constraint]:
-    """Ordered steps ("first define it, then give an example, finally …"), where each is told to be done."""
-    if not table.patterns["steps_open"].search(text):
-        return
-    marks = list(table.patterns["steps"].finditer(text))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    told = sum(
-        1
-        for mark, end in zip(marks, ends, strict=True)
-        if table.tells_or_asks(text[mark.end() : end].strip(" ,，、"))
-        or table.is_request(text[: mark.start()][-40:].strip())
-    )
-    between = [text[match.end() : other.start()] for match, other in pairwise(marks)]
-    if len(marks) > 2 and not any(map(str.isalnum, "".join(between))):  # "the steps: first, then, finally"
-        told = len(marks)
-    if len(marks) >= 2 and (told >= 2 or (told and len(marks) > 2)):
-        yield Constraint("steps", text.strip(), len(marks), language=table.language)
-
-
-def _question_constraints(text: str, table: Table) -> Iterator[Constraint]:
-    """Several questions in one sentence ("Who wrote it, when, and what is it about?")."""
-    pieces = [piece.strip(" ¿?？") for piece in table.list_joint.split(text)]
-    asking = [piece for piece in pieces if table.question.match(piece.lstrip("¿ "))]
-    joined = bool(table.joined_last.search(text))
-    if pieces and asking and asking[0] == pieces[0] and len(asking) >= (2 if joined or len(pieces) > 2 else 3):
-        yield Constraint("questions", text.strip(), len(asking), language=table.language)
-
-
-# Demands that stand by themselves beside what is asked: "ten words max: …", "bulleted, please", "…, no more". A clause
-# demands where nothing is left of it beside the demand but words that only carry one ("please", "in", "your answer"):
-# what is said of other texts leaves a subject or a verb.
-
-
-def clause_constraints(text: str, table: Table) -> Iterator[Constraint]:
-    """The demands of the clauses that hold nothing else."""
-    clauses = _split_clauses(text)
-    for clause in clauses:
-        constraint = next(_clause_demands(clause, clauses, table), None)
-        if constraint is not None:
-            yield constraint
-
-
-def _split_clauses(text: str) -> list[str]:
-    return [each.strip() for each in _BREAK.split(text) if each and _REST.search(each)]
-
-
-def _clause_demands(clause: str, clauses: Sequence[str], table: Table) -> Iterator[Constraint]:
-    count = table.patterns["count"].search(clause)
-    if count and not _is_each(count, table) and (bound := _read_bound(clause, count, table)) is not None:
-        yield _counted_alone(count, bound, clause, table)
-    for form in ALONE:
-        match = table.patterns[f"alone_{form}"].search(clause)
-        if match and _is_bare(clause, match, table):
-            yield Constraint(form, clause, language=table.language)
-    for kind in ABSENT:
-        match = table.patterns[kind].search(clause)
-        if match and _is_bare(clause, match, table):
-            yield Constraint(kind, clause, language=table.language)
-    for kind, name in SOLE:
-        match = table.patterns[name].search(clause)
-        if match and _is_bare(clause, match, table):
-            yield Constraint(kind, clause, language=table.language)
-    match = table.patterns["yes_no_bare"].search(clause)
-    if match and _is_bare(clause, match, table):
-        strict = any(table.only.search(each) or table.patterns["only_alone"].search(each) for each in clauses)
-        yield Constraint("yes_no" if strict else "opens_yes_no", clause, language=table.language)
-
-
-def _is_each(count: re.Match[str], table: Table) -> bool:
-    """Whether what is counted is told of each ("one per line")."""
-    between = (count["between"] or "").lower()
-    return between in words_of("function", table.language) and not table.parse_number(between)
-
-
-def _read_bound(clause: str, count: re.Match[str], table: Table) -> str | None:
-    """How a number is bound in a clause that holds nothing else; None where it holds more."""
-    beside = f"{clause[: count.start()]} {clause[count.end() :]}"
-    if table.patterns["no_more"].search(beside):
-        return "most" if _is_filler(table.patterns["no_more"].sub(" ", beside), table) else None
-    for bound in ("below", "least", "most", "about", "exactly"):
-        pattern = table.patterns[f"bound_{bound}"]
-        if bound in BOUNDS and pattern.search(beside) and _is_filler(pattern.sub(" ", beside), table):
-            return bound
-    return "" if _is_filler(beside, table) else None
-
-
-def _is_bare(clause: str, match: re.Match[str], table: Table) -> bool:
-    return _is_filler(f"{clause[: match.start()]} {clause[match.end() :]}", table)
-
-
-def _is_filler(rest: str, table: Table) -> bool:
-    """Whether nothing is left but words that carry a demand."""
-    return not _REST.search(table.patterns["filler"].sub(" ", table.only.sub(" ", rest)))
-
-
-def _counted_alone(count: re.Match[str], bound: str, text: str, table: Table) -> Constraint:
-    number = table.parse_number(count["n"])
-    unit = cast(Unit, next(unit for unit in UNITS if count[unit]))
-    return Constraint(unit, text, *range_of(number, 0, bound), "", table.language)
-
-
-def cap_constraints(text: str, table: Table) -> Iterator[Constraint]:
-    """The number of things where it is said that no more are wanted ("Three castles on the Rhine, no more")."""
-    clauses = _split_clauses(text)
-    for i, clause in enumerate(clauses):
-        cap = table.patterns["no_more"].search(clause)
-        if cap is None or (i == 0 and table.spaced):
-            continue
-        whole = _is_bare(clause, cap, table)
-        heads = clauses[:i] if whole else [clause] if cap.end() == len(clause) else []
-        for head in heads:
-            match = table.patterns["head"].match(head)
-            number = table.parse_number(match["n"]) if match else 0
-            if match is None or not 1 < number <= _COUNTED:
-                continue
-            count = table.patterns["count"].match(head, match.start("n"))
-            unit = cast(Unit, next((unit for unit in UNITS if count and count[unit]), "items"))
-            least = number if any(table.patterns["no_less"].search(each) for each in clauses[i:]) else 0
-            yield Constraint(unit, head, least, number, "", table.language)

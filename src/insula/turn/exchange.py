@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Protocol
 
 from insula.text.analysis import LANGUAGES, Analysis, content_words, detect_language, term_of
-from insula.text.constraints import find_constraints
+from insula.text.constraints import find_constraints, only_limits
 from insula.text.languages import expected_languages, in_wrong_language
 from insula.text.manner import declines_answer, says_untold
 from insula.text.questions import Ask, find_asks, find_assertions, is_small_talk
@@ -21,7 +21,6 @@ MAX_BEFORE = 1_000
 REFUSAL_CHARS = 200
 """Who refuses says so within so many characters."""
 
-_KEYWORDS, _KEYWORD_SHARE = 8, 0.75
 _TERSE = 40
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -52,7 +51,11 @@ class AskedMessage:
         """Its asks; what only says how to answer them ("Just the number.") is none of them."""
         asks = find_asks(self.analysis)
         formal = {_plain_words(demand.text) for demand in self.demands}
-        own = tuple(ask for ask in asks if _plain_words(ask.text) not in formal or ask.kind != "request")
+        own = tuple(
+            ask
+            for ask in asks
+            if ask.kind != "request" or not (_plain_words(ask.text) in formal or only_limits(ask.text, self.language))
+        )
         return own or asks
 
     @cached_property
@@ -64,16 +67,6 @@ class AskedMessage:
     def small_talk(self) -> bool:
         """Whether it neither asks nor asserts anything ("thanks!")."""
         return not self.asks and (is_small_talk(self.analysis) or not self.statements)
-
-    @cached_property
-    def topics(self) -> tuple[Ask, ...]:
-        """Its asks; a bare list of keywords is one, though nothing of it can be left out."""
-        if self.asks or self.small_talk or len(self.analysis.sentences) != 1:
-            return self.asks
-        words = self.analysis.sentences[0].words
-        content = sum(1 for word in words if word.term)
-        keywords = content >= _KEYWORD_SHARE * len(words) and len(words) <= _KEYWORDS
-        return (Ask(self.text, "open", self.statements),) if keywords else ()
 
 
 def _plain_words(text: str) -> str:

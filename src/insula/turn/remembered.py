@@ -41,7 +41,6 @@ _WHOLE = re.compile(r"\.0+$")
 _UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
 _COUNTER = re.compile(r"\d ?([^\W\d_])|[一二三四五六七八九十两]([^\W\d_])")
 _CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
-_PUNCTUATION = re.compile(r"[^\w\s]+")
 _ANYBODY = frozenset({f"{USER}/person"})
 """Whom "the first woman in space" may be: nobody of the user's."""
 
@@ -164,11 +163,6 @@ def capitalised_words(text: str, language: str) -> frozenset[str]:
 def _fold_words(words: Iterable[str], language: str) -> frozenset[str]:
     function = words_of("function", language)
     return frozenset(fold_accents(lower) for word in words if (lower := word.lower()) not in function)
-
-
-def strip_punctuation(text: str) -> str:
-    """A text in lower case, without its punctuation."""
-    return " ".join(_PUNCTUATION.sub(" ", text.lower()).split())
 
 
 def find_units(text: str, language: str) -> frozenset[str]:

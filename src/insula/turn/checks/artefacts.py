@@ -21,12 +21,7 @@ LONGER = 1.2
 
 _SERVICE_TERMS = 10
 """Phrases of service hold so few content words."""
-_NOISE_CHARS = 300
-_NOISY, _FEWEST_ODD = 0.4, 2
-"""From this share, and number, of impossible words on a text is noise."""
 _SYMBOLS = 0x2000
-_LATIN = re.compile(r"(?<![\w./@#-])[a-zà-ÿ]{4,}(?![\w./@-])")
-_IMPOSSIBLE = re.compile(r"^[^aeiouyà-ÿ]+$|[bcdfghjklmnpqrstvwxz]{6,}|q[^u\W]|[jqvxz][jqx]|zx|wq|jk|(.)\1{3,}")
 _SPOKEN = 3
 """Words after "User:" that make a line of talk of it; fewer are a label."""
 _TOLD_APART = 2
@@ -54,7 +49,7 @@ def check_artefacts(turn: Exchange) -> Iterator[Fault]:
     word."""
     if leaks_prompt(turn.response, turn.asked.text):
         yield Fault(flag="leak")
-    if is_noise(turn.response):
+    if not any(character.isalnum() or ord(character) >= _SYMBOLS for character in turn.response):  # "???", and no emoji
         yield Fault(flag="off_topic")
     if is_echo(turn):
         yield Fault(flag="echo")
@@ -62,16 +57,6 @@ def check_artefacts(turn: Exchange) -> Iterator[Fault]:
         yield Fault(flag="off_topic", certain=False)
     if cut_off(turn.response, turn.language):
         yield Fault(flag="incomplete", certain=False)
-
-
-def is_noise(text: str) -> bool:
-    """Whether a text holds no word, or mostly strings that no language written in Latin letters has ("zxcvb qwfp")."""
-    sample = text[:_NOISE_CHARS]
-    if not any(map(str.isalnum, sample)):
-        return not any(ord(character) >= _SYMBOLS for character in sample)
-    words = _LATIN.findall(sample)
-    odd = sum(1 for word in words if _IMPOSSIBLE.search(word))
-    return odd >= _FEWEST_ODD and odd >= _NOISY * len(words)
 
 
 def is_echo(turn: Exchange) -> bool:
@@ -107,10 +92,11 @@ def leaks_prompt(response: str, message: str) -> bool:
         return True
     marked = list(_compile_pattern("roles").finditer(text)) if ":" in text or "：" in text else []
     spoken = [match for match in marked if len(match["said"].split()) >= _SPOKEN or len(match["said"]) > 12]
-    answering = [match for match in spoken if _is_answering_role(match["role"])]
+    answering = cast(str, _load_data()["answering"]).split("|")
     if not spoken or marked[0]["role"].lower() in message.lower():
         return False
-    return bool(answering) or (len(marked) >= _TOLD_APART and marked[0].start() > 0)
+    told_apart = len(marked) >= _TOLD_APART and marked[0].start() > 0
+    return told_apart or any(match["role"].lower() in answering for match in spoken)
 
 
 def _likely_patterns(text: str) -> Iterator[str]:
@@ -120,10 +106,6 @@ def _likely_patterns(text: str) -> Iterator[str]:
         yield "tokens"
     if any(word in lower for word in cast(str, _load_data()["prompt_words"]).split("|")):
         yield "prompt"
-
-
-def _is_answering_role(role: str) -> bool:
-    return role.lower() in cast(str, _load_data()["answering"]).split("|")
 
 
 def echoes_message(response: str, message: str) -> bool:

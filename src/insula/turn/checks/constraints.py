@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from insula.text.analysis import analyse_text
-from insula.text.constraint_phrases import yes_words
-from insula.text.constraints import Constraint, Kind
+from insula.text.constraints import BRIEFEST, Constraint, Kind
 from insula.text.grammar import UNSPACED
 from insula.turn.exchange import Exchange
 from insula.types import Fault
@@ -21,8 +20,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’.\-,][^\W_]+)*")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff々]")
 _BULLET = re.compile(r"^\s*(?:[-*•–‣·]|\(?\d{1,2}[.):、．]|[①-⑩])\s*(?=\S)")
 _NUMBERED = re.compile(r"^\s*(?:\*\*)?(?:\(?\d{1,2}[.):、．]|[①-⑩])\s*(?=\S)")
-_NUMBER = re.compile(r"\d")
-_EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
 _FENCE = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"[\"“„«「]([^\"“”«»」\n]+)[\"”“»」]")
 _COMMA = re.compile(r"\s*(?:[,;，、；]|\s(?:and|y|e|et|und|o|or|ou|oder)\s|[和与及])\s*")
@@ -32,14 +29,10 @@ _SHORT_ITEM = 5
 """Words of one item of an enumeration in prose."""
 _TERM = 2
 """Words of an item that may be called one ("New York")."""
-_SOLE_WORDS, _NAME_WORDS = 2, 6
-_SENTENCES = re.compile(r"[.!?。！？;；\n:：]+")
+
 _CLAUSES = re.compile(r"[.!?。！？;；\n:：]+|, |，|、")
 _VALUED = re.compile(r"[^\W\d_]\S* .*\d|\d+ .*[^\W\d_]")
 """A clause with a number beside what it says."""
-_OF_A_SIZE = 4
-_CODE_WORDS = 8
-"""Words beside a block of code that are no explanation yet."""
 
 
 def check_constraints(turn: Exchange) -> Iterator[Fault]:
@@ -49,23 +42,22 @@ def check_constraints(turn: Exchange) -> Iterator[Fault]:
     for demand in turn.asked.demands:
         told_apart = demand.kind == "questions" and len(turn.asked.asks) >= demand.least
         if not told_apart and breaks_constraint(demand, turn.response):
-            parts = demand.kind in {"steps", "questions"}
+            parts = demand.kind == "questions"
             yield Fault(flag="incomplete" if parts else "constraint", about=demand.text, certain=not parts)
 
 
 def breaks_constraint(constraint: Constraint, answer: str) -> bool:
     """Whether an answer plainly breaks a demand; what introduces the answer ("Here you are:") is looked past."""
     text = answer.strip()
-    if not text or len(text) > MAX_CHARS or (check := _CHECKS.get(constraint.kind)) is None:
+    if not text or len(text) > MAX_CHARS:
         return False
-    return not any(check(constraint, candidate) for candidate in _answer_candidates(text, constraint.kind))
+    check = _CHECKS[constraint.kind]
+    return not any(check(constraint, candidate) for candidate in _answer_candidates(text))
 
 
-def _answer_candidates(text: str, kind: Kind) -> Iterator[str]:
+def _answer_candidates(text: str) -> Iterator[str]:
     """The answer, and what is left of it without an introduction, a farewell, or the quotation marks around it."""
     yield text
-    if kind == "code":  # what stands beside the code is the very thing that was not wanted
-        return
     head, colon, rest = text.partition(":")
     if colon and rest.strip() and "\n" not in head and len(head) <= _LABEL:
         yield rest.strip()
@@ -169,82 +161,17 @@ def _has_numbers(constraint: Constraint, text: str) -> bool:
     return sum(1 for line in text.splitlines() if _NUMBERED.match(line)) >= 1
 
 
-def _is_upper(constraint: Constraint, text: str) -> bool:
-    return not any(each.islower() for each in _FENCE.sub("", text))
-
-
-def _is_lower(constraint: Constraint, text: str) -> bool:
-    return not any(each.isupper() for each in _FENCE.sub("", text))
-
-
-def _is_number(constraint: Constraint, text: str) -> bool:
-    """A number and at most its unit; or a number in words by itself."""
+def _is_brief(constraint: Constraint, text: str) -> bool:
+    """A value and nothing else; a sentence may be short in Chinese and Japanese."""
     words = _WORD.findall(re.sub(r"(?<=\d)[\s,.](?=\d{3})", "", text))
-    if _CJK.search(text):
-        return len(_CJK.findall(text)) <= 2 * _SOLE_WORDS
-    return 0 < len(words) <= _SOLE_WORDS + (0 if _NUMBER.search(text) else 1)
+    listed = constraint.most > BRIEFEST and bool(_list_items(text))
+    return listed or (len(words) <= constraint.most and len(_CJK.findall(text)) <= 3 * constraint.most)
 
 
-def _is_name(constraint: Constraint, text: str) -> bool:
-    """A name, or several and nothing else."""
-    return bool(_list_items(text)) or (len(text.split()) <= _NAME_WORDS and len(_CJK.findall(text)) <= 4 * _NAME_WORDS)
-
-
-def _is_code(constraint: Constraint, text: str) -> bool:
-    if "```" in text:
-        beside = _FENCE.sub(" ", text)
-        return len(beside.split()) <= _CODE_WORDS and len(_CJK.findall(beside)) <= 2 * _CODE_WORDS
-    prose = [line for line in text.splitlines() if re.match(r"\s*[A-ZÀ-Þ]?[a-zà-þ]+(?: [\w'’]+){4,}[.:!]\s*$", line)]
-    return not prose
-
-
-def _opens_yes_no(constraint: Constraint, text: str) -> bool:
-    return bool(yes_words(constraint.language).match(text))
-
-
-def _yes_no(constraint: Constraint, text: str) -> bool:
-    return _opens_yes_no(constraint, text) and len(text.split()) <= _SOLE_WORDS + 1 and len(_CJK.findall(text)) <= 6
-
-
-def _no_word(constraint: Constraint, text: str) -> bool:
-    if _CJK.search(constraint.what):
-        return constraint.what not in text
-    return not re.search(rf"(?<!\w){re.escape(constraint.what)}(?!\w)", text, re.IGNORECASE)
-
-
-def _begins_as_asked(constraint: Constraint, text: str) -> bool:
-    return _strip_signs(text).startswith(_strip_signs(constraint.what))
-
-
-def _ends_as_asked(constraint: Constraint, text: str) -> bool:
-    return _strip_signs(text).endswith(_strip_signs(constraint.what))
-
-
-def _strip_signs(text: str) -> str:
-    return " ".join(re.sub(r"[\W_]+", " ", text.lower()).split())
-
-
-def _end_question(constraint: Constraint, text: str) -> bool:
-    return text.rstrip(" \"”'»」)").endswith(("?", "？"))
-
-
-def _has_steps(constraint: Constraint, text: str) -> bool:
-    """An answer with fewer sentences, items and clauses than there are steps leaves one out."""
-    whole = [piece for piece in _SENTENCES.split(text) if any(map(str.isalnum, piece))]
-    pieces = [piece for piece in _CLAUSES.split(text) if any(map(str.isalnum, piece))]
-    if (
-        len(whole) == 1 and constraint.kind == "steps"
-    ):  # of one sentence only clauses of a size are steps, no apposition is
-        sizes = [len(piece.split()) for piece in pieces]
-        return len(pieces) >= constraint.least and (max(sizes) <= 1 or max(sizes) <= _OF_A_SIZE * min(sizes))
-    if constraint.kind == "questions":  # a value answers as a clause does ("Mozart, in 1791")
-        pieces = [part for piece in pieces for part in _COMMA.split(piece) if any(map(str.isalnum, part))]
-        return len(pieces) + sum(1 for piece in pieces if _VALUED.search(piece)) >= constraint.least
-    return len(pieces) >= constraint.least
-
-
-def _without_pattern(pattern: re.Pattern[str]) -> Callable[[Constraint, str], bool]:
-    return lambda constraint, text: not pattern.search(text)
+def _answers_each(constraint: Constraint, text: str) -> bool:
+    """As many clauses, items and values ("Mozart, in 1791") as there are questions."""
+    pieces = [part for clause in _CLAUSES.split(text) for part in _COMMA.split(clause) if any(map(str.isalnum, part))]
+    return len(pieces) + sum(1 for piece in pieces if _VALUED.search(piece)) >= constraint.least
 
 
 _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
@@ -258,22 +185,8 @@ _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
     "json": _is_json,
     "bullets": _has_bullets,
     "numbered": _has_numbers,
-    "upper": _is_upper,
-    "lower": _is_lower,
-    "number": _is_number,
-    "name": _is_name,
-    "code": _is_code,
-    "yes_no": _yes_no,
-    "opens_yes_no": _opens_yes_no,
-    "emoji": _without_pattern(_EMOJI),
-    "lists": lambda constraint, text: sum(1 for line in text.splitlines() if _BULLET.match(line)) < 2,
-    "digits": _without_pattern(_NUMBER),
-    "word": _no_word,
-    "begin": _begins_as_asked,
-    "end": _ends_as_asked,
-    "end_question": _end_question,
-    "steps": _has_steps,
-    "questions": _has_steps,
+    "brief": _is_brief,
+    "questions": _answers_each,
 }
 
 

@@ -24,7 +24,7 @@ length of the message."""
 
 _FACTS: frozenset[AskKind] = frozenset({"yes_no", "number", "person", "place", "time", "choice", "name"})
 _EXPECT_MORE: frozenset[AskKind] = frozenset({"how_to", "why", "list", "code"})
-_SHORT: frozenset[Kind] = frozenset({"number", "name", "yes_no", "words", "characters"})
+_SHORT: frozenset[Kind] = frozenset({"words", "characters", "brief"})
 """Demands that ask for a short answer, or have its length counted."""
 _DONE: frozenset[AskKind] = frozenset({"how_to", "code"})
 _COMMAND = re.compile(

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, load_lexicon, names_among
+from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, load_lexicon
 from insula.text.analysis import LANGUAGES, content_words, fold_accents, term_of, words_of
-from insula.text.answers import AskKind, carries_answer, says_yes
+from insula.text.answers import AskKind, says_yes
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines_answer, says_untold
 from insula.text.questions import Ask, is_casual
@@ -32,9 +32,8 @@ from insula.turn.remembered import (
     read_line,
     says_phrase,
     split_by_person,
-    strip_punctuation,
 )
-from insula.turn.reply import BRIEF, ReplyText
+from insula.turn.reply import ReplyText
 from insula.types import Fault, Level
 
 MOST_LINES = 12
@@ -76,25 +75,7 @@ def compare_with_memory(turn: Exchange) -> MemoryUse:
     asked = [ask for ask in turn.asked.asks if not is_casual(ask, language) or (lines and is_about_user(ask, language))]
     questions = [_MemoryQuestion(ask, turn, turn.reply, lines, turn.level) for ask in asked]
     fault = next((fault for question in questions if (fault := question.find_fault()) is not None), None)
-    if fault is None and (beside := _beside_quotations(turn.reply, lines)) is not None:
-        again = (_MemoryQuestion(ask, turn, beside, lines, turn.level) for ask in asked)
-        fault = next(filter(None, (question.find_contradiction() for question in again)), None)
     return MemoryUse(fault, fault is None and any(question.uses_own for question in questions))
-
-
-def _beside_quotations(reply: ReplyText, lines: Sequence[MemoryLine]) -> ReplyText | None:
-    """What a response says beside the lines that it quotes ("You said …, but you live in Rome")."""
-    held = [strip_punctuation(line.text) for line in lines]
-    if not any(
-        text and any(text in line for line in held) for text in map(strip_punctuation, _QUOTED.findall(reply.text))
-    ):
-        return None
-    return ReplyText(_QUOTED.sub(" ", reply.text), reply.language)
-
-
-def is_personal(asks: Sequence[Ask], language: str) -> bool:
-    """Whether a message asks about the user, or their people and things."""
-    return any(ask.kind in _STORED and is_about_user(ask, language) for ask in asks)
 
 
 class _MemoryQuestion:
@@ -110,21 +91,11 @@ class _MemoryQuestion:
         self.owners = about.mentions or (frozenset({USER}) if is_about_user(ask, self.language) else frozenset[str]())
         parts = [part for line in lines for part in split_by_person(line, self.owners)]
         self.own = [part for part in parts if not self.owners or part.may_be_of(self.owners)]
-        if named := [part for part in self.own if self._names_owner(part)]:
-            self.own = [part for part in self.own if part in named or not all(part.clauses)]
         self.others = [part for part in parts if part not in self.own]
         if not self.own and level == "high":
             self.own, self.others = self.others, []
         self.leads = bool(self.own) and self.own[0].raw == lines[0].raw
         """Whether the best line is about those who are asked about."""
-
-    def _names_owner(self, line: MemoryLine) -> bool:
-        """Whether a line calls somebody by the question's own word: "mother-in-law" where she is asked about."""
-        beings = load_lexicon(self.language).beings
-        if self.language in UNSPACED:
-            return any(word in self.ask.text and word in line.text for word in beings)
-        asked = {fold_accents(word) for word in self.whole} & {*beings, *names_among(self.owners)}
-        return bool(asked & {fold_accents(word) for word in line.words})
 
     def find_fault(self) -> Fault | None:
         """What is wrong with what came back."""
@@ -133,7 +104,7 @@ class _MemoryQuestion:
         if self.owners - frozenset({"?"}) == frozenset({ASSISTANT}):  # memory is of the user, and not of who answers
             return None
         if self.uses_own:
-            return self._find_outdated() or self._find_denied() or self._find_opposite() or self._find_rival_value()
+            return self._find_denied() or self._find_opposite() or self._find_rival_value()
         if (foreign := self._others_value()) is not None:
             return foreign
         if self.declined:
@@ -144,17 +115,7 @@ class _MemoryQuestion:
             return contradicted
         if self.level == "high" and self.leads:
             return self._find_ignored_memory()
-        if self.level == "low" or (self.level == "medium" and not self._find_answering_line()):
-            return self._find_unsupported()
-        return None
-
-    def find_contradiction(self) -> Fault | None:
-        """A name or number other than the line's, where the response speaks of what is asked."""
-        fault = self.find_fault()
-        again = self.ask.kind in _COUNTED or all(map(self.reply.has_term, self.ask.terms))
-        if fault is None or fault.flag != "ignored_memory" or not again or not (self.numbers or self.names):
-            return None
-        return self._ignored_fault(self.own[0], certain=False)
+        return self._find_unsupported() if self.level != "high" else None
 
     # What the response takes from a line
 
@@ -224,20 +185,6 @@ class _MemoryQuestion:
         held = {term_of(word, line.language) or word for word in line.words}
         return term in held or any(term[:5] == word[:5] for word in held if len(term) > 4)
 
-    def _count_shared(self, line: MemoryLine) -> int:
-        """How many words of the question stand in a line."""
-        held = {term_of(word, self.language) or word for word in line.words}
-        return sum(1 for word in content_words(self.ask.text, self.language) if self._term_of(word) in held)
-
-    def _find_answering_line(self) -> MemoryLine | None:
-        """A line that plainly holds the answer, whatever the level."""
-        lines = (
-            line
-            for line in self.own
-            if self._covers_question(line) and carries_answer(self.ask.kind, line.text, line.language)
-        )
-        return next(lines, None)
-
     # The faults
 
     def _others_value(self) -> Fault | None:
@@ -260,14 +207,9 @@ class _MemoryQuestion:
 
     def _find_needless_decline(self) -> Fault | None:
         """ "I don't know" though memory holds it."""
-        if self.level == "low":
+        if self.level != "high" or not self.own or (self.ask.kind == "number" and not self.own[0].numbers):
             return None
-        known = self.own[0] if self.level == "high" and self.own else self._find_answering_line()
-        if self.level != "high" and self.ask.kind not in _VALUED:
-            return None
-        if known is None or (self.ask.kind == "number" and not known.numbers):
-            return None
-        return Fault(flag="declined", about=known.raw)
+        return Fault(flag="declined", about=self.own[0].raw)
 
     def _find_ignored_memory(self) -> Fault | None:
         """Something else than what memory holds, or nothing of the kind."""
@@ -282,7 +224,7 @@ class _MemoryQuestion:
             return None
         about = self._is_about(first)
         if self.ask.kind in _COUNTED:
-            return self._ignored_fault(first) if self._is_another_number(first) else None
+            return None
         if find_names(first.text, first.language) and (self.ask.kind in _NAMED or self.names):
             told = bool(self.names) or (self.reply.size > ANSWER or not self._speaks_to_user())
             return self._ignored_fault(first, certain=about and self.ask.kind in _NAMED) if told else None
@@ -304,16 +246,6 @@ class _MemoryQuestion:
         if line.language != "de":
             return bool(own)
         return bool(line.numbers or capitalised_words(line.text, line.language) & frozenset(map(fold_accents, own)))
-
-    def _is_another_number(self, line: MemoryLine) -> bool:
-        """Whether the response gives no number that the line may mean."""
-        if not line.numbers:
-            return not (self.numbers or self._speaks_to_user())
-        if self._may_follow(line):
-            return False
-        said = self.numbers - self.given
-        terse = not said and self.reply.size <= BRIEF and carries_answer(self.ask.kind, self.reply.text, self.language)
-        return not terse and not (said and not self._is_about(line) and self.ask.kind == "number")
 
     def _may_follow(self, line: MemoryLine) -> bool:
         """Whether a number of the response may be worked out from one of a line: in other units, over another time, or
@@ -339,17 +271,6 @@ class _MemoryQuestion:
         """Chinese and Japanese: whether a character of a line's values is in the response ("高いところ": "高所")."""
         own = frozenset("".join(self._value_words(line))) - frozenset(self.message) if self.language in UNSPACED else ()
         return any(character in self.reply.text for character in own)
-
-    def _find_outdated(self) -> Fault | None:
-        """The older of two lines on one matter, though the newer stands above it."""
-        if len(self.own) < 2 or self.ask.kind not in _SAID or self._carries_line(self.own[0]):
-            return None
-        newer, older = self.own[0], next(line for line in self.own if self._carries_line(line))
-        if not self._count_shared(newer) >= self._count_shared(older) > 0:
-            return None
-        mine = find_names(newer.text, newer.language) - frozenset(map(fold_accents, self.whole))
-        rivals = (self.names and mine) or (self.numbers and newer.numbers - self.given)
-        return self._ignored_fault(newer, certain=False) if rivals else None
 
     def _find_rival_value(self) -> Fault | None:
         """A number, month, day or the like where the first line has one other of its sort, and nothing else it."""
@@ -419,7 +340,7 @@ class _MemoryQuestion:
         if self.ask.kind == "yes_no":
             claims = says_yes(self.reply.text, self.language) is not None and self.reply.size <= 2 * ANSWER
         else:
-            claims = self._makes_claim()
+            claims = True
         about = next((line.raw for line in self.own if self._is_about(line) or self.owners & line.subjects), "")
         return Fault(flag="unsupported", about=about, certain=False) if claims else None
 
@@ -427,15 +348,6 @@ class _MemoryQuestion:
         """Chinese and Japanese: whether "cat" is the user's cat, and not any cat."""
         pets = all(path.rpartition("/")[2] in GROUPS["pet"] for path in self.owners if path != USER)
         return not pets or any(word in self.ask.text for word in (*words_of("first", self.language), "うち", "我家"))
-
-    def _makes_claim(self) -> bool:
-        """Whether the response says something of somebody."""
-        brief = self.reply.size <= ANSWER
-        if self.ask.kind in _VALUED and not (self.numbers or self.names):
-            return brief and carries_answer(self.ask.kind, self.reply.text, self.language)
-        if self.ask.kind in _VALUED:
-            return brief or bool(self.names) or self._speaks_to_user()
-        return self._speaks_to_user() and (brief or bool(self.numbers or self.names))
 
     def _speaks_to_user(self) -> bool:
         """Whether the response speaks to the user, or of somebody by a pronoun."""

@@ -10,7 +10,6 @@ from insula.text.manner import declines_answer, is_harmful, opens_with_subject, 
 from insula.text.questions import Ask, is_small_talk
 from insula.turn.checks.artefacts import is_service
 from insula.turn.checks.completeness import NEUTRAL, measure_coverage
-from insula.turn.checks.memory import is_personal
 from insula.turn.exchange import REFUSAL_CHARS, Exchange
 from insula.turn.reply import BRIEF
 from insula.turn.similarity import measure_specificity, self_repetition
@@ -55,7 +54,7 @@ def check_refusal(turn: Exchange) -> Iterator[Fault]:
         return
     asked, own = turn.asked.text, turn.asked.language
     refused = bool(turn.asked.asks) and refuses_request(text, language) and not says_untold(text, language)
-    if refused and not is_harmful(asked, own) and not is_personal(turn.asked.asks, own):
+    if refused and not is_harmful(asked, own):
         yield Fault(flag="declined", certain=False)
 
 
@@ -66,9 +65,9 @@ def score_responsiveness(turn: Exchange) -> float:
 
 
 def _score_addressed(turn: Exchange) -> float:
-    if not turn.asked.topics:
+    if not turn.asked.asks:
         return _score_reaction(turn)
-    topics = [each.topic for each in measure_coverage(turn)]
+    topics = measure_coverage(turn)
     value = 0.6 * max(topics) + 0.4 * sum(topics) / len(topics)
     if is_service(turn):
         return min(value, SERVICE)
@@ -86,13 +85,13 @@ def _score_reaction(turn: Exchange) -> float:
 
 def is_apart(turn: Exchange) -> bool:
     """Whether a response of some length shares no word with what was asked."""
-    if not turn.comparable or not turn.asked.topics or turn.declined or "```" in turn.response:
+    if not turn.comparable or not turn.asked.asks or turn.declined or "```" in turn.response:
         return False
     if _QUOTED.fullmatch(turn.response.strip()) or turn.reply.size <= BRIEF:  # what was made, and nothing said of it
         return False
     if turn.recent and turn.shared:  # it goes on from what was said
         return False
-    return not turn.reply.mentions_any({term for ask in turn.asked.topics for term in ask.terms})
+    return not turn.reply.mentions_any({term for ask in turn.asked.asks for term in ask.terms})
 
 
 def measure_nearness(turn: Exchange, embed: Embed | None) -> float | None:
@@ -106,10 +105,10 @@ def measure_nearness(turn: Exchange, embed: Embed | None) -> float | None:
 def is_far(turn: Exchange, near: float | None) -> bool:
     """Whether a response seems to be about something else: by its words, and by its meaning where that is known."""
     far = is_apart(turn) and opens_with_subject(turn.response, turn.language)
-    far = far and not any(_may_open_otherwise(turn, ask) for ask in turn.asked.topics)
+    far = far and not any(_may_open_otherwise(turn, ask) for ask in turn.asked.asks)
     if near is None:
         return far
-    return near < RELATED if far else near < FOREIGN and not any(ask.kind in _MADE for ask in turn.asked.topics)
+    return near < RELATED if far else near < FOREIGN and not any(ask.kind in _MADE for ask in turn.asked.asks)
 
 
 def _may_open_otherwise(turn: Exchange, ask: Ask) -> bool:
