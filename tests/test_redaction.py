@@ -464,6 +464,8 @@ def test_a_value_is_known_by_the_place_of_its_form(text: str, secret: str) -> No
         "=IF(REGEXMATCH(Sheet1!B12, x), Sheet2!A3, 0)",
         "The phrase that they used is not common.",
         "Wow! That was Great!",
+        "Great!Now2 of them are left.",
+        "our app pass code test case data",
     ],
 )
 def test_a_form_without_a_value_stays_as_it_is(text: str) -> None:

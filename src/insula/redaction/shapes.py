@@ -130,7 +130,7 @@ PLACES = (
     ("key", "genkey,genpsk", "v", r"\b(?:genkey|genpsk)\b[^\n]{0,40}\n(?P<s>[\w+/]{43}=)(?!\w)", ""),
     ("azure", "key1,key2,primary,secondary", "v", r"\b(?:key[12]|(?:primary|secondary)[ _-]?key)\b[^\n]{0,60}?(?<![\w+/])(?P<s>[\w+/]{86}==)", ""),
     ("password", "wifi:", "v", r"""\bwifi:[^\n]{0,160}?(?<=[;:])p:"?(?P<s>[^;"\n]{4,63})""", "solid"),
-    ("password", "app", "v", r"""\bapp[ -]?pass[a-zß]{0,10}\b[^\n]{0,40}?(?P<s>(?<![a-z])[a-z]{4}(?: [a-z]{4}){3})(?![ a-z]*[a-z])""", "solid"),
+    ("password", "app", "v", r"""\bapp[ -]?pass[a-zß]{3,10}\b[^\n]{0,24}?["'“„«:] ?(?P<s>[a-z]{4}(?: [a-z]{4}){3})(?![ a-z]*[a-z])""", "solid"),
     ("password", "password=,passphrase=,passwd=,_pass=", "v", r"""(?<![\w-])\w{0,40}(?:password|passphrase|passwd|_pass)=(?P<q>["'])(?P<s>(?![${])[^"'\n\\]{2,64} [^"'\n\\]{2,64})(?P=q)(?!\s*[;,]\s*\w+=)""", "said"),
     ("card", "cvv,cvc,csc", "v", r"\b(?:cvv2?|cvc2?|csc)\b[ :]{0,3}(?:is |code |number ){0,2}(?P<s>\d{3,4})(?!\w)", ""),
     ("code", "pin", "v", r"\bpin\b[^\n\d.;:!?,]{0,40}(?::| is| es| est| ist| é| è) (?P<s>\d{4,8})(?!\w|[.,]\d| ?(?:[mck]?m|[mk]?g|px|pt|%|°|€|\$))", ""),

@@ -161,8 +161,11 @@ def is_phrase(value: str) -> bool:
 
 
 def is_varied(value: str) -> bool:
-    """Whether a word has small letters, large ones and a number, and is no expression and no cell of a sheet."""
-    return compiled(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?!.*!(?:[!=]|\$?[A-Z]{1,3}\$?\d))").match(value) is not None
+    """Whether a word has small letters, large ones and a number, and is neither an expression nor a sentence's end."""
+    return (
+        compiled(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d.*!|.*!.*\d\d)(?!.*!(?:[!=]|\$?[A-Z]{1,3}\$?\d))").match(value)
+        is not None
+    )
 
 
 def is_dense(value: str) -> bool:
