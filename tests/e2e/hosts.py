@@ -476,3 +476,43 @@ def test_claude_is_told_again_after_a_compaction(staged: Staged) -> None:
         says(stage, "Go on.")
         assert stage.play_model(model).status == 0
     assert "it still stands:" in model.request_texts()[-1]
+
+
+def test_codex_is_told_again_after_a_compaction(staged: Staged) -> None:
+    stage = staged("codex")
+    argv = stage.client.argv
+    says(stage, f"Look at the files. {BAN}")
+    with FakeModel([ShellStep("echo one" + LATER)]) as model:
+        assert finished(stage, model, stage.play_model(model))
+    full = ("-c", "model_auto_compact_token_limit=100", "resume", "--last", "Go on.")
+    stage.client = replace(stage.client, argv=(*argv[:-1], *full))
+    with FakeModel([]) as model:
+        assert finished(stage, model, stage.play_model(model))
+    assert len(model.requests) == 2, "one to sum up, and one that goes on"
+    assert "it still stands:" in model.request_texts()[-1]
+
+
+class CodexAgent:
+    """Send a subagent of Codex."""
+
+    names = ("collaboration.spawn_agent",)
+    arguments = MappingProxyType({"message": "Look at the files.", "task_name": "look", "agent_type": "default"})
+
+
+class TwoAgents(FakeModel):
+    """Plays its script once, whoever asks: a subagent, too, begins without a result."""
+
+    def _turn_after(self, done: int) -> Any:
+        return self._turns.pop(0) if self._turns else ()
+
+
+def test_codex_hands_what_the_user_ruled_out_to_a_subagent(staged: Staged) -> None:
+    stage = staged("codex")
+    says(stage, f"Send an agent to look. {BAN}")
+    argv = stage.client.argv
+    stage.client = replace(stage.client, argv=(argv[0], "--enable", "multi_agent_v2", *argv[1:]))
+    with TwoAgents([CodexAgent(), ShellStep("sleep 4")]) as model:  # type: ignore[list-item]
+        assert finished(stage, model, stage.play_model(model))
+    told = [text for text in model.request_texts() if "it holds for you, too" in text]
+    assert told
+    assert BAN in told[0]

@@ -174,7 +174,11 @@ _CHAT_USAGE: Json = {"prompt_tokens": _READ, "completion_tokens": _WRITTEN, "tot
 
 
 def _responses_tools(body: Json) -> dict[str, Json]:
-    return {tool["name"]: _read_object(tool, "parameters") for tool in _read_objects(body, "tools") if "name" in tool}
+    """By their names; those of a namespace begin with its name and a dot."""
+    tools = {tool["name"]: tool for tool in _read_objects(body, "tools") if "name" in tool}
+    for name, space in list(tools.items()):
+        tools |= {f"{name}.{tool['name']}": tool for tool in _read_objects(space, "tools")}
+    return {name: _read_object(tool, "parameters") for name, tool in tools.items()}
 
 
 def _responses_results(body: Json) -> int:
@@ -211,7 +215,9 @@ def _responses_whole(reply: FakeReply) -> Json:
 
 
 def _responses_call(call: ToolCall) -> Json:
-    item = {"id": f"{call.id}_i", "call_id": call.id, "name": call.name, "status": "completed"}
+    space, _, name = call.name.rpartition(".")
+    item = {"id": f"{call.id}_i", "call_id": call.id, "name": name, "status": "completed"}
+    item |= {"namespace": space} if space else {}
     if isinstance(call.arguments, str):
         return {"type": "custom_tool_call", "input": call.arguments, **item}
     return {"type": "function_call", "arguments": json.dumps(call.arguments), **item}
