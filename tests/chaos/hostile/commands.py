@@ -126,6 +126,8 @@ def warm() -> None:
     for name in (
         *(f"insula.cli.{name}" for name in names),
         "insula.cli.main",
+        "insula.llm.compatible",
+        "pydantic_ai.models.openai",
         "pydantic_ai.models.test",
     ):
         import_module(name)
