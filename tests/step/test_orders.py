@@ -92,3 +92,14 @@ def test_to_stop_after_an_act_is_no_ban_of_it() -> None:
     kinds = [word.kind for word in extract_instructions("Stop after all three commits and report what was done.")]
     assert not set(kinds) & set(STANDING)
     assert "ban" in [word.kind for word in extract_instructions("Stop committing.")]
+
+
+@pytest.mark.parametrize(
+    ("told", "rules"),
+    [
+        ("lib.rs is a single 1,370-line file with zero unit tests.", False),
+        ("vendor/ is off limits.", True),
+    ],
+)
+def test_what_a_file_has_or_is_is_no_rule(told: str, rules: bool) -> None:
+    assert any(word.kind in STANDING for word in extract_instructions(told)) == rules
