@@ -21,7 +21,8 @@ from insula.language.preferences import MEANINGS, MESSAGE, Meaning, Preference, 
 from insula.memory.retrieval.embedding import embed_text, embedded_all
 from insula.memory.wishes import Relation, relate_preferences
 from insula.text.analysis import analyse_text
-from insula_bench import heads, softmax
+from insula_bench import heads, life, softmax
+from insula_bench.affinity import LIVES
 from insula_bench.compose import compose
 from insula_bench.heads import FOLDS, PACKAGE, Vectors, fold_of, pieces_of
 from insula_bench.softmax import Network
@@ -172,6 +173,16 @@ def _ordinary() -> Iterator[Said]:
     for author, row in heads.authored():
         pieces = pieces_of(row["text"], author[:2])
         yield Said(row["text"], pieces, author[:2], frozenset({"none"}), f"told {row['matter']}", "none")
+    for table in LIVES:
+        for language in life.languages():
+            for row in life.read(table, language):
+                may = {"preference": frozenset[Meaning]({"standing"}), "no_preference": NOT_STANDING}.get(
+                    row["kind"], some
+                )
+                part = "" if row["kind"] == "preference" else "none"
+                yield Said(
+                    row["text"], pieces_of(row["text"], language), language, may, f"life {table} {language}", part
+                )
     for one in compose(count=COMPOSED):
         may = frozenset[Meaning]({"standing"}) if one.kind == "preference" else NOT_STANDING
         yield Said(one.text, pieces_of(one.text, one.language), one.language, may, one.group)
