@@ -5,15 +5,16 @@ the loss is the cross entropy of the line that answers (InfoNCE: van den Oord et
 cosine of the shipped embedding beside a product of few dimensions, which is drawn to nothing. A question that no line
 answers is drawn to a choice of its own, beside the lines: who told the vet's name and asks for her number is answered
 by none, however near that is. Fitted on pairs that several people wrote (`asked/` and `sides/`, one file an author and
-a language: `asks` for what the line tells, `unanswered` for another side of it), on two tables of `life/`, on the small
-talks and on `matters.txt`; the lives on which the scores of `gate.py` are reported are by others.
+a language: `asks` for what the line tells, `unanswered` for another side of it; `owners/`: the same matters of oneself
+and of one's people), on three tables of `life/`, on the small talks and on `matters.txt`; the lives on which the scores
+of `gate.py` are reported are by others.
 """
 
 import json as jsonlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +31,7 @@ DIMENSIONS = 48
 EPOCHS, ASKED = 40, 256
 """Rounds through the authors, and questions of one that are read at once."""
 RATE, DECAY, SECOND, EPSILON = 3e-3, 0.9, 0.99, 1e-8
-SHRINK = 0.01
+SHRINK = 0.003
 CONSTANT = 0.5
 """Beside the numbers of a vector: what a question, or a line, counts for by itself."""
 NOTHING = 0.45
@@ -38,9 +39,11 @@ NOTHING = 0.45
 SCALE = 20.0
 """What similarities are multiplied by in the loss."""
 TABLES = ("dev", "held", "later", "third", "fourth", "fifth", "fresh")
-LIVES = ("later", "third")
+LIVES = ("later", "third", "fourth")
 """Tables of `life/`: personal questions, more than half of which nothing answers."""
 LEAST = 1e-12
+OWNERS = 4
+"""Of each matter of `owners/`."""
 NO_ANSWER, NO_LINE = -1, -2
 """A line that answers none of the questions, and a question that none of the lines answers."""
 
@@ -78,6 +81,8 @@ def read_pairs() -> Iterator[Pairs]:
         asked = [(ask, number) for number, row in enumerate(rows) for ask in row["asks"]]
         asked += [(ask, NO_LINE) for row in rows for ask in row.get("unanswered", ())]
         yield _pairs(asked, told)
+    for file in sorted((files("insula_bench") / "owners").iterdir(), key=lambda one: one.name):
+        yield from _owned([jsonlib.loads(line) for line in file.read_text("utf-8").splitlines()])
     for table in LIVES:
         yield from (_life(life.read(table, language), language) for language in life.languages())
     yield _pairs(*_talks())
@@ -87,6 +92,13 @@ def read_pairs() -> Iterator[Pairs]:
 def _authored() -> Iterator[Traversable]:
     for folder in ("asked", "sides"):
         yield from sorted((files("insula_bench") / folder).iterdir(), key=lambda one: one.name)
+
+
+def _owned(rows: Sequence[Mapping[str, Any]]) -> Iterator[Pairs]:
+    """Two people who told of each matter how it is with two of four (I, my sister, …), and ask for all four."""
+    for half in range(2):
+        told = [(text, at) for at, row in enumerate(rows) if (at // OWNERS + at) % 2 == half for text in row["states"]]
+        yield _pairs([(ask, at) for at, row in enumerate(rows) for ask in row["asks"]], told)
 
 
 def _life(rows: Sequence[life.Row], language: str) -> Pairs:

@@ -27,9 +27,9 @@ from insula.metacognition.reading import MEANT_CHARS
 from insula.stats import wilson
 from insula.text.analysis import LANGUAGES, analyse_text
 from insula.text.grammar import UNSPACED
-from insula_bench import gate, network, peaks
+from insula_bench import gate, life, network, peaks
 from insula_bench import spelled as spelling
-from insula_bench.affinity import fit_projections
+from insula_bench.affinity import LIVES, fit_projections
 from insula_bench.compose import compose
 from insula_bench.conversations import read as conversation_table
 from insula_bench.limits import fit_limits
@@ -485,6 +485,8 @@ _FRAMES: Mapping[str, Sequence[tuple[str, bool]]] = {
 
 
 def _asked() -> Iterator[Message]:
+    yield from _sides()
+    yield from _lived()
     for author, row in authored():
         language = author[:2]
         for label, texts in ((True, row["asks"]), (False, row.get("world", ()))):
@@ -493,6 +495,46 @@ def _asked() -> Iterator[Message]:
     for table in TABLES:
         for one in conversation_table(str(files("insula_bench") / f"conversations_{table}.jsonl"), held=False):
             yield Message(one["ask"], (one["ask"],), one.get("ask_lang") or one["lang"], True, f"asked {table}")
+
+
+def _sides() -> Iterator[Message]:
+    """What is asked about what was told, of it or of another side, and what was told; whose it is; and requests."""
+    for file, number, row in _rows("sides"):
+        language, ask = file[:2], _pick([*row["asks"], *row["unanswered"]], number)
+        yield Message(ask, pieces_of(ask, language), language, True, f"sides {row['text']}")
+        if not ASKS.search(row["text"]):
+            yield Message(row["text"], pieces_of(row["text"], language), language, False, f"sides {row['text']}")
+    for file, _, row in _rows("owners"):
+        for text, label in (*((ask, True) for ask in row["asks"]), *((said, False) for said in row["states"])):
+            yield Message(text, pieces_of(text, file[:2]), file[:2], label, f"owners {row['matter']}")
+    for file, number, row in _rows("shapes"):
+        for text in (_pick(row["shapes"], number), _pick(row["near"], number)):
+            yield Message(text, pieces_of(text, file[:2]), file[:2], False, f"shapes {row['text']}")
+
+
+def _lived() -> Iterator[Message]:
+    for table in LIVES:
+        for language in life.languages():
+            for row in life.read(table, language):
+                if row["kind"] in _LIVED:
+                    text, label = row["text"], _LIVED[row["kind"]]
+                    yield Message(text, pieces_of(text, language), language, label, f"life {table} {language}")
+
+
+def _rows(folder: str) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """The rows of a folder, each with its file and its number in it."""
+    for file in sorted((files("insula_bench") / folder).iterdir(), key=lambda one: one.name):
+        for number, line in enumerate(file.read_text("utf-8").splitlines()):
+            yield file.name, number, jsonlib.loads(line)
+
+
+ASKS = re.compile("[?？]")
+_LIVED: Mapping[str, bool] = {
+    "personal": True,
+    "both": True,
+    **dict.fromkeys(("world", "shaped", "statement", "no_statement", "preference"), False),
+}
+"""Kinds of messages of `life/` that only the user can have told the answer to, and others."""
 
 
 def _told() -> Iterator[Message]:

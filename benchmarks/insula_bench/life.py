@@ -40,7 +40,7 @@ PER = 1_000
 Row = dict[str, Any]
 
 
-LATER = ("later", "third", "fourth")
+LATER = ("later", "third", "fourth", "fifth")
 """Tables of questions by other authors, which no fit reads."""
 
 

@@ -13,6 +13,7 @@ from insula.memory.item import estimate_novelty, measure_personal, new_item
 from insula.memory.relevance import (
     ANSWERS,
     NEVER,
+    PIECE,
     Relevance,
     StoredStatement,
     answer_odds,
@@ -54,8 +55,8 @@ def test_a_memory_is_as_near_as_the_nearest_of_its_vectors(asked: int, memories:
     assert found.keys() == set(memories)
     for memory, near in found.items():
         each = [
-            (float(q @ v), float(answer_affinities(q[None], v[None])[0, 0]))
-            for q in sought
+            (float(q @ v) - PIECE * bool(at), float(answer_affinities(q[None], v[None])[0, 0]))
+            for at, q in enumerate(sought)
             for of, v in vectors
             if of == memory
         ]
@@ -94,6 +95,22 @@ def test_what_is_only_about_another_or_said_in_a_game_never_answers(ask: str, li
     (found,) = judge(ask, line)
     assert found.odds == NEVER
     assert found.bearing == "other"
+
+
+@pytest.mark.parametrize(
+    ("ask", "line", "language"),
+    [
+        ("When does Sandro graduate?", "My brother Sandro graduates on 14 July in Bologna.", "en"),
+        ("Quando si laurea Sandro?", "Mio fratello Sandro si laurea il 14 luglio a Bologna.", "it"),
+        ("wie oft kriegt Knut seine Medizin?", "Unser Hund Knut kriegt zweimal am Tag seine Medizin.", "de"),
+        ("My aunt asks when Dad's party is, what do I tell her?", "My father's party is on 14 March.", "en"),
+    ],
+)
+def test_a_line_about_ones_people_may_answer_who_does_not_say_whose_they_are(
+    ask: str, line: str, language: str
+) -> None:
+    (found,) = judge(ask, line, language=language)
+    assert found.odds > NEVER
 
 
 def test_a_newer_line_that_tells_of_a_change_stands_beside_the_one_that_answers() -> None:

@@ -16,11 +16,10 @@ import numpy as np
 
 from insula.language.heads import Vector, answer_affinities, limit_odds, load_cards, row_products
 from insula.language.modality import UPDATES, Modality
-from insula.language.owner import ASSISTANT, USER, find_owners
+from insula.language.owner import ASSISTANT, USER, find_owners, names_among
 from insula.language.statements import MessageQuestion, Statement
 from insula.memory.retrieval.matching import add_aliases, find_aliases, holds_answer, is_about
 from insula.memory.retrieval.supersession import find_superseded
-from insula.text.grammar import UNSPACED
 from insula.types import Bearing
 
 ANSWERS, BEARS = -1.0, -3.5
@@ -31,15 +30,18 @@ SAME_MATTER = 0.3
 """Cosine of two statements from which the newer, if it tells of a change, may have changed the older. At 0.22, or where
 they share a word, the line that answers stood first for 29 of 56 personal questions of ordinary life, at 0.3 for 44."""
 NEVER = -9.0
-"""Log-odds of a line that is only about one of the user's people where they ask about themselves, or is no fact: said
-in a game, in jest, or supposed."""
+"""Log-odds of a line that is surely of another, or no fact: said in a game, in jest, or supposed."""
+PIECE = 0.2
+"""How much less a sentence of a message counts for than the whole of it."""
 NEAREST = 24
 """Statements that are weighed for each question: those that are nearest by their vectors, or by their words."""
 PLANNED: frozenset[Modality] = frozenset({"wish", "plan"})
 UNREAL: frozenset[Modality] = frozenset({"hypothetical", "fiction", "joke"})
+PLAIN = 3
+"""Words of content that a plain question has at most: "Where does my uncle live?"."""
 STATED = ("about", "theirs", "planned", "unreal", "lacks")
-"""What is said of the likeliest statement: it is about those asked about, about one of the user's people where they
-ask about themselves or another, planned, unreal, or lacks the kind of value asked for."""
+"""What is said of the likeliest statement: it is about those asked about, surely about another of the user's people,
+planned, unreal, or lacks the kind of value asked for."""
 NAMES = ("near", "near_affinity", "overlap", "intercept")
 """All that is weighed, in this order; without vectors, the words in common alone."""
 
@@ -116,10 +118,10 @@ def judge_relevance(
     for memory, parts in lines.items():
         answer = best.get(memory)
         weighed = {**parts, **(answer.parts if answer else {})}
-        is_another = bool(weighed.get("theirs") or weighed.get("unreal"))
         ended_by = ends.get(memory, 0)
         until = said_at[ended_by] if ended_by else None
         has_vector = memory in read or weighed.get("cosine", 0.0) > 0
+        is_another = bool(weighed.get("theirs") or weighed.get("unreal"))
         odds = NEVER if is_another else answer_odds(weighed, is_meant=is_meant and has_vector)
         relevance[memory] = Relevance(odds, weighed, until, ended_by, tuple(ended.get(memory, ())))
         if answer:
@@ -148,7 +150,7 @@ def find_nearness(sought: Sequence[Vector], vectors: Sequence[tuple[int, Vector]
     """By its memory, how near it comes to a message: `near`, a cosine, and `near_affinity` beside it.
 
     Args:
-        sought: the vectors of the message and of its sentences.
+        sought: the vectors of the message, the whole of it first, and of its sentences.
         vectors: of each memory, that of the whole line and of each of its statements.
     """
     read = [(memory, vector) for memory, vector in vectors if sought and vector.size == sought[0].size]
@@ -156,6 +158,7 @@ def find_nearness(sought: Sequence[Vector], vectors: Sequence[tuple[int, Vector]
         return {}
     asked, rows = np.array(sought), np.array([vector for _, vector in read])
     cosines, affinity = row_products(asked, rows), answer_affinities(asked, rows)
+    cosines[1:] -= PIECE
     nearest = (cosines + affinity).argmax(axis=0)
     nearness: dict[int, dict[str, float]] = {}
     for at, (memory, _) in enumerate(read):
@@ -214,10 +217,9 @@ def _rank_nearest(
 
 def describe_statement(question: MessageQuestion, statement: Statement) -> tuple[float, ...]:
     """What is said of a statement beside a question, in the order of `STATED`."""
-    about = is_about(question, statement.subjects)
     return (
-        float(about),
-        float(not about and _is_theirs(question, statement)),
+        float(is_about(question, statement.subjects)),
+        float(_is_theirs(question, statement)),
         float(statement.modality in PLANNED and not _is_meant(question, statement)),
         float(statement.modality in UNREAL and not _is_meant(question, statement)),
         float(holds_answer(question, statement) is False),
@@ -225,12 +227,17 @@ def describe_statement(question: MessageQuestion, statement: Statement) -> tuple
 
 
 def _is_theirs(question: MessageQuestion, statement: Statement) -> bool:
-    """Whether a statement is about one of the user's people, and they ask about themselves or another ("my sister")."""
-    named = any("/" not in subject and subject != USER for subject in question.subjects)
-    is_known = any("/" in subject for subject in question.subjects) or not named
-    if question.language in UNSPACED and not find_owners(question.text, question.language, USER, ASSISTANT).mentions:
-        return False  # names are not read there: "湊は何のアレルギー？" need not be about the user
-    return bool(question.subjects) and is_known and any("/" in subject for subject in statement.subjects)
+    """Whether a statement is surely of another than a plain question is about: of my sister, not of me or my uncle.
+
+    The question names one being alone, the user or one of theirs, and the statement others of theirs alone.
+    """
+    if len(question.terms) > PLAIN or len(question.subjects) != 1 or is_about(question, statement.subjects):
+        return False
+    if any(name in question.text.casefold() for name in names_among(statement.subjects)):
+        return False
+    mentions = find_owners(question.text, question.language, USER, ASSISTANT).mentions
+    is_alone = mentions == question.subjects and not names_among(mentions)
+    return is_alone and USER not in statement.mentions and any("/" in path for path in statement.subjects)
 
 
 def _is_meant(question: MessageQuestion, statement: Statement) -> bool:

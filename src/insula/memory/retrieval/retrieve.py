@@ -8,7 +8,15 @@ from insula.language.heads import load_cards
 from insula.language.owner import NOBODY, SOMEBODY, USER
 from insula.language.statements import MessageQuestion, Statement
 from insula.memory.item import LINE_CHARS
-from insula.memory.relevance import UNREAL, Relevance, StoredStatement, find_limits, find_nearness, judge_relevance
+from insula.memory.relevance import (
+    ANSWERS,
+    UNREAL,
+    Relevance,
+    StoredStatement,
+    find_limits,
+    find_nearness,
+    judge_relevance,
+)
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.retrieval.matching import holds_answer, is_about
 from insula.memory.retrieval.query import Cue, Statistics, content_weights
@@ -105,7 +113,7 @@ def rank_memories(
     by_id, items_by_id = {row.id: row for row in retrieved.rows}, {item.id: item for item in items}
     recalled = tuple(
         _make_recalled(scored[number], by_id, relevance.get(number), retrieved.told)
-        for number in _order_memories(scored, relevance)[:limit]
+        for number in _choose_best(_order_memories(scored, relevance), relevance, limit)
     )
     about = find_subjects(cue, items, content)
     limits = tuple(  # whole lines: what of them answers is no excerpt of what limits
@@ -162,6 +170,13 @@ def _order_memories(scored: Mapping[int, ScoredItem], relevance: Mapping[int, Re
         if old in worth and bearing.ended_by in worth:
             worth[bearing.ended_by] = max(worth[bearing.ended_by], worth[old] + (bearing.ended_by - old) * 1e-9)
     return sorted(worth, key=lambda memory: (-worth[memory], -memory))
+
+
+def _choose_best(ordered: Sequence[int], relevance: Mapping[int, Relevance], limit: int) -> list[int]:
+    """The first memories, in their order; the replies to a question asked again drive out no line that answers."""
+    answering = [memory for memory in ordered if memory in relevance and relevance[memory].odds >= ANSWERS]
+    kept = set([*answering, *(memory for memory in ordered if memory not in set(answering))][:limit])
+    return [memory for memory in ordered if memory in kept]
 
 
 def _match_rows(
