@@ -1,12 +1,13 @@
 """Of what was recalled, what hardly answers does not stand before a model, and of what may not answer little does."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from insula.memory.relevance import ANSWERS, BEARS
-from insula.turn.relevance import BESIDE, DOUBTFUL, choose_lines
+from insula.turn.relevance import BESIDE, DOUBTFUL, best_odds, choose_lines
 from insula.types import Memory, Recalled
 
 MOST = 8
@@ -40,3 +41,10 @@ def test_only_lines_near_the_likeliest_are_shown_and_few_where_none_likely_answe
     assert bool(shown) == (best >= BEARS)
     near = sum(each >= max(BEARS, best - BESIDE) for each in odds)
     assert len(shown) == min(near, MOST if best >= ANSWERS else DOUBTFUL)
+
+
+def test_what_a_tool_brought_opens_memory_to_nothing_but_what_surely_only_the_user_can_have_told() -> None:
+    own, brought = line(1, -2.0), line(2, 3.0)
+    brought = replace(brought, memory=replace(brought.memory, provenance="tool"), bearing="answers")
+    assert best_odds([own, brought], by_tools=False) == -2.0
+    assert best_odds([own, brought], by_tools=True) == 3.0

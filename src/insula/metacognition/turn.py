@@ -586,7 +586,8 @@ class Turn:
 
     def _lets_in(self, recalled: Sequence[Recalled]) -> bool:
         """Whether lines of what was recalled may stand before the model."""
-        return self._gate.lets_in(best_odds(recalled), largest_overlap(recalled))
+        best = best_odds(recalled, by_tools=self._gate.is_certain)
+        return self._gate.lets_in(best, largest_overlap(recalled))
 
     def _choose_lines(self, recalled: Sequence[Recalled], most: int) -> Sequence[Recalled]:
         """The lines of what was recalled that may stand before the model; at most so many that likely answer."""

@@ -21,9 +21,16 @@ def is_own_line(recalled: Recalled) -> bool:
     return recalled.memory.provenance == "user" and recalled.odds is not None and may_show(recalled)
 
 
-def best_odds(recalled: Sequence[Recalled]) -> float:
-    """The log-odds that the likeliest line answers; `NONE` where there is none."""
-    return max((hit.odds for hit in recalled if hit.odds is not None and may_show(hit)), default=NONE)
+def best_odds(recalled: Sequence[Recalled], *, by_tools: bool) -> float:
+    """The log-odds that the likeliest line answers; `NONE` where there is none.
+
+    Args:
+        recalled: what came up.
+        by_tools: whether what tools brought counts, too. It may come from anybody: it must not open the gate to a
+            question of the world ("Which hotel is good?").
+    """
+    lines = (hit for hit in recalled if may_show(hit) and (by_tools or hit.memory.provenance == "user"))
+    return max((hit.odds for hit in lines if hit.odds is not None), default=NONE)
 
 
 def largest_overlap(recalled: Sequence[Recalled]) -> float:
