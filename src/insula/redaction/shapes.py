@@ -135,7 +135,7 @@ PLACES = (
     ("card", "cvv,cvc,csc", "v", r"\b(?:cvv2?|cvc2?|csc)\b[ :]{0,3}(?:is |code |number ){0,2}(?P<s>\d{3,4})(?!\w)", ""),
     ("code", "pin", "v", r"\bpin\b[^\n\d.;:!?,]{0,40}(?::| is| es| est| ist| é| è) (?P<s>\d{4,8})(?!\w|[.,]\d| ?(?:[mck]?m|[mk]?g|px|pt|%|°|€|\$))", ""),
     # letters large and small, a number, and a sign between them, in a word that stands alone
-    ("password", "!", "v", r"""(?:^|(?<=[\s"'“„«(]))(?P<s>(?=[^\s"']*\d)(?=[^\s"']*[a-z])[\w.#$%&+-]{2,30}![\w.#$%&+-]{1,29}[\w#$%&+-])(?=["'”“»)]?[.,;:!?]?(?:\s|$))""", "varied"),
+    ("password", "!", "v", r"""(?:^|(?<=[\s"'“„«(]))(?P<s>(?=[^\s"']{0,60}\d)(?=[^\s"']{0,60}[a-z])[\w.#$%&+-]{2,30}![\w.#$%&+-]{1,29}[\w#$%&+-])(?=["'”“»)]?[.,;:!?]?(?:\s|$))""", "varied"),
     # what a command is told by an option of its own
     ("password", "curl,wget", "gd",
      r"""\s(?:--user[ =]|--?u[ =]|-u(?=\w)|-[a-z]{1,5}u |--proxy-user[ =])(?P<q>["'])?[^\s:"']{1,64}:(?!\d{1,5}\b)"""
