@@ -61,6 +61,7 @@ def test_a_process_holds_no_more_after_more_turns(monkeypatch: pytest.MonkeyPatc
 
 def _count_unbounded() -> dict[str, int]:
     """How much each cache of ours holds that has no bound."""
+    gc.unfreeze()  # what another test froze is seen by nobody else
     caches: list[Any] = [held for held in gc.get_objects() if type(cast("object", held)) is CACHE]
     ours = [each for each in caches if each.__module__.startswith("insula") and each.cache_info().maxsize is None]
     return {f"{each.__module__}.{each.__qualname__}": each.cache_info().currsize for each in ours}

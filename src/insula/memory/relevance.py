@@ -231,13 +231,15 @@ def _is_theirs(question: MessageQuestion, statement: Statement) -> bool:
 
     The question names one being alone, the user or one of theirs, and the statement others of theirs alone.
     """
-    if len(question.terms) > PLAIN or len(question.subjects) != 1 or is_about(question, statement.subjects):
-        return False
-    if any(name in question.text.casefold() for name in names_among(statement.subjects)):
+    if len(question.terms) > PLAIN or is_about(question, statement.subjects):
         return False
     mentions = find_owners(question.text, question.language, USER, ASSISTANT).mentions
-    is_alone = mentions == question.subjects and not names_among(mentions)
-    return is_alone and USER not in statement.mentions and any("/" in path for path in statement.subjects)
+    asked, named = question.subjects - names_among(question.subjects), names_among(statement.subjects)
+    if len(asked) != 1 or mentions - names_among(mentions) != asked:
+        return False  # of nobody, or of several
+    if USER in asked and any(name in question.text.casefold() for name in named):
+        return False  # "When does Sandro leave us?"
+    return USER not in statement.mentions and any("/" in path for path in statement.subjects)
 
 
 def _is_meant(question: MessageQuestion, statement: Statement) -> bool:
