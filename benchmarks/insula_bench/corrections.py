@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.language.reaction import CORRECTS
+from insula.language.guiding import CORRECTS
 from insula.memory.retrieval.embedding import embed_text
 from insula.night.corrections import Reaction, judge_reaction
 from insula.stats import wilson

@@ -16,17 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import insula
-from insula.language.guiding import FEEDBACK, WARDS, GuidingHead
-from insula.language.reaction import CORRECTS, THANKS, ReactionHead
+from insula.language.guiding import CORRECTS, FEEDBACK, THANKS, WARDS, GuidingHead
 from insula_bench import network
 from insula_bench.compose import compose
 from insula_bench.heads import Vectors
 from insula_bench.statistics import auroc
 
-HeadName = GuidingHead | ReactionHead
-EPOCHS: dict[HeadName, int] = {"feedback": 12, "wards": 40, "corrects": 16, "thanks": 16}
-POINTS: dict[HeadName, float] = {"feedback": FEEDBACK, "wards": WARDS, "corrects": CORRECTS, "thanks": THANKS}
-FILES: dict[str, tuple[HeadName, ...]] = {"guiding.npz": ("feedback", "wards"), "reaction.npz": ("corrects", "thanks")}
+EPOCHS: dict[GuidingHead, int] = {"feedback": 12, "wards": 40, "corrects": 16, "thanks": 16}
+POINTS: dict[GuidingHead, float] = {"feedback": FEEDBACK, "wards": WARDS, "corrects": CORRECTS, "thanks": THANKS}
 FOLDS = 5
 COMPOSED, COMPOSED_REACTIONS = 1500, 3000
 MEANT = frozenset({"preference", "for_now"})
@@ -53,28 +50,27 @@ def run(write: bool, json: bool) -> int:
     """Fit the heads; where asked to, write them into the package."""
     figures: dict[str, Any] = {}
     vectors = Vectors()
-    for file, heads in FILES.items():
-        fitted: dict[str, Any] = {}
-        for head in heads:
-            examples = list(_examples(head))
-            vectors.add(one.text for one in examples)
-            figures[head] = _figures(head, examples, vectors)
-            made = _fit(head, examples, vectors)
-            fitted |= {f"{head}_hidden": made.hidden, f"{head}_out": made.out}
-        if write:
-            save: Any = np.savez_compressed  # typed as if no array could be called anything
-            target = Path(insula.__file__).parent / "language" / file
-            save(target, **{name: one.astype(np.float16) for name, one in fitted.items()})
+    fitted: dict[str, Any] = {}
+    for head in EPOCHS:
+        examples = list(_examples(head))
+        vectors.add(one.text for one in examples)
+        figures[head] = _figures(head, examples, vectors)
+        made = _fit(head, examples, vectors)
+        fitted |= {f"{head}_hidden": made.hidden, f"{head}_out": made.out}
+    if write:
+        save: Any = np.savez_compressed  # typed as if no array could be called anything
+        target = Path(insula.__file__).parent / "language" / "guiding.npz"
+        save(target, **{name: one.astype(np.float16) for name, one in fitted.items()})
     print(jsonlib.dumps(figures, indent=None if json else 1))
     return 0
 
 
-def _fit(head: HeadName, examples: list[Example], vectors: Vectors) -> network.Head:
+def _fit(head: GuidingHead, examples: list[Example], vectors: Vectors) -> network.Head:
     read = [one for one in examples for _ in range(one.times)]
     return network.fit(vectors.rows([one.text for one in read]), np.array([one.label for one in read]), EPOCHS[head])
 
 
-def _figures(head: HeadName, examples: list[Example], vectors: Vectors) -> dict[str, Any]:
+def _figures(head: GuidingHead, examples: list[Example], vectors: Vectors) -> dict[str, Any]:
     """How well a head does on what it was fitted without."""
     fold = np.array([blake2b(one.group.encode(), digest_size=4).digest()[0] % FOLDS for one in examples])
     chances = np.zeros(len(examples))
@@ -95,7 +91,7 @@ def _figures(head: HeadName, examples: list[Example], vectors: Vectors) -> dict[
     }
 
 
-def _examples(head: HeadName) -> Iterator[Example]:
+def _examples(head: GuidingHead) -> Iterator[Example]:
     match head:
         case "wards":
             yield from _of_wards()
@@ -132,7 +128,7 @@ def _of_ordinary_days() -> Iterator[Example]:
         yield from (Example(text[:300], False, row["id"]) for text in row["messages"][:3])
 
 
-def _of_reactions(head: ReactionHead) -> Iterator[Example]:
+def _of_reactions(head: GuidingHead) -> Iterator[Example]:
     kind = "correction" if head == "corrects" else "thanks"
     for one in compose(count=COMPOSED_REACTIONS):
         yield Example(one.text, one.kind == kind, one.group, times=REACTION if one.kind == kind else 1)

@@ -1,7 +1,8 @@
-"""Two small heads of the night: what of a day speaks of how the assistant works, and what guidance wards something off.
+"""Four small heads of the night: what users say of how the assistant works, and what guidance wards something off.
 
 They stand beside those of `heads`, on the same sentence vectors; `insula bench guiding --write` fits them, the same
-bytes each time on one machine. Of any other embedding they can tell nothing.
+bytes each time on one machine. Of any other embedding they can tell nothing. That a sentence is put like the one before
+it they cannot know (`insula.night.corrections`).
 """
 
 from collections.abc import Mapping
@@ -13,13 +14,17 @@ import numpy as np
 
 from insula.language.heads import DIMENSIONS, SCALE, Vector, Weights
 
-GuidingHead = Literal["feedback", "wards"]
+GuidingHead = Literal["feedback", "wards", "corrects", "thanks"]
 """What a head decides: `feedback`, whether the user speaks of how the assistant works or should work; `wards`, whether
-a piece of guidance keeps something away ("leave milk out"), and does not bring it ("cook with milk")."""
+a piece of guidance keeps something away ("leave milk out"), and does not bring it ("cook with milk"); `corrects`,
+whether a sentence says that something in the response was wrong; `thanks`, whether it thanks, or says that the response
+was right, and nothing else."""
 FEEDBACK = 0.3
 """Chance from which the user's words count as feedback. It is low: what rests on them must be near them, too."""
 WARDS = 0.5
 """Chance from which guidance counts as warding something off."""
+CORRECTS, THANKS = 0.7, 0.6
+"""Chances from which a sentence counts as a correction, and as thanks."""
 
 
 def guiding_chance(head: GuidingHead, vector: Vector | None) -> float | None:

@@ -16,9 +16,8 @@ from typing import Literal, NamedTuple
 from rapidfuzz import fuzz
 
 from insula.coding.step.corrections import measure_likeness
-from insula.language.guiding import FEEDBACK, guiding_chance
+from insula.language.guiding import CORRECTS, FEEDBACK, THANKS, guiding_chance
 from insula.language.handed import Hands, Waits, may_wait, users_lines
-from insula.language.reaction import CORRECTS, THANKS, reaction_chance
 from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import LessonChange
@@ -121,7 +120,7 @@ def judge_reaction(message: str, previous: str, response: str, embed: Embed | No
         return Reaction(0.0, "")
     pieces = () if _asks_user(response) or not embed else split_units(analyse_text(message))
     vectors = embedded_all(embed, pieces) if embed and pieces else []
-    chances = [reaction_chance("corrects", vector) for vector in vectors]
+    chances = [guiding_chance("corrects", vector) or 0.0 for vector in vectors]
     best = max(chances, default=0.0)
     if best >= CORRECTS:
         first = min((message.find(piece) for piece, chance in zip(pieces, chances, strict=True) if chance >= CORRECTS))
@@ -166,7 +165,7 @@ def only_thanks(message: str, embed: Embed | None) -> bool:
     said = [sentence.text for sentence in analyse_text(message).sentences]
     if not embed or not said or len(message) > PLAIN_CHARS or any(mark in message for mark in "?？"):
         return False
-    return all(reaction_chance("thanks", vector) >= THANKS for vector in embedded_all(embed, said))
+    return all((guiding_chance("thanks", vector) or 0.0) >= THANKS for vector in embedded_all(embed, said))
 
 
 class CorrectiveMessage(NamedTuple):
