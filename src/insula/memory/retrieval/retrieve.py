@@ -174,8 +174,8 @@ def _order_memories(scored: Mapping[int, ScoredItem], relevance: Mapping[int, Re
 
 def _choose_best(ordered: Sequence[int], relevance: Mapping[int, Relevance], limit: int) -> list[int]:
     """The first memories, in their order; the replies to a question asked again drive out no line that answers."""
-    answering = [memory for memory in ordered if memory in relevance and relevance[memory].odds >= ANSWERS]
-    kept = set([*answering, *(memory for memory in ordered if memory not in set(answering))][:limit])
+    answering = {memory for memory in ordered if memory in relevance and relevance[memory].odds >= ANSWERS}
+    kept = frozenset(sorted(ordered, key=lambda memory: memory not in answering)[:limit])
     return [memory for memory in ordered if memory in kept]
 
 
