@@ -89,7 +89,7 @@ READS_TOKENS: frozenset[HeadName] = frozenset({"personal"})
 gains nothing by either."""
 EVEN = np.array([0.6, 0.4, 0.0])
 """What vector and spelling count for until their weights are fitted."""
-LET_IN: Mapping[str, float] = {"real": 0.005, "world": 0.018}
+LET_IN: Mapping[str, float] = {"real": 0.004, "world": 0.008}
 """The share of them, and of questions of the world that say "I" or "my", that may be shown a line by mistake."""
 
 
