@@ -1,5 +1,6 @@
 """A store that goes away and comes back: what is said meanwhile, and that nothing acknowledged is lost."""
 
+import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
@@ -170,6 +171,15 @@ async def test_a_disk_that_is_full(make_service: MakeService, client: Client, pr
     assert (said[0], said[-1]) == ("I live in Lisbon.", "I like trains.")
     acknowledged = [one for one in answers if one["turn"] and not one["troubles"]]
     assert set(said) >= {one["message"] for one in acknowledged}
+
+
+async def test_a_disk_with_room_for_a_turn_again_is_ready(
+    make_service: MakeService, client: Client, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, usage = client(make_service()), shutil.disk_usage(file.parent)
+    for left, status in ((0, 503), (4_096, 503), (1_000_000, 200), (usage.free, 200)):
+        monkeypatch.setattr(shutil, "disk_usage", {file.parent: usage._replace(free=left)}.__getitem__)
+        assert (await here.get("/ready")).status_code == status, left
 
 
 async def test_a_file_that_is_no_database_any_more(make_service: MakeService, client: Client, file: Path) -> None:

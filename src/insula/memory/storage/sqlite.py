@@ -28,8 +28,8 @@ READERS = 3
 """Threads that read beside the one that writes: more would only wait for the interpreter."""
 TURN_BYTES = 65_536
 """What a turn may add to the file, and then some: the longest message and its index."""
-ROOM_BYTES = 4_000_000
-"""What is left on a disk that counts as full: the log of a busy minute."""
+ROOM_BYTES = 4 * TURN_BYTES
+"""What a disk that is not full has left: a message and its response, each in the log first and then in the file."""
 
 BEST = sa.text("""
 SELECT memory_id FROM json_each(:weights) AS weight JOIN postings ON postings.term = weight.key
