@@ -46,15 +46,18 @@ def test_a_run_without_a_note_has_one_branch(tmp_path: Path) -> None:
     assert [(run.branch, run.closed) for run in found] == [("shared", 2)]
 
 
-def test_where_the_senses_speak_the_run_parts_and_one_branch_alone_is_told(tmp_path: Path) -> None:
+def test_where_the_senses_speak_the_run_parts_and_one_branch_alone_is_told_the_note(tmp_path: Path) -> None:
     fix = '<edit path="answer.txt">\nright\n</edit>'
     found, model = runs(tmp_path, [FAILS, FAILS, FAILS, fix, "<read>answer.txt</read>", "<done/>"], turns=6)
-    told, silent = found
-    assert (told.branch, silent.branch) == ("told", "silent")
+    told, silent, placebo = found
+    assert (told.branch, silent.branch, placebo.branch) == ("told", "silent", "placebo")
     said, turn = str(told.notes[0]["text"]), int(str(told.notes[0]["turn"]))
     assert told.acts[:turn] == silent.acts[:turn]
     assert any(said in request.text for request in model.requests)
-    assert not any(said in text for _, text in silent.history)
+    assert not any(said in text for run in (silent, placebo) for _, text in run.history)
+    neutral = str(placebo.notes[0]["text"])
+    assert any(neutral in text for _, text in placebo.history)
+    assert abs(len(neutral) - len(said)) < 12
     assert told.closed
     assert not silent.closed
 
@@ -71,7 +74,7 @@ def test_where_the_senses_speak_the_run_parts_and_one_branch_alone_is_told(tmp_p
 )
 def test_a_model_that_refuses_loops_or_says_nothing_to_do_ends_unsolved(reply: Reply, tmp_path: Path) -> None:
     found, _ = runs(tmp_path, [reply] * 12, turns=5)
-    assert {run.branch for run in found} in ({"shared"}, {"told", "silent"})
+    assert {run.branch for run in found} in ({"shared"}, {"told", "silent", "placebo"})
     assert all((len(run.acts), run.closed, run.ended) == (5, 0, True) for run in found)
 
 
@@ -216,13 +219,15 @@ def test_the_figures_compare_the_branches_of_the_same_moment() -> None:
     told = {**common, "branch": "told", "solved": True, "turns": 2, "acts": acts}
     silent = {**common, "branch": "silent", "solved": False, "turns": 5, "acts": [acts[0], acts[0]]}
     alone = {**common, "key": "other", "branch": "shared", "solved": False, "turns": 5, "acts": acts}
-    found = step.figures([told, silent, alone])
+    placebo = {**told, "branch": "placebo", "turns": 4}
+    found = step.figures([told, silent, placebo, alone])
     assert found["runs"] == 2
     noted = found["with_a_note"]
     assert (noted["better"], noted["worse"], noted["pairs"]) == (1, 0, 1)
     assert noted["heeded"]["share"] == 1.0
     assert noted["another_way_without"]["share"] == 0.0
     assert noted["turns"]["difference"] == -3.0
+    assert found["with_a_placebo"]["turns"]["difference"] == -2.0
 
 
 def talk(turns: int) -> list[tuple[Role, str]]:

@@ -1,7 +1,8 @@
 """`insula bench help step`: does a note of the senses help a coding agent that is stuck?
 
 A run goes on as it would until the senses first have something to say. There it parts: in one branch the model is told
-that note and all that follow, in the other none; everything else, the seeds of the sampling included, is the same. So
+that note and all that follow, in another none, in a third a neutral text as long at the same moments (a placebo: any
+words at all may part a model from its circle); everything else, the seeds of the sampling included, is the same. So
 each moment is its own comparison, and runs in which nothing was said cost nothing twice.
 """
 
@@ -33,6 +34,7 @@ from insula.stats import wilson
 from insula_bench.help import repair, sandbox
 from insula_bench.help.asking import REPLY_SECONDS
 from insula_bench.help.cases import HALVES
+from insula_bench.help.placebo import make_placebo
 from insula_bench.help.repair import DONE, EDIT, NOTHING, READ, SHELL, Act, Result
 from insula_bench.lines import Lines, kept
 from insula_bench.statistics import mean_interval
@@ -50,7 +52,8 @@ CONTEXT = 14_000
 """Characters of a run that the model sees: the task and the last exchanges."""
 HOST = "claude-code"
 SAID_NOTHING = "(no reply)"
-SHARED, TOLD, SILENT = "shared", "told", "silent"
+SHARED, TOLD, SILENT, PLACEBO = "shared", "told", "silent", "placebo"
+COMPARED = ("solved", "turns", "tokens")
 _TOOLS = {SHELL: "Bash", READ: "Read", EDIT: "Write"}
 _SECONDS_A_TURN = 20.0
 """On the senses' clock: a small model on a slow machine is not what Chronos is about."""
@@ -172,7 +175,7 @@ async def _all(missing: Sequence[tuple[Task, int]], terms: Terms, lines: Lines) 
 
 
 async def play(model: "Model", task: Task, seed: int, root: Path, turns: int = TURNS) -> list[Run]:
-    """A run to its end, or both its branches from the first note on.
+    """A run to its end, or its branches from the first note on.
 
     Args:
         model: who acts.
@@ -196,18 +199,21 @@ async def play(model: "Model", task: Task, seed: int, root: Path, turns: int = T
     while not run.ended:
         run, note = await _turn(model, run, places, turns)
         if note and not run.ended:
-            other = places.copied(_made(root / SILENT))
-            told = _noted(replace(run, branch=TOLD), note)
-            silent = replace(run, branch=SILENT, notes=({"turn": len(run.acts), "text": note},))
-            return [await _to_end(model, told, places, turns), await _to_end(model, silent, other, turns)]
+            silent, neutral = (places.copied(_made(root / branch)) for branch in (SILENT, PLACEBO))
+            branches = (
+                (_noted(replace(run, branch=TOLD), note), places),
+                (replace(run, branch=SILENT, notes=({"turn": len(run.acts), "text": note},)), silent),
+                (_noted(replace(run, branch=PLACEBO), make_placebo(note)), neutral),
+            )
+            return [await _to_end(model, branch, place, turns) for branch, place in branches]
     return [run]
 
 
 async def _to_end(model: "Model", run: Run, places: _Places, turns: int) -> Run:
     while not run.ended:
         run, note = await _turn(model, run, places, turns)
-        if note and run.branch == TOLD and not run.ended:
-            run = _noted(run, note)
+        if note and run.branch != SILENT and not run.ended:
+            run = _noted(run, note if run.branch == TOLD else make_placebo(note))
     return run
 
 
@@ -319,11 +325,13 @@ def _record(run: Run, key: str) -> dict[str, Any]:
 
 
 def figures(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What became of the runs, and of the two branches where something was said."""
+    """What became of the runs, and of the branches where something was said."""
     alone = [one for one in records if one["branch"] == SHARED]
-    told = {one["key"]: one for one in records if one["branch"] == TOLD}
-    silent = {one["key"]: one for one in records if one["branch"] == SILENT}
+    told, silent, neutral = (
+        {one["key"]: one for one in records if one["branch"] == branch} for branch in (TOLD, SILENT, PLACEBO)
+    )
     pairs = [(told[key], silent[key]) for key in told if key in silent]
+    beside = [(told[key], neutral[key]) for key in told if key in neutral]
     return {
         "runs": len(alone) + len(pairs),
         "without_a_note": {"runs": len(alone), "solved": _share(one["solved"] for one in alone)},
@@ -335,7 +343,14 @@ def figures(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "worse": sum(one["solved"] < other["solved"] for one, other in pairs),
             "heeded": _share(_heeded(one) for one, _ in pairs),
             "another_way_without": _share(_heeded(other) for _, other in pairs),
-            **{name: _gap(pairs, name) for name in ("solved", "turns", "tokens")},
+            **{name: _gap(pairs, name) for name in COMPARED},
+        },
+        "with_a_placebo": {
+            "pairs": len(beside),
+            "solved_by_placebo": _share(other["solved"] for _, other in beside),
+            "another_way_by_placebo": _share(_heeded(other) for _, other in beside),
+            "another_way_told": _share(_heeded(one) for one, _ in beside),
+            **{name: _gap(beside, name) for name in COMPARED},
         },
     }
 
@@ -363,7 +378,7 @@ def _gap(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], name: str
 
 
 def show(figures: Mapping[str, Any], records: Sequence[Mapping[str, Any]], count: int) -> None:
-    """Print the figures as a person reads them, and so many runs with a note, both branches."""
+    """Print the figures as a person reads them, and so many runs with a note, each branch."""
     console, noted = Console(), figures["with_a_note"]
     alone = figures["without_a_note"]
     console.print(f"{figures['runs']} runs; nothing was said in {alone['runs']}, solved {_cell(alone['solved'])}")
@@ -374,10 +389,16 @@ def show(figures: Mapping[str, Any], records: Sequence[Mapping[str, Any]], count
     console.print(
         f"  went another way next: told {_cell(noted['heeded'])}, silent {_cell(noted['another_way_without'])}"
     )
-    for name in ("solved", "turns", "tokens"):
-        if gap := noted[name]:
-            low, high = gap["interval"]
-            console.print(f"  told − silent, {name}: {gap['difference']:+.2f} [{low:+.2f}, {high:+.2f}]")
+    placebo = figures["with_a_placebo"]
+    console.print(
+        f"  told a neutral text as long, {placebo['pairs']}: solved {_cell(placebo['solved_by_placebo'])}, "
+        f"another way next {_cell(placebo['another_way_by_placebo'])} (told: {_cell(placebo['another_way_told'])})"
+    )
+    for other, gaps in ((SILENT, noted), (PLACEBO, placebo)):
+        for name in COMPARED:
+            if gap := gaps[name]:
+                low, high = gap["interval"]
+                console.print(f"  told − {other}, {name}: {gap['difference']:+.2f} [{low:+.2f}, {high:+.2f}]")
     for key in list(dict.fromkeys(one["key"] for one in records if one["branch"] == TOLD))[:count]:
         for one in (one for one in records if one["key"] == key):
             _show_run(console, one)
