@@ -289,6 +289,8 @@ _MADE = (
     Claim(id="rules", place="call", words="coding/step/digest.py",
           asserts="What earlier sessions taught, and what the user asked for again.",
           kept="the user's own words, and sessions with rules are compared with sessions without (insula worth)"),
+    Claim(id="word.noted", place="call", words="coding/step/worth.py",
+          asserts="What the user said to Insula of its last note is noted.", kept="an answer to the user's own word"),
 )  # fmt: skip
 
 

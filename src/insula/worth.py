@@ -133,10 +133,23 @@ class Worth(Value):
         """
         if self.verdict != UNKNOWN:
             return 0
-        effect = max(abs(self.estimate) / self.told.most, WORTHWHILE)
+        return max(1, self.count_cases_for(max(abs(self.estimate), WORTHWHILE * self.told.most)))
+
+    @property
+    def least(self) -> float:
+        """The smallest effect that so many cases would have shown in four of five years; `most` where none would."""
+        have = self.told.cases + self.withheld.cases
+        if not (self.told.cases and self.withheld.cases):
+            return self.told.most
+        spread = (self.told.variance, self.withheld.variance)
+        return min(1.0, find_least_effect(*spread, have, self.told.cases / have)) * self.told.most
+
+    def count_cases_for(self, effect: float) -> int:
+        """How many more cases, shared as so far, would show an effect in four of five years; 0 where they are there."""
         have = self.told.cases + self.withheld.cases
         share = self.told.cases / have if self.told.cases and self.withheld.cases else 0.5
-        return max(1, count_needed_cases(self.told.variance, self.withheld.variance, effect, share) - int(have))
+        wanted = count_needed_cases(self.told.variance, self.withheld.variance, effect / self.told.most, share)
+        return max(0, wanted - int(have))
 
     def forecast_days(self, so_far: float) -> float:
         """How many more days it takes at the rate of the days so far; infinite where nothing came in them."""
@@ -163,9 +176,7 @@ def count_needed_cases(told: float, withheld: float, effect: float, share: float
     """
 
     def is_seen(cases: float) -> bool:
-        price = _PRICE + sum(0.5 * math.log(max(1.0, of * cases) * math.pi / 2) for of in (share, 1 - share))
-        deviation = math.sqrt((told / share + withheld / (1 - share)) / cases)
-        return effect >= (POWER + math.sqrt(2 * price)) * deviation
+        return effect >= find_least_effect(told, withheld, cases, share)
 
     most = 2.0
     while not is_seen(most):
@@ -175,6 +186,13 @@ def count_needed_cases(told: float, withheld: float, effect: float, share: float
         middle = (few + most) / 2
         few, most = (few, middle) if is_seen(middle) else (middle, most)
     return math.ceil(most)
+
+
+def find_least_effect(told: float, withheld: float, cases: float, share: float = 0.5) -> float:
+    """The smallest effect that is told in four of five years after so many cases; see `count_needed_cases`."""
+    price = _PRICE + sum(0.5 * math.log(max(1.0, of * cases) * math.pi / 2) for of in (share, 1 - share))
+    deviation = math.sqrt((told / share + withheld / (1 - share)) / cases)
+    return (POWER + math.sqrt(2 * price)) * deviation
 
 
 # --- the bets ----------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import pytest
 from sessions import EVERY
 
-from insula.cli.worth import shorten_names, summarize_worth
+from insula.cli.worth import summarize_worth
 from insula.coding.replay.worth import SHARE, TURNS, EffectRow, HookWorth, make_row
 from insula.coding.step.senses.register import DEFAULT, FEWEST, MEASURED, SenseMeasurement, list_reasons
 from insula.worth import compare_outcomes, make_amounts, make_rate
@@ -69,18 +69,27 @@ def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
     assert (nothing.difference, nothing.interval) == ("–", "–")
 
 
-def test_how_many_sessions_are_missing_is_told() -> None:
+def test_what_may_be_said_is_told_with_its_interval_and_with_what_would_not_show_yet() -> None:
     effects = [notes(2.0, 9.0, 400), rules((2, 10), (3, 9))]
     lines = list(summarize_worth(HookWorth(days=7, sessions=1, calls=1, effects=effects)))
-    assert lines[-2].startswith("Do they help? notes: ")
-    assert lines[-1].endswith(
-        ": it takes about 30 with and 30 without. So far, rules: 10 with, 9 without "
-        "(an effect under 65 points of 100 would not show yet)."
+    more = effects[1].next_cases
+    assert lines[-1] == (
+        "Do they help? Notes: troubles ended 7.0 turns sooner (between +6.7 and +7.2: works). Rules: failures fell by "
+        f"13 points (between -55 and +75: too early to say; {more} more sessions would show 20 points)."
     )
+    assert not effects[0].next_cases or effects[0].next_effect < 5
 
 
-def test_names_of_sessions_are_cut_so_that_they_can_be_told_apart() -> None:
-    assert [*shorten_names(["0193a2b4-1111-7222", "monday"]).values()] == ["0193a2b4", "monday"]
-    assert {*shorten_names(["0193a2b4-1111-7222", "0193a2b4-1111-7333"]).values()} == {"0193a2b4…7222", "0193a2b4…7333"}
-    alike = ["0193a2b4-1-7222", "0193a2b4-2-7222"]
-    assert [*shorten_names(alike).values()] == alike
+def test_a_larger_effect_shows_sooner_and_none_that_is_larger_is_missed() -> None:
+    few, many = (
+        compare_outcomes(make_rate(4, 20), make_rate(6, 20)),
+        compare_outcomes(make_rate(40, 200), make_rate(60, 200)),
+    )
+    assert 0.2 < many.least < few.least <= 1
+    assert many.count_cases_for(many.least + 0.01) == 0 < many.count_cases_for(many.least - 0.01)
+    assert compare_outcomes(make_rate(0, 0), make_rate(0, 0)).least == 1
+
+
+def test_nothing_is_claimed_where_nothing_was_compared() -> None:
+    lines = list(summarize_worth(HookWorth(days=7, effects=[rules((2, 10), (0, 0))])))
+    assert lines[-1] == "Too few sessions to tell whether they help: it takes about 30 with and 30 without."

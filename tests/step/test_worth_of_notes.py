@@ -45,6 +45,43 @@ def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path) 
     assert "insula worth --all" in told
 
 
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_a_person_calls_a_note_wrong_to_their_agent_and_takes_it_back(home: Path, host: str) -> None:
+    def tell_again(name: str) -> tuple[Session, str]:
+        session = Session(home, name, host)
+        session.at = time.time() - 3_600
+        session.prompt("Don't touch migrations/.")
+        return session, session.tell({"hook_event_name": "SessionStart", "source": "compact"})
+
+    session, said = tell_again("one")
+    assert "migrations/" in said
+    assert "false alarm" in session.prompt("insula: wrong")
+    assert not tell_again("two")[1]
+    assert "You called 1 of 1 a false alarm" in run_insula("worth").out
+    assert "helped" in session.prompt("Insula: helped. And go on with the prices.")
+    assert "migrations/" in tell_again("three")[1]
+    assert "You called 0 of 2 a false alarm" in run_insula("worth").out
+
+
+def test_a_word_on_a_note_that_was_never_said_does_nothing(home: Path) -> None:
+    session = Session(home)
+    assert "nothing lately" in session.prompt("insula: wrong")
+    assert not session.prompt("The insula is wrong in this atlas: it lies behind the temporal lobe.")
+    assert not (home / "quiet.jsonl").exists()
+
+
+def test_what_followed_a_note_near_by_is_told(home: Path) -> None:
+    session = trouble(home, rounds=4)
+    session.prompt("No, stop. Never use floats for money, use decimal.")
+    session.prompt("Don't touch migrations/.")
+    session.tell({"hook_event_name": "SessionStart", "source": "compact"})
+    session.act(edits("/home/dev/project/migrations/a.py"))
+    told = run_insula("worth").out
+    assert "the same failure came again within 10 calls in 1 of 1" in told
+    assert "your words were kept for 10 calls in 0 of 1" in told
+    assert "you corrected the agent next in 1 of 1" in told
+
+
 def test_an_id_that_nothing_was_said_under_is_refused(home: Path) -> None:
     trouble(home)
     ran = run_insula("worth", "wrong", "nothing")

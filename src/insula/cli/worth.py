@@ -18,6 +18,7 @@ from insula.coding.hosts.places import find_home
 from insula.coding.replay.figures import format_count, format_number, format_time, format_tokens
 from insula.coding.replay.visible import show_safely
 from insula.coding.replay.worth import (
+    NEAR,
     SHARE,
     EffectRow,
     HookWorth,
@@ -30,6 +31,7 @@ from insula.coding.replay.worth import (
 )
 from insula.coding.step.senses import load_sense
 from insula.coding.step.senses.register import MEASURED, list_reasons
+from insula.coding.step.worth import WRONG
 from insula.guidance import MINIMUM
 from insula.memory.storage.rows import StoredSignal
 from insula.memory.storage.store import Store
@@ -119,45 +121,42 @@ def print_worth(worth: HookWorth, console: Console, *, everything: bool = False)
 
 def summarize_worth(worth: HookWorth) -> Iterator[str]:
     """What matters most, in four sentences at most."""
-    told = worth.told_troubles
-    left_out = len(worth.troubles) - len(told)
+    left_out = len(worth.troubles) - len(worth.told_troubles)
+    by_lot = f", {left_out} more left out by lot, to compare" if left_out else ""
     yield (
         f"In the last {worth.days:g} days: {format_count(worth.sessions, 'session')}, "
         f"{format_count(worth.calls, 'call')}, {format_count(worth.notes, 'note')} on "
-        f"{format_count(len(told), 'trouble')} (about {format_number(worth.cost)} tokens)."
+        f"{format_count(len(worth.told_troubles), 'trouble')} (about {format_number(worth.cost)} tokens{by_lot})."
     )
-    judged = [trouble for trouble in told if trouble.heeded is not None]
-    heeded = (
-        f"The trouble stopped growing after {sum(trouble.heeded is True for trouble in judged)} of {len(judged)} notes."
-        if judged
-        else ""
-    )
-    compared = f"{left_out} more troubles got no note, drawn by lot, to compare (INSULA_HOLDOUT)." if left_out else ""
-    if heeded or compared:
-        yield f"{heeded} {compared}".strip()
-    if known := [row for row in worth.effects if not row.missing]:
-        yield f"Do they help? {'; '.join(map(_describe_known, known))}."
-    if open_ := [row for row in worth.effects if row.missing]:
-        yield _describe_unknown(open_)
+    if followed := [told for name, text in _FOLLOWED.items() if (told := _describe_count(worth, name, text))]:
+        yield f"After a note {', '.join(followed)}."
+    if worth.told_troubles:
+        yield (
+            f"You called {worth.false_alarms} of {len(worth.told_troubles)} a false alarm. "
+            f"To do so, write {WRONG} to your agent."
+        )
+    if compared := [row for row in worth.effects if row.is_compared]:
+        yield f"Do they help? {'. '.join(_capitalize(row.sentence) for row in compared)}."
+    else:
+        yield f"Too few sessions to tell whether they help: it takes about {MINIMUM} with and {MINIMUM} without."
 
 
-def _describe_known(row: EffectRow) -> str:
-    """What is known of one kind of text, with its interval."""
-    return f"{row.what}: {row.verdict} ({row.difference}; with 95 % certainty {row.interval})"
+_FOLLOWED = {
+    "heeded": "the trouble stopped growing",
+    "again": f"the same failure came again within {NEAR} calls",
+    "kept": f"your words were kept for {NEAR} calls",
+    "corrected": "you corrected the agent next",
+}
+"""What is looked at behind a note -> how it is told."""
 
 
-def _describe_unknown(rows: list[EffectRow]) -> str:
-    """Of which kinds nothing can be said yet, how many sessions there are of the about so many that it takes, and what
-    could not have been seen by now."""
-    seen = [row for row in rows if row.told or row.withheld]
-    counted = "; ".join(
-        f"{row.what}: {row.told} with, {row.withheld} without (an effect under {row.least} would not show yet)"
-        if row.least
-        else f"{row.what}: {row.told} with, {row.withheld} without"
-        for row in seen
-    )
-    so_far = f" So far, {counted}." if counted else ""
-    return f"Too few sessions to tell whether they help: it takes about {MINIMUM} with and {MINIMUM} without.{so_far}"
+def _describe_count(worth: HookWorth, name: str, text: str) -> str:
+    times, of = worth.count_followed(name)
+    return f"{text} in {times} of {of}" if of else ""
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _print_effects(rows: list[EffectRow], console: Console) -> None:

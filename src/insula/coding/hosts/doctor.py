@@ -34,6 +34,7 @@ from insula.coding.hosts.present import InstalledHook, Present, list_hooks, list
 from insula.coding.hosts.records import Installed
 from insula.coding.step.senses import load_sense
 from insula.coding.step.senses.register import MEASURED
+from insula.coding.step.worth import list_false_alarms
 from insula.errors import InsulaError
 from insula.foreign import search_path
 from insula.redaction import redact
@@ -89,7 +90,7 @@ def examine_host(
     if ours:
         command = _name_install(present)
         yield from (*_check_house(house, command), *_check_code(house, command), *_check_switches(house, here))
-        yield from _list_senses(switch.list_senses(house))
+        yield from _list_senses(house)
         yield from _check_failures("", failures, ours, command)
     else:
         wanted = host.id if host else f"AGENT, where AGENT is one of {', '.join(HOSTS)}"
@@ -271,11 +272,14 @@ def _check_switches(house: Path, here: Path) -> Iterator[HostCheck]:
         yield HostCheck("", "switch", "ok", "on")
 
 
-def _list_senses(on: frozenset[str]) -> Iterator[HostCheck]:
+def _list_senses(house: Path) -> Iterator[HostCheck]:
     """Each sense: whether it speaks, what it notices, and why it does or does not; those that speak first."""
+    on, alarms = switch.list_senses(house), Counter(sense for _, sense, _ in list_false_alarms(str(house)))
     for row in sorted(MEASURED, key=lambda row: row.sense not in on):
         is_on = row.sense in on
         says = f"{'on' if is_on else 'off'}: {load_sense(row.sense).LABEL} ({row.explain_default(is_on)})"
+        if alarms[row.sense]:
+            says += f"; you called {alarms[row.sense]} of its notes a false alarm"
         yield HostCheck("", row.sense, "ok", says)
 
 

@@ -160,6 +160,8 @@ class UserQuestion(str):
 
 _ASKING = frozenset(("", "default", "acceptEdits", "plan"))
 """Modes of permission in which a host puts questions to its user."""
+_KEY = 40
+"""Characters at the beginning of a message in which a word to Insula begins."""
 _TWICE = 2.0
 """Seconds within which the same event is the same one."""
 
@@ -255,11 +257,24 @@ class Hook:
 
         if is_of_host(self._event.prompt):
             return ""
+        noted = self._take_verdict()
         transcript = self._event.transcript
         before = self._dialect.read_remarks(read_tail(transcript)) if transcript else ()
         remarks = (*before, Remark(kind=PROMPT, words=self._redact_answer(self._event.prompt)))
         trace.append_records(self._session, *self._dump_remarks(remarks, _is_unattended()))
-        return self._settle_trace()
+        return self._settle_trace() or noted
+
+    def _take_verdict(self) -> str:
+        """Note what the message says of the last note, if anything, and go on with the rest of it; the answer."""
+        if "insula" not in self._event.prompt[:_KEY].lower():
+            return ""
+        from insula.coding.step.worth import note_word, read_verdict
+
+        verdict, rest = read_verdict(self._event.prompt)
+        if not verdict:
+            return ""
+        self._event = self._event.replace(prompt=rest)
+        return note_word(self._home, self._event.session, verdict, self._now)
 
     def _redact_answer(self, prompt: str) -> str:
         """A prompt without its secrets, where the one before it may announce one."""

@@ -1,5 +1,8 @@
 """What the hook was worth: what it said in past sessions, whether it was heeded, what followed, and what it cost.
 
+What followed is looked at near by, too, in the next `NEAR` calls: whether the same failure came again, whether the
+user's words were kept, and whether the user's next message corrects the agent.
+
 Read from the traces that the hook wrote. A text is worth what its sessions do better than those from which it was
 withheld by lot; until there are enough of both, nothing is claimed. What is compared is all that is kept, not the last
 days: an interval that holds however often somebody looks holds for one beginning, and a week that slides begins anew.
@@ -14,8 +17,11 @@ from typing import Any
 
 from insula.coding.replay.agent import CHARS_PER_TOKEN
 from insula.coding.step import trace
+from insula.coding.step.corrections import find_corrections
 from insula.coding.step.digest import compile_rules
 from insula.coding.step.evidence import read_evidence
+from insula.coding.step.person import INTERRUPT, REJECTION
+from insula.coding.step.proprioception import load_action
 from insula.coding.step.wording import SIGN
 from insula.coding.step.worth import list_false_alarms, list_helped, praise_text, silence_kind
 from insula.errors import InputError, StoreFull
@@ -30,6 +36,12 @@ LATELY = 30.0
 _BYTES = 1 << 24
 """Of a trace that are read."""
 TURNS, SHARE = "turns", "share"
+NEAR = 10
+"""Calls after a note in which it is looked at what followed."""
+OF_WORDS = frozenset(("against_words", "told_again"))
+"""Senses whose notes are of the user's words."""
+_STEPS = (0.2, 0.1, 0.05)
+"""Effects, as shares of the most, of which the largest that would not show yet is named."""
 _WEEK, _YEARS = 7, 1_000
 """Days from which on a forecast is told, and from which on nobody counts them."""
 _MOST_TURNS = 25.0
@@ -68,6 +80,12 @@ class NotedTrouble:
     """From the first text to its end; None where it has not ended."""
     minutes: float = 0.0
     tokens: int = 0
+    again: bool | None = None
+    """Of a failure: whether it came again in the next `NEAR` calls; None where that cannot be told."""
+    kept: bool | None = None
+    """Of the user's words: whether the next `NEAR` calls kept them."""
+    corrected: bool | None = None
+    """Whether the user corrects the agent in their next message, or stops it before."""
 
     @property
     def said(self) -> str:
@@ -93,13 +111,24 @@ class EffectRow:
     verdict: str
     missing: int
     """Cases that it takes until something can be said; 0 where it can."""
+    least: float
+    """The smallest effect that would have been seen by now."""
+    next_effect: float
+    """The largest of a few round effects that would not show yet, ..."""
+    next_cases: int
+    """... and how many more cases would show it."""
     days: float | None
     """How long that is at this rate; None where nothing comes in."""
 
     @property
+    def is_compared(self) -> bool:
+        """Whether there are cases of both kinds."""
+        return bool(self.told and self.withheld)
+
+    @property
     def difference(self) -> str:
         """The difference, in turns or in points."""
-        if not (self.told and self.withheld):
+        if not self.is_compared:
             return "–"
         if self.unit == TURNS:
             return f"{self.less:+.1f} turns sooner"
@@ -108,18 +137,32 @@ class EffectRow:
     @property
     def interval(self) -> str:
         """The interval of the difference."""
-        if not (self.told and self.withheld):
-            return "–"
-        digits, scale = (1, 1) if self.unit == TURNS else (0, 100)
-        return f"{scale * self.low:+.{digits}f} to {scale * self.high:+.{digits}f}"
+        return f"{self._write_end(self.low)} to {self._write_end(self.high)}" if self.is_compared else "–"
 
     @property
-    def least(self) -> str:
-        """The smallest effect that would have been seen by now: half the interval; empty where nothing was compared."""
-        if not (self.told and self.withheld):
-            return ""
-        least = (self.high - self.low) / 2
-        return f"{least:.1f} turns" if self.unit == TURNS else f"{100 * least:.0f} points of 100"
+    def sentence(self) -> str:
+        """What may be said, with its interval, and what could not have been seen by now."""
+        if not self.is_compared:
+            return f"{self.what}: nothing to compare yet ({self.told} with, {self.withheld} without)"
+        between = f"between {self._write_end(self.low)} and {self._write_end(self.high)}"
+        return f"{self.what}: {self._write_change()} ({between}: {self._explain_verdict()})"
+
+    def _write_change(self) -> str:
+        if self.unit == TURNS:
+            return f"troubles ended {abs(self.less):.1f} turns {'sooner' if self.less >= 0 else 'later'}"
+        return f"failures {'fell' if self.less >= 0 else 'rose'} by {abs(100 * self.less):.0f} points"
+
+    def _explain_verdict(self) -> str:
+        if not self.missing:
+            return self.verdict
+        needed = f"{self.next_cases:,} more sessions would show {self._write_size(self.next_effect)}"
+        return f"too early to say; {needed}" if self.next_cases else "too early to say"
+
+    def _write_end(self, value: float) -> str:
+        return f"{value:+.1f}" if self.unit == TURNS else f"{100 * value:+.0f}"
+
+    def _write_size(self, value: float) -> str:
+        return f"{value:.3g} turns" if self.unit == TURNS else f"{100 * value:.0f} points"
 
     @property
     def conclusion(self) -> str:
@@ -166,6 +209,20 @@ class HookWorth:
     def told_troubles(self) -> list[NotedTrouble]:
         """Those that were spoken of."""
         return [trouble for trouble in self.troubles if not trouble.withheld]
+
+    def count_followed(self, name: str) -> tuple[int, int]:
+        """How often something followed a note near by, and after how many notes that can be told.
+
+        Args:
+            name: `heeded`, `again`, `kept` or `corrected`.
+        """
+        known = [trouble for trouble in self.told_troubles if getattr(trouble, name) is not None]
+        return sum(getattr(trouble, name) for trouble in known), len(known)
+
+    @property
+    def false_alarms(self) -> int:
+        """How many of the troubles that were spoken of a person has called a false alarm."""
+        return sum(trouble.wrong for trouble in self.told_troubles)
 
     @property
     def notes(self) -> int:
@@ -265,13 +322,16 @@ def _list_folders(sessions: Path, since: float) -> Iterator[Path]:
 def _read_troubles(session: str, records: list[Record], since: float) -> list[NotedTrouble]:
     troubles: dict[str, NotedTrouble] = {}
     project = ""
-    for record in records:
+    for place, record in enumerate(records):
         kind = record.get("e")
         if kind == "start":
             project = str(record.get("project", "")) or project
         elif kind == "text" and is_number(record.get("at")) and record["at"] >= since and record.get("id"):
             here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
-            _add_text(troubles.setdefault(str(record["id"]), _begin_trouble(record, session, here)), record)
+            if (name := str(record["id"])) not in troubles:
+                troubles[name] = _begin_trouble(record, session, here)
+                _look_near(troubles[name], records[place + 1 :])
+            _add_text(troubles[name], record)
         elif kind == "heeded" and (trouble := troubles.get(str(record.get("id", "")))) is not None:
             trouble.heeded = record.get("yes") is True
         elif kind == "ended":
@@ -291,6 +351,25 @@ def _begin_trouble(record: Record, session: str, project: str) -> NotedTrouble:
         rung=0,
         withheld=record.get("withheld") is True,
     )
+
+
+def _look_near(trouble: NotedTrouble, after: list[Record]) -> None:
+    """What followed its first text near by."""
+    actions = [action for record in after if record.get("e") == "action" and (action := load_action(record))][:NEAR]
+    if trouble.sense == "nociception":
+        trouble.again = any(action.failed and action.family == trouble.family for action in actions)
+    if actions and trouble.sense in OF_WORDS:
+        trouble.kept = not any(action.breaks for action in actions)
+    spoken = next((place for place, record in enumerate(after) if _is_spoken(record)), None)
+    if spoken is not None:
+        before = after[: spoken + 1]
+        stopped = any(record.get("kind") in {INTERRUPT, REJECTION} for record in before if record.get("e") == "user")
+        trouble.corrected = stopped or bool(find_corrections(trouble.session, before))
+
+
+def _is_spoken(record: Record) -> bool:
+    """Whether it is a message of the user's."""
+    return record.get("e") == "user" and bool(record.get("words"))
 
 
 def _add_text(trouble: NotedTrouble, record: Record) -> None:
@@ -336,6 +415,8 @@ def make_row(what: str, unit: str, compared: Compared, days: float) -> EffectRow
         days: in which the cases came.
     """
     more = compared.forecast_days(days) if compared.missing else 0.0
+    steps = [step * compared.told.most for step in _STEPS]
+    unseen = next((step for step in steps if compared.count_cases_for(step)), steps[-1])
     return EffectRow(
         what=what,
         unit=unit,
@@ -346,6 +427,9 @@ def make_row(what: str, unit: str, compared: Compared, days: float) -> EffectRow
         high=compared.high,
         verdict=compared.verdict,
         missing=compared.missing,
+        least=compared.least,
+        next_effect=unseen,
+        next_cases=compared.count_cases_for(unseen),
         days=more if math.isfinite(more) else None,
     )
 

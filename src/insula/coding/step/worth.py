@@ -11,6 +11,7 @@ A text that climbs the ladder is withheld for a whole trouble, by lot, in a shar
 
 import json
 import os
+import re
 
 from insula.coding.step import trace
 from insula.coding.step.digests import hash_text
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
 
 QUIET = "quiet.jsonl"
 TEXT = "text"
+WRONG = "insula: wrong"
+"""What a person writes to their agent to call the last note a false alarm; `insula: helped` takes it back."""
+_VERDICT = re.compile(r"\s*\[?insula\]?\s*[:：]\s*(wrong|helped)(?!\w)[\s.,;:!-]*", re.IGNORECASE)
+NOTED = {
+    "wrong": "[insula] Noted as a false alarm: nothing like the last note is said in this project again. This was said "
+    "to Insula, and nothing is to be done about it here.",
+    "helped": "[insula] Noted that the last note helped. This was said to Insula, and nothing is to be done about it "
+    "here.",
+    "": "[insula] Insula has said nothing lately that this could be about. Nothing is to be done about it here.",
+}
+"""What is answered to a person's word on the last note."""
 
 
 def note_text(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: float) -> str:
@@ -108,6 +120,30 @@ def praise_text(home: str, project: str, sense: str, family: str, name: str, now
         OSError: it cannot be written.
     """
     append_lines(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "helped": name, "t": now}])
+
+
+def read_verdict(prompt: str) -> "tuple[str, str]":
+    """What a message says of the last note (`wrong` or `helped`; empty for nothing), and the rest of the message."""
+    match = _VERDICT.match(prompt)
+    return (match[1].lower(), prompt[match.end() :]) if match else ("", prompt)
+
+
+def note_word(home: str, session: str, verdict: str, now: float) -> str:
+    """Note a person's word on the last note of a session; what there is to answer.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    records = trace.read_tail(trace.get_folder(home, session))
+    last = next((each for each in reversed(records) if each.get("e") == TEXT and not each.get("withheld")), None)
+    if last is None:
+        return NOTED[""]
+    project, sense, family = (str(last.get(name, "")) for name in ("project", "sense", "family"))
+    if verdict == "wrong":
+        silence_kind(home, project, sense, family, now)
+    else:
+        praise_text(home, project, sense, family, str(last.get("id", "")), now)
+    return NOTED[verdict]
 
 
 def _read_quiet(home: str) -> "Iterator[Record]":
