@@ -79,7 +79,7 @@ def run(held: bool, as_json: bool, cases: bool, fit: bool) -> int:
     for part in ("held", "healthy") if held else ():
         sets[f"{part} out" if part == "held" else part] = read(word_streams.FILES / f"{part}.jsonl.xz")
     if held:
-        sets["later"] = word_streams.streams(word_streams.FILES / "later" / "word.txt")
+        sets |= {name: word_streams.streams(word_streams.FILES / name / "word.txt") for name in ("later", "latest")}
     for name, streams in sets.items():
         for which, senses in (("by default", ()), ("all of the word", OF_THE_WORD)):
             report[f"{name}, {which}"] = _figures(play(streams, senses), cases and name == "development")
@@ -118,24 +118,33 @@ def _switch(home: str, senses: Sequence[str]) -> None:
 
 def said(stream: Record, home: str, number: int) -> list[str]:
     """What the hook answers to each event of a stream: the text that a model or a person reads; empty for silence."""
-    now = 1_790_000_000.0
+    now, cwd = 1_790_000_000.0, _make_links(stream, home)
     transcript = Path(home) / "transcript.jsonl"
     answers: list[str] = []
     for place, event in enumerate(stream["events"]):
         now += STEP
         _write(transcript, stream.get("turns", ()), place)
         payload = {
-            **event["payload"],
+            **json.loads(json.dumps(event["payload"]).replace(stream["cwd"], cwd)),
             "session_id": f"stream-{number}",
-            "cwd": stream["cwd"],
+            "cwd": cwd,
             "transcript_path": str(transcript),
         }
         answers.append(_text(hook.respond(f"{home}/insula", HOSTS[stream["host"]], payload, now)))
     return answers
 
 
+def _make_links(stream: Record, home: str) -> str:
+    """The folder of a stream: where links are in it, one on the disk."""
+    links: Sequence[Sequence[str]] = stream.get("links", ())
+    for link, target in links:
+        (Path(home) / "work" / target).mkdir(parents=True)
+        (Path(home) / "work" / link).symlink_to(target)
+    return f"{home}/work" if links else str(stream["cwd"])
+
+
 def _write(path: Path, turns: Sequence[Record], place: int) -> None:
-    lines = [json.dumps(_turn(one)) for one in turns if one.get("at", 0) <= place]
+    lines = [one.get("raw") or json.dumps(_turn(one)) for one in turns if one.get("at", 0) <= place]
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 

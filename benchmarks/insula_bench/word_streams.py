@@ -9,6 +9,9 @@ Record = dict[str, Any]
 FILES = Path(__file__).parent / "streams"
 FOLDER = "/home/dev/shop"
 WINDOWS = "C:\\work\\shop"
+MARKS = frozenset(f"{mark} " for mark in "UPEWBXRASTCNJL")
+"""What begins an event, or a line of the transcript (`J`), or a link that is there before all of them (`L`)."""
+LOG = "12:00:00 INFO importer: a row was read\n"
 
 
 def streams(*files: Path) -> list[Record]:
@@ -28,7 +31,7 @@ def _lines(body: str) -> Iterator[str]:
     """The events of a block; a line that begins none goes on with the one before."""
     line = ""
     for each in body.split("\n"):
-        if each[:2] in {f"{one} " for one in "UEWBXRASTC"} or each[:1] == "!" or each == "C":
+        if each[:2] in MARKS or each[:1] == "!" or each == "C":
             if line:
                 yield line.rstrip("\n")
             line = each
@@ -41,10 +44,18 @@ def _lines(body: str) -> Iterator[str]:
 def _stream(name: str, host: str, language: str, kind: str, look: str, lines: list[str]) -> Record:
     events: list[Record] = []
     expect: dict[str, Record] = {}
+    turns: list[Record] = []
+    links: list[list[str]] = []
     cwd = WINDOWS if look == "windows" else FOLDER
     for line in lines:
         wanted = line.startswith("!")
         mark, _, rest = line.removeprefix("!").partition(" ")
+        if mark == "J":
+            turns.append({"raw": rest, "at": len(events)})
+            continue
+        if mark == "L":
+            links.append(rest.split(" -> "))
+            continue
         rest, _, pieces = rest.rpartition("!!") if wanted else (rest, "", "")
         first = len(events)
         made = list(_events(mark, rest.strip(), host, first, cwd))
@@ -65,7 +76,8 @@ def _stream(name: str, host: str, language: str, kind: str, look: str, lines: li
         "lookalike": look,
         "cwd": cwd,
         "events": events,
-        "turns": [],
+        "turns": turns,
+        "links": links,
         "expect": expect,
     }
 
@@ -74,6 +86,11 @@ def _events(mark: str, rest: str, host: str, number: int, cwd: str) -> Iterator[
     mode = {"permission_mode": "default"}
     if mark == "U":
         yield _event("UserPromptSubmit", {"prompt": rest, **mode})
+    elif mark == "P":
+        size, _, words = rest.partition(" ")
+        yield _event("UserPromptSubmit", {"prompt": LOG * (int(size) // len(LOG)) + "\n" + words, **mode})
+    elif mark == "N":
+        yield _event("SessionStart", {"source": rest})
     elif mark == "T":
         yield _event("UserPromptSubmit", {"prompt": f"<task-notification>\n{rest}\n</task-notification>", **mode})
     elif mark == "C":
