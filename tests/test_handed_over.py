@@ -101,6 +101,43 @@ async def test_a_fact_in_what_was_handed_over_elsewhere_is_nobody_s(mind: Metaco
     assert "Porto" in turn.instructions
 
 
+LETTERS = {
+    "Please proofread. Dear Anna, I live in Leeds now and I have two cats.": "Where do I live?",
+    "Formuliere das höflicher. Hallo Tom, ich wohne jetzt in Leeds.": "Wo wohne ich?",
+    "Corrige les fautes, s'il te plaît. Chère Anne, j'habite maintenant à Leeds.": "Où est-ce que j'habite ?",
+    "Traduce al inglés, por favor. Estimada señora Vega, vivo en Leeds.": "¿Dónde vivo?",
+    "Traduci in inglese. Ciao Marco, adesso abito a Leeds.": "Dove abito?",
+}
+"""A request, and behind it a letter; and what is asked on another day."""
+NO_LETTERS = {
+    "Help me plan a dinner. Anna, my sister, is coming, and I live in Leeds.": "Where do I live?",
+    "Please be brief. Hi Claude, I live in Leeds.": "Where do I live?",
+    "Schreib bitte einen Brief an meinen Vermieter. Ich wohne in Leeds, und die Heizung ist kaputt.": "Wo wohne ich?",
+    "Écris un mot. Mon fils Théo, malade, reste au lit. J'habite à Leeds.": "Où est-ce que j'habite ?",
+    "Escribe una carta a mi casero. Vivo en Leeds y la calefacción no funciona.": "¿Dónde vivo?",
+    "Grazie mille. Comunque, abito a Leeds.": "Dove abito?",
+}
+
+
+@pytest.mark.parametrize("message", LETTERS)
+async def test_a_letter_behind_a_request_is_nobody_s(mind: Metacognition, message: str) -> None:
+    assert "Leeds" not in await remembered(mind, message, LETTERS[message])
+
+
+@pytest.mark.parametrize("message", NO_LETTERS)
+async def test_what_is_said_behind_a_request_is_the_user_s(mind: Metacognition, message: str) -> None:
+    assert "Leeds" in await remembered(mind, message, NO_LETTERS[message])
+
+
+async def remembered(mind: Metacognition, message: str, question: str) -> str:
+    """What a model is told with a question of another day, once a message was said."""
+    async with mind.turn("ana", "monday", message) as turn:
+        turn.finish("All right.")
+    async with mind.turn("ana", "tuesday", question) as turn:
+        turn.finish("I see.")
+    return f"{turn.instructions}\n{turn.prompt}"
+
+
 def calls(name: str) -> Sequence[str]:
     """The modules that call something by its name."""
     return [

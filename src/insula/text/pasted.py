@@ -24,6 +24,8 @@ _QUOTED = re.compile(
     r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)"
 )
 _OPENED = re.compile(r"\s*(?::(?=[\s\"'“„«»]|$)|：|\n)")
+_SALUTED = re.compile(r"(?<=[.?!])\s+(?=((?:[^\W\d_][\w.'’-]*\s){1,3}[^\W\d_][\w'’-]*)[,!]\s(?!\w+,))")
+"""A sentence's end before two to four words and a comma, as a letter begins; "My son Owen, ill, …" does not."""
 _WORD = re.compile(r"[\w'’-]+")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -48,11 +50,18 @@ def told_words(message: str) -> str:
 
 
 def lead_of(message: str) -> str:
-    """What stands before a colon, or alone on the first line, where a text follows; empty where none does."""
+    """What stands before a colon, a salutation, or alone on the first line, where a text follows; else nothing."""
     opened = _OPENED.search(message)
     if opened is None or not any(map(str.isalnum, message[opened.end() :])):
-        return ""
-    return message[: opened.start()].strip()
+        opened = None
+    saluted = next((match for match in _SALUTED.finditer(message) if _is_addressed(match[1])), None)
+    starts = [match.start() for match in (opened, saluted) if match]
+    return message[: min(starts, default=0)].strip()
+
+
+def _is_addressed(words: str) -> bool:
+    """Whether words may greet somebody by name: the first has a capital, and the last."""
+    return words[0].isupper() and words.rsplit(maxsplit=1)[-1][0].isupper()
 
 
 def behind_quotation(body: str) -> str:
