@@ -276,17 +276,14 @@ async def plan_of_a_first_line(store: Store) -> str:
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
 
     def work(connection: sa.Connection) -> str:
-        run: list[tuple[str, tuple[object, ...]]] = []
-
-        def note(_: object, __: object, statement: str, parameters: tuple[object, ...], *___: object) -> None:
-            run.append((statement, parameters))
-
-        event.listen(connection, "before_cursor_execute", note)
+        run: list[str] = []
+        file = connection.connection.dbapi_connection
+        assert isinstance(file, sqlite3.Connection)
+        file.set_trace_callback(run.append)
         statements.write_message(connection, place, None, item, 0.0)
-        event.remove(connection, "before_cursor_execute", note)
-        statement, values = next(one for one in run if one[0].startswith("INSERT INTO memories"))
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
-        return "\n".join(str(row) for row in plan)
+        file.set_trace_callback(None)
+        statement = next(one for one in run if one.startswith("INSERT INTO memories"))
+        return "\n".join(str(row) for row in file.execute(f"EXPLAIN QUERY PLAN {statement}"))
 
     return await store.run(work)
 

@@ -19,6 +19,7 @@ from insula.memory.retrieval.query import MEAN_LENGTH, Statistics
 from insula.memory.retrieval.scoring import KEPT_USES
 from insula.memory.storage import postgres, sqlite
 from insula.memory.storage.among import is_among
+from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.rows import CandidateMemory
 from insula.memory.storage.schema import in_working_memory, is_of, memories, postings, sessions, terms, users
 
@@ -51,20 +52,22 @@ _AROUND = sa.union(
     sa.select(memories.c.after_id).join_from(_HITS, memories, memories.c.id == _HITS.c.id),
     sa.select(memories.c.id).join_from(_HITS, memories, memories.c.after_id == _HITS.c.id),
 ).cte("around")
-_PROPOSED = (
+_PROPOSED = Prepared(
     sa.select(*(memories.c[name] for name in CandidateMemory._fields[:-1]), sessions.c.name)
     .join_from(_AROUND, memories, memories.c.id == _AROUND.c.id)
     .join(sessions, sessions.c.id == memories.c.session_id)
     .where(_OWN)
 )
 
-_LONG_TERM = sa.select(memories.c.id, memories.c.vector).where(
-    _OWN,
-    is_among(memories.c.id, "ids"),
-    memories.c.promoted_at.is_not(None),
-    memories.c.retired_at.is_(None),
+_LONG_TERM = Prepared(
+    sa.select(memories.c.id, memories.c.vector).where(
+        _OWN,
+        is_among(memories.c.id, "ids"),
+        memories.c.promoted_at.is_not(None),
+        memories.c.retired_at.is_(None),
+    )
 )
-_LATEST = (
+_LATEST = Prepared(
     sa.select(postings.c.memory_id)
     .where(postings.c.user_id == sa.bindparam("user"), postings.c.term == sa.bindparam("term"))
     .order_by(postings.c.memory_id.desc())
@@ -90,27 +93,29 @@ _UNPOST = sa.delete(postings).where(
 )
 
 _HERE = sa.and_(terms.c.user_id == users.c.id, is_among(terms.c.term, "wanted"))
-_STATISTICS = (
+_STATISTICS = Prepared(
     sa.select(users.c.memories, users.c.terms, terms.c.term, terms.c.memories.label("held"), terms.c.semantic)
     .select_from(users.outerjoin(terms, _HERE))
     .where(users.c.id == sa.bindparam("user"))
 )
 _ADDED = upsert(terms)
-_COUNT = _ADDED.on_conflict_do_update(
-    index_elements=["user_id", "term"],
-    set_={
-        "memories": terms.c.memories + _ADDED.excluded.memories,
-        "semantic": terms.c.semantic + _ADDED.excluded.semantic,
-    },
+_COUNT = Prepared(
+    _ADDED.on_conflict_do_update(
+        index_elements=["user_id", "term"],
+        set_={
+            "memories": terms.c.memories + _ADDED.excluded.memories,
+            "semantic": terms.c.semantic + _ADDED.excluded.semantic,
+        },
+    )
 )
 
 
-_TOTALS = (
+_TOTALS = Prepared(
     sa.update(users)
     .where(users.c.id == sa.bindparam("user"))
     .values(memories=users.c.memories + sa.bindparam("more"), terms=users.c.terms + sa.bindparam("longer"))
 )
-_POSTED = sa.insert(postings)
+_POSTED = Prepared(sa.insert(postings))
 
 
 def _dialect_of(connection: sa.Connection) -> Any:
@@ -150,7 +155,7 @@ def add_missing(connection: sa.Connection, table: sa.Table, values: Mapping[str,
 
 def read_statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -> Statistics:
     """How much is indexed of a user, and where the wanted terms stand."""
-    rows = connection.execute(_STATISTICS, {"user": user_id, "wanted": list(wanted)}).all()
+    rows = _STATISTICS.fetch_rows(connection, {"user": user_id, "wanted": list(wanted)})
     total, length = rows[0].memories, rows[0].terms
     held = [row for row in rows if row.held]
     return Statistics(
@@ -174,12 +179,12 @@ def list_candidates(
         alone: more of them, without the turns around them.
     """
     values = {"user": user_id, "session": session_id, "hits": list(proposed), "alone": list(alone)}
-    return [CandidateMemory(*row) for row in connection.execute(_PROPOSED, values).all()]
+    return [CandidateMemory(*row) for row in _PROPOSED.fetch_rows(connection, values)]
 
 
 def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[tuple[int, bytes]]:
     """Those of some ids, in their order, that are in a user's long-term memory, with their vectors."""
-    vectors = dict(connection.execute(_LONG_TERM, {"user": user_id, "ids": list(ids)}).all())
+    vectors: dict[int, bytes] = dict(_LONG_TERM.fetch_rows(connection, {"user": user_id, "ids": list(ids)}))
     return [(number, vectors[number]) for number in ids if number in vectors]
 
 
@@ -196,7 +201,7 @@ def search_terms(connection: sa.Connection, user_id: int, known: Statistics, lim
     held = Counter[int]()
     for term in containing:
         values = {"user": user_id, "term": term, "limit": POSTINGS // len(containing)}
-        held.update(connection.execute(_LATEST, values).scalars())
+        held.update(row.memory_id for row in _LATEST.fetch_rows(connection, values))
     return sorted(held, key=lambda number: (-held[number], -number))[:limit]
 
 
@@ -208,7 +213,7 @@ def _rank_by_bm25(
     weights = {term: round(_FINENESS * rarity * (_K1 + 1)) for term, rarity in rarities.items()}
     values = {"user": user_id, "weights": json.dumps(weights), "limit": limit}
     dampings = {"short": _K1 * (1 - _B), "long": _K1 * _B / (known.mean_length or MEAN_LENGTH)}
-    return list(connection.execute(_dialect_of(connection).BEST, values | dampings).scalars())
+    return [row[0] for row in _dialect_of(connection).BEST.fetch_rows(connection, values | dampings)]
 
 
 def _term_rarity(total: int, held: int) -> float:
@@ -253,7 +258,7 @@ def add_entries(connection: sa.Connection, user_id: int, entries: Sequence[tuple
         for term, count in sorted(Counter(words).items())
     ]
     if rows:
-        connection.execute(_POSTED, rows)
+        _POSTED.write_rows(connection, rows)
     _count_entries(connection, user_id, entries)
 
 
@@ -277,6 +282,6 @@ def _count_entries(
             counts[1] += sign * semantic
     if by_term:
         rows = [{"user_id": user_id, "term": t, "memories": m, "semantic": s} for t, (m, s) in by_term.items()]
-        connection.execute(_COUNT, rows)
+        _COUNT.write_rows(connection, rows)
     length = sign * sum(len(words) for _, words, _ in entries)
-    connection.execute(_TOTALS, {"user": user_id, "more": sign * len(entries), "longer": length})
+    _TOTALS.write_rows(connection, [{"user": user_id, "more": sign * len(entries), "longer": length}])

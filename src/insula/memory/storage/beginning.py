@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from insula.memory.storage import statements
 from insula.memory.storage.lessons import Version, version_columns
+from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.rows import Place, TurnLine
 from insula.memory.storage.schema import in_working_memory, is_asserted, memories, signals
 from insula.types import IMPASSE, TURN, Signal
@@ -16,16 +17,18 @@ def _last_signal(kind: str) -> sa.ScalarSelect[int]:
     return sa.select(sa.func.coalesce(sa.func.max(signals.c.id), 0)).where(mine).scalar_subquery()
 
 
-_STANDS = sa.select(
-    sa.exists().where(
-        memories.c.user_id == sa.bindparam("user"),
-        in_working_memory(),
-        is_asserted(),
-        memories.c.session_id != sa.bindparam("session"),
-    ),
-    _last_signal(IMPASSE),
-    _last_signal(TURN),
-    *version_columns(),
+_STANDS = Prepared(
+    sa.select(
+        sa.exists().where(
+            memories.c.user_id == sa.bindparam("user"),
+            in_working_memory(),
+            is_asserted(),
+            memories.c.session_id != sa.bindparam("session"),
+        ),
+        _last_signal(IMPASSE),
+        _last_signal(TURN),
+        *version_columns(),
+    )
 )
 """One statement: a turn asks for nothing else in most sessions."""
 
@@ -58,7 +61,7 @@ def read_beginning(connection: sa.Connection, here: Place, turns: int, capacity:
         lines: how many of the session's last lines are read.
     """
     where = {"user": here.user_id, "session": here.session_id}
-    left_behind, impasse, turn, *version = connection.execute(_STANDS, where).one()
+    left_behind, impasse, turn, *version = _STANDS.fetch_row(connection, where)
     return Beginning(
         has_left_behind=bool(left_behind),
         impasse=_read_impasse(connection, here) if impasse > turn else None,

@@ -12,6 +12,7 @@ from insula.language.owner import USER
 from insula.language.statements import Statement
 from insula.memory.relevance import StoredStatement
 from insula.memory.storage.among import is_among
+from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.rows import CandidateMemory, Unstated
 from insula.memory.storage.schema import UNSTATED, memories, relations, statements
 from insula.memory.storage.vectors import Vector, pack_vector, unpack_vectors
@@ -28,10 +29,11 @@ _OF = sa.select(*(statements.c[name] for name in _READ)).where(
     is_among(statements.c.memory_id, "ids"),
     statements.c.user_id + 0 == sa.bindparam("user"),  # by their memories: a user's statements are too many
 )
+_STATED = Prepared(_OF)
 ENDS = "ENDS"
 """The relation from a memory to one that its words end, as the user's own model read them."""
 _ENDER = memories.alias("ender")
-_ENDED = (
+_ENDED = Prepared(
     sa.select(relations.c.target_id, relations.c.source_id, _ENDER.c.said_at)
     .join(_ENDER, sa.and_(_ENDER.c.id == relations.c.source_id, _ENDER.c.retired_at.is_(None)))
     .where(
@@ -41,7 +43,7 @@ _ENDED = (
     )
     .order_by(relations.c.source_id)
 )
-_WRITTEN = sa.insert(statements)
+_WRITTEN = Prepared(sa.insert(statements))
 _STANDS = 0, 0.0
 """By what, and when, a memory ended that did not."""
 
@@ -49,7 +51,7 @@ _STANDS = 0, 0.0
 def insert_statements(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
     """Write the statements of a memory that says that it has them."""
     if new := as_stored(user_id, memory_id, made):
-        connection.execute(_WRITTEN, new)
+        _WRITTEN.write_rows(connection, new)
 
 
 def fill_statements(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
@@ -84,7 +86,7 @@ def statements_of(connection: sa.Connection, user_id: int, rows: Iterable[Candid
     known = {row.id: row for row in rows}
     ended = _find_ended(connection, user_id, known)
     by_key: dict[tuple[int, str, str], Sequence[Any]] = {}
-    read: Sequence[Any] = connection.execute(_OF, {"user": user_id, "ids": sorted(known)}).all()
+    read = _STATED.fetch_rows(connection, {"user": user_id, "ids": sorted(known)})
     for row in sorted(read, key=itemgetter(0)):  # by SQLite it takes twice as long, vectors and all
         by_key.setdefault((row[1], row[2], row[8]), row)  # a statement has a row for each whom it is about
     vectors = unpack_vectors([row[9] for row in by_key.values()])
@@ -99,7 +101,7 @@ def _find_ended(connection: sa.Connection, user_id: int, among: Collection[int])
     """Those of some memories that a newer one ended which still stands, each with the first and when it was said."""
     asked = {"user": user_id, "ids": sorted(among)}
     ended: dict[int, tuple[int, float]] = {}
-    for target, source, at in connection.execute(_ENDED, asked) if among else ():
+    for target, source, at in _ENDED.fetch_rows(connection, asked) if among else ():
         ended.setdefault(target, (source, at))
     return ended
 

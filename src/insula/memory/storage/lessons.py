@@ -19,7 +19,7 @@ def version_columns() -> list[sa.ScalarSelect[int]]:
     """The version of what was learned of a user, who is bound as "user": a person's word on a lesson is a revision."""
     user = sa.bindparam("user", type_=sa.BigInteger)
     subject = revisions.c.subject
-    told = sa.or_(subject.in_(("soul", "calibration")), subject.startswith("lesson:"))
+    told = sa.or_(subject == "soul", subject == "calibration", subject.startswith("lesson:"))
     standing = sa.and_(lessons.c.user_id == user, lessons.c.retired_at.is_(None))
     counted = (
         (sa.func.count(lessons.c.id), standing),

@@ -22,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from insula.errors import InsulaError, SettingsError
 from insula.memory.privacy.isolation import SETTING, WHOSE
 from insula.memory.storage.postgres_errors import check_server, explain_error, is_transient
+from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.schema import make_tables, memories, users
 
 log = logging.getLogger(__name__)
@@ -43,13 +44,15 @@ _STALE = 86_400.0
 _SLACK = 1_000
 """Ids that others may take while room is made for an archive."""
 
-BEST = sa.text("""
+BEST = Prepared(
+    sa.text("""
 SELECT memory_id FROM jsonb_each_text(CAST(:weights AS jsonb)) AS weight JOIN postings ON postings.term = weight.key
 WHERE postings.user_id = :user GROUP BY memory_id
 ORDER BY sum(CAST(trunc(CAST(weight.value AS double precision) * count
     / (count + CAST(:short AS double precision) + CAST(:long AS double precision) * length)) AS bigint)) DESC,
     memory_id DESC
 LIMIT :limit""")
+)
 """The memories that hold some weighted terms, best first."""
 
 RESIDUE = (

@@ -135,7 +135,8 @@ def is_of(user: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
 
 def is_asserted() -> sa.ColumnElement[bool]:
     """A memory in which a user or a tool asserts something: it is forgotten by nobody's full working memory."""
-    return sa.and_(memories.c.kind == "semantic", memories.c.provenance.in_(["user", "tool"]))
+    from_outside = sa.or_(memories.c.provenance == "user", memories.c.provenance == "tool")
+    return sa.and_(memories.c.kind == "semantic", from_outside)
 
 
 statements = sa.Table(

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from insula.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
 from insula.locks import hold_lock
+from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.schema import make_tables
 
 log = logging.getLogger(__name__)
@@ -31,11 +32,13 @@ TURN_BYTES = 65_536
 ROOM_BYTES = 4 * TURN_BYTES
 """What a disk that is not full has left: a message and its response, each in the log first and then in the file."""
 
-BEST = sa.text("""
+BEST = Prepared(
+    sa.text("""
 SELECT memory_id FROM json_each(:weights) AS weight JOIN postings ON postings.term = weight.key
 WHERE postings.user_id = :user GROUP BY memory_id
 ORDER BY sum(CAST(weight.value * count / (count + :short + :long * length) AS INTEGER)) DESC, memory_id DESC
 LIMIT :limit""")
+)
 """The memories that hold some weighted terms, best first."""
 
 
@@ -64,6 +67,8 @@ class SqliteFile:
         )
         event.listen(self._engine, "connect", _set_pragmas)
         self._reading = _reading_engine(path) if path != MEMORY else None
+        self._writing: sa.Connection | None = None
+        """Open as long as the file: to open one for each unit of work costs as much as a statement."""
         self._file: tuple[int, int] | None = None
 
     @property
@@ -85,7 +90,7 @@ class SqliteFile:
             with (self._reading or self._engine).connect() as connection:
                 begin_read(connection)
                 return work(connection)
-        except DBAPIError as error:
+        except (DBAPIError, sqlite3.Error) as error:
             raise explain_error(error, self.name) from error
 
     def prepare_storage(self) -> None:
@@ -113,23 +118,21 @@ class SqliteFile:
             StoreError: the file cannot be used; the message says why and what to do.
         """
         try:
-            self._check_identity()
-            with self._engine.begin() as connection:
+            connection = self._open_file()
+            with connection.begin():
                 return work(connection)
-        except DBAPIError as error:
+        except (DBAPIError, sqlite3.Error) as error:
             raise explain_error(error, self.name) from error
 
-    def _check_identity(self) -> None:
-        """See whether the file that is open is the one at its path: SQLite writes on into one that was deleted.
+    def _open_file(self) -> sa.Connection:
+        """The connection that writes, to the file that is at its path: SQLite writes on into one that was deleted.
 
         Raises:
             StoreError: it is gone. Once it is back, or another one is in its place, that is opened.
         """
         identity = _file_identity(self.name)
         if identity != self._file and self._file is not None:
-            self._engine.dispose()
-            if self._reading:
-                self._reading.dispose()
+            self.close()
             self._forget()
             self._file = None
         if identity is None:
@@ -139,6 +142,9 @@ class SqliteFile:
                 begin_write(connection)
                 make_tables(connection, self.name)
             self._file = identity
+        if self._writing is None:
+            self._writing = self._engine.connect()
+        return self._writing
 
     def scrub_erased(self) -> bool:
         """Write the file anew without its free pages, and empty the log of what was written; False where a reader is
@@ -165,6 +171,9 @@ class SqliteFile:
 
     def close(self) -> None:
         """Let go of the file."""
+        if self._writing:
+            self._writing.close()
+            self._writing = None
         if self._reading:
             self._reading.dispose()
         self._engine.dispose()
@@ -246,10 +255,11 @@ def reserve_ids(connection: sa.Connection, table: sa.Table, first: int, _: int) 
     return greatest if first <= greatest else 0
 
 
-def explain_error(error: DBAPIError, path: str) -> StoreError:
+def explain_error(error: DBAPIError | sqlite3.Error, path: str) -> StoreError:
     """The database's error as one of ours, with what to do about it."""
-    code = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    name = getattr(error.orig, "sqlite_errorname", "an error")
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    name = getattr(cause, "sqlite_errorname", "an error")
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return StoreLocked(
             f"The memory at {path!r} is locked by another process; close the other program that uses it and try again."
@@ -269,4 +279,4 @@ def explain_error(error: DBAPIError, path: str) -> StoreError:
             f"The memory at {path!r} cannot be written ({name}); check that the folder exists, that you may write "
             f"there and that the disk has room, or point INSULA_HOME elsewhere."
         )
-    return StoreError(f"The memory at {path!r} could not be used ({name}: {error.orig}); see the log and try again.")
+    return StoreError(f"The memory at {path!r} could not be used ({name}: {cause}); see the log and try again.")

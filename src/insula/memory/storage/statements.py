@@ -11,6 +11,7 @@ from insula.memory.retrieval import index
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.filters import load_metadata
+from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.rows import CandidateMemory, Consolidated, Place, TurnLine, Voices
 from insula.memory.storage.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
 from insula.memory.storage.vectors import pack_vector
@@ -36,21 +37,24 @@ _HERE_SAID = sa.and_(messages.c.user_id == sa.bindparam("user"), messages.c.sess
 _HELD_HERE = sa.and_(
     memories.c.user_id == sa.bindparam("user"), memories.c.session_id == sa.bindparam("session"), in_working_memory()
 )
-_LINES = (
+_LINES = Prepared(
     sa.select(*(messages.c[name] for name in ("turn", "provenance", "speaker", "content", "said_at", "score")))
     .where(_HERE_SAID)
     .order_by(messages.c.id.desc())
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
-_MESSAGE = sa.insert(messages).returning(messages.c.id, messages.c.turn)
-_NEXT = _MESSAGE.values(turn=sa.func.coalesce(_select_last(messages, messages.c.turn), 0) + 1)
+_INSERTED = sa.insert(messages).returning(messages.c.id, messages.c.turn)
+_MESSAGE = Prepared(_INSERTED)
+_NEXT = Prepared(_INSERTED.values(turn=sa.func.coalesce(_select_last(messages, messages.c.turn), 0) + 1))
 _SAID = memories.c.provenance != "derived"
 _OWN = memories.c.user_id == sa.bindparam("mine")
 """Named beside the session, whose index begins with it: else a session's first line is sought through all memories."""
 _NUMBER = memories.c.id + 0
 """No column to the planner, which would else walk the user's memories from the latest until one is of the session."""
-_MEMORY = sa.insert(memories).values(after_id=_select_last(memories, _NUMBER, _OWN, _SAID)).returning(memories.c.id)
-_PROMOTED = (
+_MEMORY = Prepared(
+    sa.insert(memories).values(after_id=_select_last(memories, _NUMBER, _OWN, _SAID)).returning(memories.c.id)
+)
+_PROMOTED = Prepared(
     sa.update(memories)
     .where(_HELD_HERE, memories.c.salience >= sa.bindparam("threshold"))
     .values(promoted_at=sa.bindparam("now"))
@@ -79,21 +83,23 @@ _SALIENCES = (
 )
 
 
-_WORKING = (
+_WORKING = Prepared(
     sa.select(memories.c.salience, messages.c.turn, _select_last(messages, messages.c.turn).label("last"))
     .join(messages, messages.c.id == memories.c.message_id, isouter=True)
     .where(_HELD_HERE)
 )
 _THIS_TURN = sa.and_(_HERE_SAID, messages.c.turn == sa.bindparam("turn"))
-_PROGRESS = sa.select(
-    sa.exists().where(_THIS_TURN, users.c.id == messages.c.user_id, users.c.name == sa.bindparam("name")),
-    sa.exists().where(
-        signals.c.session_id == sa.bindparam("session"),
-        signals.c.turn == sa.bindparam("turn"),
-        signals.c.kind == TURN,
-    ),
+_PROGRESS = Prepared(
+    sa.select(
+        sa.exists().where(_THIS_TURN, users.c.id == messages.c.user_id, users.c.name == sa.bindparam("name")),
+        sa.exists().where(
+            signals.c.session_id == sa.bindparam("session"),
+            signals.c.turn == sa.bindparam("turn"),
+            signals.c.kind == TURN,
+        ),
+    )
 )
-_SIGNAL = sa.insert(signals)
+_SIGNAL = Prepared(sa.insert(signals))
 
 _NOTED = (
     sa.select(signals, sessions.c.name.label("session"))
@@ -153,7 +159,7 @@ def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, da
 
 def read_lines(connection: sa.Connection, here: Place, limit: int) -> tuple[TurnLine, ...]:
     """The last lines of a session, oldest first."""
-    rows = connection.execute(_LINES, {**_place_values(here), "limit": limit}).all()[::-1]
+    rows = _LINES.fetch_rows(connection, {**_place_values(here), "limit": limit})[::-1]
     return tuple(
         TurnLine(row.turn, row.provenance, row.speaker, row.content, utc_moment(row.said_at), row.score) for row in rows
     )
@@ -177,8 +183,8 @@ def write_message(
     }
     index.begin_write(connection, here.user_id)
     message = common | {"score": item.score, "here": here.session_id}
-    written = (_NEXT, message) if turn is None else (_MESSAGE, message | {"turn": turn})
-    message_id, number = connection.execute(*written).one()
+    insertion, values = (_NEXT, message) if turn is None else (_MESSAGE, message | {"turn": turn})
+    message_id, number = insertion.fetch_row(connection, values)
     memory = common | {
         "here": here.session_id,
         "mine": here.user_id,
@@ -199,7 +205,7 @@ def write_message(
         "source_id": item.source_id,
     }
     asserts = item.provenance in {"user", "tool"}
-    memory_id = connection.execute(_MEMORY, memory | {"stated": True if asserts else None}).scalar_one()
+    memory_id = _MEMORY.fetch_row(connection, memory | {"stated": True if asserts else None}).id
     if asserts:
         facts.insert_statements(connection, here.user_id, memory_id, item.statements)
     return number, memory_id
@@ -209,11 +215,11 @@ def promote_items(connection: sa.Connection, here: Place, controls: Controls, at
     """Move salient items to long-term memory; of the rest keep the `stm_capacity` most salient."""
     index.begin_write(connection, here.user_id)
     capacity, threshold = controls.stm_capacity, controls.consolidation_threshold
-    held = connection.execute(_WORKING, {**_place_values(here), "here": here.session_id}).all()
+    held = _WORKING.fetch_rows(connection, {**_place_values(here), "here": here.session_id})
     left = [row for row in held if row.salience < threshold]
     ages: tuple[float, ...] = ()
     if len(left) < len(held):
-        salient = connection.execute(_PROMOTED, {**_place_values(here), "threshold": threshold, "now": at}).all()
+        salient = _PROMOTED.fetch_rows(connection, {**_place_values(here), "threshold": threshold, "now": at})
         entries = [(row.id, load_terms(row.claims), row.kind == "semantic") for row in salient]
         index.add_entries(connection, here.user_id, entries)
         ages = tuple(at - row.said_at for row in salient)
@@ -278,7 +284,7 @@ def read_turn_state(connection: sa.Connection, here: Place, turn: int) -> tuple[
     Its user may have been erased, or brought back as they were before it. The name is compared, too: the next user may
     have the number of one who is gone.
     """
-    is_begun, is_over = connection.execute(_PROGRESS, {**_place_values(here), "turn": turn, "name": here.user}).one()
+    is_begun, is_over = _PROGRESS.fetch_row(connection, {**_place_values(here), "turn": turn, "name": here.user})
     return bool(is_begun), bool(is_over)
 
 
@@ -309,7 +315,7 @@ def append_signals(connection: sa.Connection, here: Place, noticed: Sequence[Sig
     ]
     if rows:
         index.begin_write(connection, here.user_id)  # a place on the ledger that is seen has none before it that is not
-        connection.execute(_SIGNAL, rows)
+        _SIGNAL.write_rows(connection, rows)
 
 
 def read_voices(connection: sa.Connection, user_id: int) -> Voices:

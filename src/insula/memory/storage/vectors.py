@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from insula.errors import InputError
 from insula.memory.storage.among import is_among
+from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.rows import Embedded, Unembedded
 from insula.memory.storage.schema import UNEMBEDDED, memories, statements
 
@@ -266,23 +267,25 @@ _PAIRS = sa.select(memories.c.id, memories.c.content, sa.func.coalesce(_BEFORE.c
     _BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True
 )
 _TO_COME = sa.text(UNEMBEDDED)
-_AMONG = _PAIRS.where(
-    memories.c.user_id + 0 == sa.bindparam("user"), is_among(memories.c.id, "ids"), memories.c.vector.is_(None)
+_AMONG = Prepared(
+    _PAIRS.where(
+        memories.c.user_id + 0 == sa.bindparam("user"), is_among(memories.c.id, "ids"), memories.c.vector.is_(None)
+    )
 )
 _STATED = (
     sa.select(statements.c.memory_id, statements.c.text)
     .where(is_among(statements.c.memory_id, "ids"), statements.c.vector.is_(None))
     .order_by(statements.c.id)
 )
-_NEXT = (
+_NEXT = Prepared(
     sa.select(memories.c.id, memories.c.vector)
     .where(memories.c.user_id == sa.bindparam("user"), memories.c.id > sa.bindparam("after"))
     .where(memories.c.vector.is_not(None), sa.func.length(memories.c.vector) == sa.bindparam("size"))
     .order_by(memories.c.id)
     .limit(AT_ONCE)
 )
-_EMBED = sa.update(memories).where(memories.c.id == sa.bindparam("one")).values(vector=sa.bindparam("made"))
-_MEANT = (
+_EMBED = Prepared(sa.update(memories).where(memories.c.id == sa.bindparam("one")).values(vector=sa.bindparam("made")))
+_MEANT = Prepared(
     sa.update(statements)
     .where(statements.c.memory_id == sa.bindparam("one"), statements.c.text == sa.bindparam("said"))
     .values(vector=sa.bindparam("made"))
@@ -291,8 +294,7 @@ _MEANT = (
 
 def read_vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
     """The next vectors of a user's memories after an id, of a size in bytes, with their ids, in their order."""
-    rows = connection.execute(_NEXT, {"user": user_id, "after": after, "size": size})
-    return [(row.id, row.vector) for row in rows]
+    return _NEXT.fetch_rows(connection, {"user": user_id, "after": after, "size": size})
 
 
 def list_unembedded(connection: sa.Connection, user_id: int, limit: int) -> list[Unembedded]:
@@ -314,17 +316,17 @@ def _add_statements(connection: sa.Connection, rows: Sequence[Unembedded]) -> li
 def write_vectors(connection: sa.Connection, user_id: int, made: Sequence[Embedded]) -> list[tuple[int, bytes]]:
     """Write vectors, but of what has changed since it was read; returns those of memories that were written."""
     asked = {"user": user_id, "ids": [embedded.row.id for embedded in made]}
-    as_before = {tuple(row) for row in connection.execute(_AMONG, asked)}
+    as_before = {tuple(row) for row in _AMONG.fetch_rows(connection, asked)}
     there = [embedded for embedded in made if (embedded.row.id, embedded.row.content, embedded.row.before) in as_before]
     if there:
-        connection.execute(_EMBED, [{"one": embedded.row.id, "made": embedded.vector} for embedded in there])
+        _EMBED.write_rows(connection, [{"one": embedded.row.id, "made": embedded.vector} for embedded in there])
     meant = [
         {"one": embedded.row.id, "said": text, "made": made}
         for embedded in there
         for text, made in embedded.stated.items()
     ]
     if meant:
-        connection.execute(_MEANT, meant)
+        _MEANT.write_rows(connection, meant)
     return [(embedded.row.id, embedded.vector) for embedded in there]
 
 
