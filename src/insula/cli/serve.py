@@ -27,6 +27,7 @@ from insula.server.service import LOOPBACK, Service
 from insula.server.serving import StreamServer, make_server
 from insula.server.tokens import Keys
 from insula.settings import FILE, Settings
+from insula.text import analysis
 
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 they are recognised here, not bound to
 """Addresses that stand for all of a machine's: no request names them as its host."""
@@ -105,6 +106,7 @@ async def _serve_app(
     status.start()
     try:
         async with open_agent(settings, name) as chat:
+            await asyncio.to_thread(analysis.warm_up)  # one of many talks will need it, and none is to wait for it
             if chat.metacognition.store.is_shared:
                 chat.metacognition.engine.service += f":{listening.getsockname()[1]}"
             await chat.metacognition.engine.restore_state()

@@ -66,7 +66,7 @@ def warm_up(embed: Embed | None = embed_text) -> None:
         vector = embed_normalised(embed, text)
         find_preferences({text: vector}, vector, "en")
     assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
-    hedge_response("Ana lives in Lisbon.", assessment, Identity())
+    hedge_response("Ana lives in Lisbon.", assessment, Identity(), "en")  # who names no language loads what tells it
     screen_text(redact(text), len(text))
     load_shipped()
 

@@ -158,7 +158,7 @@ def _load_identifier() -> "LanguageIdentifier":
 
 
 def warm_up() -> None:
-    """Load the language model now (0.4 s), so that the first message does not wait for it."""
+    """Load the language model now (0.4 s), so that the first message that needs it does not wait."""
     _load_identifier()
     detect_language("This sentence is here to be recognised.")
     stem_word("sentences", "en")

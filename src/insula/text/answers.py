@@ -6,7 +6,7 @@ what is true.
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -110,14 +110,18 @@ def _holds_time(text: str, language: str) -> bool:
 
 def _holds_name(text: str, language: str) -> bool:
     """Whether a text may hold a name; where nothing has a capital, as in Chinese or in haste, it always may."""
-    return text == text.lower() or bool(names_in(text, language))
+    return text == text.lower() or next(_find_names(text, language), None) is not None
 
 
 def names_in(text: str, language: str) -> set[str]:
     """The words of a text that could be names, in lower case: capitalised and no function words."""
+    return {*_find_names(text, language)}
+
+
+def _find_names(text: str, language: str) -> Iterator[str]:
     function = words_of("function", language)
-    names = {match.lower() for match in _CAPITALISED.findall(text[:MAX_CHARS])}
-    return {word for word in names if word not in function and word.partition("'")[0] not in function}
+    words = (match.group().lower() for match in _CAPITALISED.finditer(text, 0, MAX_CHARS))
+    return (word for word in words if word not in function and word.partition("'")[0] not in function)
 
 
 def name_count(text: str, language: str, but: Collection[str]) -> int:
