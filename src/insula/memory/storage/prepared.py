@@ -44,7 +44,7 @@ class Prepared:
 
     def fetch_rows(self, connection: sa.Connection, values: Values) -> Sequence[Any]:
         """Run it, and return all its rows, whose columns have names."""
-        if (file := _sqlite_of(connection)) is None:
+        if (file := sqlite_of(connection)) is None:
             return connection.execute(self._statement, dict(values)).all()
         text = self._find_text(connection, values)
         return [*map(text.make_row, file.execute(text.sql, text.bind_values(values)))]
@@ -56,7 +56,7 @@ class Prepared:
 
     def write_rows(self, connection: sa.Connection, rows: Sequence[Values]) -> None:
         """Run it for each of some rows, which bind the same names; it returns nothing."""
-        if (file := _sqlite_of(connection)) is None:
+        if (file := sqlite_of(connection)) is None:
             connection.execute(self._statement, [*map(dict, rows)])
         else:
             text = self._find_text(connection, rows[0])
@@ -68,7 +68,7 @@ class Prepared:
         return known
 
 
-def _sqlite_of(connection: sa.Connection) -> Connection | None:
+def sqlite_of(connection: sa.Connection) -> Connection | None:
     """SQLite's own connection, which is within the same transaction; None of another database."""
     driver = connection.connection.dbapi_connection
     return driver if isinstance(driver, Connection) else None

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from insula.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
 from insula.locks import hold_lock
-from insula.memory.storage.prepared import Prepared
+from insula.memory.storage.prepared import Prepared, sqlite_of
 from insula.memory.storage.schema import make_tables
 
 log = logging.getLogger(__name__)
@@ -220,14 +220,18 @@ def _file_identity(path: str) -> tuple[int, int] | None:
 
 def begin_write(connection: sa.Connection, _: int | None = None) -> None:
     """Begin to write now, so that what changes the schema is part of the transaction, too; one writes at a time."""
-    if not getattr(connection.connection.dbapi_connection, "in_transaction", False):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    _begin_transaction(connection, "BEGIN IMMEDIATE")
 
 
 def begin_read(connection: sa.Connection) -> None:
     """Begin to read: all that is read from now on is as it stands at one moment, whoever writes meanwhile."""
-    if not getattr(connection.connection.dbapi_connection, "in_transaction", False):
-        connection.exec_driver_sql("BEGIN")
+    _begin_transaction(connection, "BEGIN")
+
+
+def _begin_transaction(connection: sa.Connection, how: str) -> None:
+    file = sqlite_of(connection)
+    if file and not file.in_transaction:
+        file.execute(how)
 
 
 def check_room(connection: sa.Connection) -> None:

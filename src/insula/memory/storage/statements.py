@@ -33,6 +33,12 @@ def _select_last(
 
 # What every turn runs is put together once: that costs SQLAlchemy more than running it.
 
+_USER = Prepared(sa.select(users.c.id).where(users.c.name == sa.bindparam("name")))
+_SESSION = Prepared(
+    sa.select(sessions.c.id).where(
+        sessions.c.user_id == sa.bindparam("user_id"), sessions.c.name == sa.bindparam("name")
+    )
+)
 _HERE_SAID = sa.and_(messages.c.user_id == sa.bindparam("user"), messages.c.session_id == sa.bindparam("session"))
 _HELD_HERE = sa.and_(
     memories.c.user_id == sa.bindparam("user"), memories.c.session_id == sa.bindparam("session"), in_working_memory()
@@ -128,19 +134,21 @@ def _place_values(here: Place) -> dict[str, object]:
 
 def resolve_place(connection: sa.Connection, user: str, session: str, at: float) -> Place:
     """The ids of a user and a session, made when they are new."""
-    user_id = _find_or_add(connection, users, {"name": user}, {"created_at": at})
-    session_id = _find_or_add(connection, sessions, {"user_id": user_id, "name": session}, {"started_at": at})
-    return Place(user_id, session_id, user, session)
+    user_id = _find_or_add(connection, _USER, users, {"name": user}, {"created_at": at})
+    keys = {"user_id": user_id, "name": session}
+    return Place(user_id, _find_or_add(connection, _SESSION, sessions, keys, {"started_at": at}), user, session)
 
 
 def _find_or_add(
-    connection: sa.Connection, table: sa.Table, keys: Mapping[str, object], values: Mapping[str, object]
+    connection: sa.Connection,
+    known: Prepared,
+    table: sa.Table,
+    keys: Mapping[str, object],
+    values: Mapping[str, object],
 ) -> int:
-    where = [table.c[name] == value for name, value in keys.items()]
-    if (number := connection.execute(sa.select(table.c.id).where(*where)).scalar()) is not None:
-        return number
-    index.add_missing(connection, table, {**keys, **values})
-    return connection.execute(sa.select(table.c.id).where(*where)).scalar_one()
+    if not known.fetch_rows(connection, keys):
+        index.add_missing(connection, table, {**keys, **values})
+    return known.fetch_row(connection, keys).id
 
 
 def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, datetime]]:
