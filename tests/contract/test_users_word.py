@@ -142,6 +142,27 @@ def test_a_path_is_followed_through_a_link(claude: ClaudeCode) -> None:
     assert "Don't touch vendor/." in claude.edit("lib/price.py")
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["Non creare una cartella utils/, non la vogliamo.", "Don't add a utils/ folder.", "Pas de dossier utils/ ici."],
+)
+def test_a_path_that_is_not_there_yet_is_not_made_unasked(claude: ClaudeCode, words: str) -> None:
+    claude.prompt(words)
+    assert claude.edit("src/money.py") == ""
+    assert words in claude.edit("utils/money.py")
+
+
+@pytest.mark.parametrize(
+    "words", ["Never run scripts/seed.py.", "Don't import from utils/.", "Don't wait for docs/a.md."]
+)
+def test_what_else_is_ruled_out_of_a_path_keeps_nobody_from_changing_it(claude: ClaudeCode, words: str) -> None:
+    for path in ("scripts/seed.py", "utils/money.py", "docs/a.md"):
+        (claude.project / path).parent.mkdir(exist_ok=True)
+        (claude.project / path).touch()
+    claude.prompt(words)
+    assert [claude.edit(path) for path in ("scripts/seed.py", "utils/money.py", "docs/a.md")] == ["", "", ""]
+
+
 # Told again
 
 

@@ -49,6 +49,7 @@ FORBIDS = [
     ("No hagas commit, lo reviso yo primero.", "commit"),
     ("No instales nada sin preguntar.", "install"),
     ("Nunca hagas push a main.", "push main"),
+    ("Haz que el informe salga en CSV, sin añadir dependencias nuevas.", "install"),
     # Portuguese
     ("Não faça commit ainda.", "commit"),
     ("Não instale nada sem perguntar.", "install"),
@@ -105,6 +106,7 @@ INNOCENT = [
     "コミットを忘れないで。",
     "ロックファイルをコミットしないで。",
     "なぜプッシュしなかったの？",
+    "mainにプッシュしないでください、という要望がお客様から来ています。",
     "Use npm, not yarn 2 syntax in the docs.",
     "Don't run the tests, they take an hour.",
 ]

@@ -255,7 +255,13 @@ def _forbids_edit(instruction: Instruction, path: str, cwd: str) -> bool:
         stops = not DENIALS.isdisjoint(re.findall(r"[\w'’]+", low)) or re.search("[不别無ないな]", low)
         of_code = re.search(load_table()["coding"], low) or (instruction.edits and re.search(load_table()["code"], low))
         return bool(stops and of_code and not instruction.paths and _is_inside(path))
-    return instruction.edits and _names_file(instruction, path, cwd)
+    return (instruction.edits or _is_not_there(instruction, cwd)) and _names_file(instruction, path, cwd)
+
+
+def _is_not_there(instruction: Instruction, cwd: str) -> bool:
+    """Whether a ban names a path that is not there yet, so that to make it is all that it can rule out."""
+    names = instruction.kind == BAN and not (instruction.acts or instruction.programs) and instruction.paths
+    return bool(names) and os.path.isdir(cwd) and not any(os.path.lexists(f"{cwd}/{path}") for path in names or ())
 
 
 def _names_file(instruction: Instruction, path: str, cwd: str) -> bool:

@@ -50,6 +50,8 @@ _TAG_WORDS = 2
 """Words of a question behind a comma that asks for no more than a nod."""
 _MATRIX_WORDS = 5
 """Words of what a "that …" hangs on: "it is important"."""
+_QUOTATIVE = r"という|との(?=[一-鿿])"
+"""The particle behind the words of others."""
 _NAME_IN_BRACKETS = r"\s*[(（]([^\s()（）]+)[)）]\s*"
 """One word in brackets is the name of what stands before it."""
 _ABBREVIATED = r"\b(?:e\.g|i\.e|z\.B|d\.h|p\.ej|p\.ex|vs|etc|bzw|ca|Nr|incl|approx)\.$"
@@ -156,6 +158,8 @@ def _cut_clauses(sentence: str) -> "list[Clause]":
         asks, sentence = False, sentence.rstrip("? \"')")  # "…, ok?" asks nothing
     for place, piece in enumerate(pieces, 1):
         text = piece.strip(" ,;:，、；：")
+        if clauses and re.match(_QUOTATIVE, text):  # what stands before it was said by somebody else
+            clauses.pop()
         if not any(map(str.isalnum, text)):
             continue
         joins = re.match(load_table()["joins"], text, re.IGNORECASE) or re.fullmatch(heads.PATH, text, re.ASCII)
