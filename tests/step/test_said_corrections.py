@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sessions import Session, reads
 
 from insula import guidance
 from insula.coding.step import corrections, digest, trace
@@ -296,3 +297,34 @@ def test_a_thousand_corrections_are_put_together_without_comparing_each_with_eac
     told = digest.choose_rules(compile_rules(str(home), A, NOW + DAY))
     assert len(told) <= digest.WISHES
     assert 0 < len(compared) < 1_000 * 1_000 / 4
+
+
+SAID_TWICE = [json.loads(line) for line in Path(__file__).with_name("said_twice.jsonl").read_text("utf-8").splitlines()]
+
+
+def propose(home: Path, first: str, second: str) -> str:
+    """What the third session is told, where a user said one thing in the first and the other in the second."""
+    told = ""
+    for number, words in enumerate((first, second, "")):
+        session = Session(home, f"s{number}")
+        session.at += number * 86_400
+        told = session.tell({"hook_event_name": "SessionStart", "source": "startup"})
+        if words:
+            for file in range(6):
+                session.act(reads(f"/home/dev/project/{file}.py"))
+            session.prompt(words)
+            session.tell({"hook_event_name": "SessionEnd"}, 5)
+    return told
+
+
+def test_what_is_said_in_two_sessions_is_proposed_where_it_is_lasting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INSULA_HOLDOUT", "off")
+    proposed = {True: list[bool](), False: list[bool]()}
+    for number, pair in enumerate(SAID_TWICE):
+        (home := tmp_path / str(number)).mkdir()
+        proposed[pair["lasting"]].append(bool(propose(home, pair["first"], pair["second"])))
+    lasting, momentary = sum(proposed[True]), sum(proposed[False])
+    assert lasting >= 0.8 * len(proposed[True])
+    assert lasting >= 0.9 * (lasting + momentary)

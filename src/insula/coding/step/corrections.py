@@ -18,7 +18,7 @@ from insula.coding.step.digests import hash_text
 from insula.coding.step.person import INTERRUPT, PROMPT, REJECTION
 from insula.coding.step.stop_words import DENIALS, GENERIC, LIGHT, SPOILERS
 from insula.coding.step.trace import append_lines, parse_records, read_end
-from insula.value import Value
+from insula.value import Value, is_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class UserCorrection(Value):
     about: str = ""
     """What they turned down: the names that begin the command, or the name of the file."""
     origin: str = ""
+    rules: tuple[str, ...] = ()
+    """What it rules out or sets, as a call would show it: acts, paths, programs."""
 
 
 class Wish(Value):
@@ -70,6 +72,11 @@ class Wish(Value):
     words: str
     about: str
     times: "tuple[UserCorrection, ...]"
+
+    @property
+    def rules(self) -> "tuple[str, ...]":
+        """What it rules out or sets, as a call would show it."""
+        return self.times[0].rules
 
     @property
     def is_repeated(self) -> bool:
@@ -114,7 +121,10 @@ def _read_correction(session: str, record: "Record", *, stopped: bool) -> UserCo
     how = REJECTION if record.get("kind") == REJECTION else INTERRUPT if stopped else PROMPT
     safe = screen_line(_join_sentences(find_rulings(words, how)))
     about = name_call(str(record.get("about", "")))
-    return UserCorrection(session=session, at=float(at), words=safe, how=how, about=about) if safe else None
+    if not safe:
+        return None
+    rules = name_rules(safe)
+    return UserCorrection(session=session, at=float(at), words=safe, how=how, about=about, rules=rules)
 
 
 def find_rulings(words: str, how: str) -> "list[str]":
@@ -141,6 +151,8 @@ def _is_ruling(clause: str, sentence: str) -> bool:
 
     if any(re.search(load_table()[name], sentence.lower()) for name in ("task", "now")):
         return False
+    if name_rules(clause):
+        return True
     low, chances = clause.lower(), heads.score_clause("prompt", clause)
     ruled = sum(chances[kind] for kind in STANDING)
     if re.search(load_table()["always"], low):
@@ -148,6 +160,22 @@ def _is_ruling(clause: str, sentence: str) -> bool:
     if re.search(load_table()["denies"], low):
         ruled += chances[MOMENT]  # "don't run them" may be meant for now: that it is said again tells
     return ruled >= RULING
+
+
+def name_rules(words: str) -> "tuple[str, ...]":
+    """What words rule out or set that a call would show, in names that are the same however it is worded."""
+    from insula.coding.step.instructions.breach import can_be_judged
+    from insula.coding.step.instructions.clauses import load_table
+    from insula.coding.step.instructions.extraction import extract_instructions
+    from insula.coding.step.instructions.instruction import ASKED, SESSION
+
+    named: set[str] = set()
+    for instruction in extract_instructions(words):
+        asked = instruction.kind == ASKED and re.search(load_table()["ending"], instruction.clause.lower())
+        if instruction.holds == SESSION and (can_be_judged(instruction) or (asked and instruction.programs)):
+            names = (*instruction.acts, *instruction.places, *instruction.paths, *instruction.programs)
+            named.add(" ".join((instruction.kind, *sorted({*names, instruction.likes} - {""}))))
+    return tuple(sorted(named))
 
 
 def _join_sentences(sentences: "Sequence[str]") -> str:
@@ -243,7 +271,9 @@ def _load_correction(record: "Record") -> UserCorrection | None:
         return None
     words, about = texts["words"], texts["about"]
     fit = 0 < len(words) <= LONGEST and words.isprintable() and about == name_call(about)
-    return UserCorrection(at=float(record["at"]), **texts) if fit else None
+    named = record.get("rules")
+    rules = tuple(rule for rule in named if isinstance(rule, str)) if is_list(named) else ()
+    return UserCorrection(at=float(record["at"]), rules=rules, **texts) if fit else None
 
 
 def erase_wish(home: str, project: str, wish: Wish) -> None:
@@ -275,7 +305,7 @@ def group_corrections(asked: "Iterable[UserCorrection]") -> list[Wish]:
     groups: list[list[UserCorrection]] = []
     by_key: dict[str, list[int]] = {}
     for correction in sorted(asked, key=lambda correction: correction.at):
-        shared = list_keys(correction.words, correction.about)
+        shared = list_keys(correction.words, correction.about).union(correction.rules)
         near = sorted({place for key in shared for place in by_key.get(key, ())})
         place = next((place for place in near if means_the_same(groups[place][0], correction)), None)
         if place is None:
@@ -294,7 +324,9 @@ def _make_wish(group: "Sequence[UserCorrection]") -> Wish:
 
 
 def means_the_same(first: "UserCorrection | Wish", other: "UserCorrection | Wish") -> bool:
-    """Whether they ask for the same."""
+    """Whether they ask for the same: in like words, or in any by which a call is judged alike."""
+    if first.rules and first.rules == other.rules and first.about == other.about:
+        return True
     return measure_likeness(first.words, other.words, first.about, other.about) >= SAME
 
 
