@@ -86,6 +86,8 @@ def test_the_user_is_asked_before_a_file_is_changed_that_they_ruled_out(
         ("Never push to main.", "git push origin main", "git push origin fix/price"),
         ("Don't delete anything.", "rm -rf build", "ls build"),
         ("Don't touch config.toml.", "sed -i s/a/b/ config.toml", "cat config.toml"),
+        ("Only change src/price.py.", "sed -i 's/%d/%-d/g' src/cart.py", "sed -i 's/%d/%-d/g' src/price.py"),
+        ("Don't touch vendor/.", "perl -pi -e 's|src/a|src/b|' vendor/a.py", "perl -pi -e 's|vendor/a|b|' src/a.py"),
     ],
 )
 def test_a_command_is_read_for_what_it_runs_and_changes(

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from insula import settings
 from insula.errors import InputError
-from insula_bench.help import answer, gate, memory, share, step, untold, wishes
+from insula_bench.help import answer, gate, memory, ruled, share, step, untold, wishes
 from insula_bench.help.asking import TOKENS, Key, Reply, Request, Terms, kept, replies
 from insula_bench.help.figures import Figures, Outcome, compared, show
 from insula_bench.help.spread import spread
@@ -182,6 +182,20 @@ def _untold(options: Options) -> Experiment:
     )
 
 
+def _ruled(options: Options) -> Experiment:
+    arms = options.arms.split(",") if options.arms else list(ruled.ARMS)
+    found = _wanted(ruled.dialogues(), options, lambda one: {one.id})
+    return Experiment(
+        ruled.PART,
+        arms,
+        ruled.MARKS,
+        ruled.OURS,
+        ruled.requests(found, arms),
+        partial(ruled.outcomes, found, arms),
+        tokens=ruled.TOKENS,
+    )
+
+
 def _wanted(found: Sequence[T], options: Options, items: Callable[[T], set[str]]) -> list[T]:
     """What is to be asked; where nothing is, what has a reply, for there is no use in composing the rest."""
     if options.limit != 0:
@@ -194,6 +208,7 @@ EXPERIMENTS: Mapping[str, Callable[[Options], Experiment]] = {
     memory.PART: _memory,
     wishes.PART: _wishes,
     untold.PART: _untold,
+    ruled.PART: _ruled,
 }
 PARTS = (*EXPERIMENTS, answer.PART, step.PART, gate.PART)
 

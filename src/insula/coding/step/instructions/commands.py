@@ -1,5 +1,7 @@
 """The commands of a line as the ledger compares them with what a person has named: program, subcommand, words."""
 
+import re
+
 from insula.coding.step import programs
 from insula.coding.step.command import get_act, get_kind, get_word, make_label
 from insula.coding.step.shell import Launched, list_launched, name_program
@@ -109,7 +111,7 @@ def _read_command(part: Launched) -> Ran:
 def _list_written(words: "tuple[str, ...]", plain: "list[str]") -> "list[str]":
     name = words[0]
     if name in {"sed", "gsed", "perl"} and any(word.startswith(("-i", "-pi")) for word in words[1:]):
-        return [word for word in plain[-3:] if "/" in word or "." in word][-2:] if len(plain) > 1 else plain
+        return _list_edited(words)
     if name in _WRITING:
         return plain
     if {"--write", "--fix", "-w", "--in-place", "--inplace"} & set(words) and name not in {"curl", "grep", "wc"}:
@@ -123,6 +125,20 @@ def _list_written(words: "tuple[str, ...]", plain: "list[str]") -> "list[str]":
     if words[:2] in (("git", "checkout"), ("git", "restore")) and "--" in words:
         return list(words[words.index("--") + 1 :])
     return plain[1:] if words[:2] == ("git", "mv") else []
+
+
+def _list_edited(words: "tuple[str, ...]") -> "list[str]":
+    """The files that `sed -i` or `perl -pi` changes: what is no option and no script."""
+    plain: list[str] = []
+    scripts, is_script = 0, False
+    for word in words[1:]:
+        if is_script or not word.startswith("-"):
+            plain += [] if is_script or not word else [word]
+            is_script = False
+        else:
+            is_script = re.fullmatch(r"-[^-]*[ef]|--expression|--file", word) is not None
+            scripts += is_script or word.startswith(("--expression=", "--file="))
+    return plain if scripts else plain[1:]
 
 
 def _adds_package(words: "tuple[str, ...]", sub: str) -> bool:
