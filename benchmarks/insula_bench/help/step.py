@@ -201,9 +201,9 @@ async def play(model: "Model", task: Task, seed: int, root: Path, turns: int = T
         if note and not run.ended:
             silent, neutral = (places.copied(_made(root / branch)) for branch in (SILENT, PLACEBO))
             branches = (
-                (_noted(replace(run, branch=TOLD), note), places),
+                (note_run(replace(run, branch=TOLD), note), places),
                 (replace(run, branch=SILENT, notes=({"turn": len(run.acts), "text": note},)), silent),
-                (_noted(replace(run, branch=PLACEBO), make_placebo(note)), neutral),
+                (note_run(replace(run, branch=PLACEBO), make_placebo(note)), neutral),
             )
             return [await _to_end(model, branch, place, turns) for branch, place in branches]
     return [run]
@@ -213,13 +213,13 @@ async def _to_end(model: "Model", run: Run, places: _Places, turns: int) -> Run:
     while not run.ended:
         run, note = await _turn(model, run, places, turns)
         if note and run.branch != SILENT and not run.ended:
-            run = _noted(run, note if run.branch == TOLD else make_placebo(note))
+            run = note_run(run, note if run.branch == TOLD else make_placebo(note))
     return run
 
 
 async def _turn(model: "Model", run: Run, places: _Places, turns: int) -> tuple[Run, str]:
     """One reply, its act and what came of it; and what the senses would say."""
-    text, tokens = await _reply(model, run)
+    text, tokens = await generate_act(model, run)
     act = repair.parse(text)
     if act.kind in {DONE, NOTHING}:
         result = Result(ok=True, output="")
@@ -235,21 +235,22 @@ async def _turn(model: "Model", run: Run, places: _Places, turns: int) -> tuple[
     return run, note
 
 
-async def _reply(model: "Model", run: Run) -> tuple[str, int]:
+async def generate_act(model: "Model", run: Run, most: int = TOKENS) -> tuple[str, int]:
     """The next reply, with the tokens of both ways; a model that declines or says nothing has replied, too."""
     *before, (_, last) = repair.bounded(run.history, CONTEXT)
     prompt = Prompt(instructions=repair.INSTRUCTIONS, history=before, prompt=last)
     seed = zlib.crc32(f"{run.task.id} {run.seed} {len(run.acts)}".encode()) >> 1
     try:
         made = await generate_reply(
-            model, prompt, purpose="bench", max_tokens=TOKENS, temperature=TEMPERATURE, seed=seed, timeout=REPLY_SECONDS
+            model, prompt, purpose="bench", max_tokens=most, temperature=TEMPERATURE, seed=seed, timeout=REPLY_SECONDS
         )
     except (ModelMalformed, ModelRefused):
         return SAID_NOTHING, 0
     return made.text, made.usage.input_tokens + made.usage.output_tokens
 
 
-def _noted(run: Run, note: str) -> Run:
+def note_run(run: Run, note: str) -> Run:
+    """The run after its model was told something, as a host tells it: behind the last result."""
     *before, (role, last) = run.history
     told = f"{last}\n\n<system-reminder>\n{note}\n</system-reminder>"
     return replace(run, history=(*before, (role, told)), notes=(*run.notes, {"turn": len(run.acts), "text": note}))
