@@ -23,7 +23,7 @@ from insula.coding.step.evidence import read_evidence
 from insula.coding.step.person import INTERRUPT, REJECTION
 from insula.coding.step.proprioception import load_action
 from insula.coding.step.wording import SIGN
-from insula.coding.step.worth import list_false_alarms, list_helped, praise_text, silence_kind
+from insula.coding.step.worth import list_false_alarms, list_helped, write_verdict
 from insula.errors import InputError, StoreFull
 from insula.guidance import HEARD, SHOWN, WITHHELD
 from insula.value import is_number
@@ -245,16 +245,14 @@ def measure_worth(home: str, days: float, now: float) -> HookWorth:
     """
     worth, since = HookWorth(days=days), now - days * DAY
     every: list[NotedTrouble] = []
-    recent = set(_list_folders(Path(home, "sessions"), since))
-    for folder in _list_folders(Path(home, "sessions"), 0.0):
+    for folder in _list_folders(Path(home, "sessions")):
         records, _ = trace.read_trace(str(folder), 0, _BYTES)
-        every += _read_troubles(folder.name, records, 0.0)
-        if folder not in recent:
-            continue
-        calls = sum(record.get("e") == "action" for record in records)
-        worth.sessions += "agents" not in folder.parts and calls > 0
-        worth.calls += calls
-        worth.troubles += _read_troubles(folder.name, records, since)
+        every += _read_troubles(folder.name, records)
+        if (folder / trace.FILE).stat().st_mtime >= since:
+            calls = sum(record.get("e") == "action" for record in records)
+            worth.sessions += "agents" not in folder.parts and calls > 0
+            worth.calls += calls
+    worth.troubles = [trouble for trouble in every if trouble.at >= since]
     worth.troubles.sort(key=lambda trouble: -trouble.at)
     wrong, right = list_false_alarms(home), list_helped(home)
     for trouble in worth.troubles:
@@ -284,9 +282,9 @@ def count_days(moments: Iterable[float], now: float) -> float:
 
 def find_trouble(home: str, name: str) -> NotedTrouble | None:
     """The trouble of that id, whenever it was; None where there is none."""
-    for folder in _list_folders(Path(home, "sessions"), 0.0):
+    for folder in _list_folders(Path(home, "sessions")):
         records, _ = trace.read_trace(str(folder), 0, _BYTES)
-        for trouble in _read_troubles(folder.name, records, 0.0):
+        for trouble in _read_troubles(folder.name, records):
             if trouble.id == name:
                 return trouble
     return None
@@ -303,30 +301,27 @@ def note_verdict(home: str, name: str, *, right: bool, now: float) -> NotedTroub
     if trouble is None:
         raise InputError(f"Nothing was said under the id {name[:20]!r}; `insula worth --all` shows the ids.")
     try:
-        if right:
-            praise_text(home, trouble.project, trouble.sense, trouble.family, trouble.id, now)
-        else:
-            silence_kind(home, trouble.project, trouble.sense, trouble.family, now)
+        kind = (trouble.project, trouble.sense, trouble.family)
+        write_verdict(home, kind, now, helped=trouble.id if right else "")
     except OSError as error:
         raise StoreFull(f"{home!r} cannot be written ({error.strerror or error}); make room there.") from error
     return trouble
 
 
-def _list_folders(sessions: Path, since: float) -> Iterator[Path]:
-    """The folders of agents whose trace was written since."""
+def _list_folders(sessions: Path) -> Iterator[Path]:
+    """The folders of agents."""
     for path in sorted((*sessions.glob(f"*/{trace.FILE}"), *sessions.glob(f"*/agents/*/{trace.FILE}"))):
-        if path.stat().st_mtime >= since:
-            yield path.parent
+        yield path.parent
 
 
-def _read_troubles(session: str, records: list[Record], since: float) -> list[NotedTrouble]:
+def _read_troubles(session: str, records: list[Record]) -> list[NotedTrouble]:
     troubles: dict[str, NotedTrouble] = {}
     project = ""
     for place, record in enumerate(records):
         kind = record.get("e")
         if kind == "start":
             project = str(record.get("project", "")) or project
-        elif kind == "text" and is_number(record.get("at")) and record["at"] >= since and record.get("id"):
+        elif kind == "text" and is_number(record.get("at")) and record.get("id"):
             here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
             if (name := str(record["id"])) not in troubles:
                 troubles[name] = _begin_trouble(record, session, here)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from insula.coding.step.proprioception import Sensed
 
     Record = dict[str, Any]
+    Kind = tuple[str, str, str]
 
 QUIET = "quiet.jsonl"
 TEXT = "text"
@@ -90,7 +91,7 @@ def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
     return (trace.hash_project(cwd), sense, family) in list_false_alarms(home)
 
 
-def list_false_alarms(home: str) -> "set[tuple[str, str, str]]":
+def list_false_alarms(home: str) -> "set[Kind]":
     """What a person has called a false alarm, and not taken back: project, sense and family."""
     last = {
         (str(record.get("project")), str(record.get("sense")), str(record.get("family"))): record
@@ -104,22 +105,21 @@ def list_helped(home: str) -> "set[str]":
     return {str(record["helped"]) for record in _read_quiet(home) if record.get("helped")}
 
 
-def silence_kind(home: str, project: str, sense: str, family: str, now: float) -> None:
-    """Note that a text was a false alarm: its kind is not said again in that project.
+def write_verdict(home: str, kind: "Kind", now: float, helped: str = "") -> None:
+    """Note a person's word on a kind of text in a project: a false alarm, which ends it there, or that one helped.
+
+    Args:
+        home: the folder of hook state.
+        kind: project, sense and family.
+        now: seconds since the epoch.
+        helped: the id of the text that did; empty for a false alarm.
 
     Raises:
         OSError: it cannot be written.
     """
-    append_lines(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "t": now}])
-
-
-def praise_text(home: str, project: str, sense: str, family: str, name: str, now: float) -> None:
-    """Note that a text helped: where its kind was called a false alarm in that project, it is said again.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    append_lines(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "helped": name, "t": now}])
+    word = {"helped": helped} if helped else {}
+    record = dict(zip(("project", "sense", "family"), kind, strict=True))
+    append_lines(f"{home}/{QUIET}", [{**record, **word, "t": now}])
 
 
 def read_verdict(prompt: str) -> "tuple[str, str]":
@@ -138,11 +138,8 @@ def note_word(home: str, session: str, verdict: str, now: float) -> str:
     last = next((each for each in reversed(records) if each.get("e") == TEXT and not each.get("withheld")), None)
     if last is None:
         return NOTED[""]
-    project, sense, family = (str(last.get(name, "")) for name in ("project", "sense", "family"))
-    if verdict == "wrong":
-        silence_kind(home, project, sense, family, now)
-    else:
-        praise_text(home, project, sense, family, str(last.get("id", "")), now)
+    kind = (str(last.get("project", "")), str(last.get("sense", "")), str(last.get("family", "")))
+    write_verdict(home, kind, now, helped=str(last.get("id", "")) if verdict == "helped" else "")
     return NOTED[verdict]
 
 
