@@ -44,6 +44,8 @@ LATER = {
     "a name that begins the sentence": ("Wolfram left me.", "Do you miss Wolfram?"),
     "a family": ("My neighbours are the Featherstonehaughs.", "The Featherstonehaugh family again, at the door."),
     "digits without blanks": ("My phone number is 0171 5550199.", "Digits only, as it is to be dialled: 01715550199"),
+    "another prefix": ("My phone number is +49 171 5550199.", "Call 0171-5550199 then."),
+    "an amount": ("I earn 71,350 euros a year.", "71350 EUR a year is above the median."),
     "an illness": ("i have diabetes.", "Because of your diabetes, take berries."),
     "ru, inflected": ("Моего брата зовут Ерофей.", "Как дела у Ерофея?"),
     "ar": ("اسم ابنتي ريحانة.", "كيف حال ريحانة؟"),

@@ -20,7 +20,10 @@ _LONG_NUMBER = re.compile(r"\d{5,}")
 """A number that nobody writes by chance; shorter ones, years among them, need other words beside them."""
 _DIALLED = 7
 """Digits from which a number is one however it is grouped."""
-_GROUPED = re.compile(r"(?<=\d)[ ()./-]{1,2}(?=\d)")
+_LINE = 8
+"""The last digits of such a number, which stay whatever is dialled before them (+49 151 …, 0151 …)."""
+_GROUPED = re.compile(r"(?<=\d)(?:[ ()./-]{1,2}|,)(?=\d)")
+_THOUSANDS = re.compile(r"(?<=\d)[ .,'’\u00a0\u202f](?=\d{3}(?!\d))")
 _LETTER = r"[^\W\d_\u3040-\u9fff]"
 """A letter of a script that writes blanks."""
 _NAME = 3
@@ -140,8 +143,9 @@ def _has_function_word(signs: str, function: frozenset[str]) -> bool:
 def _stands_in(name: str, text: str) -> bool:
     """Whether a text holds a name: as a word where words are spaced, a number but before an item of a list."""
     if name[0].isdigit():
-        text = _GROUPED.sub("", text) if len(name) >= _DIALLED else text
-        return name in text and bool(re.search(rf"(?<!\d){name}(?!\d|[.)] )", text))
+        text = (_GROUPED if len(name) >= _DIALLED else _THOUSANDS).sub("", text)
+        digits = name[-_LINE:] if len(name) > _LINE + 1 else rf"(?<!\d){name}"
+        return bool(re.search(rf"{digits}(?!\d|[.)] )", text))
     if _INFLECTED.fullmatch(name):
         return bool(re.search(f"(?<!{_LETTER}){name[:-1]}{_LETTER}{{0,3}}(?!{_LETTER})", text))
     stem = name.removesuffix("s") if len(name) > _NAME else name
