@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,6 +25,8 @@ from insula.server.live import LISTENERS, ListenerRoom, LiveLedger
 from patience import DEADLOCK_SECONDS, until
 
 pytestmark = pytest.mark.anyio
+FEW = 4
+"""Threads of the store, which begin as they are needed."""
 
 
 class Stream:
@@ -87,6 +90,14 @@ async def test_a_signal_is_told_as_soon_as_it_is_written(browser: httpx2.AsyncCl
         told = await stream.next(limit=live.POLL_SECONDS / 2)
         assert told is not None
         assert (told["kind"], told["session"], told["turn"], told["id"]) == ("meta:turn", "monday", 1, stream.last)
+
+
+async def test_many_who_begin_to_listen_take_no_threads(browser: httpx2.AsyncClient) -> None:
+    async with listening(browser) as first, AsyncExitStack() as stack:
+        await first.next()
+        before = threading.active_count()
+        await asyncio.gather(*(stack.enter_async_context(listening(browser)) for _ in range(LISTENERS // 2)))
+        assert threading.active_count() <= before + FEW
 
 
 async def test_who_is_cut_off_before_anything_happened_goes_on_from_there(browser: httpx2.AsyncClient) -> None:

@@ -24,7 +24,7 @@ from insula.errors import InputError, SettingsError
 from insula.server import tokens
 from insula.server.app import create_app
 from insula.server.service import LOOPBACK, Service
-from insula.server.serving import StreamServer, make_server
+from insula.server.serving import StreamServer, bound_arenas, make_server
 from insula.server.tokens import Keys
 from insula.settings import FILE, Settings
 from insula.text import analysis
@@ -45,6 +45,7 @@ def serve(
     ] = None,
 ) -> int:
     """Start the server: a page to talk on, the API and the metrics."""
+    bound_arenas()
     allowed = allow_host or ()
     settings, home = settings_module.load_settings(), settings_module.home()
     keys = _make_keys(settings, home)

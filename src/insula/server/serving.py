@@ -1,8 +1,10 @@
 """The application on a socket: uvicorn, with limits on what HTTP itself leaves open."""
 
 import asyncio
+import ctypes
 import socket
 import sys
+from contextlib import suppress
 from http import HTTPStatus
 from typing import cast
 
@@ -23,6 +25,11 @@ CONNECTIONS = 2_000
 others hear why."""
 GRACEFUL_SECONDS = 15
 """How long a server that stops waits for requests under way, streams aside: they are ended at once."""
+
+M_ARENA_MAX = -8
+"""The name of glibc's setting for its pools of memory (malloc.h)."""
+ARENAS = 2
+"""Pools that all threads share: by default each keeps one, and after a crowd the room in it that nobody uses."""
 
 
 class PatientProtocol(H11Protocol):
@@ -98,6 +105,12 @@ class StreamServer(uvicorn.Server):
         if live := cast("LiveLedger | None", getattr(app.state, "live", None)):
             live.close_streams()
         await super().shutdown(sockets)
+
+
+def bound_arenas() -> None:
+    """Let the threads of this process share few pools of memory, where the system's C library has such (mallopt(3))."""
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 
 
 def make_server(app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> StreamServer:

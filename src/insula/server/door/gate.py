@@ -66,8 +66,8 @@ def is_foreign(headers: Headers) -> bool:
     return origin is not None and origin not in (f"http://{host}", f"https://{host}")
 
 
-def same_site(request: Request) -> None:
-    """What a route that must not be read by other sites depends on.
+async def same_site(request: Request) -> None:
+    """What a route that must not be read by other sites depends on; not a plain function, which takes a thread.
 
     Raises:
         HTTPException: 403, another site's page asks.
