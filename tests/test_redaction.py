@@ -361,6 +361,7 @@ def test_words_of_a_wallet_are_a_seed_without_a_name_and_others_are_not() -> Non
     assert redact(shopping) == shopping
 
 
+WALLET = "lionceau prison branche carabine décider offenser maussade démolir période romance enjeu verser"
 PASSWORDS = ("xK9#vQ2!pL7z", "Blumenwiese22", "hunter2", "kV7$mm2x", "maria1987")
 SAID_PLAINLY = (
     "My password is {}.",
@@ -428,6 +429,15 @@ def test_what_only_has_a_number_or_is_short_stays_as_it_is(text: str) -> None:
         ("await page.getByLabel('Password').fill('papayaLassi');", "papayaLassi"),
         ("""expect "assword:"; send "brookOtter.7\\r"; interact""", "brookOtter.7"),
         ("new LDClient('sdk-" + "15e62d85-3d4a-413a-a83d-b92ddec20b57')", "15e62d85-3d4a-413a-a83d-b92ddec20b57"),
+        (f"Phrase de secours :\n{WALLET}", WALLET),
+        (f"mein Satz: {WALLET}", WALLET),
+        ("Google gave me the app password uedp kwya iqip egyf – do I type the blanks?", "uedp kwya iqip egyf"),
+        ("the setup key grfx yoli ujxp natb zkpp sjtg qnbh twzj, where do I type it", "grfx yoli ujxp natb"),
+        ('{"exp_month":11,"exp_year":2031,"cvc":"906"}', "906"),
+        ("amex 3782 822463 " + "10005 valid thru 04/29, 4-digit code 7031", "7031"),
+        (f'{{"token_type":"Bearer","refresh_token":"{B62}_{B62}"}}' + " " * 400, B62),
+        ("aws_session_token = IQoJb3JpZ2luX2Vj" + B62 * 9 + "==", B62),
+        ("El PIN de la tarjeta de mi madre es 2087", "2087"),
     ],
 )
 def test_a_value_is_known_by_the_place_of_its_form(text: str, secret: str) -> None:
@@ -466,6 +476,21 @@ def test_a_value_is_known_by_the_place_of_its_form(text: str, secret: str) -> No
         "Wow! That was Great!",
         "Great!Now2 of them are left.",
         "our app pass code test case data",
+        "The app password that will only work once is shown below.",
+        "My post code is 80331",
+        "Meine PLZ ist 80331.",
+        "mon code postal est 35000",
+        "01JD1974YP3BYDFJK9GKFEE2FG is a ULID, sortable, right?",
+        "can't ping 2001:db8:85a3::8a2e:370:7334 from the vm",
+        f'<script src="/app.js" integrity="sha384-{B64}+{B62}/{B62}" crossorigin="anonymous"></script>',
+        f"golang.org/x/text v0.21.0 h1:{B62}/{B62[:11]}= checksum mismatch",
+        f"magnet:?xt=urn:btih:{HEX}{HEX}aabbccdd&dn=debian-13.1.0-amd64.iso",
+        f"{HEX * 4}  debian-13.1.0-amd64.iso\nis that the one on the site?",
+        "is 4242 4242 4242 " + "4242 the number for tests?",
+        "pk_" + f"live_{B62[:24]} is the publishable one",
+        f"notion.so/Team-Wiki-{HEX * 2} how to embed",
+        "password: {{ .Values.db.password | b64enc | quote }}",
+        "essen mit und schreib unsre neue adresse drunter die hab ich dir beim umzug gegeben",
     ],
 )
 def test_a_form_without_a_value_stays_as_it_is(text: str) -> None:

@@ -124,6 +124,12 @@ def _leet(word: str, chance: Chance) -> str:
     return "".join(signs.get(char, char) if chance.random() < 0.6 else char for char in word)
 
 
+def _titled(chance: Chance, count: int) -> str:
+    """Words with a capital or without, joined by one sign."""
+    sign, case = chance.choice("-_.+"), chance.choice([str.capitalize, str.capitalize, str])
+    return sign.join(case(word) for word in chance.sample(WORDS, count))
+
+
 def _password(chance: Chance) -> str:
     """As people make them up, and as password managers do."""
     first, second = _word(chance), _word(chance)
@@ -147,6 +153,9 @@ def _password(chance: Chance) -> str:
         (3, lambda: _draw(chance, ALPHABETS["l"] + "{}[]()<>$/|`~;,", chance.randint(12, 32))),
         (2, lambda: number + first + sign + number),
         (3, lambda: first.upper() + number),
+        (10, lambda: _titled(chance, 2) + chance.choice("-_.+/") + number + chance.choice(["", "", "x"])),
+        (7, lambda: _titled(chance, chance.choice([2, 3])) + str(chance.randint(0, 9))),
+        (5, lambda: first + chance.choice("-_.+") + _titled(chance, 2) + str(chance.randint(0, 9))),
     ]
     return chance.choices([form for _, form in forms], [weight for weight, _ in forms])[0]()
 
@@ -232,6 +241,7 @@ GENERATORS: dict[str, Callable[[Chance], str]] = {
     "svc": lambda chance: chance.choice([str.capitalize, str.lower, str])(chance.choice(SERVICES)),
     "SVC": lambda chance: chance.choice(SERVICES).upper(),
     "user": _user,
+    "Tt": lambda chance: f"{_titled(chance, 2)}-{chance.randint(2, 2030)}",
     "host": lambda chance: (
         chance.choice(["db", "mail", "srv", "nas", "api", "www", "git"])
         + chance.choice([".example.com", ".acme.io", ".local", "1", "-02.internal", ".corp.net"])

@@ -12,7 +12,16 @@ from itertools import pairwise
 
 from insula.redaction.head import find_likely, find_names
 from insula.redaction.shapes import PLACES, TOKENS
-from insula.redaction.values import VALUES, compiled, decoded, is_coined, is_dense_in, is_token, seed_words
+from insula.redaction.values import (
+    VALUES,
+    compiled,
+    decoded,
+    is_coined,
+    is_dense_in,
+    is_seed_of_any,
+    is_token,
+    seed_words,
+)
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
@@ -212,18 +221,30 @@ def _kind_of(value: str) -> str:
 
 
 def _found_seeds(lower: str) -> "Iterator[tuple[int, int]]":
-    """Where twelve words in a row, or more, all stand in the list of BIP 39, in lists and with numbers too."""
+    """Where twelve words in a row, or more, may be those of a wallet.
+
+    They all stand in the list of BIP 39, in lists and with numbers too; or they stand apart, as many and as long as
+    those of a wallet in any language.
+    """
     if lower.count(" ") + lower.count("\n") + lower.count(",") < _SEED - 1:
         return
     for run in compiled(_WORDS).finditer(lower):
         row: list[Match] = []
-        for word in (*compiled(r"[a-z]{3,8}").finditer(lower, *run.span()), None):
+        for word in (*compiled(_ONE_WORD).finditer(lower, *run.span()), None):
             if word is not None and word[0] in seed_words():
                 row.append(word)
             else:
                 if len(row) >= _SEED and len({word[0] for word in row}) >= _DISTINCT:
                     yield row[0].start(), row[-1].end()
                 row = []
+        if is_seed_of_any(run[0]) and _stands_apart(lower, *run.span()):
+            yield run.span()
+
+
+def _stands_apart(lower: str, start: int, end: int) -> bool:
+    """Whether words end their line, behind a sign or a word of one or two letters."""
+    before = compiled(_BEFORE_WALLET).search(lower, max(0, start - _NEAR_WALLET), start)
+    return before is not None and compiled(_BEHIND_WALLET).match(lower, end) is not None
 
 
 def _shaped(text: str, haystack: str, rank: int) -> "Iterator[Span]":
@@ -276,8 +297,17 @@ _SEED = 12
 """Words of the shortest phrase of a wallet."""
 _DISTINCT = 8
 """How many of them are different; chance repeats few."""
-_WORDS = r"(?<![a-z])[a-z]{3,8}(?:[\s,;|\"'\[\]·/-]{1,12}(?:\d\d?[.):]?\s{0,4})?[a-z]{3,8}(?![a-z])){11,}"
+_LETTER = r"[a-zß-ÿœ\u0300-\u036f]"
+_ONE_WORD = rf"{_LETTER}{{3,10}}"
+_WORDS = (
+    rf"(?<!{_LETTER}){_ONE_WORD}"
+    rf"(?:[\s,;|\"'\[\]·/-]{{1,12}}(?:\d\d?[.):]?\s{{0,4}})?{_ONE_WORD}(?!{_LETTER})){{11,}}"
+)
 """Twelve short words or more in a row, with numbers before them where it is a list."""
+_BEFORE_WALLET = r"(?:[:=→>]\s*|(?<![^\W_])[^\W_]{1,2}[ ])[\"'“«]?\Z"
+_BEHIND_WALLET = r"[\"'”»]?[ \t]*(?:\n|\Z)"
+_NEAR_WALLET = 8
+"""Characters that are looked at before the words of a wallet."""
 _ENCODED = 40
 """Characters from which base64 is read."""
 _BASE64 = r"(?<![\w+/=-])[A-Za-z0-9+/]{40,}={0,2}"

@@ -59,19 +59,27 @@ _PHRASE = (
     r"""[.!]?["'”“»」]?(?=[ \t]*(?:\n|$))"""
 )
 """Several words between a sign and the end of their line: what a passphrase is written as, among other things."""
-_CODE = r"\W?(?!(?:19|20)\d\d\b)\d{4,8}\W*|[0-9a-f]{32,}"
+_YEAR = r"19\d\d|20[0-4]\d"
+_CODE = rf"\W?(?!(?:{_YEAR})\b)\d{{4,8}}\W*|[0-9a-f]{{32,}}"
 """A number that is no year, or what has the length of a key: in a message, they are read wherever they stand."""
+_TELLING = (
+    r"0[0-7][0-9A-HJKMNP-TV-Z]{24}|1Z[0-9A-Z]{16}|age1[02-9ac-hj-np-z]{40,}|pk_(?:live|test)_\w+"
+    r"|(?:https?://)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/[^?#@]*"
+)
+"""What tells what it is, and no secret: a ULID, a parcel, a public key of two makers, an address of the web."""
+_IPV6 = r"(?=.*::|(?:.*:){7})[\da-fA-F:]{4,}(?:/\d{1,3}|%\w+)?"
 _ODD = r"\d|[a-z][A-Z]|[^\W\d_][!@#$%^&*+=?~_][^\W\d_]"
 _HEX = "0123456789abcdefABCDEF-"
 """What is a commit or an id as often as a secret: read near a name alone."""
 _NAME_OF_JSON = r"(?:\":|[\[,])\s*-?(?:\d+[.eE+-]*)*$"
 _PUBLIC = (
     r"(?i)(?:\b(?:blob|tree|commit|parent|object) |\"(?:x|y|n|x5t)\"\s?:\s?\"|\bserial(?: ?number)?\s?[=:]\s?|\bpeer: "
+    r"|\b(?:sha\d{3}-|h1:)[\w+/=]*|\burn:btih:|\b(?:md5|sha-?\d{1,3})(?:sum)?[ :=]{1,3}"
     r"|\bpublic[ _-]?key[\"'\s:=]{1,4}|fingerprint[\"'\s:=]{1,4}|(?:^|\n)[-dl][r-][w-][xsS-][rwxsStT-]{6}[^\n]*)$"
 )
-"""What stands before a value that anybody may know: the hash of an object, a public key, a file in a list of files."""
-_DUMPED = r"[0-9a-f]{8}:? (?:[0-9a-f]{2,4} ){4}|\S{0,40}EXAMPLE(?:KEY)?\b"
-"""A row of bytes behind its address, and what the documents of a provider show."""
+"""What stands before a value that anybody may know: the hash of an object or a file, a public key, a file in a list."""
+_DUMPED = r"[0-9a-f]{32,128} [ *]\S|[0-9a-f]{8}:? (?:[0-9a-f]{2,4} ){4}|\S{0,40}EXAMPLE(?:KEY)?\b"
+"""A checksum before its file, a row of bytes behind its address, and what the documents of a provider show."""
 _OPENING, _CLOSING = "([{*_~$,;:.!?#=@-/", ")]}*_~,;:.?"
 _SEPARATORS, _ENDS = "=:/@,;%&", "@,;&/"
 _CUTS = 6
@@ -157,7 +165,7 @@ def candidates(text: str, near: "list[tuple[int, int]]") -> "Iterator[tuple[int,
         start, end = chunk.span()
         while part and part[1] <= start:
             part = next(parts, None)
-        if text[start - 1 : start] == "\\":  # what follows may be the rest of an escape
+        if text[start - 1 : start] == "\\" or _pattern(_IPV6).fullmatch(chunk[0]):  # the rest of an escape; an address
             continue
         if (part is None or part[0] >= end) and not (is_talk and _is_odd(chunk[0])):
             continue
@@ -180,7 +188,7 @@ def _is_no_value(text: str, start: int, end: int) -> bool:
     if _pattern(_PUBLIC).search(text, max(0, start - _LINE), start) or _pattern(_DUMPED).match(text, start):
         return True
     value = text[start:end]
-    if len(value) == _LEAST and value.isdigit() and value[:2] in ("19", "20"):
+    if _pattern(_YEAR).fullmatch(value):
         return True
     if not value.strip("0123456789.eE+-"):
         return _pattern(_NAME_OF_JSON).search(text[max(0, start - 24) : start]) is not None
@@ -193,6 +201,8 @@ def _is_no_value(text: str, start: int, end: int) -> bool:
 
 
 def _is_odd(word: str) -> bool:
+    if _pattern(_TELLING).fullmatch(word.strip(_OPENING + _CLOSING)):
+        return False
     return _pattern(_ODD).search(word) is not None and (
         word.removeprefix("0x").strip(_HEX) != "" or _pattern(_CODE).fullmatch(word) is not None
     )

@@ -55,7 +55,8 @@ token        mdb_sa_sk_                           v    ^[\w-]{30,}
 token        fc-                                  v    ^[0-9a-f]{32}(?!\w)
 token        sdk-,mob-                            v    ^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])
 token        ak-,as-,ak_                            v    ^(?=[a-zA-Z]*\d)[A-Za-z0-9]{20,22}(?!\w)
-token        _live_,_test_,_prod_,_sk_,_secret_   v    (?<![\w\\-])[a-z]{2,12}(?:_live|_test|_prod|_sk|_secret)_(?=[a-z]*[A-Z\d])[\w-]{20,}
+token        _live_,_test_,_prod_,_sk_,_secret_   v    (?<![\w\\-])(?!pk_)[a-z]{2,12}(?:_live|_test|_prod|_sk|_secret)_(?=[a-z]*[A-Z\d])[\w-]{20,}
+aws          IQoJb3JpZ2lu,FwoGZXIvYXdz            v    ^[\w+/=%]{100,}
 token        -us                                  gd   (?<!\w)[0-9a-f]{32}-us\d{1,2}(?!\w)
 """
 """Kind, marks (one of them must stand in the text), sources, pattern. The secret is group `s`, else the whole match. `^`
@@ -77,7 +78,7 @@ PLACES = (
     ("password", "openssl", "v", r"""\bopenssl\s[^\n|;]{0,200}?\s(?:-k\s+|-pass(?:in|out)?\s+pass:)["']?(?P<s>[^\s"'\\|;&<>]{4,})""", "solid"),
     ("password", "thin:,oci:", "v", r"""jdbc:oracle:\w{3,4}:[\w$#.]{1,64}/(?P<s>[^\s/"'\\]{3,64})@""", "solid"),
     ("password", "login", "d", r"""\blogin[ \t]+\S{1,64}[ \t]+password[ \t]+(?P<s>[^\s"'\\]{3,})""", "solid"),
-    ("password", ":5432:,:5433:,:6432:,:*:", "v", r"""(?<!\S)[\w.*\\-]{1,128}:(?:\d{4,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?P<s>\S{3,128})""", "solid"),
+    ("password", ":5432:,:5433:,:6432:,:*:", "v", r"""(?<!\S)[\w.*\\-]{1,128}:(?:\d{4,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?P<s>[^\s"'\\]{3,128})""", "solid"),
     ("password", "identified ,password ',password = '", "v", r"""\b(?:identified(?: with \w{1,40})? by|(?:with|login|encrypted) password(?: ?=)?|set password for [^\s=]{1,80} ?=) ?(?P<q>['"])(?P<s>[^'"\n\\]{3,128})(?P=q)""", "solid"),
     ("key", "\"kty\"", "v", r'"kty"[^{}]{0,600}?"(?:d|k)"\s*:\s*"(?P<s>[\w-]{20,})"', ""),
     ("secret", ":", "v", r"""(?<![\w/:.@%-])(?!(?:sha|md)\d)(?=[\w-]*\d)[\w-]{8,64}:(?P<s>(?=[\w+/=.~-]*\d)[\w+/=.~-]{24,200})(?![\w:/@-])""", "dense"),
@@ -94,7 +95,7 @@ PLACES = (
     ("webhook", "events.pagerduty", "v", r"""://events\.pagerduty\.com/integration/(?P<s>\w{20,})""", ""),
     ("webhook", "://hook.", "v", r"""://hook\.[\w.]{2,40}/(?P<s>\w{16,})""", "token"),
     ("otp", "otpauth://", "bt", r"""otpauth://[^\s"'<>\\]{0,200}?[?&]secret=(?P<s>[a-z2-7]{8,}=*)""", ""),
-    ("otp", "setup key,secret key,secret:,totp,2fa,otp", "b", r"\b(?:key|secret|seed|code|2fa|totp)\b(?:[ \w]{0,16}[:=]?|[^\n:]{0,60}:)\s*"
+    ("otp", "setup key,secret key,secret:,totp,2fa,otp", "b", r"\b(?:key|secret|seed|code|2fa|totp)\b(?:[ \w]{0,16}?[:=]?|[^\n:]{0,60}:)\s*"
      r"(?P<s>[a-z2-7]{4}(?: [a-z2-7]{4}){3,15}|(?:[a-z2-7]{8}){2,8})(?!\w)", "base32"),
     ("authorization", "authorization", "gd",
      r"""authorization{QUOTES}(?:bearer|basic|token|digest|apikey)\s+(?P<s>[^\s"'\\,;]{6,})""", "authorization"),
@@ -105,6 +106,8 @@ PLACES = (
     ("cookie", "sess,sid=,_token=,_token\\t,li_at", "v",
      r"""(?:\b(?:[a-z_.-]*sess(?:ion)?[\w.-]{0,20}|sid|li_at|connect\.sid|(?:remember|auth)[\w-]{0,16}token))["']?(?:=|\t|\s?:\s?["']|",\s*"value":\s*)["']?(?P<s>[\w.%+/=-]{20,})""", "dense"),
     ("cookie", "curl", "v", r"""\bcurl\s(?:[^\n|;]{0,200}?\s)??(?:-b\s{0,2}|--cookie[ =])["']?(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
+    # the fields of OAuth (RFC 6749), and what is called like them
+    ("token", "_token,_secret", "v", r"""_(?:token|secret)["']?\s{0,2}[:=]\s{0,2}["']?(?P<s>[\w.~+/=-]{24,})""", "dense"),
     # detect-secrets' keywords with a value in quotes, and an option of a command
     ("password", "pass,pwd,secret,api,key,contrase", "d",
      r"""(?:(?:api|auth|service|account|db|database|priv|private|client)_?key|(?:db|database|key)_?pass|password|passwd|pwd|secret|contraseña|contrasena)\w{0,24}"""
@@ -130,10 +133,10 @@ PLACES = (
     ("key", "genkey,genpsk", "v", r"\b(?:genkey|genpsk)\b[^\n]{0,40}\n(?P<s>[\w+/]{43}=)(?!\w)", ""),
     ("azure", "key1,key2,primary,secondary", "v", r"\b(?:key[12]|(?:primary|secondary)[ _-]?key)\b[^\n]{0,60}?(?<![\w+/])(?P<s>[\w+/]{86}==)", ""),
     ("password", "wifi:", "v", r"""\bwifi:[^\n]{0,160}?(?<=[;:])p:"?(?P<s>[^;"\n]{4,63})""", "solid"),
-    ("password", "app", "v", r"""\bapp[ -]?pass[a-zß]{3,10}\b[^\n]{0,24}?["'“„«:] ?(?P<s>[a-z]{4}(?: [a-z]{4}){3})(?![ a-z]*[a-z])""", "solid"),
+    ("password", "app", "v", r"""\bapp[ -]?pass[a-zß]{3,10}\b[^\n]{0,24}?["'“„«: ](?P<s>[a-z]{4}(?: [a-z]{4}){3})(?!\w)""", "jumbled"),
     ("password", "password=,passphrase=,passwd=,_pass=", "v", r"""(?<![\w-])\w{0,40}(?:password|passphrase|passwd|_pass)=(?P<q>["'])(?P<s>(?![${])[^"'\n\\]{2,64} [^"'\n\\]{2,64})(?P=q)(?!\s*[;,]\s*\w+=)""", "said"),
-    ("card", "cvv,cvc,csc", "v", r"\b(?:cvv2?|cvc2?|csc)\b[ :]{0,3}(?:is |code |number ){0,2}(?P<s>\d{3,4})(?!\w)", ""),
-    ("code", "pin", "v", r"\bpin\b[^\n\d.;:!?,]{0,40}(?::| is| es| est| ist| é| è) (?P<s>\d{4,8})(?!\w|[.,]\d| ?(?:[mck]?m|[mk]?g|px|pt|%|°|€|\$))", ""),
+    ("card", "cvv,cvc,csc", "v", r"""\b(?:cvv2?|cvc2?|csc)\b["' :=]{0,5}(?:is |code |number ){0,2}(?P<s>\d{3,4})(?!\w)""", ""),
+    ("card", "code", "v", r"\d{4}[ -]?(?:\d{6}[ -]?|\d{4}[ -]?\d{4}[ -]?)\d{4,5}\b[^\n]{0,40}\bcode:? (?P<s>\d{3,4})(?!\w)", ""),
     # letters large and small, a number, and a sign between them, in a word that stands alone
     ("password", "!", "v", r"""(?:^|(?<=[\s"'“„«(]))(?P<s>(?=[^\s"']{0,60}\d)(?=[^\s"']{0,60}[a-z])[\w.#$%&+-]{2,30}![\w.#$%&+-]{1,29}[\w#$%&+-])(?=["'”“»)]?[.,;:!?]?(?:\s|$))""", "varied"),
     # what a command is told by an option of its own
@@ -155,7 +158,6 @@ PLACES = (
     # words that stand for a key, alone behind a sign
     ("seed", ":,=,->", "b", r"""(?:[:=]|->)\s{0,4}["'“«`]?(?:1[.):]?\s)?(?P<s>[a-zà-ÿ]{3,10}(?:[ \t]{1,4}(?:\d\d?[.):]?[ \t]{0,3})?[a-zà-ÿ]{3,10}){11,23})"""
      r"""(?=["'”»`]?\s*(?:$|[\n.,;]))""", "seed"),
-    ("seed", "phrase,frase,semilla,seed,semente", "b", r"""\b(?:phrase|frase|semilla|seed|semente)\b[^\n]{0,40}?(?:\s(?:is|es|est|è|é)|\s?:)\s{1,4}(?P<s>[a-zà-ÿ\u0300-\u036f]{3,12}(?: [a-zà-ÿ\u0300-\u036f]{3,12}){11,23})(?=\s*(?:$|\n))""", "words"),
     ("seed", "助记词,助記詞", "b", r"助[记記][词詞]\s?[:：是]?\s?(?P<s>[一-龥]{1,3}(?:[ ，、][一-龥]{1,3}){11,23})", ""),
     ("password", "phrase,frase,phrase,losung", "d",
      r"""(?:passphrase|pass phrase|phrase secrète|phrase de passe|frase de (?:paso|acceso|contraseña|seguridad)|frase secreta"""
