@@ -14,6 +14,7 @@ from insula.coding.hosts.files import MOST_BYTES
 from insula.coding.hosts.jsonc import Node
 from insula.coding.hosts.places import HOSTS, Host, get_project
 from insula.coding.hosts.present import InstalledHook, list_hooks
+from insula.value import is_list, is_object
 
 State = Literal["ok", "note", "idle", "warn", "broken"]
 """`idle`: nothing is broken, and yet the hooks do not run here. `note`: nothing to do."""
@@ -117,13 +118,13 @@ def _read_trust(states: Mapping[str, Any], file: Path, handler: InstalledHook) -
 
 def _check_gemini(host: Host, file: Path, root: Node, handlers: Sequence[InstalledHook]) -> Iterator[HostCheck]:
     config = root.get_value("hooksConfig")
-    values = cast(dict[str, Any], config.to_plain()) if config and config.kind == "object" else {}
+    plain: object = config.to_plain() if config else None
+    values: dict[str, Any] = plain if is_object(plain) else {}
     if values.get("enabled") is False:
         says = f"{file} turns hooks off"
         yield HostCheck(host.id, "allowed", "broken", says, "remove enabled = false under hooksConfig")
     disabled: object = values.get("disabled")
-    names = cast(list[object], disabled) if isinstance(disabled, list) else []
-    if any(handler.node.value in names for handler in handlers):
+    if is_list(disabled) and any(handler.node.value in disabled for handler in handlers):
         yield HostCheck(
             host.id, "allowed", "broken", f"{file} disables our hooks by name", "enable them: /hooks in Gemini"
         )
@@ -175,4 +176,4 @@ def _parse_file(file: Path, project: Path | None) -> Node | None:
 
 def _get_table(values: Mapping[str, Any], key: str) -> dict[str, Any]:
     table: object = values.get(key)
-    return cast(dict[str, Any], table) if isinstance(table, dict) else {}
+    return table if is_object(table) else {}

@@ -7,11 +7,12 @@ import stat
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from insula import foreign
 from insula.errors import SettingsError
 from insula.locks import hold_lock
+from insula.value import is_object
 
 LOCK = "lock"
 MOST_BYTES = 1_000_000
@@ -56,8 +57,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """The object in a file of ours; empty where there is none, or nothing usable in it."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         value: object = json.loads(foreign.read(path, MOST_BYTES))
-        if isinstance(value, dict):
-            return cast(dict[str, Any], value)
+        return value if is_object(value) else {}
     return {}
 
 

@@ -7,10 +7,11 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import Any, NewType, cast
+from typing import Any, NewType
 
 from insula.coding.hosts import files, places
 from insula.errors import SettingsError
+from insula.value import is_object
 
 FILE = "installed.json"
 
@@ -74,8 +75,7 @@ def _others_write(about: os.stat_result) -> bool:
 def read_records(house: Path) -> dict[str, dict[str, Any]]:
     """What is remembered of each, by its path; nothing where the record is not to be trusted."""
     listed: object = {} if explain_distrust(house) else files.read_json(house / FILE).get("files")
-    records = cast(dict[str, object], listed) if isinstance(listed, dict) else {}
-    return {path: cast(dict[str, Any], record) for path, record in records.items() if isinstance(record, dict)}
+    return {path: record for path, record in listed.items() if is_object(record)} if is_object(listed) else {}
 
 
 def get_record(house: Path, file: Path) -> dict[str, Any]:
@@ -86,11 +86,7 @@ def get_record(house: Path, file: Path) -> dict[str, Any]:
 def get_digests(house: Path, file: Path) -> dict[str, str]:
     """Of the scripts of a host: the digest of what was written last, by the name of the file."""
     digests: object = get_record(house, file).get("digests")
-    return (
-        {name: str(value) for name, value in cast(dict[str, object], digests).items()}
-        if isinstance(digests, dict)
-        else {}
-    )
+    return {name: str(value) for name, value in digests.items()} if is_object(digests) else {}
 
 
 def save_record(house: Path, file: Path, record: dict[str, Any]) -> None:

@@ -5,13 +5,14 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from insula.coding.hosts import files
 from insula.coding.step.senses.register import list_switched_on
 from insula.coding.step.trace import hash_project
 from insula.errors import SettingsError
 from insula.settings import Settings, load_settings
+from insula.value import is_list, is_object
 
 FILE = "hook.json"
 BACKUPS = "backups"
@@ -32,16 +33,14 @@ ERASED = (
 def read_switches(home: Path) -> dict[str, Any]:
     """The settings of the hook as they stand in its file, whole; off where that cannot be read, as the hook has it."""
     switches = files.read_json(home / FILE) if is_readable(home) else {"off": True}
-    listed: object = switches.get("projects_off")
-    here = cast(list[object], listed) if isinstance(listed, list) else []
-    by_hand: object = switches.get("senses")
-    senses = cast(dict[str, object], by_hand) if isinstance(by_hand, dict) else {}
+    listed, by_hand = switches.get("projects_off"), switches.get("senses")
+    senses = {name: yes for name, yes in by_hand.items() if isinstance(yes, bool)} if is_object(by_hand) else {}
     return {
         "v": 1,
         "off": switches.get("off") is True,
-        "projects_off": [project for project in here if isinstance(project, str)],
+        "projects_off": [project for project in listed if isinstance(project, str)] if is_list(listed) else [],
         "holdout": switches.get("holdout", Settings.model_fields["holdout"].default),
-        **({"senses": kept} if (kept := {name: yes for name, yes in senses.items() if isinstance(yes, bool)}) else {}),
+        **({"senses": senses} if senses else {}),
     }
 
 
