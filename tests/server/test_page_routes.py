@@ -203,7 +203,7 @@ def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site, hom
         respond(str(home), "claude-code", payload, now + number)
     _, text, _ = ask(running, "/agents")
     section = text.partition("notes help?")[2]
-    assert "not enough evidence" in section
+    assert "nothing to compare yet" in section
     assert "1 session" in section
     assert "<i>" not in section
 

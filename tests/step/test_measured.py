@@ -54,19 +54,17 @@ def notes(told: float, held: float, sessions: int = 40) -> EffectRow:
 def test_turns_until_it_is_over_are_compared(told: float, held: float, said: str) -> None:
     row = notes(told, held)
     assert row.verdict == said if said else row.verdict not in {"works", "hurts"}
-    assert row.difference == f"{held - told:+.1f} turns sooner"
+    assert row.conclusion.startswith(
+        f"troubles ended {abs(held - told):.1f} turns {'later' if told > held else 'sooner'}"
+    )
 
 
 def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
     row = rules((2, 10), (3, 9))
     assert row.missing > 0
     assert row.days is not None
-    assert row.conclusion == f"not enough evidence; about {row.days:,.0f} more days at this rate"
-    soon = rules((2, 10), (3, 9), 0.01)
-    assert soon.conclusion == "not enough evidence", "a forecast of days tells nothing"
-    nothing = rules((0, 0), (0, 0))
-    assert nothing.conclusion == "not enough evidence; none yet"
-    assert (nothing.difference, nothing.interval) == ("–", "–")
+    assert "too early to say" in row.conclusion
+    assert rules((0, 0), (0, 0)).conclusion == "nothing to compare yet"
 
 
 def test_what_may_be_said_is_told_with_its_interval_and_with_what_would_not_show_yet() -> None:

@@ -33,7 +33,7 @@ def test_what_was_said_and_what_followed_is_told(home: Path) -> None:
     assert "over after 2 turns, 2 min" in told
     table = told.split("Do they help?")[1].split("What it said")[0]
     assert [line.split()[0] for line in table.splitlines()[2:4]] == ["notes", "rules"]
-    assert table.count("not enough evidence") == 2
+    assert table.count("nothing to compare yet") == 2
 
 
 def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path) -> None:

@@ -136,7 +136,7 @@ def summarize_worth(worth: HookWorth) -> Iterator[str]:
             f"To do so, write {WRONG} to your agent."
         )
     if compared := [row for row in worth.effects if row.is_compared]:
-        yield f"Do they help? {'. '.join(_capitalize(row.sentence) for row in compared)}."
+        yield f"Do they help? {'. '.join(f'{_capitalize(row.what)}: {row.conclusion}' for row in compared)}."
     else:
         yield f"Too few sessions to tell whether they help: it takes about {MINIMUM} with and {MINIMUM} without."
 
@@ -161,9 +161,11 @@ def _capitalize(text: str) -> str:
 
 def _print_effects(rows: list[EffectRow], console: Console) -> None:
     console.print("\n[bold]Do they help?[/]  sessions with them, beside sessions that had them left out by lot")
-    table = _make_table("What", "With", "Without", "Difference", "With 95 % certainty", "Verdict", wide="Verdict")
+    table = _make_table(
+        "What", "With", "Without", "What that says, with 95 % certainty", wide="What that says, with 95 % certainty"
+    )
     for row in rows:
-        table.add_row(row.what, str(row.told), str(row.withheld), row.difference, row.interval, row.conclusion)
+        table.add_row(row.what, str(row.told), str(row.withheld), row.conclusion)
     console.print(table)
 
 

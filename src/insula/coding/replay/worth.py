@@ -42,8 +42,7 @@ OF_WORDS = frozenset(("against_words", "told_again"))
 """Senses whose notes are of the user's words."""
 _STEPS = (0.2, 0.1, 0.05)
 """Effects, as shares of the most, of which the largest that would not show yet is named."""
-_WEEK, _YEARS = 7, 1_000
-"""Days from which on a forecast is told, and from which on nobody counts them."""
+NOTHING_YET = "nothing to compare yet"
 _MOST_TURNS = 25.0
 """Turns from which on a trouble counts as never over: one case must not outweigh a hundred."""
 _OVER = 6 * 3_600.0
@@ -126,55 +125,24 @@ class EffectRow:
         return bool(self.told and self.withheld)
 
     @property
-    def difference(self) -> str:
-        """The difference, in turns or in points."""
-        if not self.is_compared:
-            return "–"
-        if self.unit == TURNS:
-            return f"{self.less:+.1f} turns sooner"
-        return f"{100 * self.less:+.0f} points less often" if round(100 * self.less) else "no difference yet"
-
-    @property
-    def interval(self) -> str:
-        """The interval of the difference."""
-        return f"{self._write_end(self.low)} to {self._write_end(self.high)}" if self.is_compared else "–"
-
-    @property
-    def sentence(self) -> str:
+    def conclusion(self) -> str:
         """What may be said, with its interval, and what could not have been seen by now."""
         if not self.is_compared:
-            return f"{self.what}: nothing to compare yet ({self.told} with, {self.withheld} without)"
-        between = f"between {self._write_end(self.low)} and {self._write_end(self.high)}"
-        return f"{self.what}: {self._write_change()} ({between}: {self._explain_verdict()})"
-
-    def _write_change(self) -> str:
+            return NOTHING_YET
         if self.unit == TURNS:
-            return f"troubles ended {abs(self.less):.1f} turns {'sooner' if self.less >= 0 else 'later'}"
-        return f"failures {'fell' if self.less >= 0 else 'rose'} by {abs(100 * self.less):.0f} points"
-
-    def _explain_verdict(self) -> str:
-        if not self.missing:
-            return self.verdict
-        needed = f"{self.next_cases:,} more sessions would show {self._write_size(self.next_effect)}"
-        return f"too early to say; {needed}" if self.next_cases else "too early to say"
-
-    def _write_end(self, value: float) -> str:
-        return f"{value:+.1f}" if self.unit == TURNS else f"{100 * value:+.0f}"
-
-    def _write_size(self, value: float) -> str:
-        return f"{value:.3g} turns" if self.unit == TURNS else f"{100 * value:.0f} points"
-
-    @property
-    def conclusion(self) -> str:
-        """What may be said, and how long it takes at this rate until something may."""
-        if not self.missing:
-            return self.verdict
-        if self.days is None:
-            return f"{self.verdict}; none yet"
-        if self.days < _WEEK:
-            return self.verdict
-        days = f"about {self.days:,.0f} more days at this rate" if self.days < _YEARS else "years at this rate"
-        return f"{self.verdict}; {days}"
+            change = f"troubles ended {abs(self.less):.1f} turns {'sooner' if self.less >= 0 else 'later'}"
+            low, high, effect = f"{self.low:+.1f}", f"{self.high:+.1f}", f"{self.next_effect:.3g} turns"
+        else:
+            change = f"failures {'fell' if self.less >= 0 else 'rose'} by {abs(100 * self.less):.0f} points"
+            low, high, effect = (
+                f"{100 * self.low:+.0f}",
+                f"{100 * self.high:+.0f}",
+                f"{100 * self.next_effect:.0f} points",
+            )
+        verdict = "too early to say" if self.missing else self.verdict
+        if self.missing and self.next_cases:
+            verdict += f"; {self.next_cases:,} more sessions would show {effect}"
+        return f"{change} (between {low} and {high}: {verdict})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
