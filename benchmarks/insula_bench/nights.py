@@ -240,7 +240,9 @@ def run_reflections(json: bool, *, quoted: bool = True) -> int:
     for name in SETS:
         for kind in sorted({one.kind for one in found if one.set == name}, key=lambda kind: (kind != "good", kind)):
             these = [one for one in found if (one.set, one.kind) == (name, kind)]
-            print(f"{name:<6} {kind:<22} kept {sum(not one.dropped for one in these)} of {len(these)}")
+            kept, said = sum(not one.dropped for one in these), sum("own words" in one.dropped for one in these)
+            own = f", {said} left to the user's own words" if said else ""
+            print(f"{name:<6} {kind:<22} kept {kept} of {len(these)}{own}")
     return 0
 
 

@@ -120,7 +120,12 @@ async def test_two_sessions_become_insights_that_cite_them(store: Store) -> None
             "insights": 2,
             "merged": 0,
             "candidates": [
-                {"section": "interaction", "advice": "Keep it short: one command on Postgres.", "sessions": [2]}
+                {
+                    "section": "interaction",
+                    "advice": "Keep it short: one command on Postgres.",
+                    "sessions": [2],
+                    "messages": [7],
+                }
             ],
             "usage": {"calls": 1, "input_tokens": 168, "output_tokens": 75},
             "up_to": 8,

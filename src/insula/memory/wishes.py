@@ -49,6 +49,8 @@ WHY: Mapping[Relation, str] = {
     "lifts": "the user took it back",
 }
 
+CROWDED = "there were too many"
+
 OwnWish = NewType("OwnWish", Preference)
 """A preference in the user's own words, of which guidance may be made; only `learnable_preferences` makes it."""
 
@@ -354,7 +356,7 @@ def _retire_changes(
 
 def _crowd_out(ledger: Iterable[StoredGuidance], crowd: Collection[str]) -> list[Change]:
     return [
-        Retired(preference.key, "night", "there were too many", "", 0)
+        Retired(preference.key, "night", CROWDED, "", 0)
         for preference in ledger
         if preference.key in crowd
     ]

@@ -45,6 +45,8 @@ class Candidate(BaseModel):
     section: str
     advice: str
     sessions: list[int]
+    messages: list[int] = []
+    """The user's messages in them that do; none in reports of earlier versions."""
 
 
 class Handover(BaseModel):

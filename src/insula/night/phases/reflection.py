@@ -218,7 +218,7 @@ async def _look_again(
     """What is left of a reflection when the model has read it again beside the words that it rests on: the user's, and
     those of the guidance that it puts otherwise; and why nothing of this model is kept, if that is so."""
     standing = {guidance.name: guidance.advice for guidance in await list_guidelines(night)}
-    pairs = [Pair(words_behind(proposal, ground, night.embed)[:WORDS], proposal.text) for proposal in items]
+    pairs = [Pair(words_behind(proposal, ground)[:WORDS], proposal.text) for proposal in items]
     worded = [operation for operation in revised.fit if operation.text]
     pairs += [Pair(" ".join(standing[name] for name in operation.ids)[:WORDS], operation.text) for operation in worded]
     result = await look_again(night, model, pairs)
@@ -385,9 +385,11 @@ def merge_principles(items: Iterable[CitedProposal]) -> list[Candidate]:
     for item in items:
         before = next((candidate for candidate in candidates if says_same(candidate.advice, item.text)), None)
         if before is None:
-            candidates.append(Candidate(section=item.section, advice=item.text, sessions=list(item.sessions)))
+            sessions, messages = list(item.sessions), list(item.messages)
+            candidates.append(Candidate(section=item.section, advice=item.text, sessions=sessions, messages=messages))
         else:
             before.sessions = sorted({*before.sessions, *item.sessions})
+            before.messages = sorted({*before.messages, *item.messages})
     return candidates
 
 

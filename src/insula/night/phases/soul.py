@@ -1,13 +1,15 @@
 """The phases that put SOUL.md together from the ledger of guidance, and lay it down in its file (R4, R8)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from insula.coding.step.digests import hash_text as fingerprint
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
-from insula.memory.storage.changes import Change, LessonChange, RevisionChange
+from insula.memory.storage.changes import Change, LessonChange, Retired, RevisionChange
+from insula.memory.storage.ledger import list_pieces
 from insula.memory.storage.rows import Revised, StoredGuidance
+from insula.memory.wishes import CROWDED, WHY, is_wish
 from insula.night import soul
 from insula.night.cycle import Night, PhaseName, Result
 from insula.night.distil import DistilResult, Guideline, distil_document
@@ -36,6 +38,11 @@ SECTIONS: Mapping[str, Section] = {
 }
 TOPICS, SUMMARIES = 8, 200
 """Topics that bring a guideline up, and summaries that they are taken from, the latest."""
+OVER = "over"
+"""Under which the report of a night holds the messages of revoked preferences: what a person brought back stays."""
+REVOKED = "the user took back the words that it rests on"
+STILL_SO = frozenset({"", WHY["same"], CROWDED})
+"""Why a preference stands no more, though the user has not taken it back."""
 WAITS = "A change of SOUL.md waits for your word: insula guidance soul propose"
 NOT_OURS = "{path!r} is not ours; look at it with: insula guidance soul show"
 
@@ -52,8 +59,14 @@ async def render_soul(night: Night) -> Result:
     reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
     asked = [Handover.model_validate(report) for report in reports]
     operations = [operation for each in asked for operation in each.operations]
-    revised, guidelines = apply_operations(operations, [lesson for lesson in kept if lesson.section])
-    new = await _read_principles(night, asked)
+    over = await _list_revoked_words(night, kept)
+    newly = over - {*night.last.get(OVER, ())}
+    fallen = [lesson for lesson in kept if lesson.section and not lesson.mode and newly & {*lesson.citations}]
+    gone += [Retired(lesson.key, NIGHT, REVOKED) for lesson in fallen]
+    revised, guidelines = apply_operations(
+        operations, [lesson for lesson in kept if lesson.section and lesson not in fallen]
+    )
+    new = await _read_principles(night, asked, over)
     offered = [await _make_guideline(night, lesson, new) for lesson in guidelines]
     fresh = [principle.guideline for key, principle in new.items() if key not in {lesson.key for lesson in guidelines}]
     out = removed_guidelines(past)
@@ -76,6 +89,7 @@ async def render_soul(night: Night) -> Result:
         "waiting": list(outcome.reasons),
         "dropped": len(outcome.dropped),
         "edited_by_hand": bool(file and file.edited),
+        OVER: sorted(over),
     }
     foreign = NOT_OURS.format(path=str(night.soul)) if file and file.foreign else ""
     return Result(report, changes, foreign, says=[*_describe_result(outcome)], news=[*_describe_changes(outcome)])
@@ -103,13 +117,25 @@ class ReflectedPrinciple(NamedTuple):
 
     guideline: Guideline
     citations: tuple[int, ...]
-    """The last message of each session that it cites."""
+    """The messages of the user's that bear it out, one of each session that it cites."""
     topics: tuple[str, ...]
     """Of these sessions, as their summaries name them: what they were about brings it up."""
 
 
-async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str, ReflectedPrinciple]:
-    """What reflections found since this phase was last done, by key; of the same words it is one."""
+async def _list_revoked_words(night: Night, kept: Sequence[StoredGuidance]) -> frozenset[int]:
+    """The messages that preferences were made of which the user has taken back, or wants otherwise: what else rests on
+    them falls with them."""
+    pieces = await night.store.run(list_pieces, night.user_id)
+    taken_back = [piece.kept for piece in pieces if is_wish(piece.kept) and piece.retired not in STILL_SO]
+    stand = {message for guidance in kept if is_wish(guidance) for message in guidance.citations}
+    return frozenset(message for guidance in taken_back for message in guidance.citations) - stand
+
+
+async def _read_principles(
+    night: Night, asked: Sequence[Handover], over: Collection[int]
+) -> dict[str, ReflectedPrinciple]:
+    """What reflections found since this phase was last done, by key, unless it rests on words that are over; of the
+    same words it is one."""
     sessions = {session.id: session for session in await night.list_sessions()}
     summaries = await night.store.nights.list_summaries(night.user_id, SUMMARIES) if asked else []
     topics = {summary.session_id: summary.topics for summary in summaries}
@@ -117,7 +143,7 @@ async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str,
     for proposed in (candidate for each in asked for candidate in each.candidates):
         section = SECTIONS.get(proposed.section)
         cited = [sessions[each] for each in proposed.sessions if each in sessions]
-        if section is None or not cited or not proposed.advice:
+        if section is None or not cited or not proposed.advice or {*proposed.messages} & {*over}:
             continue
         key = key_of(section, proposed.advice)
         before = principles.get(key)
@@ -130,7 +156,8 @@ async def _read_principles(night: Night, asked: Sequence[Handover]) -> dict[str,
             since=night.now,
             state=_support_state(backed),
         )
-        citations = (*(before.citations if before else ()), *(each.last for each in cited))
+        backing = proposed.messages or [each.last for each in cited]
+        citations = (*(before.citations if before else ()), *backing)
         about = (
             *(before.topics if before else ()),
             *(each for session in cited for each in topics.get(session.id, ())),
