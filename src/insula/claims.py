@@ -274,7 +274,7 @@ _MADE = (
         for phase, subject in (
             ("summaries", "What a conversation was about."),
             ("consolidation", "Which memories were let go."),
-            ("statements", "In how many lines the model found facts, what is over, and what was refused."),
+            ("statements", "Of which memories the model noted the facts, and which are over."),
             ("mistakes", "Which lessons and preferences were learned from what the user said."),
             ("wishes", "Which preference says the same as another, or took its place; of earlier versions."),
             ("reflection", "What was understood of past conversations."),

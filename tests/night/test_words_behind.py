@@ -1,6 +1,6 @@
 """A guideline rests on the user's words: where these stand by themselves it is not needed, and it falls with them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest

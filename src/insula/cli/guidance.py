@@ -15,7 +15,7 @@ from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.store import Store
 from insula.night import curation
 from insula.operations.guidance import KINDS, GuidanceItem, Kind, describe_rules, kind_of, list_guidance
-from insula.operations.words import day_of
+from insula.text.wording import day_of
 
 app = typer.Typer()
 app.add_typer(rules.app, name="rules", help="The rules of the project in the working folder: look, decide, share.")

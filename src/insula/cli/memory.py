@@ -32,8 +32,8 @@ from insula.operations import facts, memories
 from insula.operations.exports import read_export
 from insula.operations.facts import Fact
 from insula.operations.memories import Deleted, MemoryPage
-from insula.operations.words import count_noun, count_times
 from insula.server.page.views.words import STANDS, describe_author
+from insula.text.wording import count_noun, count_times
 from insula.types import Memory
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from insula.errors import InputError, ModelUnavailable
 from insula.llm import local
 from insula.llm.local import Weights
 from insula.llm.weights import install_weights, parts_of
-from insula.operations.words import count_noun
+from insula.text.wording import count_noun
 
 app = typer.Typer(no_args_is_help=True)
 NAMES = "smollm2 or qwen-coder-1.5b."

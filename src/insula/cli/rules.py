@@ -20,7 +20,7 @@ from insula.coding.step.digest import PROJECT, ProjectRule
 from insula.errors import InputError, InsulaError
 from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED
 from insula.operations.rules import ImportedRule, ProjectRules, effect_of, read_entries, verdict_of
-from insula.operations.words import count_noun, day_of
+from insula.text.wording import count_noun, day_of
 from insula.worth import UNKNOWN
 
 app = typer.Typer()

@@ -28,8 +28,8 @@ from insula.llm.models import resolve_model
 from insula.memory.storage.store import Store
 from insula.memory.storage.strategies import StoredRecords
 from insula.metacognition.facade import note_impasse
-from insula.operations.words import count_noun
 from insula.settings import Settings
+from insula.text.wording import count_noun
 from insula.types import Usage
 from insula_solve import (
     Knowledge,

@@ -11,7 +11,7 @@ from insula.cli.lines import print_json, print_warning
 from insula.cli.options import Json, User, make_number_parser
 from insula.night import guidelines
 from insula.night.guidelines import SoulState, unified_diff
-from insula.operations.words import count_noun
+from insula.text.wording import count_noun
 
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."
 FOREIGN = (

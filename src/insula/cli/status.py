@@ -28,13 +28,13 @@ from insula.night.cycle import END, is_due
 from insula.operations.adaptations import describe_adaptations, describe_duration
 from insula.operations.facts import facts_of
 from insula.operations.memories import count_memories
-from insula.operations.words import count_noun
 from insula.server.page.views.says import group_claims
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
 from insula.session.snapshot import Performance, Snapshot
 from insula.session.stages import StageTime, TurnStage
 from insula.settings import Settings
+from insula.text.wording import count_noun
 
 STATUSES = {"stored": "kept", "skipped": "not kept, because the store could not be written"}
 STAGES: Mapping[TurnStage, str] = {

@@ -11,8 +11,8 @@ from insula.cli.lines import print_json, print_table, print_warning
 from insula.cli.options import Json
 from insula.memory.privacy import audit
 from insula.memory.storage.store import check_names
-from insula.operations.words import day_of
 from insula.server import tokens
+from insula.text.wording import day_of
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -12,8 +12,8 @@ from insula.cli.lines import confirm_action, print_json, print_warning
 from insula.cli.options import Json, Yes
 from insula.errors import InputError
 from insula.memory.privacy import audit, custody
-from insula.operations.words import count_noun
 from insula.server import tokens
+from insula.text.wording import count_noun
 
 app = typer.Typer(no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user; `insula chat` calls you “me”.")]

@@ -25,8 +25,8 @@ from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.metacognition.backlog import catch_up
 from insula.night.phases import PHASES, understanding_phases
-from insula.operations.words import count_noun
 from insula.settings import Settings
+from insula.text.wording import count_noun
 
 if TYPE_CHECKING:
     from insula.night.durable import DateProgress, Limits, Worker, WorkerConfig

@@ -355,8 +355,4 @@ def _retire_changes(
 
 
 def _crowd_out(ledger: Iterable[StoredGuidance], crowd: Collection[str]) -> list[Change]:
-    return [
-        Retired(preference.key, "night", CROWDED, "", 0)
-        for preference in ledger
-        if preference.key in crowd
-    ]
+    return [Retired(preference.key, "night", CROWDED, "", 0) for preference in ledger if preference.key in crowd]

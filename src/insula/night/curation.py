@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from insula.errors import InputError
-from insula.guidance import MUTED, Evidence, assess_guidance
+from insula.guidance import CORROBORATED, MUTED, Evidence, assess_guidance
 from insula.memory.privacy import custody
 from insula.memory.storage import ledger
 from insula.memory.storage.ledger import Do, GuidancePiece
@@ -76,7 +76,9 @@ def describe_state(piece: GuidancePiece, now: float) -> str:
     if guidance.author == ledger.PERSON:
         return "accepted"
     held = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in guidance.evidence)
-    return "guideline" if guidance.section else assess_guidance(held, now).state
+    if guidance.section:
+        return "guideline" if len(guidance.citations) >= CORROBORATED else "proposed"
+    return assess_guidance(held, now).state
 
 
 def describe_event(revision: Revised) -> str:
@@ -174,7 +176,11 @@ async def _update_soul(
     words = {guidance.key: standing[guidance.key].advice} if guidance.key in standing and do in ("edit", "undo") else {}
     new = soul.revise_document(document, remove=gone, reword=words)
     back = standing.get(guidance.key)
-    if back and do in ("undo", "unmute") and guidance.key not in {line.id for line in document.derived}:
+    if (
+        back
+        and do in ("accept", "pin", "undo", "unmute")
+        and guidance.key not in {line.id for line in document.derived}
+    ):
         new = soul.revise_document(new, add=[(guidelines.section_of(back), back.key, back.advice)])
     new = with_wishes(without_wishes(new), new, kept)
     if soul.render_document(new) != past[0].content:

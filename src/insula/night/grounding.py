@@ -33,7 +33,8 @@ from insula.text.pasted import own_words
 
 QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
 """Nearness in meaning from which an item rests on words that it quotes, on feedback elsewhere in the sessions that it
-cites, and on a fact that is not surely one. Chosen on `insula_bench/nights/reflections_dev.jsonl` (`insula bench nights`)."""
+cites, and on a fact that is not surely one. Chosen on `insula_bench/nights/reflections_dev.jsonl` (`insula bench
+nights`)."""
 CLOSE = 0.2
 """Nearness to its quotation from which an item may speak of the manner of answers as the user did not."""
 TOLD, SURELY_TOLD = 0.08, 0.6

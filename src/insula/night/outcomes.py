@@ -23,9 +23,9 @@ from insula.memory.storage.vectors import Embed
 from insula.memory.storage.views import find_memories
 from insula.night.corrections import is_users, judge_reaction, only_thanks
 from insula.night.cycle import Night, Result
-from insula.night.wording import count_noun
 from insula.text.analysis import analyse_text
 from insula.text.questions import find_asks
+from insula.text.wording import count_noun
 from insula.types import JUDGED, TURN, Calibration, JudgedRecord, Signal
 from insula.value import is_list, is_number, is_object
 

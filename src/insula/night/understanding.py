@@ -39,8 +39,8 @@ from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import is_all, is_told, is_wish, learnable_preferences, preference_words
 from insula.night.asking import total_usage, usage_since
 from insula.night.cycle import Night, Result
-from insula.night.wording import count_noun, join_parts
 from insula.text.analysis import analyse_text
+from insula.text.wording import join_parts
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -394,12 +394,7 @@ async def understand_lines(night: Night, tokens: int = TOKENS_A_DAY) -> Result:
         "spent": total_usage(report["usage"] for report in reports),
         "read": read,
     }
-    said = join_parts(
-        (
-            f"in {count_noun(len(understood), 'line')} of yours the model found facts" if understood else "",
-            f"{count_noun(len(ended), 'fact')} {'is' if len(ended) == 1 else 'are'} over" if ended else "",
-            f"{count_noun(wishes, 'preference')} of yours changed" if wishes else "",
-            f"{count_noun(refused.total(), 'claim')} of the model refused" if refused else "",
-        )
-    )
+    memories = f"{'memory' if len(understood) == 1 else 'memories'} {', '.join(map(str, understood))}"
+    over = [f"memory {old} is over, by memory {new}" for old, new in ended]
+    said = join_parts((f"noted the facts of {memories}" if understood else "", *over))
     return Result(report, says=[said] if said else ())

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from insula import foreign
 from insula.errors import InputError
 from insula.memory.storage.filters import read_moment
-from insula.operations.words import count_noun
+from insula.text.wording import count_noun
 from insula.value import is_list, is_object
 
 MOST_BYTES = 500_000_000

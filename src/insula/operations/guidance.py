@@ -11,16 +11,16 @@ from typing import Literal
 
 from insula.coding.step.digest import ProjectRule
 from insula.errors import NotFound
-from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, assess_guidance
-from insula.memory.storage import views
+from insula.guidance import ACTIVE, CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, assess_guidance
+from insula.memory.storage import ledger, views
 from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.memory.wishes import preference_words as words_of
 from insula.night import curation
-from insula.operations.words import count_noun, count_times
 from insula.text.surface import surface_forms
+from insula.text.wording import count_noun, count_times
 from insula.turn.guidance import ActiveLesson, find_lessons
 from insula.worth import Worth
 
@@ -114,7 +114,7 @@ def _describe_piece(
     kept = piece.kept
     sources = tuple(cited[each] for each in kept.citations[-SOURCES:] if each in cited)
     if kept.section:
-        made = _describe_line(kept)
+        made = _describe_line(kept, sources)
     else:
         made = _describe_wish(kept, sources) if is_wish(kept) else _describe_lesson(kept, advice, sources, now)
     undo = ("undo",) if piece.is_decided else ()
@@ -160,19 +160,22 @@ def _describe_wish(wish: StoredGuidance, sources: Sequence[Cited]) -> GuidanceIt
     )
 
 
-def _describe_line(line: StoredGuidance) -> GuidanceItem:
-    """A line of SOUL.md that a night wrote; the document is told as a whole, so no line of it is compared."""
+def _describe_line(line: StoredGuidance, sources: Sequence[Cited]) -> GuidanceItem:
+    """What a night learned for SOUL.md; the document is told as a whole, so no line of it is compared."""
+    is_backed = len({cited.session for cited in sources}) >= CORROBORATED or line.author == ledger.PERSON
+    used = line.mode == PINNED or (is_backed and line.mode != MUTED)
     return GuidanceItem(
         id=line.name,
         kind="lesson",
         text=line.advice,
         wording=line.advice,
-        standing="muted" if line.mode == MUTED else "used",
-        state=STATES.get(line.mode, "used"),
-        about=f"Always, from SOUL.md: {line.section}.",
+        standing="used" if used else "muted" if line.mode == MUTED else "waits",
+        state=STATES.get(line.mode or (ACTIVE if used else PROPOSED), line.mode),
+        about=f"Where it bears on a message; SOUL.md: {line.section}.",
         why=f"A night wrote it, from {count_noun(len(line.citations), 'message')}.",
         measured="SOUL.md is used as a whole",
-        actions=_allowed_actions(line.mode, waits=False),
+        waits="" if used or line.mode else "Used once another conversation shows it, too, or now if you accept it.",
+        actions=_allowed_actions(line.mode, waits=not used),
     )
 
 

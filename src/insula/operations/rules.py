@@ -20,8 +20,8 @@ from insula.coding.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
 from insula.coding.step.patterns import BY_ID
 from insula.errors import InputError, StoreFull
 from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MUTED, PINNED, GuidanceDecision
-from insula.operations.words import day_of
 from insula.screening import screen_text
+from insula.text.wording import day_of
 from insula.worth import Worth
 
 DO = ("accept", "mute", "unmute", "pin", "unpin")

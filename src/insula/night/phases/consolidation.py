@@ -15,7 +15,7 @@ from insula.memory.storage import statements
 from insula.memory.storage.changes import Forget, Merge
 from insula.memory.storage.rows import RememberedItem
 from insula.night.cycle import Night, Result
-from insula.night.wording import count_noun, undo_by
+from insula.text.wording import count_noun, undo_by
 
 LOOKED_AT = 20_000
 """Memories that one night looks at, the latest ones."""

@@ -12,8 +12,8 @@ from insula.memory.wishes import preference_words
 from insula.night.corrections import AGAIN, is_again, is_again_lesson, quote_user
 from insula.night.cycle import MeasuredEffect, Night, Result
 from insula.night.sessions import LearningSession, since_last_night
-from insula.night.wording import count_noun
 from insula.text import triggers
+from insula.text.wording import count_noun
 from insula.worth import UNKNOWN
 
 ENDED = {RETIRED: "Retired, since it does not help", PRUNED: "Forgotten"}

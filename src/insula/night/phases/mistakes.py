@@ -14,7 +14,7 @@ from insula.night.cycle import Night, Result
 from insula.night.grounding import ABOUT_PEOPLE, about_no_answers, without_people
 from insula.night.sessions import LearningSession, corrected_before, since_last_night
 from insula.night.wanted import PLACES, asked_again, find_doubtful, find_unheard, requests_since
-from insula.night.wording import count_noun, join_parts, undo_by
+from insula.text.wording import count_noun, join_parts, undo_by
 
 MOST = 20
 """Lessons that one night makes or bears out."""

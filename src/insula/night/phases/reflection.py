@@ -61,10 +61,10 @@ from insula.night.records import (
 from insula.night.second_look import DOES_WITHOUT, WORDS, Pair, look_again
 from insula.night.transcript import READ
 from insula.night.unsettled import find_outdated, still_open
-from insula.night.wording import count_noun, join_parts
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text
 from insula.text.pasted import own_words
+from insula.text.wording import count_noun, join_parts
 from insula.types import REFLECTION
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ async def reflect_on_days(night: Night) -> Result:
         report,
         [*gone, *kept.changes, *([done] if learned else [])],
         "" if learned or unfit else "There was nothing to learn that its sessions bear out.",
-        says=[*_describe_result(kept, principles, len(revised.fit), night.model is not None), *_says_unfit(unfit)],
+        says=[*_describe_result(kept, len(revised.fit), night.model is not None), *_says_unfit(unfit)],
     )
 
 
@@ -239,21 +239,15 @@ def _says_unfit(unfit: str) -> Iterator[str]:
         yield DOES_WITHOUT.format(why=f"{unfit[0].upper()}{unfit[1:]}")
 
 
-def _describe_result(
-    kept: KeptInsights, principles: Sequence[Candidate], revised: int, by_model: bool
-) -> Iterator[str]:
+def _describe_result(kept: KeptInsights, revised: int, by_model: bool) -> Iterator[str]:
+    """What a person is told; not of what is only proposed, since one conversation is no pattern."""
     parts = [
         f"understood {count_noun(len(kept.added), 'new thing')}" if kept.added else "",
-        f"has {count_noun(len(principles), 'lesson')} to propose for SOUL.md" if principles else "",
         f"reworded or took out {count_noun(revised, 'lesson')} of SOUL.md" if revised else "",
     ]
     if said := join_parts(parts):
         yield f"{said[:-1]}, with the model." if by_model else said
         yield from kept.added
-        yield from (
-            f"{candidate.advice} (from {count_noun(len(candidate.sessions), 'conversation')})"
-            for candidate in principles
-        )
 
 
 def _tells_of_somebody(night: Night, item: CitedProposal) -> bool:

@@ -28,7 +28,7 @@ from insula.night.operations import Handover, apply_operations
 from insula.night.soul import Document, Section
 from insula.night.soul import file as soul_file
 from insula.night.view import is_view, retire_removed, with_wishes, without_wishes
-from insula.night.wording import count_noun, undo_by
+from insula.text.wording import count_noun, undo_by
 
 SECTIONS: Mapping[str, Section] = {
     "personality": "Personality",
@@ -61,7 +61,8 @@ async def render_soul(night: Night) -> Result:
     operations = [operation for each in asked for operation in each.operations]
     over = await _list_revoked_words(night, kept)
     newly = over - {*night.last.get(OVER, ())}
-    fallen = [lesson for lesson in kept if lesson.section and not lesson.mode and newly & {*lesson.citations}]
+    nights = [lesson for lesson in kept if lesson.section and not lesson.mode and lesson.author != PERSON]
+    fallen = [lesson for lesson in nights if newly & {*lesson.citations}]
     gone += [Retired(lesson.key, NIGHT, REVOKED) for lesson in fallen]
     revised, guidelines = apply_operations(
         operations, [lesson for lesson in kept if lesson.section and lesson not in fallen]

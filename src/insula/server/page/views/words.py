@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from insula.claims import claim_keys, say_claim
 from insula.operations.adaptations import describe_duration
 from insula.operations.guidance import STATES
-from insula.operations.words import count_times
+from insula.text.wording import count_times
 from insula.turn.verdict import KINDS, explain_source
 from insula.types import (
     ADAPTATION,
