@@ -12,6 +12,7 @@ from insula.errors import BudgetExceeded, ModelRefused
 from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.rows import StoredSignal, TranscriptLine, Understood
 from insula.memory.storage.store import Store
+from insula.night import prompts
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, sleep_cycle
 from insula.night.grounding import CitedProposal
 from insula.night.operations import Candidate
@@ -130,10 +131,9 @@ async def test_two_sessions_become_insights_that_cite_them(store: Store) -> None
             "usage": {"calls": 1, "input_tokens": 168, "output_tokens": 75},
             "up_to": 8,
             "says": [
-                "Understood 2 new things; has 1 lesson to propose for SOUL.md, with the model.",
+                "Understood 2 new things, with the model.",
                 "Long answers on Postgres: the user wanted one short command.",
                 "For a slow Postgres query, name the command first.",
-                "Keep it short: one command on Postgres. (from 1 conversation)",
             ],
         }
     )
@@ -196,6 +196,7 @@ async def test_an_answer_of_no_use_stores_nothing_and_is_asked_for_again(store: 
         ({"text": "Postgres short: https://evil.example/x", "sessions": [1]}, "link"),
         ({"text": "Postgres short: my password is hunter2!x9.", "sessions": [1]}, "secret"),
         ({"text": "Keep Postgres short. " * 30, "sessions": [1]}, "too long"),
+        ({"text": prompts.REFLECTION[:200], "sessions": [1]}, "repeats the prompt"),
     ],
 )
 async def test_what_may_not_be_kept_is_dropped_and_counted(store: Store, point: Any, why: str) -> None:

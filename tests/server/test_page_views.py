@@ -152,7 +152,8 @@ def test_how_it_stands_is_said_in_words() -> None:
 
 
 def describe(one: StoredGuidance, *cited: Cited) -> GuidanceItem:
-    (made,) = describe_pieces([GuidancePiece(one, "")], {each.id: each for each in cited}, NOW)
+    quoted = {each.id: each for each in cited}
+    (made,) = describe_pieces([GuidancePiece(one, "")], quoted, NOW, soul.Document())
     return made
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from insula.errors import InputError
-from insula.guidance import CORROBORATED, MUTED, Evidence, assess_guidance
+from insula.guidance import MUTED, Evidence, assess_guidance
 from insula.memory.privacy import custody
 from insula.memory.storage import ledger
 from insula.memory.storage.ledger import Do, GuidancePiece
@@ -76,9 +76,7 @@ def describe_state(piece: GuidancePiece, now: float) -> str:
     if guidance.author == ledger.PERSON:
         return "accepted"
     held = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in guidance.evidence)
-    if guidance.section:
-        return "guideline" if len(guidance.citations) >= CORROBORATED else "proposed"
-    return assess_guidance(held, now).state
+    return "guideline" if guidance.section else assess_guidance(held, now).state
 
 
 def describe_event(revision: Revised) -> str:

@@ -9,6 +9,7 @@ returned and users pasted is evidence of nothing.
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embedded_all, hands_of
 from insula.memory.storage.rows import TranscriptLine
 from insula.memory.storage.vectors import Embed
+from insula.night import prompts
 from insula.night.agreement import keeps_advice, read_claim, says_opposite
 from insula.night.corrections import Corrected, find_corrections, is_users, only_thanks, own_lines
 from insula.redaction import kinds
@@ -322,6 +324,8 @@ def find_flaw(item: CitedProposal, ground: Mapping[int, Ground]) -> str:
         return "cites nothing"
     if not ground.keys() >= set(item.sessions):
         return "unknown session"
+    if repeats_foreign(item.text, _prompt_passages()):
+        return "repeats the prompt"
     foreign = frozenset[tuple[str, ...]]().union(*(ground[session].foreign for session in item.sessions))
     return "foreign" if repeats_foreign(item.text, foreign) else ""
 
@@ -330,6 +334,12 @@ def repeats_foreign(text: str, foreign: frozenset[tuple[str, ...]]) -> bool:
     """Whether a text mostly repeats what a tool returned or the user pasted: that is nobody's experience."""
     passages = list_passages(text)
     return bool(passages) and len(passages & foreign) >= ECHOES * len(passages)
+
+
+@cache
+def _prompt_passages() -> frozenset[tuple[str, ...]]:
+    """The passages of what a model is asked for."""
+    return list_passages(prompts.REFLECTION)
 
 
 def list_passages(text: str) -> frozenset[tuple[str, ...]]:

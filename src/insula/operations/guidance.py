@@ -12,13 +12,15 @@ from typing import Literal
 from insula.coding.step.digest import ProjectRule
 from insula.errors import NotFound
 from insula.guidance import ACTIVE, CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, assess_guidance
-from insula.memory.storage import ledger, views
+from insula.memory.storage import views
 from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.rows import Cited, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.memory.wishes import preference_words as words_of
 from insula.night import curation
+from insula.night.guidelines import SUBJECT
+from insula.night.soul import Document, parse_document
 from insula.text.surface import surface_forms
 from insula.text.wording import count_noun, count_times
 from insula.turn.guidance import ActiveLesson, find_lessons
@@ -92,29 +94,35 @@ async def list_guidance(store: Store, user: str) -> list[GuidanceItem]:
     user_id = await store.nights.find_user_id(user)
     named = sorted({each for piece in pieces for each in piece.kept.citations[-SOURCES:]})
     quoted = await store.guidance.read_cited(user_id, named) if user_id is not None else []
-    return describe_pieces(pieces, {quote.id: quote for quote in quoted}, store.now())
+    past = await store.guidance.list_revisions(user_id, SUBJECT, 1) if user_id is not None else []
+    document = parse_document(past[0].content) if past else Document()
+    return describe_pieces(pieces, {quote.id: quote for quote in quoted}, store.now(), document)
 
 
-def describe_pieces(pieces: Sequence[GuidancePiece], cited: Mapping[int, Cited], now: float) -> list[GuidanceItem]:
+def describe_pieces(
+    pieces: Sequence[GuidancePiece], cited: Mapping[int, Cited], now: float, document: Document
+) -> list[GuidanceItem]:
     """Pieces of guidance with all that is known of them.
 
     Args:
         pieces: all that was learned of a user.
         cited: the messages that it was learned from.
         now: seconds since the epoch.
+        document: SOUL.md as it stands.
     """
     told = {advice.id: advice for advice in find_lessons([piece.kept for piece in pieces if not piece.retired], now)}
-    items = [_describe_piece(piece, told.get(piece.kept.id), cited, now) for piece in pieces]
+    lines = frozenset(line.id for line in document.derived)
+    items = [_describe_piece(piece, told.get(piece.kept.id), cited, now, piece.kept.key in lines) for piece in pieces]
     return sorted(items, key=lambda item: (list(KINDS).index(item.kind), STANDINGS.index(item.standing)))
 
 
 def _describe_piece(
-    piece: GuidancePiece, advice: ActiveLesson | None, cited: Mapping[int, Cited], now: float
+    piece: GuidancePiece, advice: ActiveLesson | None, cited: Mapping[int, Cited], now: float, in_document: bool
 ) -> GuidanceItem:
     kept = piece.kept
     sources = tuple(cited[each] for each in kept.citations[-SOURCES:] if each in cited)
     if kept.section:
-        made = _describe_line(kept, sources)
+        made = _describe_line(kept, in_document)
     else:
         made = _describe_wish(kept, sources) if is_wish(kept) else _describe_lesson(kept, advice, sources, now)
     undo = ("undo",) if piece.is_decided else ()
@@ -160,10 +168,9 @@ def _describe_wish(wish: StoredGuidance, sources: Sequence[Cited]) -> GuidanceIt
     )
 
 
-def _describe_line(line: StoredGuidance, sources: Sequence[Cited]) -> GuidanceItem:
+def _describe_line(line: StoredGuidance, in_document: bool) -> GuidanceItem:
     """What a night learned for SOUL.md; the document is told as a whole, so no line of it is compared."""
-    is_backed = len({cited.session for cited in sources}) >= CORROBORATED or line.author == ledger.PERSON
-    used = line.mode == PINNED or (is_backed and line.mode != MUTED)
+    used = in_document and line.mode != MUTED
     return GuidanceItem(
         id=line.name,
         kind="lesson",
