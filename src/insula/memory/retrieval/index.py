@@ -156,13 +156,13 @@ def add_missing(connection: sa.Connection, table: sa.Table, values: Mapping[str,
 def read_statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -> Statistics:
     """How much is indexed of a user, and where the wanted terms stand."""
     rows = _STATISTICS.fetch_rows(connection, {"user": user_id, "wanted": list(wanted)})
-    total, length = rows[0].memories, rows[0].terms
-    held = [row for row in rows if row.held]
+    total, length = rows[0][:2]
+    held = [(term, memories_held, semantic) for *_, term, memories_held, semantic in rows if memories_held]
     return Statistics(
         memories=total,
         mean_length=length / total if total else MEAN_LENGTH,
-        containing={row.term: row.held for row in held},
-        asserting={row.term: row.semantic for row in held},
+        containing={term: memories_held for term, memories_held, _ in held},
+        asserting={term: semantic for term, _, semantic in held},
     )
 
 
@@ -201,7 +201,7 @@ def search_terms(connection: sa.Connection, user_id: int, known: Statistics, lim
     held = Counter[int]()
     for term in containing:
         values = {"user": user_id, "term": term, "limit": POSTINGS // len(containing)}
-        held.update(row.memory_id for row in _LATEST.fetch_rows(connection, values))
+        held.update(_LATEST.fetch_values(connection, values))
     return sorted(held, key=lambda number: (-held[number], -number))[:limit]
 
 
@@ -213,7 +213,7 @@ def _rank_by_bm25(
     weights = {term: round(_FINENESS * rarity * (_K1 + 1)) for term, rarity in rarities.items()}
     values = {"user": user_id, "weights": json.dumps(weights), "limit": limit}
     dampings = {"short": _K1 * (1 - _B), "long": _K1 * _B / (known.mean_length or MEAN_LENGTH)}
-    return [row[0] for row in _dialect_of(connection).BEST.fetch_rows(connection, values | dampings)]
+    return _dialect_of(connection).BEST.fetch_values(connection, values | dampings)
 
 
 def _term_rarity(total: int, held: int) -> float:

@@ -5,14 +5,12 @@ SQLite does: 1 to 2 ms of a turn with its 25 statements. On PostgreSQL, where a 
 where what a unit of work wrote is noted as it runs, SQLAlchemy runs them.
 """
 
-from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.selectable import ReturnsRows
 
 Values = Mapping[str, Any]
 """What is bound, by its name."""
@@ -24,7 +22,6 @@ class _Text(NamedTuple):
     sql: str
     parameters: Sequence[tuple[str, Callable[[Any], Any] | None, Any]]
     """Each name in its place, with what makes its value SQLite's, and its value where none is given."""
-    make_row: Callable[[Iterable[Any]], Any]
 
     def bind_values(self, values: Values) -> list[Any]:
         return [
@@ -43,16 +40,20 @@ class Prepared:
         """By what is bound: what an insertion leaves out is no column of it."""
 
     def fetch_rows(self, connection: sa.Connection, values: Values) -> Sequence[Any]:
-        """Run it, and return all its rows, whose columns have names."""
+        """Run it, and return all its rows, their columns in its order."""
         if (file := sqlite_of(connection)) is None:
             return connection.execute(self._statement, dict(values)).all()
         text = self._find_text(connection, values)
-        return [*map(text.make_row, file.execute(text.sql, text.bind_values(values)))]
+        return file.execute(text.sql, text.bind_values(values)).fetchall()
 
     def fetch_row(self, connection: sa.Connection, values: Values) -> Any:
         """Run it, and return the one row that it has."""
         (row,) = self.fetch_rows(connection, values)
         return row
+
+    def fetch_values(self, connection: sa.Connection, values: Values) -> list[Any]:
+        """Run it, and return the only column of its rows."""
+        return [value for (value,) in self.fetch_rows(connection, values)]
 
     def write_rows(self, connection: sa.Connection, rows: Sequence[Values]) -> None:
         """Run it for each of some rows, which bind the same names; it returns nothing."""
@@ -86,15 +87,7 @@ def _compile_text(statement: sa.Executable, dialect: sa.Dialect, names: Sequence
     parameters = [
         (name, _find_converter(compiled, name, dialect), defaults.get(name)) for name in compiled.positiontup or ()
     ]
-    return _Text(str(compiled), parameters, _row_maker(statement))
-
-
-def _row_maker(statement: sa.Executable) -> Callable[[Iterable[Any]], Any]:
-    """What gives the columns of a row their names, where the statement tells them."""
-    if not isinstance(statement, ReturnsRows):
-        return tuple
-    names = [str(name) for name in statement.exported_columns.keys()]  # noqa: SIM118 no mapping
-    return namedtuple("Row", names, rename=True)._make  # pyright: ignore[reportUntypedNamedTuple]
+    return _Text(str(compiled), parameters)
 
 
 def _find_converter(compiled: SQLCompiler, name: str, dialect: sa.Dialect) -> Callable[[Any], Any] | None:

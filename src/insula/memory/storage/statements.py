@@ -148,7 +148,7 @@ def _find_or_add(
 ) -> int:
     if not known.fetch_rows(connection, keys):
         index.add_missing(connection, table, {**keys, **values})
-    return known.fetch_row(connection, keys).id
+    return known.fetch_row(connection, keys)[0]
 
 
 def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, datetime]]:
@@ -169,7 +169,8 @@ def read_lines(connection: sa.Connection, here: Place, limit: int) -> tuple[Turn
     """The last lines of a session, oldest first."""
     rows = _LINES.fetch_rows(connection, {**_place_values(here), "limit": limit})[::-1]
     return tuple(
-        TurnLine(row.turn, row.provenance, row.speaker, row.content, utc_moment(row.said_at), row.score) for row in rows
+        TurnLine(turn, provenance, speaker, content, utc_moment(said_at), score)
+        for turn, provenance, speaker, content, said_at, score in rows
     )
 
 
@@ -213,7 +214,7 @@ def write_message(
         "source_id": item.source_id,
     }
     asserts = item.provenance in {"user", "tool"}
-    memory_id = _MEMORY.fetch_row(connection, memory | {"stated": True if asserts else None}).id
+    memory_id = _MEMORY.fetch_row(connection, memory | {"stated": True if asserts else None})[0]
     if asserts:
         facts.insert_statements(connection, here.user_id, memory_id, item.statements)
     return number, memory_id
@@ -224,16 +225,16 @@ def promote_items(connection: sa.Connection, here: Place, controls: Controls, at
     index.begin_write(connection, here.user_id)
     capacity, threshold = controls.stm_capacity, controls.consolidation_threshold
     held = _WORKING.fetch_rows(connection, {**_place_values(here), "here": here.session_id})
-    left = [row for row in held if row.salience < threshold]
+    left = [(salience, turn) for salience, turn, _ in held if salience < threshold]
     ages: tuple[float, ...] = ()
     if len(left) < len(held):
         salient = _PROMOTED.fetch_rows(connection, {**_place_values(here), "threshold": threshold, "now": at})
-        entries = [(row.id, load_terms(row.claims), row.kind == "semantic") for row in salient]
+        entries = [(number, load_terms(claims), kind == "semantic") for number, claims, kind, _ in salient]
         index.add_entries(connection, here.user_id, entries)
-        ages = tuple(at - row.said_at for row in salient)
+        ages = tuple(at - said_at for *_, said_at in salient)
     if len(left) <= capacity:
-        since = max((row.last for row in held), default=0) - _count_turns(capacity)
-        return Consolidated(ages, tuple(row.salience for row in left if row.turn is not None and row.turn > since))
+        since = max((last for *_, last in held), default=0) - _count_turns(capacity)
+        return Consolidated(ages, tuple(salience for salience, turn in left if turn is not None and turn > since))
     _move_memories(connection, here.user_id, _CROWDED, {**_place_values(here), "capacity": capacity, "now": at})
     index.make_room(connection, here.user_id, here.session_id, capacity, at)
     return Consolidated(ages, list_saliences(connection, here, capacity))
