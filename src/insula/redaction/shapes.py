@@ -155,9 +155,6 @@ PLACES = (
      r"(?:\b(?:backup|back-up|recovery|rescue|emergency|scratch|wiederherstellungs|notfall|ersatz)[ _-]?codes\b|\bcodes de (?:secours|récupération)\b|\bcódigos de (?:respaldo|recuperación|recuperação|reserva|backup)\b"
      r"|\bcodici di (?:backup|recupero|riserva)\b|(?:バックアップ|リカバリー|リカバリ)コード|备用码|恢复码)[^\n:：]{0,60}[:：]?[\"'\s:：\[|-]{0,12}"
      r"(?P<s>{LISTED}{BACKUP}(?:[\"']?[ \t]{0,4}(?:[,;|/\s\"'-]|and|y|et|und|e|or){1,6}[ \t]{0,4}[\"']?{LISTED}{BACKUP}){1,24})(?!\w)", "digit"),
-    # words that stand for a key, alone behind a sign
-    ("seed", ":,=,->", "b", r"""(?:[:=]|->)\s{0,4}["'“«`]?(?:1[.):]?\s)?(?P<s>[a-zà-ÿ]{3,10}(?:[ \t]{1,4}(?:\d\d?[.):]?[ \t]{0,3})?[a-zà-ÿ]{3,10}){11,23})"""
-     r"""(?=["'”»`]?\s*(?:$|[\n.,;]))""", "seed"),
     ("seed", "助记词,助記詞", "b", r"助[记記][词詞]\s?[:：是]?\s?(?P<s>[一-龥]{1,3}(?:[ ，、][一-龥]{1,3}){11,23})", ""),
     ("password", "phrase,frase,phrase,losung", "d",
      r"""(?:passphrase|pass phrase|phrase secrète|phrase de passe|frase de (?:paso|acceso|contraseña|seguridad)|frase secreta"""

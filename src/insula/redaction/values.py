@@ -139,12 +139,6 @@ def is_said(value: str) -> bool:
     return not any(f" {word} " in FORMS or f" {word} " in _EMPTY_WORDS for word in words)
 
 
-def is_seed(value: str) -> bool:
-    """Whether words may be those of a wallet: so many, of which half stand in the list of BIP 39."""
-    words = compiled(r"[^\W\d_]+").findall(value.lower())
-    return len(words) in _WALLETS and sum(word in seed_words() for word in words) * 2 >= len(words)
-
-
 def is_seed_of_any(value: str) -> bool:
     """Whether words may be those of a wallet in any language: so many, none twice, and hardly any as short as `the`."""
     words = value.split()
@@ -231,7 +225,6 @@ VALUES = {
     "path": is_guarded_path,
     "phrase": is_phrase,
     "said": is_said,
-    "seed": is_seed,
     "solid": is_solid,
     "tail": is_tail,
     "token": is_token,
