@@ -40,7 +40,7 @@ PER = 1_000
 Row = dict[str, Any]
 
 
-LATER = ("later", "third", "fourth", "fifth")
+LATER = ("later", "third", "fourth", "fifth", "sixth")
 """Tables of questions by other authors, which no fit reads."""
 
 

@@ -106,6 +106,7 @@ def run(write: bool, json: bool) -> int:
     """Measure, and where asked to fit first and write what was fitted into the package."""
     report = {"left out": fit_all()} if write else {}
     report |= {f"wishes_{name}": measured(read(f"wishes_{name}.jsonl")) for name in TABLES}
+    report["wanted"] = measured(list(_wanted_of_answers()))
     report |= {f"wish_pairs{name}": measured_pairs(read(f"wish_pairs{name}.jsonl")) for name in PAIRS}
     for name, found in report.items() if not json else ():
         print(f"{name:<18} " + "; ".join(f"{how}: {value}" for how, value in found.items()))
@@ -322,6 +323,15 @@ def measured(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     )
     told, others = (counts[kind, True] + counts[kind, False] for kind in (True, False))
     return {"heard": f"{counts[True, True]} of {told}", "invented": f"{counts[False, True]} of {others}"}
+
+
+def _wanted_of_answers() -> Iterator[dict[str, Any]]:
+    """What four authors wrote that no fit reads: wanted of all answers, of one, no more, and what only sounds so."""
+    for file in sorted((files("insula_bench") / "wanted").iterdir(), key=lambda one: one.name):
+        for line in file.read_text("utf-8").splitlines():
+            row = jsonlib.loads(line)
+            for kind in MEANINGS:
+                yield from ({"text": one, "lang": file.name[:2], "standing": kind == "standing"} for one in row[kind])
 
 
 def measured_pairs(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:

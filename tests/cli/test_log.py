@@ -49,3 +49,15 @@ def no_log(home: Path) -> None:
 def test_where_no_log_can_be_written_nothing_else_fails(no_log: None, failed: Ran) -> None:
     assert (failed.status, failed.err) == (0, "")
     assert failed.lines[0]["response"]
+
+
+def test_an_embedding_that_fails_at_its_first_text_is_named_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "failing_embedding.py").write_text("def embed(text):\n    raise ValueError('no model at hand')\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setenv("INSULA_EMBED", "failing_embedding:embed")
+    ran = run_insula("chat", "--model", "test", stdin="Hello.\n")
+    assert ran.status == 1
+    assert "The embedding failed at its first text (ValueError('no model at hand'))" in ran.err
+    assert "Traceback" not in ran.err
