@@ -199,9 +199,6 @@ class Writer:
     def fill_template(self, template: Template) -> Draft:
         """Put a word into each slot of a template.
 
-        Args:
-            template: The template.
-
         Returns:
             The draft, alone.
         """
@@ -224,7 +221,6 @@ class Writer:
         """Fill a template that can stand beside another.
 
         Args:
-            kinds: The kinds to choose from.
             stating: Whether it may state something.
 
         Returns:
@@ -246,7 +242,6 @@ class Writer:
 
         Args:
             text: The first part.
-            further: What follows.
 
         Returns:
             Both.
@@ -259,7 +254,6 @@ class Writer:
 
         Args:
             text: The first part.
-            further: What follows.
 
         Returns:
             Both.
@@ -285,10 +279,6 @@ class Writer:
 def compose(seed: int = 0, count: int = 1500) -> Iterator[Composed]:
     """Make messages in each language.
 
-    Args:
-        seed: What decides all that is left to chance.
-        count: How many to make a language.
-
     Yields:
         The messages, a language at a time, no text twice in a language.
     """
@@ -298,11 +288,6 @@ def compose(seed: int = 0, count: int = 1500) -> Iterator[Composed]:
 
 def compose_language(language: str, seed: int = 0, count: int = 1500) -> Iterator[Composed]:
     """Make messages in a language.
-
-    Args:
-        language: Its code.
-        seed: What decides all that is left to chance.
-        count: How many to make.
 
     Yields:
         The messages, no text twice.
@@ -326,9 +311,6 @@ def list_languages() -> list[str]:
 def load_table(language: str) -> Table:
     """Read the templates and word lists of a language.
 
-    Args:
-        language: Its code.
-
     Returns:
         What the file says.
     """
@@ -339,9 +321,6 @@ def load_table(language: str) -> Table:
 @cache
 def load_joiners(language: str) -> Joiners:
     """Read what goes between the parts of a message.
-
-    Args:
-        language: The code of the language.
 
     Returns:
         What the file says.

@@ -35,7 +35,6 @@ def fit_calibration(cases: Sequence[Case], start: Calibration) -> Calibration:
     """The calibration that fits some cases best, with the features that `start` names.
 
     Args:
-        cases: of both kinds.
         start: names the features of each half, and is what the fit begins with.
     """
     sides = _Side(cases, start.weights, whose=False), _Side(cases, start.whose_weights, whose=True)

@@ -142,7 +142,6 @@ def fit(
     """The weights of the scores, and how they do on people who were left out.
 
     Args:
-        lived: the messages.
         personal: of each, the chance that only its user can have told what its likeliest piece asks, and of the whole.
         let_in: of the messages of each kind that need nothing, how many may be shown lines.
 

@@ -96,11 +96,7 @@ class Fitted(NamedTuple):
 
 
 def fit_limits(real: Mapping[str, Sequence[str]]) -> tuple[dict[str, Array], dict[str, Any]]:
-    """The weights and the card.
-
-    Args:
-        real: real messages of each language that need nothing.
-    """
+    """The weights and the card."""
     authored = [_read_author(file.name[:2], file.read_text("utf-8")) for file in _authors()]
     learned, left = ({language: texts[part::2] for language, texts in real.items()} for part in (0, 1))
     made = [*authored, *(_read_composed(language) for language in life.languages())]

@@ -60,12 +60,7 @@ def run(sessions: int, seconds: float, json: bool, store: str = "") -> int:
 
 
 async def measure(stage: Stage, bare: Running) -> Figures:
-    """All figures of a server.
-
-    Args:
-        stage: the server, and those who talk to it.
-        bare: what its status route is compared with.
-    """
+    """All figures of a server."""
     with Progress(
         *(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()),
         console=Console(stderr=True),

@@ -138,7 +138,6 @@ class Listeners:
 
     Args:
         port: where the server listens.
-        users: whose signals each of them listens to.
     """
 
     def __init__(self, port: int, users: Sequence[str]) -> None:

@@ -92,9 +92,7 @@ def running(arguments: Sequence[str], folder: Path, settings: Mapping[str, str] 
     """A module of ours as a process of its own, for as long as the block lasts.
 
     Args:
-        arguments: the module, and what it is told.
         folder: where it runs; what it has to complain about is written there.
-        settings: variables of its environment.
 
     Raises:
         InsulaError: it ends without having said where it listens.

@@ -123,11 +123,6 @@ def _moment(line: str, number: int, file: str) -> Moment:
 def lives(moments: Iterable[Moment], data: Sequence[str], on: frozenset[str] = EVERY) -> dict[tuple[str, str], Lived]:
     """The sessions that the moments are of, by file and session.
 
-    Args:
-        moments: what was labelled.
-        data: the folders that their files are under.
-        on: the names of the senses that feel.
-
     Raises:
         InputError: a file is under none of the paths, or does not hold a session.
     """

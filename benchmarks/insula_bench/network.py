@@ -37,9 +37,7 @@ def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int) -> Head:
     """Fit a head, always from the same start.
 
     Args:
-        rows: what it reads, one row an example.
         labels: whether each means what the head decides.
-        epochs: how often it reads all of them.
     """
     dice = np.random.default_rng(0)
     width = rows.shape[1]

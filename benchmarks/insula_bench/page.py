@@ -44,11 +44,8 @@ def page(
     """A page of tables and pictures, with everything in them escaped.
 
     Args:
-        title: of the benchmark.
-        rule: how it was measured.
         tables: head and rows by title.
         pictures: PNG in base64 by what they show.
-        missing: why there are no pictures.
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template = environment.from_string(_TEMPLATE)

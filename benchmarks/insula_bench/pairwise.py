@@ -113,11 +113,8 @@ async def ask(of: Sequence[Pair], texts: Mapping[int, str], name: str, model: "M
     """Ask about each pair in both orders, but for what was asked.
 
     Args:
-        of: the pairs.
         texts: the problems by their numbers.
         name: the model's name, part of the key of what was asked.
-        model: who is asked.
-        lines: where it is kept.
     """
     known = {record["key"] for record in lines.records}
     prompts = [(pair.problem, order, _prompt(texts[pair.problem], pair, order)) for pair in of for order in (0, 1)]

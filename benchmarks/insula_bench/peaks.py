@@ -93,8 +93,6 @@ def fit(vectors: Array, tokens: Batches, labels: npt.NDArray[np.bool_]) -> Detec
     """Fit detectors and network, always from the same start.
 
     Args:
-        vectors: of the examples, a row each.
-        tokens: the features of their tokens.
         labels: whether each means what the head decides.
     """
     dice = np.random.default_rng(0)

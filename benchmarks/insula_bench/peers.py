@@ -118,7 +118,6 @@ def hermes(events: Events, *, main: bool = False) -> Verdict:
     """Where Hermes warns and where, with its hard stop on, it blocks.
 
     Args:
-        events: the run.
         main: the rules of its main branch instead of those of release 0.19.0.
     """
     verdict, turn, step = Verdict(), _Turn(main), 0

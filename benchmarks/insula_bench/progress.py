@@ -20,7 +20,6 @@ def progress(total: int | None, what: str) -> Generator[Callable[[], None]]:
 
     Args:
         total: how many steps there are; None where nobody knows.
-        what: is done, in words.
     """
     console = Console(stderr=True)
     if console.is_terminal:

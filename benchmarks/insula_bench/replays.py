@@ -122,7 +122,6 @@ def replays(records: Sequence[Record], replies: Iterable[Record] = ()) -> list[F
     """Each rule: what it comes to, how it compares with the first and with adaptive self-consistency, and how sure.
 
     Args:
-        records: the lines of a folder of results.
         replies: the pool of the same folder, as far as it is kept.
     """
     texts = texts_of(replies)

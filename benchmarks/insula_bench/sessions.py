@@ -294,7 +294,6 @@ def drive(recording: Recording, senses: Iterable[str] = (), files: Mapping[str, 
     """Drive the hook over a session.
 
     Args:
-        recording: it.
         senses: those that are switched on beside those that speak by default.
         files: what stands in the project, by its path: `.gitignore`, the configuration of hooks.
     """

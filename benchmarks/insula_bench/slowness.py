@@ -155,12 +155,8 @@ async def live_through(
     """Live through a conversation in one session.
 
     Args:
-        name: of the conversation.
-        said: what the user says, each with the answer.
         slower: how many times slower the model becomes, one stretch after the other; none: it never does.
         calm: turns before the first stretch.
-        stretch: turns at each slowness.
-        seed: of the chance in its times.
     """
     at, times = 1_767_614_400.0, random.Random(seed)
     turns, factors, answers = list[Answered](), list[float](), dict[str, str](said)

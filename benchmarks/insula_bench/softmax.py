@@ -42,9 +42,7 @@ def fit(rows: Array, may: May, epochs: int) -> Network:
     """Fit a network, always from the same start.
 
     Args:
-        rows: what it reads, one row an example.
         may: which meanings each may have.
-        epochs: how often it reads all of them.
     """
     dice = np.random.default_rng(0)
     width, meanings = rows.shape[1], may.shape[1]

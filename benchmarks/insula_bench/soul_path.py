@@ -85,7 +85,6 @@ async def walk(text: Text, model: bool) -> Seen:
     """What becomes of a text on its whole way.
 
     Args:
-        text: what is said.
         model: whether a model is asked at night, one that says the text wherever it may say anything.
     """
     clock = Clock()

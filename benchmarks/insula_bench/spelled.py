@@ -24,7 +24,6 @@ def fit(rows: Sequence[Spelled], labels: npt.NDArray[np.bool_]) -> npt.NDArray[n
     """The weights of the places, the bias last; always from the same start.
 
     Args:
-        rows: the n-grams of the examples.
         labels: whether each means what the head decides.
     """
     dice = np.random.default_rng(0)

@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """The chance that a positive scores above a negative, ties counting half (Mann and Whitney), in [0, 1].
-
-    Args:
-        positive: scores of the positives, at least one.
-        negative: scores of the negatives, at least one.
-    """
+    """The chance that a positive scores above a negative, ties counting half (Mann and Whitney), in [0, 1]."""
     ordered = np.sort(negative)
     below, up_to = (np.searchsorted(ordered, positive, side) for side in ("left", "right"))
     return float((below + up_to).mean() / (2 * len(ordered)))
@@ -29,7 +24,6 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
     Args:
         only_one: problems that the first alone solves.
-        only_other: problems that the second alone solves.
     """
     n, fewer = only_one + only_other, min(only_one, only_other)
     tail = sum(math.comb(n, k) for k in range(fewer + 1))
@@ -54,7 +48,6 @@ def bootstrap(
         values: the cases, each a row of as many numbers.
         statistic: from resamples (resample x case x number) to one figure each; a resample without one is NaN.
         seed: of the draws; the same seed gives the same interval.
-        resamples: how many are drawn.
 
     Returns:
         The interval; (-inf, inf) of no cases, or where no resample has a figure.
@@ -122,7 +115,6 @@ def ece(probabilities: Sequence[float], truth: Sequence[bool], bins: int = BINS)
     Args:
         probabilities: in [0, 1], at least one.
         truth: whether what was held probable is so.
-        bins: how many.
     """
     total = len(probabilities)
     return sum(count * abs(mean - share) for count, mean, share in reliability(probabilities, truth, bins)) / total
@@ -137,7 +129,6 @@ def logistic(features: "Array", truth: "Array", ridge: float = RIDGE) -> "Array"
     """Coefficients of a logistic regression, the intercept first, by Newton's steps.
 
     Args:
-        features: case x feature.
         truth: 0 or 1 of each case.
         ridge: a little, so that cases that can be told apart without error have finite coefficients.
     """

@@ -97,7 +97,6 @@ def play(streams: Iterable[Record], senses: Sequence[str] = ()) -> Counts:
     """What is said in streams, against what is expected.
 
     Args:
-        streams: those.
         senses: names of senses that are switched on beside those that speak by default.
     """
     counts = Counts()

@@ -45,8 +45,6 @@ def compose(count: int, seed: int = 0, classes: tuple[str, ...] = ()) -> Iterato
     """Sentences of each language and meaning.
 
     Args:
-        count: of each template, on average.
-        seed: of the choices.
         classes: the meanings; those of a user's clause by default.
     """
     shared = read(FOLDER / "all.txt")

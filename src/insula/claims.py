@@ -95,10 +95,7 @@ def say_claim(claim: str, key: str = "", language: str = "en", /, **values: obje
     """A claim in its own words, in a language or else in English.
 
     Args:
-        claim: its id.
-        key: which of its words, where it has several.
         language: an ISO 639-1 code.
-        values: what stands in the places of its words.
 
     Raises:
         LookupError: there is no such claim, or it has no such words.

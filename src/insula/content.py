@@ -32,7 +32,6 @@ def read_content(value: object, depth: int = 0) -> Content:
 
     Args:
         value: a text, parts, a message, a completion, an agent's result, or data.
-        depth: how far inside another value it stands.
     """
     if value is None or depth > _DEEPEST:
         return Content()

@@ -163,7 +163,6 @@ def assess_guidance(evidence: "Iterable[Evidence]", now: float, *, mode: str = "
 
     Args:
         evidence: in any order; of two records of one session the earlier counts.
-        now: seconds since the epoch.
         mode: `pinned`, `muted` or `accepted` where a person said so.
         widely: whether it is to be told in every project, and so must have been seen in two of them.
     """

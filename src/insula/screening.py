@@ -32,7 +32,6 @@ def screen_text(text: str, limit: int) -> Screened:
 
     Args:
         text: What a user, a tool or a file said.
-        limit: The length of the line, an ellipsis included.
 
     Returns:
         The line (NFC, visible characters only, secrets redacted, cut at the end of a sentence or word), and the reasons

@@ -18,7 +18,6 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     """The 95 % interval of a share, which stays within [0, 1] and holds for few trials (Wilson 1927).
 
     Args:
-        successes: how many of the trials succeeded.
         n: how many trials; of none nothing is known, and the interval is (0, 1).
     """
     if n == 0:

@@ -178,7 +178,6 @@ def open_span(name: str, **attributes: Attribute) -> Span:
     """A span of ours, to be entered with `with`.
 
     Args:
-        name: one of the names above.
         attributes: under the keywords of `ATTRIBUTES`; None is left out.
     """
     return Span(name, SpanKind.INTERNAL, attributes)
@@ -193,7 +192,6 @@ def record_evaluation(by: Judgement, value: float, label: str, *, explanation: s
     """Note a judgement as an event of the span that is current.
 
     Args:
-        by: what judged.
         value: in [0, 1].
         label: a word of ours for it, such as `low` or `pass`.
         explanation: words of ours, such as flags; never a text of somebody's.

@@ -171,7 +171,6 @@ def count_needed_cases(told: float, withheld: float, effect: float, share: float
     Args:
         told: variance of a case where the text is told, and
         withheld: where it is not, outcomes being shares of the most.
-        effect: the true difference.
         share: of the cases in which the text is told.
     """
 

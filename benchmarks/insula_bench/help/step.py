@@ -178,9 +178,6 @@ async def play(model: "Model", task: Task, seed: int, root: Path, turns: int = T
     """A run to its end, or its branches from the first note on.
 
     Args:
-        model: who acts.
-        task: what is to be repaired.
-        seed: of the sampling.
         root: an empty folder for the task's files and the state of the senses.
         turns: of the run at most.
 

@@ -19,7 +19,6 @@ def load_identity(path: Path, *, required: bool = False) -> Identity:
     """The identity in a file, or the default one where there is no file.
 
     Args:
-        path: the file.
         required: whether a missing file is an error.
 
     Raises:

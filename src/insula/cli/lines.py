@@ -116,7 +116,6 @@ def confirm_action(question: str, yes: bool, done: str) -> bool:
     """Whether what cannot be undone is to be done: `yes` was given, or the person says so; else that is said.
 
     Args:
-        question: what is asked.
         yes: whether it was answered beforehand.
         done: what was then not done, as in "erased".
 

@@ -118,13 +118,7 @@ async def _serve_tools(user: str) -> int:
 
 
 async def answer_line(mind: Metacognition, user: str, line: str) -> Json | None:
-    """The answer to a line; None to a notification.
-
-    Args:
-        mind: whose memory and lessons the tools use.
-        user: of whom.
-        line: a request of JSON-RPC.
-    """
+    """The answer to a line; None to a notification."""
     try:
         asked: Any = json.loads(line)
     except (ValueError, RecursionError):

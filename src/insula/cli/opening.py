@@ -27,7 +27,6 @@ async def open_agent(settings: Settings, name: str) -> AsyncGenerator[Chat]:
     """The agent, ready to talk; when the block ends, its store and its model are let go of.
 
     Args:
-        settings: the settings in force.
         name: the model that answers, as a person wrote it.
     """
     home = settings_module.home()

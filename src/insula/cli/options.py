@@ -30,12 +30,7 @@ User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER", c
 
 
 def make_number_parser(noun: str, listed_by: str) -> Callable[[str], int]:
-    """A reader of a number that something goes by, which says where the numbers are where it is given none.
-
-    Args:
-        noun: what has the number.
-        listed_by: the command that lists them.
-    """
+    """A reader of a number that something goes by, which says where the numbers are where it is given none."""
 
     def parse_number(text: str) -> int:
         # A command line may hold any number, the database only those of 64 bits.

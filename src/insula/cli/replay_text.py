@@ -42,7 +42,6 @@ def show_replay(gathered: Gathered, console: Console, page: Path | None, learns:
     """Everything that there is to see, the most telling first.
 
     Args:
-        gathered: what was found.
         console: where to print.
         page: where the timelines were written.
         learns: whether the user asked to learn from it.
@@ -260,7 +259,6 @@ def show_plan(planned: Plan, console: Console, named: bool) -> None:
     """What would be learned.
 
     Args:
-        planned: it.
         console: where to print.
         named: whether to name the files, and the folders in whose projects rules would be told.
     """

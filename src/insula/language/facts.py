@@ -52,7 +52,6 @@ def find_fact_candidates(analysis: Analysis, before: Sequence[Utterance] = ()) -
     """The sentences of a user's message that may tell a fact.
 
     Args:
-        analysis: the message.
         before: what was said before it, the last line last.
     """
     told = told_words(analysis.text)

@@ -59,8 +59,6 @@ def users_words(
     """What of a line the user said themselves: nothing of anybody else's line, nor of what they hand over.
 
     Args:
-        content: the line.
-        provenance: whose it is.
         before: the lines of the session before it, oldest first.
         hands: the chance that words announce something, of those that `announcing_words` names.
         waits: whether a short response only waits for a text.

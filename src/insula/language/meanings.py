@@ -33,8 +33,6 @@ class Meanings(NamedTuple):
         """The chance in [0, 1] of each meaning.
 
         Args:
-            text: the sentence.
-            vector: what the network reads of it.
             weighs: what the log-odds of the network (`meant`) and of the spelling (`spelled`) count for.
         """
         grams = hash_ngrams(text)

@@ -116,8 +116,6 @@ def find_owners(text: str, language: str, speaker: str, listener: str, before: S
     """Find whom a clause is about.
 
     Args:
-        text: the clause.
-        language: its language.
         speaker: who says it: "I".
         listener: to whom: "you".
         before: the subjects of the clause before, whom "he" and "she" stand for.

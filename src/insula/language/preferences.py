@@ -97,8 +97,6 @@ def find_preferences(
     longest that is surely one.
 
     Args:
-        pieces: the vector of each.
-        whole: that of the message.
         language: of the message; in another than the eight no topic is read.
         characters: of the message; amid other things a preference must be surer.
     """
@@ -160,7 +158,6 @@ def part_of(vector: Vector | None, least: float = 0.0) -> str:
     """What of an answer a sentence is about, and which way, such as "length.short"; empty where that cannot be told.
 
     Args:
-        vector: of the sentence.
         least: the chance from which it is told, where more is asked for than of a sentence that speaks of answers.
     """
     if vector is None or vector.size != DIMENSIONS:

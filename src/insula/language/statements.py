@@ -108,9 +108,6 @@ def extract_statements(
     """Extract what a text asserts.
 
     Args:
-        analysis: the text.
-        speaker: who says it.
-        listener: to whom.
         before: what was said before, the last line last.
         only: the sentences, and what requests say beside what they ask for, that are taken for statements; by default
             all. The others still say what those leave out.

@@ -50,7 +50,6 @@ def callback_model(name: str, ask: Ask) -> "Model":
     """A model that asks a function.
 
     Args:
-        name: of the model, in accounts and errors.
         ask: called with each request; what it raises is told as a failure of the model.
     """
     from pydantic_ai.models.function import FunctionModel

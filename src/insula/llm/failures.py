@@ -27,7 +27,6 @@ def translate_errors(model: "Model", timeout: float) -> Generator[None]:
     Insula's own errors, cancellation and keyboard interrupts pass through.
 
     Args:
-        model: The model that is asked inside the block.
         timeout: Seconds that it was given.
 
     Raises:

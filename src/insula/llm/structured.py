@@ -64,9 +64,7 @@ def fit_value(value: Any, shape: Json, definitions: Json) -> Any:
     """`value` with all numbers inside their range, and strings and lists within their greatest length.
 
     Args:
-        value: Decoded JSON.
         shape: The JSON schema of `value`.
-        definitions: What the schema's references point at.
     """
     shape = _resolve_schema(value, shape, definitions)
     match value:

@@ -56,7 +56,6 @@ def install_weights(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _
     """Brings weights into a folder. What an earlier, interrupted call has brought is not fetched again.
 
     Args:
-        weights: which.
         folder: where to; made if it is not there.
         on_bytes: called with the bytes that are there, at first and after each part.
 

@@ -63,13 +63,6 @@ def new_item(
     """A text as it enters working memory, with its salience.
 
     Args:
-        analysis: the text.
-        encoding: its claims.
-        provenance: whose word it is.
-        speaker: who said it.
-        recalled: what it brought up.
-        replies_to: the questions before it.
-        stated: what it asserts.
         told: of a user's message what it tells of their life, in their own words (`telling`): it alone may be shown.
             By default what can be told without a vector.
     """

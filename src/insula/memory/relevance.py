@@ -103,7 +103,6 @@ def judge_relevance(
     Args:
         asked: what the message asks, each with its vector where there are vectors.
         lines: by its memory, what recall knows of each line, `overlap` and `cosine` among it, each in [0, 1].
-        told: the statements of these memories.
         is_meant: whether the message has vectors; without, or where those of a line are still to come, the words in
             common alone tell.
     """
@@ -133,7 +132,6 @@ def find_limits(requests: Sequence[Vector], told: Sequence[tuple[int, Vector]]) 
     """By their memory, the log-odds with which what was told limits the answer to any of some sentences.
 
     Args:
-        requests: the vectors of the message and its sentences.
         told: of each memory, that of the whole line and of each of its statements.
     """
     read = [(memory, vector) for memory, vector in told if requests and vector.size == requests[0].size]
@@ -259,7 +257,6 @@ def answer_odds(parts: Mapping[str, float], *, is_meant: bool = True) -> float:
     """The log-odds that a line answers.
 
     Args:
-        parts: what is known of it.
         is_meant: whether there are vectors; without, the words in common alone tell.
     """
     weights = _load_weights("meant" if is_meant else "worded")

@@ -82,7 +82,6 @@ def wishes_of(
 
     Args:
         said: what of the message the user said themselves, redacted.
-        own: the analysis of it.
         vectors: of its texts (`texts_of`).
         history: the session so far, oldest first.
     """
@@ -189,9 +188,7 @@ def relate_preferences(new: Preference, part: str, standing: str) -> Relation:
     """What a new preference makes of one for the same topic.
 
     Args:
-        new: the new one.
         part: what of an answer the older one is about.
-        standing: the words of the older one.
     """
     if is_of_one_part(new.part, part):
         return "lifts" if new.lifts else "same" if new.part == part else "replaces"
@@ -232,10 +229,6 @@ def apply_preferences(
     """What the preferences of one message change.
 
     Args:
-        kept: a user's guidance.
-        heard: the preferences, in their order.
-        message: the id of the message.
-        now: seconds since the epoch.
         pointed: ids of what was told, or said, just before: what "stop doing that" takes back, where it is one.
         session: ids of the messages of its session: a request that one of them made is not made again.
     """

@@ -39,9 +39,6 @@ async def make_vectors(store: Store, user_id: int, embed: Embed, rest: float = 0
     """Make the vectors of a user that are still to come; returns how many.
 
     Args:
-        store: where they are written.
-        user_id: whose they are.
-        embed: makes them.
         rest: how long to rest after each batch, as a multiple of what it took.
 
     Raises:

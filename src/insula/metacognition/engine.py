@@ -203,7 +203,6 @@ class Engine:
         """Read how a session stands as a turn begins; what others asserted is remembered for it.
 
         Args:
-            place: the session.
             lines: how many of its last lines are read along.
         """
         await self.restore_state()
@@ -255,7 +254,6 @@ class Engine:
         """What nights have learned of a user; read anew after a night, or after a person's word on it.
 
         Args:
-            place: whose it is.
             version: of what was learned, where it was read just now.
         """
         if version is None:

@@ -30,11 +30,9 @@ async def run_night(
 
     Args:
         engine: what memory is held by.
-        user: whose night it is.
         model: writes summaries and reflections; without one they are made without.
         soul: the user's SOUL.md; None keeps it in the store alone.
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
-        phases: what a night does.
         zone: where the user counts days; by default where the machine stands.
         account: caps on what it may spend.
 

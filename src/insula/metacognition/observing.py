@@ -67,8 +67,6 @@ def read_line(
     """A line that somebody said, checked.
 
     Args:
-        text: what was said.
-        provenance: whose word it is.
         speaker: who said it; by default as the provenance says.
         listener: who was spoken to; by default the other one of the user and the assistant.
         at: when; None for now.
@@ -131,8 +129,6 @@ async def remember_lines(
 
     Args:
         engine: what memory is held by.
-        user: whose memory it is.
-        session: the conversation they belong to.
         lines: what was said, oldest first.
         metadata: what the host says of them, as it is kept.
         read_along: whether the assistant's lines are only read, since an answer needs its question.

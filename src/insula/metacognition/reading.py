@@ -40,19 +40,13 @@ def memory_text(before: str, content: str) -> str:
 
     Args:
         before: what was said just before it in the session.
-        content: what was said.
     """
     own = drop_secret_sentences(content)[:MEANT_CHARS].strip()
     return f"{drop_secret_sentences(before)[-BEFORE_CHARS:]} {own}".strip() if own else ""
 
 
 def question_text(asked: Analysis, speakers: Iterable[str]) -> str:
-    """The text whose vector is a question's: the names of those who talk here are "I".
-
-    Args:
-        asked: the message.
-        speakers: who talks in what is remembered.
-    """
+    """The text whose vector is a question's: the names of those who talk here are "I"."""
     names = {short_name(speaker) for speaker in speakers} - {USER, ASSISTANT}
     text = " ".join(_put_names(sentence, names) for sentence in asked.sentences) if names else asked.text
     return text[:MEANT_CHARS].strip()
@@ -77,7 +71,6 @@ def analyse_memorable(content: str, analysis: Analysis) -> Analysis:
     "My key is" with a hole answers nothing; recalled, it would make the agent sure that it knows the key.
 
     Args:
-        content: the text.
         analysis: `analyse_redacted` of it, which is returned as it is where nothing was taken out.
     """
     text = drop_secret_sentences(content)
@@ -114,12 +107,7 @@ def terms_of(history: Sequence[TurnLine]) -> frozenset[str]:
 
 
 def named_talkers(asked: Analysis, speakers: Iterable[str]) -> frozenset[str]:
-    """Those who talk in what is remembered and whom a message names, lower-case; the user is none.
-
-    Args:
-        asked: the message.
-        speakers: who talks in what is remembered.
-    """
+    """Those who talk in what is remembered and whom a message names, lower-case; the user is none."""
     talkers = frozenset(map(short_name, speakers)) - {USER, ASSISTANT}
     words = (word for sentence in asked.sentences for word in sentence.words)
     return frozenset(

@@ -69,8 +69,6 @@ async def search_memories(engine: Engine, user: str, query: str, wanted: Filter,
     """What of a user's memories answers a query or shares words with it, best first; nothing is written by it.
 
     Args:
-        engine: what memory is asked with.
-        user: whose memories.
         query: a question, or words.
         wanted: which memories may be found.
         limit: how many at most.

@@ -34,10 +34,6 @@ async def ask_model(
     """The model's answer as `{"value": …, "failed": "", "usage": …}`, from the journal where it was given before.
 
     Args:
-        night: whose journal and account it is.
-        model: the model of the night.
-        name: the entry in the journal.
-        prompt: what is asked.
         schema: what the answer must be.
         purpose: what the call is for, as it stands in the account.
         max_tokens: the most it may generate.

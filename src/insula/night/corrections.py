@@ -110,7 +110,6 @@ def judge_reaction(message: str, previous: str, response: str, embed: Embed | No
     """Judge whether a message corrects the assistant.
 
     Args:
-        message: the user's message.
         previous: the user's message before it; empty in the first turn.
         response: what the assistant said between the two; where it asks something, the message may just answer.
         embed: makes vectors; without one no correction is known.
@@ -324,8 +323,6 @@ def lessons_of(
 
     Args:
         new: those since the last night.
-        before: those of earlier sessions.
-        kept: the user's guidance.
     """
     known = [guidance for guidance in kept if is_again_lesson(guidance)]
     done: list[Corrected] = []

@@ -202,10 +202,7 @@ async def erase_memories(store: Store, user: str, path: Path | None, *numbers: i
     """Erase memories with the lines that they came from and what was derived of their sessions, all or none of them.
 
     Args:
-        store: where they stand.
-        user: whose memories they are.
         path: the user's SOUL.md; None where it is kept in the store alone.
-        numbers: their ids.
 
     Returns:
         What it did to the user's files; None where there are no such memories.

@@ -266,11 +266,8 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
 
     Args:
         store: where everything stands.
-        user: whose night it is.
-        phases: their names and what they do, in order.
         date: name of the night; by default today, with a number where today has had one.
         zone: where the user counts days; by default where the machine stands.
-        identity: who the agent is.
         calibration: of confidence, which users' own begin with; by default the shipped one.
         model: writes summaries and reflections; without one they are made without.
         account: caps on what it may spend.

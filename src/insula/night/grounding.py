@@ -367,10 +367,8 @@ def explain_unsupported(
     """Why an item may not be kept, in a few words; empty where what the user said bears it out.
 
     Args:
-        text: the item.
         quotes: the user's words that it rests on, as its author has them; without any it must be near what was said.
         said: what the user said in each session that it cites.
-        embed: makes vectors.
     """
     if text.is_about_people:
         return ABOUT_PEOPLE
@@ -401,8 +399,6 @@ def supporting_messages(text: Text, quotes: Sequence[str], said: Mapping[int, Se
     """The message that bears an item out, by its session: one that is quoted, else the nearest; none of other sessions.
 
     Args:
-        text: the item.
-        quotes: the user's words that it rests on.
         said: what the user said in each session that it cites.
     """
     support: dict[int, int] = {}

@@ -145,7 +145,6 @@ async def read_soul_state(store: Store, user: str, path: Path | None) -> SoulSta
 
     Args:
         store: where its states are.
-        user: whose document it is.
         path: where the file lies; None where it is kept in the store alone.
 
     Raises:

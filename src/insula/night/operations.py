@@ -77,9 +77,6 @@ def judge_operations(
     """Check what a model asked for.
 
     Args:
-        asked: its operations.
-        known: the guidance that stands.
-        ground: what each session holds.
         embed: makes vectors; without one meaning is told by words alone.
     """
     of, left = {guidance.name: guidance for guidance in known}, retirement_limit(len(known))

@@ -50,7 +50,6 @@ def find_outcomes(
 
     Args:
         lines: its transcript, oldest first.
-        turns: the records of its turns.
         evidence: ids of the memories that count as evidence.
         embed: makes vectors; without one nobody is known to be thanked or corrected.
         after: messages up to this id were looked at before.
@@ -163,11 +162,7 @@ async def judge_answer(store: Store, user: str, session: str, turn: int, right: 
 
     Args:
         store: where the turn stands.
-        user: who says so.
-        session: of the turn.
-        turn: its number.
         right: whether the answer was right.
-        base: the calibration that everybody begins with.
 
     Raises:
         InputError: there is no such turn, or it was judged before.

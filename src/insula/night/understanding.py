@@ -328,11 +328,7 @@ async def read_next_lines(
     """Let a model read the next lines of a user; None where there are none, or somebody else is at them.
 
     Args:
-        store: where they stand.
-        user: who said them.
-        model: the user's own.
         account: caps on what it may spend.
-        embed: makes the vectors of what it understands.
         tokens: that reading this user's lines may take in a day.
 
     Raises:

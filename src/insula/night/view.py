@@ -52,7 +52,6 @@ def with_wishes(document: Document, old: Document, kept: Iterable[StoredGuidance
     Args:
         document: as it was distilled.
         old: as it was found; what stands there keeps its place.
-        kept: the user's guidance.
     """
     standing = {
         preference.name: preference_words(preference)
@@ -105,7 +104,6 @@ class Guidelines(NamedTuple):
 
         Args:
             message: the meaning of the message and of its pieces; without any, the best supported are told.
-            before: ids of those that were told before.
         """
         if not message:
             return self.order[:AT_ONCE]
@@ -130,7 +128,6 @@ def read_guidelines(
 
     Args:
         document: as it stands.
-        kept: the user's guidance.
         parts: what of an answer the preferences are about, such as "length.short".
         embed: makes vectors; without one all is told.
     """

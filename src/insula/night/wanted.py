@@ -123,10 +123,8 @@ def find_unheard(
     """What the preferences change that were said where no turn listened.
 
     Args:
-        kept: the user's guidance.
         sessions: those since the last night.
         signals: of those sessions; a turn that was over has heard its message.
-        now: seconds since the epoch.
         embed: makes vectors; without one nothing is heard.
     """
     turns = {(signal.session_id, signal.turn) for signal in signals if signal.kind == TURN}
@@ -166,10 +164,7 @@ def requests_in(
     """What the user may have asked of answers in a session: nothing that stands before the first answer is of one.
 
     Args:
-        session_id: its number.
-        lines: what was said in it.
         said: what of each line the user said themselves, by its id.
-        embed: makes vectors.
         messages: those that are read; None: all.
     """
     first = next((place for place, line in enumerate(lines) if line.provenance == "assistant"), len(lines))
@@ -231,10 +226,6 @@ def asked_again(
 
     Args:
         new: requests since the last night.
-        before: those of earlier sessions.
-        kept: the user's guidance.
-        now: seconds since the epoch.
-        embed: makes vectors.
     """
     standing, changes = tuple(kept), list[Change]()
     for request in new:
@@ -285,7 +276,6 @@ def find_doubtful(
 
     Args:
         new: preferences since the last night.
-        kept: the user's guidance.
         embed: makes vectors; without one nothing is doubtful.
     """
     older = [preference for preference in kept if is_wish(preference) and is_told(preference) and preference not in new]

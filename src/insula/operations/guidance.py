@@ -105,9 +105,6 @@ def describe_pieces(
     """Pieces of guidance with all that is known of them.
 
     Args:
-        pieces: all that was learned of a user.
-        cited: the messages that it was learned from.
-        now: seconds since the epoch.
         document: SOUL.md as it stands.
     """
     told = {advice.id: advice for advice in find_lessons([piece.kept for piece in pieces if not piece.retired], now)}

@@ -112,9 +112,6 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
     """Erase a memory for good, with the line that it came from and what was derived of its session.
 
     Args:
-        store: where it stands.
-        user: whose it is.
-        number: its id.
         soul: the user's SOUL.md; None where it is kept in the store alone.
 
     Raises:

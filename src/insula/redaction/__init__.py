@@ -94,7 +94,6 @@ def take_answer(text: str, before: "Iterable[tuple[bool, str]]") -> "tuple[str, 
     """A message without its secrets, those among them that a line before it asks for or announces; and the secrets.
 
     Args:
-        text: the message.
         before: the lines said before it, oldest first, each with whether the user said it.
     """
     said = [f"{'user' if own else 'assistant'}: {' '.join(line[-_BEFORE:].split())}\n" for own, line in before]

@@ -92,7 +92,6 @@ def find_likely(text: str, lower: str, names: "list[tuple[int, int]] | None" = N
     """Where words stand that are likely secrets; of two that overlap the likelier.
 
     Args:
-        text: the text.
         lower: the same in small letters, as long as it.
         names: the names of secrets in it, where they are known.
     """
@@ -242,10 +241,7 @@ def features(
     """What is known of a word, each feature as the number of its weight.
 
     Args:
-        text: the text.
-        lower: the text in small letters.
         span: where the word begins, and where it has ended.
-        names: the names of secrets in the text.
         pieces: the features of the pieces of the text by where they begin; words that are near each other share them.
         message: the words of a short message, as `read_message` reads them.
     """

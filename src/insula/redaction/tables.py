@@ -28,8 +28,6 @@ def find_in_tables(text: str, lower: str, names: "list[tuple[int, int]]") -> "It
     """Where secrets stand below a head that names one, up to a line of another width.
 
     Args:
-        text: the text.
-        lower: the text in small letters.
         names: the names of secrets in it, as the head finds them.
     """
     done = 0

@@ -118,7 +118,6 @@ def make_server(app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> StreamS
 
     Args:
         app: what `create_app` made.
-        host: the address to bind to.
         port: 0 for any that is free.
     """
     config = uvicorn.Config(

@@ -125,8 +125,6 @@ async def run_user_night(service: Service, user: str, *, force: bool = False) ->
     """Run the night of a user, or go on with one that was stopped.
 
     Args:
-        service: the agent.
-        user: whose night it is.
         force: whether to sleep though none is due.
 
     Raises:

@@ -134,10 +134,7 @@ def add_token(
     """A new token's text, which is told once, and all tokens with it.
 
     Args:
-        known: those that there are.
-        user: whose memory it opens.
         name: what to call it; empty for a number.
-        now: seconds since the epoch.
         days: after which it ends; 0 for never.
         operator: whether it shows how the nights of all users go, too.
 

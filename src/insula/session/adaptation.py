@@ -66,7 +66,6 @@ def settle_effects(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[
     """The adaptations, those without an effect given the one that the next snapshot shows.
 
     Args:
-        adaptations: in the order in which they were made.
         after: the snapshot just taken; an adaptation made at its very moment waits for the next.
     """
     now = snapshot_figures(after)

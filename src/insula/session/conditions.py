@@ -34,11 +34,7 @@ SEVERE_BAND = ConditionBand(4.0, 3.0)
 
 
 def describe_slowdown(times: float) -> str:
-    """How slow a model is, for a person: in figures only where it is slower than what ends degradation.
-
-    Args:
-        times: how many times longer than usual it takes.
-    """
+    """How slow a model is, for a person: in figures only where it is slower than what ends degradation."""
     if times < DEGRADED_BAND.leave:
         return "the model is as fast as usual"
     return f"the model takes {times:.1f} times as long as usual"
@@ -56,7 +52,6 @@ class Condition:
         """The condition after a value was seen.
 
         Args:
-            at: seconds since the epoch.
             value: None where it is not known: then nothing supports the condition, and it ends after its dwell.
             band: where the condition begins and ends.
         """
@@ -84,7 +79,6 @@ class Conditions:
         """The conditions of the next turn.
 
         Args:
-            at: seconds since the epoch.
             slowdown: of the model, as a multiple of what is usual for it (`latency.Pace.slowdown`).
             utilization: of working memory, in [0, 1].
         """

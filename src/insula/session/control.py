@@ -50,7 +50,6 @@ def regulate_controls(settings: Controls, conditions: Conditions) -> Regulation:
 
     Args:
         settings: what a turn may use before conditions change it.
-        conditions: those of the session.
     """
     number = len(conditions.active)
     controls = replace(
@@ -69,9 +68,6 @@ def record_changes(
 
     Args:
         settings: what a turn may use before conditions change it.
-        before: the conditions of the turn before.
-        after: those of this turn.
-        at: seconds since the epoch.
         found: the figures in view of which the conditions changed.
     """
     kept = sum(held in after.active for held in before.active)
@@ -93,7 +89,6 @@ def record_return(settings: Controls, adaptations: Iterable[Adaptation], at: flo
     Args:
         settings: what a turn may use before conditions change it.
         adaptations: those of the process before, oldest first.
-        at: seconds since the epoch.
     """
     usual: dict[Lever, int | float | tuple[Stage, ...]] = {
         "max_context_items": settings.max_context_items,

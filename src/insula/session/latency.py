@@ -115,9 +115,6 @@ class Pace:
     def measure_slowdown(self, now: float) -> float | None:
         """How many times slower than usual the model is now: the median of the last answers.
 
-        Args:
-            now: seconds since the epoch.
-
         Returns:
             None where fewer than `LEAST_NOW` answers can be compared.
         """
@@ -133,7 +130,6 @@ def observe_turn(usage: Usage, at: float) -> Observation | None:
 
     Args:
         usage: of a turn; where the model was called more than once, one call is taken for like another.
-        at: seconds since the epoch.
     """
     first, calls = usage.seconds_to_first_token, max(1, usage.calls)
     if first is not None and _is_time(first):
@@ -202,8 +198,6 @@ def recent_p95(latencies: Iterable[Latency], now: float, *, minimum: int = MINIM
 
     Args:
         latencies: of one model, in any order; its last `KEPT` are enough.
-        now: seconds since the epoch.
-        minimum: the smallest sample to speak of.
 
     Returns:
         Milliseconds; None where there are fewer than `minimum` turns in the last `OLDEST_SECONDS`.

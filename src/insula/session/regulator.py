@@ -160,10 +160,6 @@ class Regulator:
         """Take in what became of working memory at the end of a turn.
 
         Args:
-            session: whose.
-            stored: how much it was given.
-            ages: of what of it was promoted.
-            saliences: of what is left in it.
             threshold: salience that long-term memory asked for in this turn.
 
         Returns:
@@ -194,8 +190,6 @@ class Regulator:
         """How fast a model's turns are now.
 
         Args:
-            model: its name.
-            at: seconds since the epoch.
             degraded: as the session's condition says; by default whether a session that begins now would be.
         """
         known = self._models.get(model, _Model())

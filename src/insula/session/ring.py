@@ -51,12 +51,7 @@ class Ring(Record):
         return self
 
     def with_snapshot(self, snapshot: Snapshot, reasons: Sequence[Reason]) -> "Ring":
-        """The ring after a snapshot: it is kept, effects are filled in, and the next one is scheduled.
-
-        Args:
-            snapshot: the one that was due.
-            reasons: the conditions that hold.
-        """
+        """The ring after a snapshot: it is kept, effects are filled in, and the next one is scheduled."""
         schedule = self.schedule.reschedule(snapshot.turn_counter, reasons, snapshot.stm_utilization)
         known = settle_effects(self.adaptations, snapshot)
         update = {
@@ -74,7 +69,6 @@ def restore_ring(data: Mapping[str, Any], size: int = SIZE) -> Ring:
 
     Args:
         data: what `model_dump(mode="json")` gave, perhaps damaged since.
-        size: the one in force now.
     """
     schedule = next(iter(_read_records(Schedule, [data.get("schedule")])), Schedule())
     snapshots = _read_records(Snapshot, data.get("snapshots"))[-size:]

@@ -42,8 +42,6 @@ class Schedule(Record):
         """The schedule after a snapshot: shorter under load, longer when stable, as it was in between.
 
         Args:
-            turn: the turn that the snapshot was taken at.
-            reasons: the conditions that hold.
             utilization: of working memory, in [0, 1]; unknown is taken for calm (seed 003, its code).
         """
         calm = utilization is None or utilization < STM_LEAVE
@@ -53,8 +51,6 @@ class Schedule(Record):
         """The record of a change of the interval; none where it stayed.
 
         Args:
-            other: the schedule that follows this one.
-            seen: the snapshot at which it follows.
             reasons: the conditions that hold; the first of them is the reason.
         """
         if other.interval == self.interval:

@@ -74,14 +74,7 @@ class SnapshotCounts:
 
 
 def take_snapshot(counts: SnapshotCounts, performance: Performance, *, at: float, turn: int) -> Snapshot:
-    """The snapshot of a moment, made of what is known.
-
-    Args:
-        counts: what the caller counted.
-        performance: how fast turns are.
-        at: seconds since the epoch.
-        turn: user turns of the service instance so far.
-    """
+    """The snapshot of a moment, made of what is known."""
     return Snapshot(
         ts=at,
         turn_counter=turn,

@@ -108,7 +108,6 @@ def expected_languages(message: Analysis, own: Sequence[str] = ()) -> Expected:
     """The languages that an answer to `message` may be in.
 
     Args:
-        message: the analysed message.
         own: the languages of the agent's identity, the first being its own; empty: that of the message.
 
     Returns:

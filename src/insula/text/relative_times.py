@@ -29,8 +29,6 @@ def find_date(text: str, told: date, language: str) -> Dated | None:
     """The first time that a line names from the day on which it was told, and when that is.
 
     Args:
-        text: the line.
-        told: the day on which it was told.
         language: that of the line; of another one, nothing is found.
     """
     if language not in _load_data():

@@ -50,7 +50,6 @@ def estimate_confidence(
     """The confidence for a cue.
 
     Args:
-        cue: what the message asks of memory.
         found: what recall brought for it.
         context: the terms of the session so far; empty at a cold start.
         identity: its guidance on topics counts as knowledge.

@@ -87,10 +87,8 @@ def find_meant(
 
     Args:
         asked: what it asks for.
-        terms: of the request.
         recalled: what it brought up, best first.
         before: what the user asserted in this session, newest first.
-        likely: log-odds from which a line would answer.
     """
     if asked == "before":
         return list(before[:1])

@@ -99,7 +99,6 @@ def find_insights(understood: Iterable[Understood], forms: Sequence[str]) -> tup
     """The insights that may be told, screened anew.
 
     Args:
-        understood: what nights understood.
         forms: how those begin that say what is there and not what to make of it.
     """
     insights: list[ActiveInsight] = []

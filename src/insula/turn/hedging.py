@@ -41,8 +41,6 @@ def hedge_response(
     """The response, with a sentence of doubt where its score asks for one.
 
     Args:
-        response: what is about to be sent.
-        assessment: what the monitor made of it.
         identity: whose voice the sentence takes, and whose language where that of the response is not known.
         language: the language of the response as an ISO 639-1 code; `None`: it is detected.
         claims: those that may be made; a doubt that may not be told is told in no other words.

@@ -95,17 +95,14 @@ def compose_instructions(  # noqa: PLR0913 one prompt, with a keyword for each t
     """What one turn is told, in K4's order; each sentence is a claim, and was chosen by its effect.
 
     Args:
-        identity: who the agent is.
         recalled: memories that may stand before the model, best first; each is screened and stands on one line.
         limits: memories that limit the answer whatever is asked; they stand first.
         untold: whether it is said that the user has not told this, where no line stands before the model.
         doubtful: whether it is said that the memories may not answer what is asked.
         language: that of the message; the sentences are told in it.
-        guidelines: the text of SOUL.md.
         guidance: what the identity says on the topics of the message.
         lessons: advice whose trigger the message holds, wishes and insights among it.
         wishes: what the user wants of every answer, in their own words.
-        forgetting: what became of a request to forget something.
         mend: what fell short in the turn before, in one sentence.
         claims: those that may be made.
     """

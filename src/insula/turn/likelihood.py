@@ -44,12 +44,7 @@ class AnswerClaim(NamedTuple):
 
 
 def response_likelihood(logprobs: Logprobs | None, message: Analysis) -> float | None:
-    """How likely a response is right, in [0, 1]; None without usable log-probabilities.
-
-    Args:
-        logprobs: each token of the response.
-        message: what it answers.
-    """
+    """How likely a response is right, in [0, 1]; None without usable log-probabilities."""
     claim = least_likely(logprobs, message)
     return None if claim is None else claim_likelihood(claim)
 
@@ -95,11 +90,6 @@ def weigh_likelihood(assessment: Assessment, message: Analysis | None, logprobs:
 
     An unsure response does not pass; by itself that brings a hedge before it and no more. What passes does so still,
     the higher the likelier it is.
-
-    Args:
-        assessment: what was made of the text.
-        message: the message, analysed.
-        logprobs: each token of the response.
     """
     if assessment.modest or assessment.used:  # it claims nothing, or what memory holds
         return assessment

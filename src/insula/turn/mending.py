@@ -62,12 +62,7 @@ class Feedback(NamedTuple):
 
 
 def find_shortfall(assessment: Assessment, impasse: str | None = None) -> Shortfall | None:
-    """The weightiest thing that fell short; None where nothing did that can be named.
-
-    Args:
-        assessment: what was made of the response.
-        impasse: why the session is stuck, where it is.
-    """
+    """The weightiest thing that fell short; None where nothing did that can be named."""
     about = {fault.flag: fault.about for fault in assessment.faults}
     if assessment.unanswered:
         about["incomplete"] = assessment.unanswered[0]
@@ -104,10 +99,7 @@ def draw_feedback(
     """What the next turn is told; None where nothing fell short, or where what did may not be told.
 
     Args:
-        before: what the turn before left.
-        language: of the message.
         session: its id; the lot falls on the session and the shortfall together, and comes out the same each time.
-        share: of such sentences that are withheld.
         claims: those that may be made.
     """
     if before is None or (said := feedback_sentence(before, language, claims)) is None:

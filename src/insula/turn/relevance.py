@@ -25,7 +25,6 @@ def best_odds(recalled: Sequence[Recalled], *, by_tools: bool) -> float:
     """The log-odds that the likeliest line answers; `NONE` where there is none.
 
     Args:
-        recalled: what came up.
         by_tools: whether what tools brought counts, too. It may come from anybody: it must not open the gate to a
             question of the world ("Which hotel is good?").
     """
@@ -42,7 +41,6 @@ def choose_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...
     """The lines that likely answer, the likeliest first: the user's own, then what others said.
 
     Args:
-        recalled: what came up.
         most: how many of the user's own may stand before the model, where one likely answers.
 
     What a newer line ended may be less likely, and stands beside that line, called so.

@@ -59,11 +59,8 @@ def find_source(
     """The line that a response says the value of, or another value than; None where that is not sure.
 
     Args:
-        message: what was asked.
         response: the answer, as the model gave it.
         recalled: what was recalled, best first.
-        shown: ids of those that stood before the model.
-        flags: what the monitor found in the answer.
         default: the language of a message too short to tell.
     """
     answering = [hit for hit in recalled if hit.memory.id in shown and _is_own(hit)]

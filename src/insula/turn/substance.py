@@ -38,7 +38,6 @@ def measure_substance(response: str, language: str, shared: int) -> Substance:
     """Look for the signs.
 
     Args:
-        response: the text.
         language: its language as an ISO 639-1 code.
         shared: how many content words it takes up from the message and from what was said before.
     """

@@ -65,7 +65,6 @@ def make_verdict(
     """The verdict of a turn.
 
     Args:
-        confidence: how likely memory held what the message needs.
         assessment: what was made of the response; None where it was not checked.
         source: the remembered line that the response surely says, or surely contradicts.
         changes: what the message changed: preferences, and what was forgotten.

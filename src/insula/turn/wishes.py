@@ -73,7 +73,6 @@ def select_preferences(
 
     Args:
         known: all that may be told.
-        terms: of the message.
         heard: what the message itself wishes; it wins at once.
         payload: a program reads the answer: no wish of its form is told.
     """

@@ -156,7 +156,6 @@ def find_answer(
     Args:
         reply: in `<answer>` tags, `\\boxed{…}`, after `####`, after "the answer is", or none of them.
         truncated: whether it was cut off; then only an answer that it marks is one.
-        form: what the problem wants.
         problem: its words; the options of a choice, and what an answer in words does not repeat.
     """
     reply = strip_thought(reply)[-REPLY_CHARS:]

@@ -128,10 +128,6 @@ def draw_strategy(
     Those that fit take part, and those that are known from such problems; of twenty others one would nearly always win.
 
     Args:
-        repertoire: what there is to choose from.
-        tallies: how each did on problems of the class.
-        classes: those of the problem.
-        seed: the same seed draws the same.
         without: names of those that were tried already.
     """
     draw = np.random.default_rng(abs(seed))

@@ -183,11 +183,7 @@ class SolveRun:
         index: int = 0,
         form: str,
     ) -> tuple[T | None, Generation | None]:
-        """A reply that can be read: asked for a second time where the first cannot be, and counted if neither can.
-
-        Args:
-            form: what the second try says is missing.
-        """
+        """A reply that can be read: asked for a second time where the first cannot be, and counted if neither can."""
         again = prompt
         last: Generation | None = None
         for _ in range(2):
@@ -337,9 +333,7 @@ class SolveRun:
             made: the reply; None where none came.
             answer: what it answers, where that is known; by default it is looked for.
             reasoning: what was reasoned; by default the reply.
-            strategy: its name in the repertoire.
             difficulty: as it was felt before.
-            features: what the Monitor saw.
         """
         if made is not None:
             reasoning = reasoning or "\n\n".join(part for part in (made.thinking, made.text) if part)

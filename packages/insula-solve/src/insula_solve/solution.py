@@ -300,7 +300,6 @@ def pair_attempts(solution: Solution, gold: str | None = None) -> Iterator[Pair]
     arithmetic that holds; what is not known to have failed, an attempt without an answer, is left out then.
 
     Args:
-        solution: what a method returned.
         gold: the right answer, as a data set has it.
     """
     if gold is not None:

@@ -39,7 +39,6 @@ def read_file(path: Path, within: Path | None = None) -> bytes | None:
     """The bytes of a file; None where there is none.
 
     Args:
-        path: the file.
         within: the folder of the project that brought it; none for a file of the user's own.
 
     Raises:

@@ -36,12 +36,7 @@ _FAILURES_KEPT = 256 * 1024
 
 
 def main(home: str, argv: list[str]) -> None:
-    """Answer one event; always ends the process with status 0.
-
-    Args:
-        home: the folder of Insula's state.
-        argv: the host's id.
-    """
+    """Answer one event; always ends the process with status 0."""
     host = argv[0] if argv else ""
     text = ""
     os.umask(0o077)

@@ -86,9 +86,6 @@ def remove_hooks(text: str, host: Host, house: Path, made: Sequence[str] | None)
     """The settings without our hooks, and without the containers that we made for them.
 
     Args:
-        text: the settings.
-        host: whose they are.
-        house: our folder.
         made: the containers; None where nobody remembers, and then all that our hooks leave empty.
 
     Raises:
@@ -148,7 +145,6 @@ def install_hooks(host: Host, project: Path | None = None, dry_run: bool = False
     """Put the hooks of Insula into the settings of a host; a second time changes nothing.
 
     Args:
-        host: the coding agent.
         project: the folder of a project; the user's own settings by default.
         dry_run: only tell what would change.
 
@@ -192,10 +188,8 @@ def uninstall_hooks(
     """Take the hooks of Insula out of the settings of a host; what is not ours stays as it is.
 
     Args:
-        host: the coding agent.
         project: the folder of a project; the user's own settings by default.
         dry_run: only tell what would change.
-        file: the settings file, where it is known.
 
     Raises:
         SettingsError: a file cannot be read or written.

@@ -113,7 +113,6 @@ def build_plugin(host: Host, folder: Path) -> tuple[Path, ...]:
     """Write the plugin to a folder that is not there yet, whole or not at all; returns its files.
 
     Args:
-        host: the coding agent.
         folder: where to.
 
     Raises:

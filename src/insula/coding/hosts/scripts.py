@@ -96,9 +96,7 @@ def plan_scripts(host: Host, first: Path, command: HookCommand, kept: Mapping[st
     """The files that would be written, with what stands there now.
 
     Args:
-        host: whose they are.
         first: the first of them.
-        command: what they run.
         kept: digests of what was written last, by the name of the file.
 
     Raises:

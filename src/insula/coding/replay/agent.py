@@ -113,7 +113,6 @@ class Agent:
 
         Args:
             said: its last words.
-            done: what was done in the session.
         """
         sensed = sense_end(self._state.replace(done=done), said, self._on)
         self._state = sensed.state.replace(done=None)
@@ -127,13 +126,7 @@ class Agent:
         self._state = forget_context(self._state)
 
     def take_action(self, done: ReplayedCall, step: int, breaks: tuple[str, ...] = ()) -> tuple[TimelinePoint, Sensed]:
-        """An action.
-
-        Args:
-            done: it.
-            step: its number in the session.
-            breaks: what the user said that it goes against.
-        """
+        """An action."""
         action, before = done.action.replace(context=self._context, context_window=self._window_size), self.token_count
         action = action.replace(breaks=breaks) if breaks else action
         sensed = sense_action(self._state, action, self._on)

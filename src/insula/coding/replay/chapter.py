@@ -127,8 +127,6 @@ def make_chapter(session: Replayed, name: str, limit: int) -> Chapter:
     """All that the page tells of a session.
 
     Args:
-        session: what was found in it.
-        name: the id of its place on the page.
         limit: bars that its timeline may have.
     """
     troubles = _list_troubles(session, name)

@@ -68,7 +68,6 @@ async def read_register(store: Store, user: str, claims: frozenset[str], home: s
 
     Args:
         store: where their turns are on record.
-        user: their name.
         claims: those that may be made in a turn.
         home: the folder of hook state; None where the coding agents are not the user's.
     """

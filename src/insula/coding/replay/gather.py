@@ -67,9 +67,7 @@ def gather_sessions(
     """Read all that was found.
 
     Args:
-        transcripts: the files.
         tell: told the bytes of each line that was read.
-        on: the names of the senses that feel.
     """
     gathering, began = _Gathering(transcripts), clock.monotonic()
     for look in _look_at_all(transcripts, gathering, tell, on):

@@ -51,11 +51,6 @@ class Plan(NamedTuple):
 def plan_learning(home: str, scores: Iterable[Score], now: float) -> Plan:
     """What these sessions add to what is known.
 
-    Args:
-        home: the folder of hook state.
-        scores: what sessions say about failure patterns.
-        now: seconds since the epoch.
-
     Raises:
         StoreError: what is known cannot be read.
     """

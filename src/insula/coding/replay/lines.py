@@ -53,10 +53,6 @@ def read_head(path: Path, most: int) -> list[Row]:
 def read_rows(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) -> Iterator[Row | Skipped]:
     """Each line as JSON holds it, or why it is none.
 
-    Args:
-        stream: the file.
-        count: told the bytes of each line.
-
     Raises:
         OSError, EOFError, lzma.LZMAError: the file cannot be read on.
     """
@@ -104,10 +100,6 @@ def read_document_head(path: Path) -> Row | None:
 
 def read_document(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) -> Iterator[Row | Skipped]:
     """A session in one JSON document as lines: what stands before its messages, then each of them, as far as they go.
-
-    Args:
-        stream: the file.
-        count: told its bytes.
 
     Raises:
         OSError, EOFError, lzma.LZMAError: the file cannot be read.

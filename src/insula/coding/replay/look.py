@@ -61,10 +61,6 @@ OTHERS = "unknown: others"
 class Look:
     """A session, and its project.
 
-    Args:
-        stream: its events.
-        on: the names of the senses that feel.
-
     Attributes:
         replayed: what it tells.
         project: the hash that evidence goes by; empty where the transcript names no folder.

@@ -37,7 +37,6 @@ def check_target(path: Path, inputs: Iterable[Path], force: bool = False) -> Non
     """Whether the page may be written there, asked before anything is read.
 
     Args:
-        path: the file.
         inputs: files that are to be read, which no page ever replaces.
         force: whether to replace a file that is no page of ours.
 
@@ -87,8 +86,6 @@ def write_page(path: Path, sessions: Sequence[Replayed], totals: Totals) -> None
 
     Args:
         path: the file, which is replaced; `check` says whether it may be.
-        sessions: what was found in each session.
-        totals: what was found in all of them.
 
     Raises:
         InputError: the file cannot be written.

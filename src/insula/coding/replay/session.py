@@ -50,14 +50,7 @@ class Troubles(dict[str, str]):
 
 
 def read_session(sources: Sequence[TranscriptFile], seen: Seen, troubles: Troubles, count: Count) -> Stream:
-    """The session in files that belong together.
-
-    Args:
-        sources: the files.
-        seen: lines that other files told.
-        troubles: takes what cannot be read.
-        count: told the bytes of each line.
-    """
+    """The session in files that belong together."""
     first = sources[0]
     parts = [_order_events(_read_events(source, seen, troubles, count)) for source in sources]
     return Stream(first.session, first.host, str(first.path), _merge_parts(parts))

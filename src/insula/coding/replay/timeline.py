@@ -88,9 +88,6 @@ def draw_timeline(
     """The timeline of a session.
 
     Args:
-        points: its actions.
-        moments: where it was stuck.
-        user_steps: steps before which the user spoke.
         limit: bars that it may have.
     """
     row = make_bars(points, limit)
@@ -116,9 +113,7 @@ def draw_bars(row: Sequence[TimelineBar], top: int, base: int, *, failed: bool =
     """A path of one bar each, as high as the logarithm of its tokens.
 
     Args:
-        row: the bars.
         top: where a bar of a hundred thousand tokens ends.
-        base: where they stand.
         failed: draw of each only the share of its actions that failed.
     """
     heights = [_measure_height(bar.tokens, base - top) * (bar.failed_share if failed else 1) for bar in row]

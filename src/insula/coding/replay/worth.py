@@ -204,13 +204,7 @@ class HookWorth:
 
 
 def measure_worth(home: str, days: float, now: float) -> HookWorth:
-    """What the hook was worth in the last days, and whether it helped in all that is kept.
-
-    Args:
-        home: the folder of hook state.
-        days: how far to look back.
-        now: seconds since the epoch.
-    """
+    """What the hook was worth in the last days, and whether it helped in all that is kept."""
     worth, since = HookWorth(days=days), now - days * DAY
     every: list[NotedTrouble] = []
     for folder in _list_folders(Path(home, "sessions")):
@@ -234,11 +228,7 @@ def measure_worth(home: str, days: float, now: float) -> HookWorth:
 
 
 def measure_lately(home: str) -> HookWorth | None:
-    """What the hook was worth in the last `LATELY` days; None where no hook has seen a call in them.
-
-    Args:
-        home: the folder of hook state.
-    """
+    """What the hook was worth in the last `LATELY` days; None where no hook has seen a call in them."""
     worth = measure_worth(home, LATELY, time.time()) if Path(home, "sessions").is_dir() else None
     return worth if worth and worth.calls else None
 
@@ -374,8 +364,6 @@ def make_row(what: str, unit: str, compared: Compared, days: float) -> EffectRow
     Args:
         what: what was told or withheld.
         unit: of the outcome, `TURNS` or `SHARE`.
-        compared: the comparison.
-        days: in which the cases came.
     """
     more = compared.forecast_days(days) if compared.missing else 0.0
     steps = [step * compared.told.most for step in _STEPS]

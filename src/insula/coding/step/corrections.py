@@ -89,12 +89,7 @@ class Wish(Value):
 
 
 def find_corrections(session: str, records: "Iterable[Record]") -> list[UserCorrection]:
-    """What the user of a session corrected, ruled out or set as the way, in order.
-
-    Args:
-        session: its id.
-        records: of the main agent's trace, in order.
-    """
+    """What the user of a session corrected, ruled out or set as the way, in order."""
     asked: list[UserCorrection] = []
     stopped = False
     for record in records:
@@ -360,10 +355,7 @@ def measure_likeness(words: str, other: str, about: str = "", other_about: str =
     """How far two corrections ask for the same, in [0, 1].
 
     Args:
-        words: of a user's.
-        other: others.
         about: the call that the first were said of; empty for none.
-        other_about: that of the others.
     """
     first, second = _weigh_words(words, about), _weigh_words(other, other_about)
     total = sum(first.values()) + sum(second.values())

@@ -86,10 +86,8 @@ def open_session(home: str, session: str, project: str, now: float, share: float
     """Score what ended, choose what to tell a session, write it down, and give the text; empty where nothing is active.
 
     Args:
-        home: our folder.
         session: the host's id of the session, or its key.
         project: hash of its project; empty for none.
-        now: seconds since the epoch.
         share: of sessions in which a rule is withheld, as `holdout` gives it.
         goes_on: whether its context holds what was said before. One without a marker of its own (a fork of another)
             may then have been told anything: it is told nothing more, and stands in no arm.

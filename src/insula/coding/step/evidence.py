@@ -207,10 +207,7 @@ def score_ended(home: str, current: str, now: float, limit: int = 8) -> int:
     Where another process scores at the same time, nothing is done.
 
     Args:
-        home: our folder.
         current: key of the session that starts now: it has not ended.
-        now: seconds since the epoch.
-        limit: the most sessions to score, and to delete.
 
     Returns:
         How many were scored.
@@ -370,7 +367,6 @@ def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
 
     Args:
         rule: its words, as the user said them.
-        records: of the main agent's trace, in order.
     """
     own = tuple(
         instruction.replace(holds=SESSION, at=-1.0)

@@ -175,10 +175,7 @@ def is_same_failure(first: CallFailure, other: CallFailure, before: str, after: 
     """Whether a later failure of a goal is the same as the one before.
 
     Args:
-        first: the failure before.
-        other: the later one.
         before: template of the first.
-        after: template of the second.
     """
     if first.thrown and other.thrown and not set(first.thrown) & set(other.thrown):
         return False

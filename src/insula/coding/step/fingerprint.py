@@ -69,13 +69,10 @@ def make_action(
     """The action that a tool call was.
 
     Args:
-        tool: the host's name of the tool.
         input: its arguments, as JSON holds them, or a text.
         output: what it gave back, as text; the error where it failed.
-        at: seconds since the epoch.
         ok: the structured outcome; None where the host tells none and the text has to.
         code: the exit code, where the host tells it.
-        id: the host's id of the call.
     """
     kind = _classify_tool(tool, input)
     input, target, secrets = _redact_input(input, PATH if kind in {READ, EDIT} else COMMAND)

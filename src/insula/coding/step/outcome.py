@@ -22,10 +22,7 @@ def has_succeeded(said: str, kind: str, target: str = "", code: int | None = Non
     """Whether a call succeeded, as far as its output tells; without a complaint it did.
 
     Args:
-        said: the output.
         kind: `read`, `edit`, `execute` or `other`.
-        target: the command, where it is one.
-        code: the exit code, where it is known.
     """
     if code is not None:
         return code == 0
@@ -58,8 +55,6 @@ def says_failed(said: str, command: str, compiles: bool) -> bool:
     """Whether a check failed whose exit status was lost in a pipe: `pytest | tail` is as well as `tail` was.
 
     Args:
-        said: the output.
-        command: the line.
         compiles: whether a line that begins with a place and "error" is the check's own; a test prints what it likes.
     """
     if not ("|" in command or ";" in command or "\n" in command) or only_shows(command):

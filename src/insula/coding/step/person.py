@@ -107,7 +107,6 @@ def read_rejection(output: str, target: str = "") -> Remark | None:
     """The rejection that stands in place of a tool's result, with the reason that the user gave; None for a result.
 
     Args:
-        output: the result.
         target: the command or path of the call.
     """
     if not output[:80].lstrip().startswith(_REJECTED):

@@ -30,7 +30,6 @@ def redact_command(line: str, most: int) -> "tuple[str, dict[str, str]]":
 
     Args:
         line: the command, or a path.
-        most: how many characters of it are read.
     """
     cut = len(line) > most + MARGIN
     written = line[: most + MARGIN] if cut else line
@@ -56,13 +55,7 @@ def drop_kinds(text: str) -> str:
 
 
 def redact_output(output: str, edge: int, secrets: "dict[str, str]") -> str:
-    """Both ends of an output, without its secrets and those of the command.
-
-    Args:
-        output: what a tool gave back.
-        edge: how many characters at either end are read.
-        secrets: what was taken out of the command.
-    """
+    """Both ends of an output, without its secrets and those of the command."""
     if len(output) <= 2 * (edge + MARGIN):
         return take_out(redact(output), secrets)
     end = redact(output[-edge - MARGIN :])[MARGIN:].split(None, 1)[-1:]

@@ -172,7 +172,6 @@ class Checkpoint:
     Use it as a context manager; `held` says whether it is ours.
 
     Args:
-        folder: of the agent in the session.
         load: makes the value of what was kept; raises where it is none.
 
     Attributes:

@@ -109,9 +109,6 @@ def write_verdict(home: str, kind: "Kind", now: float, helped: str = "") -> None
     """Note a person's word on a kind of text in a project: a false alarm, which ends it there, or that one helped.
 
     Args:
-        home: the folder of hook state.
-        kind: project, sense and family.
-        now: seconds since the epoch.
         helped: the id of the text that did; empty for a false alarm.
 
     Raises:

@@ -78,10 +78,7 @@ def check_answer(
     """What of an answer may be kept.
 
     Args:
-        answer: the model's.
         numbered: the lines that were asked about, by the numbers that they had.
-        lines: all that were shown, in order.
-        known: the facts and preferences that were shown.
     """
     refused: Counter[str] = Counter()
     facts = [_check_fact(stated, numbered, lines, known) for stated in answer.statements]

@@ -127,11 +127,6 @@ def _reword_memory(
     Who said it stays as it was, so that a correction makes nobody's words evidence that were none.
 
     Args:
-        connection: of a transaction.
-        user_id: whose memory it is.
-        row: the memory.
-        text: what it shall say.
-        mode: how a person let it stand.
         told: what of the text is a fact; what a person writes in the place of a fact is one, all of it.
         kind: what it was, where old words come back.
     """

@@ -26,12 +26,9 @@ def log_access(home: Path, *, who: str, by: str, did: str, of: str = "", what: s
     """Write down what was done; where that cannot be, it is logged, and what was done stands.
 
     Args:
-        home: Insula's folder.
         who: the user who did it; empty where nobody had to say.
         by: how they came: `terminal`, `page`, `token NAME`.
         did: what they did, in a word or two of ours.
-        of: the user to whose data it was done.
-        what: its number, where it has one.
     """
     at = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
     line = {"at": at, "who": who, "by": by, "did": did, "of": of, "what": what}

@@ -88,7 +88,6 @@ def repeats_line(told: Telling, line: str, *, replies: bool = False) -> bool:
 
     Args:
         told: what may tell the other line.
-        line: the line.
         replies: whether it answers the other, and a figure needs no other word.
     """
     if any(_stands_in(name, line) for name in (told.names | told.figures if replies else told.names)):

@@ -38,9 +38,6 @@ def read_line(content: str, language: str, facts: Sequence[ExtractedFact], befor
     """What a line holds.
 
     Args:
-        content: the line.
-        language: its language.
-        facts: that were read in it, and checked.
         before: what was said before it, the last line last.
     """
     analysis = analyse_text(content, default=language)
@@ -106,8 +103,6 @@ def is_over(end: End, language: str, old: Sequence[Statement], new: Iterable[Sta
 
     Args:
         end: what ends it, and which words of the line are over.
-        language: of the words.
-        old: what the line states.
         new: what the line states in which the words stand.
         near: the cosine of the words and of the nearest statement of the line; 0 without vectors.
     """

@@ -172,10 +172,6 @@ def list_candidates(
     """The memories worth scoring: those that were found, the session's working memory, and the turns around them.
 
     Args:
-        connection: to the store.
-        user_id: whose memory it is.
-        session_id: the session.
-        found: the memories that were found.
         alone: more of them, without the turns around them.
     """
     values = {"user": user_id, "session": session_id, "hits": list(proposed), "alone": list(alone)}

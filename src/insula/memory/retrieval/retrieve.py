@@ -83,13 +83,9 @@ def rank_memories(
     """The best `limit` of what was found.
 
     Args:
-        place: whose memory, and which session.
-        cue: what is asked of it.
         found: what was read for it.
-        asked: what the message asks, each with its vector.
         vectors: of the message, the whole of it first.
         requests: of the message and all its sentences, where what limits its answer is sought.
-        now: the time, in seconds since the epoch.
         limit: how many memories at most.
     """
     content = content_weights(cue, retrieved.statistics)
@@ -251,9 +247,7 @@ def excerpt_line(line: str, asked: MessageQuestion, answer: Statement, stated: S
 
     Args:
         line: what may be shown of the memory, in the user's words.
-        asked: the question.
         answer: the statement of the line that likeliest answers it.
-        stated: all of its statements.
 
     Returns:
         Its clauses but for those that are surely about others, in the words and the order of the line; the line where

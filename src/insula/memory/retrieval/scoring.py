@@ -113,8 +113,6 @@ def find_subjects(cue: Cue, items: Sequence[Item], content: Mapping[str, float])
     """Whom the candidates are about; only what a user or a tool asserted counts.
 
     Args:
-        cue: what is asked.
-        items: the candidates.
         content: what each term is worth, from `cue.content_weights`.
     """
     asserted = [item for item in items if item.provenance in {"user", "tool"} and item.kind == "semantic"]
@@ -147,7 +145,6 @@ class Side:
     """The claims of the candidates that are about the person asked and nobody else, or the other way round.
 
     Args:
-        content: what each term of the cue is worth.
         said: of each turn the terms of the cue on this side.
         told: of each memory its turn, the one before and the one after.
     """
@@ -171,8 +168,6 @@ def is_about(owners: frozenset[str], asked: frozenset[str], voices: frozenset[st
     """Whether a claim is about those asked; None where it speaks of one of the talkers and of the other, too.
 
     Args:
-        owners: the people that the claim is about.
-        asked: the people asked about.
         voices: those who talk. Asked about somebody else ("my sister Ana"), a claim may be about a talker as well.
     """
     mine = not asked.isdisjoint(owners)
@@ -326,7 +321,6 @@ def base_level(uses: Sequence[float], count: int, created: float, now: float) ->
         uses: times of the most recent uses in seconds since the epoch, the creation among them, newest last.
         count: how often it was used in all, at least `len(uses)`.
         created: when it was created, in seconds since the epoch.
-        now: the present, in seconds since the epoch.
     """
     ages = [max((now - use) / _HOUR, _SOONEST) for use in uses]
     total = sum([age**-DECAY for age in ages])

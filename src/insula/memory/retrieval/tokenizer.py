@@ -31,11 +31,7 @@ _PIECES, _TRAINING, _CHARACTERS = 1, 3, 2
 
 
 class Tokenizer:
-    """Cuts texts into the numbers of tokens.
-
-    Args:
-        file: SentencePiece's model.
-    """
+    """Cuts texts into the numbers of tokens."""
 
     def __init__(self, file: Path) -> None:
         data = file.read_bytes()

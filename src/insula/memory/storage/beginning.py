@@ -54,8 +54,6 @@ def read_beginning(connection: sa.Connection, here: Place, turns: int, capacity:
     """How a user and a session stand.
 
     Args:
-        connection: to the store.
-        here: whose they are.
         turns: how many of the session's last turns are read.
         capacity: of the session's working memory, where its saliences are asked for; else 0.
         lines: how many of the session's last lines are read.

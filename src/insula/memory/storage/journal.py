@@ -368,10 +368,7 @@ def check_preconditions(
     """How a user's nights stand now.
 
     Args:
-        connection: of a transaction.
-        user_id: whose they are.
         day: the date where the user is.
-        now: seconds since the epoch.
         night: its name; by default that of the one that was stopped lately, else the first of today that has not
             ended: a second night of a day is one of its own, not a repetition.
         force: whether there is to be one though the last was lately or nothing happened since.

@@ -256,7 +256,6 @@ def list_waiting(connection: sa.Connection, after: int, now: float, limit: int) 
     """The users, by id and name, of whom a night may find something new: the gate before any of them is looked at.
 
     Args:
-        connection: of a transaction.
         after: the id of a user who was seen already.
         now: the time; after a night that ended in the future the clock went back, and it hinders none.
         limit: how many users at most.

@@ -11,11 +11,7 @@ from insula.memory.storage.store import Store
 
 
 class StoredRecords:
-    """Records that stay in the store.
-
-    Args:
-        store: where they are kept.
-    """
+    """Records that stay in the store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

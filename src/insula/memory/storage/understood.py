@@ -67,13 +67,9 @@ def keep_extracted(
     """Write what was understood of some lines, and that they were read.
 
     Args:
-        connection: of a transaction.
-        user_id: whose lines they are.
         name: of the rest; where it stands in the journal, somebody else has read them, and nothing is written.
         report: of the rest, without a word of anybody's.
-        found: what is to be written.
         shown: the memories that were shown to the model, with their words.
-        at: now, in seconds since the epoch.
 
     Returns:
         Whether it was written.

@@ -92,9 +92,6 @@ def read_talk(
     """The last turns of a session, oldest first; None where there is no such session.
 
     Args:
-        connection: of a transaction.
-        user: whose session it is.
-        session: its name.
         before: a turn that was seen already.
         turns: how many at most.
     """
@@ -140,9 +137,6 @@ def list_memories(
     """A user's memories, newest first.
 
     Args:
-        connection: of a transaction.
-        user: whose they are.
-        wanted: which of them.
         before: the id of a memory that was seen already.
         limit: how many at most.
     """
@@ -212,8 +206,6 @@ def list_phase_reports(connection: sa.Connection, user: str, before: int | None,
     """What the phases of a user's last nights reported, oldest first.
 
     Args:
-        connection: of a transaction.
-        user: whose nights they are.
         before: the id of a report that was seen already.
         limit: how many nights at most.
     """

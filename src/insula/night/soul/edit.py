@@ -45,7 +45,6 @@ def revise_document(
 
     Args:
         document: as it stands; one without a line becomes a new one from `TEMPLATE`.
-        remove: ids.
         reword: id -> the new words.
         add: section, id and words of each, in order; new ones stand last in their section.
     """
@@ -113,8 +112,6 @@ def diff_documents(old: Document, new: Document, why: Mapping[str, str] | None =
     """What a reader sees changed between two documents: guidelines by their id, a person's lines as they stand.
 
     Args:
-        old: before.
-        new: after.
         why: id -> the reason to show.
     """
     before, after = ({line.id: line for line in each.derived} for each in (old, new))

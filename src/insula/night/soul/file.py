@@ -51,7 +51,6 @@ def read_soul(path: Path, known_digests: Collection[str]) -> SoulFile:
     """Read the file, and say whose it is.
 
     Args:
-        path: the file.
         known_digests: digests of what was written to this place, and of what a person accepted for it.
 
     Raises:
@@ -72,8 +71,6 @@ def write_soul(path: Path, document: Document, seen: str) -> str | None:
     """Put a document in the place of the file that was read, if that is still the same.
 
     Args:
-        path: the file.
-        document: what it is to hold.
         seen: the digest that `read_soul` found; empty where there was no file.
 
     Returns:

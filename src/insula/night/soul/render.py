@@ -66,7 +66,6 @@ def prompt_text(document: Document, without: frozenset[str] = frozenset()) -> st
     """What stands under `## Behavioral Guidelines`; empty where there is nothing to tell.
 
     Args:
-        document: the guidelines.
         without: ids of those that are told elsewhere, or no more.
     """
     left = tuple(line for line in document.lines if not (line.derived and line.id in without))

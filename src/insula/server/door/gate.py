@@ -21,7 +21,6 @@ class HostGate:
     form or script of another site.
 
     Args:
-        app: the application.
         hosts: names that may stand in a Host header, without a port.
     """
 

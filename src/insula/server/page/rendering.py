@@ -26,10 +26,7 @@ def render_page(name: str, user: str, *, status: int = 200, **values: Any) -> HT
     """A page, or a part of one.
 
     Args:
-        name: of the template.
         user: whose page it is; empty where tokens say it, and links need not.
-        status: of the answer.
-        values: what the template shows.
     """
     made = _make_environment().get_template(name).render(**_SHARED, to=partial(make_address, user=user), **values)
     return HTMLResponse(made, status)

@@ -267,7 +267,6 @@ class BaseReader:
     Args:
         seen: what other transcripts told; a session that is resumed or forked repeats the one before it.
         agent: the subagent that it is of, where its lines do not say; empty for the main one.
-        session: the session that it is of.
     """
 
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:

@@ -83,11 +83,7 @@ class ActHistory(Value):
 
 
 def read_done(folder: str) -> ActHistory:
-    """What a session and its subagents did.
-
-    Args:
-        folder: of the session.
-    """
+    """What a session and its subagents did."""
     records, whole = _read_records(folder)
     acts = [act for record in records if (act := load_act(record)) is not None]
     agents = f"{folder}/agents"

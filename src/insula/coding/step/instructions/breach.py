@@ -138,9 +138,7 @@ def judge_call(
     """The first of the instructions that a call breaks for certain, the newest first.
 
     Args:
-        words: what stands.
         call: what is done, or about to be.
-        cwd: the folder that the host works in.
         seen: paths that the session has met, asked for where an instruction names a part of the project by name alone.
     """
     if not (call.paths or call.deleted or call.runs):

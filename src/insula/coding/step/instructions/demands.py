@@ -140,8 +140,6 @@ def find_unmet(
     """The first demand that nothing met and of which the agent says nothing itself, the newest first.
 
     Args:
-        instructions: the ledger.
-        done: what the session did.
         told: the agent's last words.
         latest: when the user spoke last: what they asked for before that, they have seen the end of.
     """

@@ -97,7 +97,6 @@ def split_tokens(masked: str, form: "bytes | bytearray") -> "list[str]":
     """The words of a masked clause; what is said of, and not how it is said, is one mark however many words it has.
 
     Args:
-        masked: the clause.
         form: a bit for each word that says how something is said.
     """
     tokens = ["^"]
@@ -131,7 +130,6 @@ def score_clause(name: str, text: str) -> "dict[str, float]":
 
     Args:
         name: `prompt` for a user's, `demand` for a request of theirs, `report` for an agent's last words.
-        text: the clause.
     """
     classes = CLASSES[name]
     form, rows = _read_head(name)

@@ -37,13 +37,7 @@ HALF = 0.5
 def merge_instructions(
     instructions: "Sequence[Instruction]", heard: "Sequence[Instruction]", at: float
 ) -> "tuple[Instruction, ...]":
-    """The ledger after a message: what it adds, and without what it takes back or ends.
-
-    Args:
-        words: the ledger before.
-        heard: what the message says.
-        at: when it was said.
-    """
+    """The ledger after a message: what it adds, and without what it takes back or ends."""
     stands = [instruction for instruction in instructions if instruction.holds != HERE]
     closes = bool(heard) and heard[0].closes and any(instruction.kind == ASKED for instruction in heard)
     if closes or any(

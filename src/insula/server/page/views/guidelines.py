@@ -46,7 +46,6 @@ def document_lines(text: str, cards: Mapping[str, GuidanceItem] | None = None) -
     """The document without its comments and marks, and without headings that nothing stands under.
 
     Args:
-        text: of the file.
         cards: what was learned, by its id.
     """
     known = cards or {}

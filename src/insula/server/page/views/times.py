@@ -136,8 +136,6 @@ def describe_now(performance: Performance, ring: Ring, recent: Sequence[LedgerEn
     """How the service stands, in two sentences.
 
     Args:
-        performance: of its model, now.
-        ring: its snapshots, and what was adapted.
         recent: the records of the user's last turns, the latest first.
         normal: what a turn may use where nothing is amiss.
     """

@@ -194,9 +194,7 @@ def show_turn(
     """A turn, with the texts of what it names.
 
     Args:
-        facts: what is known of it.
         memories: the user's, by id; one that is gone is left out.
-        lessons: likewise.
         normal: what a turn may use where nothing is amiss.
     """
     sure, good = facts.confidence, facts.assessment
