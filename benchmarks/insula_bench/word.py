@@ -1,9 +1,9 @@
 """`insula bench word`: what the hook says of the user's word, on streams of events with what is expected at each.
 
 A stream is a session as the hook gets it. Those of development stand in `streams/*.txt`, written short; those of an
-author who saw no code in `streams/*.jsonl.xz`, in the form of `streams/HELD.md`; a later table in `streams/later`. Each
-event goes through the same function as the installed hook's, in a folder of its own: once with the senses that speak by
-default, once with all that the user's word has.
+author who saw no code in `streams/*.jsonl.xz`, in the form of `streams/HELD.md`; later tables in folders beside
+them. Each event goes through the same function as the installed hook's, in a folder of its own: once with the senses
+that speak by default, once with all that the user's word has.
 """
 
 import json
@@ -27,6 +27,8 @@ from insula.stats import wilson
 from insula_bench import word_fit, word_streams
 
 OF_THE_WORD = ("against_words", "told_again", "unmet")
+LATER = ("later", "latest", "newest")
+"""Tables that were written after those of development, in `streams/`, each counted once before it was read."""
 HOSTS = {"claude": "claude-code", "codex": "codex"}
 STEP = 20.0
 """Seconds between two events."""
@@ -79,7 +81,7 @@ def run(held: bool, as_json: bool, cases: bool, fit: bool) -> int:
     for part in ("held", "healthy") if held else ():
         sets[f"{part} out" if part == "held" else part] = read(word_streams.FILES / f"{part}.jsonl.xz")
     if held:
-        sets |= {name: word_streams.streams(word_streams.FILES / name / "word.txt") for name in ("later", "latest")}
+        sets |= {name: word_streams.streams(word_streams.FILES / name / "word.txt") for name in LATER}
     for name, streams in sets.items():
         for which, senses in (("by default", ()), ("all of the word", OF_THE_WORD)):
             report[f"{name}, {which}"] = _figures(play(streams, senses), cases and name == "development")

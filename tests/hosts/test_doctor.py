@@ -68,7 +68,7 @@ def test_it_says_of_each_sense_in_a_line_whether_it_is_on_and_why(house: Path) -
     install("codex")
     told = senses()
     assert len(told) == 9
-    assert told["nociception"].startswith("on: fails again and again (8 of 10 notes useful, 0 false; ")
+    assert told["nociception"].startswith("on: fails again and again (10 of 19 notes useful, 4 false; ")
     assert told["spatial"] == "off: a changed file that many import (no note judged)"
     assert told["o2"].startswith("off: the context fills fast (") and told["o2"].endswith("; too few to decide)")
     run_insula("on", "o2")
