@@ -12,7 +12,7 @@ from growth import LINEAR, growth
 from insula.coding.replay import gather as gathering
 from insula.coding.replay import look as looking
 from insula.coding.replay import readers
-from insula.coding.replay.find import find_transcripts, list_foreign
+from insula.coding.replay.find import LEADS_OUT, find_transcripts, list_foreign
 from insula.coding.replay.model import Replayed
 from insula.coding.replay.readers import Seen
 
@@ -69,6 +69,16 @@ def test_a_file_by_two_names_is_one(tmp_path: Path) -> None:
     (tmp_path / "again.jsonl").symlink_to(path)
     (tmp_path / "hard.jsonl").hardlink_to(path)
     assert [len(sources) for sources in find_transcripts([tmp_path, path]).sessions] == [1]
+
+
+def test_a_link_out_of_a_folder_that_is_no_agents_is_not_read(tmp_path: Path) -> None:
+    Session("in").says("Go.").works(2).written(tmp_path / "given")
+    out = Session("out").says("Go.").works(2).written(tmp_path / "elsewhere")
+    (tmp_path / "given" / "link.jsonl").symlink_to(out)
+    found = find_transcripts([tmp_path / "given"])
+    assert [[source.session for source in group] for group in found.sessions] == [["in"]]
+    assert found.passed_over == {str(tmp_path / "given" / "link.jsonl"): LEADS_OUT}
+    assert [len(group) for group in find_transcripts([tmp_path / "given" / "link.jsonl"]).sessions] == [1]  # as named
 
 
 def test_a_copy_of_any_transcript_counts_once(tmp_path: Path) -> None:

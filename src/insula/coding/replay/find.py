@@ -20,6 +20,7 @@ SUFFIXES = (".jsonl", ".jsonl.xz")
 EVENTS = "events"
 """The name of any session of Copilot CLI: the folder is named after it."""
 HEAD_LINES = 40
+LEADS_OUT = "it is a link that leads out of the folder"
 EXPORT = "opencode export ID > FILE.json"
 UNKNOWN = "it holds no session of Claude Code, Codex, Gemini CLI, Copilot CLI or OpenCode"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -113,10 +114,18 @@ def list_folders() -> dict[str, list[Path]]:
 
 def list_foreign(transcripts: FoundTranscripts) -> list[Path]:
     """The files that do not stand in a folder of this user's coding agents, wherever links lead."""
-    own = [os.path.realpath(folder) for folders in list_folders().values() for folder in folders]
-    paths = (source.path for sources in transcripts.sessions for source in sources)
-    files = [(path, PurePath(os.path.realpath(path))) for path in paths]
-    return [path for path, real in files if not any(map(real.is_relative_to, own))]
+    own = _find_own_folders()
+    return [source.path for sources in transcripts.sessions for source in sources if not _is_below(source.path, own)]
+
+
+def _find_own_folders() -> list[str]:
+    """The folders of this user's coding agents, wherever links lead."""
+    return [os.path.realpath(folder) for folders in list_folders().values() for folder in folders]
+
+
+def _is_below(path: str | Path, folders: Iterable[str]) -> bool:
+    """Whether what a path leads to lies in one of some folders, which are no links."""
+    return any(map(PurePath(os.path.realpath(path)).is_relative_to, folders))
 
 
 def explain_unread() -> str:
@@ -155,11 +164,15 @@ def _list_below(folder: Path, passed: dict[str, str]) -> Iterator[Path]:
     def note_failure(error: OSError) -> None:
         passed[str(error.filename)] = f"it cannot be read ({_describe_error(error)})"
 
+    own = _find_own_folders()  # in another folder somebody else may have put a link that leads to a key of the reader's
+    home = () if _is_below(folder, own) else (os.path.realpath(folder), *own)
     for place, inside, names in os.walk(folder, onerror=note_failure):
         inside.sort()
-        for name in sorted(names):
-            if name.endswith((*SUFFIXES, ".json")):
-                yield Path(place, name)
+        for path in (Path(place, name) for name in sorted(names) if name.endswith((*SUFFIXES, ".json"))):
+            if not home or not path.is_symlink() or not path.is_file() or _is_below(path, home):
+                yield path
+            elif _may_hold_session(path):
+                passed[str(path)] = LEADS_OUT
 
 
 def _describe_error(error: Exception) -> str:
