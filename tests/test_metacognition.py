@@ -13,6 +13,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from insula import Assessment, Chat, Identity, InputError, Metacognition, Signal, assess
+from insula.memory.retrieval.embedding import embed_text
 from insula.testing import ScriptedModel
 from insula_solve import Models
 
@@ -213,6 +214,36 @@ async def test_a_night_is_seen_by_a_conversation_that_goes_on(store: Any) -> Non
         await corrected_twice(store)
         await chat.reply("me", "today", CORRECTED[0])
     assert [LEARNED in request.instructions for request in model.requests] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("claim", "question"),
+    [
+        ("The user lives in Zorblax City.", "Where do I live?"),
+        ("User's name is Grelda Fonk.", "What is my name?"),
+        ("Der Nutzer wohnt in Zorblaxstadt.", "Wo wohne ich?"),
+        ("La usuaria trabaja en Quorvex.", "¿Dónde trabajo?"),
+        ("用户住在佐布拉市。", "我住在哪里？"),
+        ("利用者の名前はグレルダです。", "私の名前は何ですか？"),
+    ],
+)
+async def test_no_question_about_the_user_is_answered_by_what_a_tool_claimed(
+    store: Any, claim: str, question: str
+) -> None:
+    async with chatting(store, "Fine.") as (chat, model):
+        chat.metacognition.engine.embed = embed_text
+        await chat.metacognition.observe("me", "monday", claim, provenance="tool", speaker="web")
+        await chat.reply("me", "tuesday", question)
+    assert claim not in model.requests[-1].text
+
+
+async def test_when_and_where_a_thing_of_the_users_is_a_tool_may_have_told(store: Any) -> None:
+    booked = "Your parcel will be delivered on Tuesday between 10 and 12."
+    async with chatting(store, "Fine.") as (chat, model):
+        chat.metacognition.engine.embed = embed_text
+        await chat.metacognition.observe("me", "monday", booked, provenance="tool", speaker="web")
+        await chat.reply("me", "tuesday", "When does my parcel come?")
+    assert f"web said: {booked}" in model.requests[-1].text
 
 
 async def test_what_a_tool_or_a_paste_claims_is_no_fact_about_the_user(store: Any) -> None:

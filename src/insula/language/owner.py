@@ -79,6 +79,8 @@ class Owners(NamedTuple):
 
     subjects: frozenset[str]
     mentions: frozenset[str]
+    pronouns: frozenset[str] = frozenset()
+    """Those for whom a pronoun stands ("I"), and not only by what is theirs ("my parcel")."""
 
 
 class _Mention(NamedTuple):
@@ -94,6 +96,7 @@ class _Mention(NamedTuple):
     named: str = ""
     """The name beside it: "my sister Ana"."""
     pronoun: bool = False
+    """Whether it is a pronoun that owns nothing: "I", and not "my"."""
 
 
 class _Talk(NamedTuple):
@@ -125,7 +128,9 @@ def find_owners(text: str, language: str, speaker: str, listener: str, before: S
     text = _INVERTED.sub(r" \1", text) if language == "fr" else text
     mentions, subjects = (_read_unspaced if language in UNSPACED else _read_spaced)(text, load_lexicon(language), talk)
     return Owners(
-        frozenset(subjects), frozenset(path for mention in mentions for path in (mention.path, mention.named) if path)
+        frozenset(subjects),
+        frozenset(path for mention in mentions for path in (mention.path, mention.named) if path),
+        frozenset(mention.path for mention in mentions if mention.pronoun),
     )
 
 
@@ -416,7 +421,9 @@ def _read_unspaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mentio
                 last = match.end()
                 continue
         if path:
-            mentions.append(_Mention(path, start, _is_oblique(text, start, match.end(), words, japanese=japanese)))
+            owns = text.startswith(tuple(words["of"]), match.end())
+            oblique = _is_oblique(text, start, match.end(), words, japanese=japanese)
+            mentions.append(_Mention(path, start, oblique, pronoun=kind not in {"being", "name"} and not owns))
             last, they = match.end(), path if path not in talk[:2] else they
     direct = next((mention for mention in mentions if not mention.oblique), None)
     if direct is None:

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from insula.language.heads import load_cards
-from insula.language.owner import NOBODY, SOMEBODY, USER
+from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, find_owners
 from insula.language.statements import MessageQuestion, Statement
 from insula.memory.item import LINE_CHARS
 from insula.memory.relevance import (
@@ -32,6 +32,7 @@ from insula.memory.retrieval.scoring import (
 from insula.memory.storage import statements
 from insula.memory.storage.rows import CandidateMemory, Place, TurnLine
 from insula.memory.storage.vectors import Vector, cosine_nearness, cosines_with, unpack_vectors
+from insula.text.questions import AskKind
 from insula.types import Recalled
 
 MOST_LIMITS = 3
@@ -148,15 +149,28 @@ def _find_limiting(
     return sorted(likely, key=lambda number: (-odds[number], -number))[:MOST_LIMITS]
 
 
+_OF_THINGS: frozenset[AskKind] = frozenset({"time", "place", "number"})
+"""What may be asked of a thing of the user's, and a tool may have told: "When does my parcel come?", not "my name"."""
+
+
 def _is_judged(item: Item, asked: Sequence[MessageQuestion]) -> bool:
     """Whether it is judged how likely a memory answers: the user's own, and a short one of a tool on somebody.
 
     Of talk between others it is not: there nearness says less than who said it when (LoCoMo). Nor of a page, which
-    states many things, and whose words say more than any of them (MTRAG).
+    states many things, and whose words say more than any of them (MTRAG). Nor of a tool's where the message asks about
+    the user: what it brought may come from anybody, and is never the user's statement of themselves.
     """
     if item.provenance == "tool":
-        return len(item.content) <= LINE_CHARS and any(question.subjects for question in asked)
+        on_somebody = any(question.subjects for question in asked) and not any(map(_asks_about_user, asked))
+        return len(item.content) <= LINE_CHARS and on_somebody
     return item.speaker == USER
+
+
+def _asks_about_user(question: MessageQuestion) -> bool:
+    """Whether a question asks about the user; of what is theirs, whether more than when, where and how much."""
+    about = find_owners(question.text, question.language, USER, ASSISTANT)
+    theirs = any(path == USER or path.startswith(f"{USER}/") for path in about.mentions)
+    return USER in about.pronouns or (theirs and question.ask.kind not in _OF_THINGS)
 
 
 def _order_memories(scored: Mapping[int, ScoredItem], relevance: Mapping[int, Relevance]) -> list[int]:
