@@ -131,7 +131,7 @@ async def _all(days: int, models: Sequence[Model]) -> list[Measured]:
 
 async def live(model: Model, days: int) -> list[Measured]:
     """So many days of the person, with the nights of a model."""
-    person = _read("person.json")
+    person = jsonlib.loads((files("insula_bench") / "nights" / "person.json").read_text("utf-8"))
     facts = _facts()
     measured: list[Measured] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -329,10 +329,6 @@ def _json(prompt: str) -> Iterator[Row]:
 def _facts() -> list[Row]:
     rows = list(_lines("life/lives/en.jsonl"))
     return rows[:: max(1, len(rows) // FACTS)][:FACTS]
-
-
-def _read(name: str) -> Row:
-    return jsonlib.loads((files("insula_bench") / "nights" / name).read_text("utf-8"))
 
 
 def _lines(name: str) -> Iterator[Row]:

@@ -106,15 +106,11 @@ def play(streams: Iterable[Record], senses: Sequence[str] = ()) -> Counts:
         os.environ.pop("CLAUDE_CODE_SESSION_ATTENDED", None)
         for number, stream in enumerate(streams):
             with tempfile.TemporaryDirectory() as home:
-                _switch(home, senses)
+                folder = Path(home) / "insula"
+                folder.mkdir()
+                (folder / "hook.json").write_text(json.dumps({"v": 1, "senses": dict.fromkeys(senses, True)}), "utf-8")
                 _count(counts, stream, said(stream, home, number))
     return counts
-
-
-def _switch(home: str, senses: Sequence[str]) -> None:
-    folder = Path(home) / "insula"
-    folder.mkdir()
-    (folder / "hook.json").write_text(json.dumps({"v": 1, "senses": dict.fromkeys(senses, True)}), "utf-8")
 
 
 def said(stream: Record, home: str, number: int) -> list[str]:

@@ -291,11 +291,6 @@ _MADE = (
 )  # fmt: skip
 
 
-def _load_measurements() -> dict[str, ClaimMeasurement]:
-    held: dict[str, dict[str, Any]] = json.loads((files("insula") / "claims.json").read_text("utf-8"))
-    return {name: ClaimMeasurement(**measurement) for name, measurement in held.items()}
-
-
 def _of_senses() -> Iterable[Claim]:
     """The senses of coding agents, as their own register has them (P12)."""
     rows = {row.sense: row for row in register.MEASURED}
@@ -321,7 +316,8 @@ def _of_row(row: register.SenseMeasurement) -> ClaimMeasurement:
 
 
 def _build_register() -> dict[str, Claim]:
-    measurements = _load_measurements()
+    held: dict[str, dict[str, Any]] = json.loads((files("insula") / "claims.json").read_text("utf-8"))
+    measurements = {name: ClaimMeasurement(**measurement) for name, measurement in held.items()}
     made = [replace(claim, measured=measurements.get(claim.id)) for claim in _MADE]
     return {claim.id: claim for claim in (*made, *_of_senses())}
 

@@ -252,16 +252,13 @@ ONLY_AT_HOME = frozenset(Settings.model_fields) - FROM_HERE
 """Settings that are never taken from the working folder."""
 
 
-def load_settings(here: Path | None = None) -> Settings:
+def load_settings() -> Settings:
     """The settings in force. What cannot be used of the working folder's file is left aside, and said.
-
-    Args:
-        here: the working folder; the present one by default.
 
     Raises:
         SettingsError: a file of the person's own, or a variable, cannot be used; the message names it and what to do.
     """
-    own, local = home() / FILE, (here or Path.cwd()) / FILE
+    own, local = home() / FILE, Path.cwd() / FILE
     check_home(own.parent)
     if others := written_by_others(own.parent):
         log.warning("%s", others)

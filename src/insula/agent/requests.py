@@ -5,7 +5,6 @@ memory that is erased, since any of its parts may quote it.
 """
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from insula import foreign
+from insula.files import append_line, replace_file
 from insula.llm.client import Prompt
 from insula.redaction import redact
 from insula.value import is_list, is_object
@@ -79,11 +79,7 @@ class KeptRequests:
         record = {"session": session, "turn": turn, "parts": [[part.source, redact(part.text)] for part in asked]}
         foreign.private(path.parent)
         _shorten_file(path)
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        try:
-            os.write(handle, json.dumps(record).encode() + b"\n")
-        finally:
-            os.close(handle)
+        append_line(path, json.dumps(record).encode())
 
     def find_request(self, user: str, session: str, turn: int) -> list[RequestPart] | None:
         """The request of a turn; None where it is not kept any more."""
@@ -116,7 +112,5 @@ def _read_lines(path: Path) -> list[bytes]:
 def _shorten_file(path: Path) -> None:
     if path.exists() and path.stat().st_size > MOST_BYTES:
         lines = _read_lines(path)
-        temporary = path.with_suffix(".new")
-        temporary.touch(mode=0o600)
-        temporary.write_bytes(b"\n".join([*lines[len(lines) // 2 :], b""]))
-        temporary.replace(path)
+        with replace_file(path) as file:
+            file.write(b"\n".join([*lines[len(lines) // 2 :], b""]))

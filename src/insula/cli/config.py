@@ -14,6 +14,7 @@ from insula import settings
 from insula.cli.lines import print_json
 from insula.cli.options import Json
 from insula.errors import InputError
+from insula.files import replace_file
 from insula.settings import Settings
 
 HEAD = "# Insula's settings. Take the mark from a line to set it; each is also read from INSULA_NAME.\n"
@@ -117,10 +118,9 @@ def _change_line(key: str, line: str) -> None:
 def _write_settings(text: str) -> None:
     try:
         _settings_file().parent.mkdir(parents=True, exist_ok=True)
-        fresh = _settings_file().with_suffix(".new")
-        fresh.write_text(text, encoding="utf-8")
-        fresh.chmod(_settings_file().stat().st_mode & 0o777 if _settings_file().exists() else 0o600)
-        fresh.replace(_settings_file())
+        mode = _settings_file().stat().st_mode & 0o777 if _settings_file().exists() else 0o600
+        with replace_file(_settings_file(), mode) as file:
+            file.write(text.encode())
     except OSError as error:
         why = error.strerror or error
         raise InputError(f"{str(_settings_file())!r} cannot be written ({why}); make room there.") from error

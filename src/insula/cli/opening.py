@@ -58,7 +58,11 @@ async def open_agent(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             identity=who,
             embed=embed,
             holdout=settings.holdout,
-            regulator=_make_regulator(settings, weights),
+            regulator=Regulator(
+                _make_controls(settings, weights),
+                interval=settings.metacog_turn_interval,
+                size=settings.metacog_snapshot_history_size,
+            ),
             claims=settings.claims,
             soul=soul_of,
         )
@@ -75,14 +79,6 @@ async def open_agent(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             guided=bool(weights and weights.guided),
             requests=KeptRequests(lambda user: soul_of(user).with_name(REQUESTS)),
         )
-
-
-def _make_regulator(settings: Settings, weights: Weights | None) -> Regulator:
-    return Regulator(
-        _make_controls(settings, weights),
-        interval=settings.metacog_turn_interval,
-        size=settings.metacog_snapshot_history_size,
-    )
 
 
 def _make_controls(settings: Settings, weights: Weights | None) -> Controls:

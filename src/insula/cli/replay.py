@@ -51,7 +51,7 @@ def replay(
         _check_page(html, transcripts, force)
     gathered = _read_transcripts(transcripts)
     if html is not None:
-        _write_page(html, gathered)
+        page.write_page(html, gathered.sessions, gathered.totals)
     planned = learning.plan_learning(str(places.find_home()), gathered.scores, time.time()) if learn else None
     if json:
         _print_json(gathered.totals, planned, trust)
@@ -120,10 +120,6 @@ def _check_page(path: Path, transcripts: FoundTranscripts, force: bool) -> None:
     page.check_target(path, [*read, *map(Path, transcripts.passed_over)], force)
 
 
-def _write_page(path: Path, gathered: Gathered) -> None:
-    page.write_page(path, gathered.sessions, gathered.totals)
-
-
 def _exit_status(totals: Totals) -> int:
     if not totals.sessions:
         return NOTHING_READ
@@ -135,7 +131,7 @@ def _exit_status(totals: Totals) -> int:
 
 def _print_json(totals: Totals, planned: Plan | None, trust: bool) -> None:
     """What is said to be written is written by then: to learn was agreed to, as nobody is asked here."""
-    record = {"v": 1, **_as_json(totals)}
+    record = {"v": 1, **{field.name: _plain_value(getattr(totals, field.name)) for field in fields(totals)}}
     if not totals.sessions:
         record["error"] = "Nothing could be read; `passed_over` and `incomplete` say why."
     if planned is not None:
@@ -153,10 +149,6 @@ def _learned_record(planned: Plan, trust: bool) -> dict[str, Any]:
         "rules": [rule.id for rule in planned.told],
     }
     return {**told, "files": planned.files, "places": planned.places} if trust else told
-
-
-def _as_json(totals: Totals) -> dict[str, Any]:
-    return {field.name: _plain_value(getattr(totals, field.name)) for field in fields(totals)}
 
 
 def _plain_value(value: Any) -> Any:

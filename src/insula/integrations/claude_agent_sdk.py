@@ -13,12 +13,12 @@ the settings, where `setting_sources` names those. With both, each call still co
 import json
 import os
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from insula.caches import LatestEntries
 from insula.coding.hosts import hook, places
 from insula.coding.hosts.dialects import load_dialect
 from insula.coding.hosts.files import make_private_folder
@@ -70,7 +70,7 @@ def hooks(
         SettingsError: the folder cannot be made.
         ImportError: the SDK is not installed.
     """
-    matcher = _import_matcher()
+    matcher = cast("Callable[..., HookMatcher]", import_extra("claude_agent_sdk", NAME, RANGE).HookMatcher)
     sensing = _make_callback(str(make_private_folder(home or places.find_home())), frozenset(exempt))
     parts = [
         (sensing, EVENTS),
@@ -86,7 +86,7 @@ class SdkTurns:
 
     def __init__(self, guest: Guest) -> None:
         self._guest = guest
-        self._told: OrderedDict[str, GuestInjection] = OrderedDict()
+        self._told = LatestEntries[str, GuestInjection](TALKS)
 
     async def answer_event(
         self, payload: Mapping[str, Any], tool_use_id: str | None, context: object
@@ -112,17 +112,10 @@ class SdkTurns:
             told = self._told[session] = await self._guest.run_awaited(
                 self._guest.before_message(said, session=session or None)
             )
-            self._told.move_to_end(session)
-            if len(self._told) > TALKS:
-                self._told.popitem(last=False)
             new = told.system if told.system != before.system else ""
             behind = "\n\n".join(filter(None, (new, told.behind)))
             return load_dialect(HOST).write_answer(name, behind) if behind else {}
         return {}
-
-
-def _import_matcher() -> "Callable[..., HookMatcher]":
-    return cast("Callable[..., HookMatcher]", import_extra("claude_agent_sdk", NAME, RANGE).HookMatcher)
 
 
 def _make_callback(home: str, exempt: Collection[str]) -> Callback:

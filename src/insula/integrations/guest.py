@@ -5,7 +5,6 @@ The framework's own part is to put three texts where they belong, and to hand ov
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +13,7 @@ from dataclasses import field as of_class
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from insula import content
+from insula.caches import LatestEntries
 from insula.coding.step.wording import SIGN
 from insula.content import list_items, read_field
 from insula.errors import InputError
@@ -57,7 +57,7 @@ class GuestSession:
     """A session as the integration knows it: what the senses felt, and the turns that are open."""
 
     state: State | None = None
-    notes: "OrderedDict[str, Note]" = of_class(default_factory=OrderedDict[str, Note])
+    notes: "LatestEntries[str, Note]" = of_class(default_factory=lambda: LatestEntries(NOTES))
     turns: "dict[tuple[int, str], Turn]" = of_class(default_factory=dict[tuple[int, str], "Turn"])
 
 
@@ -162,7 +162,7 @@ class Guest:
         self.mind = mind.mind if isinstance(mind, Blocking) else mind
         self._who = user, session
         self._exempt, self._stop = frozenset(exempt), stop
-        self._talks: OrderedDict[tuple[str, str], GuestSession] = OrderedDict()
+        self._talks = LatestEntries[tuple[str, str], GuestSession](TALKS)
 
     def run_waiting(self, work: Coroutine[Any, Any, T]) -> T:
         """What a coroutine of ours returns, for a hook without `await`."""
@@ -247,10 +247,7 @@ class Guest:
         return GuestInjection(turn, turn.instructions_stable, turn.instructions_now, notes, stop)
 
     def _find_session(self, who: tuple[str, str]) -> GuestSession:
-        talk = self._talks.setdefault(who, GuestSession())
-        self._talks.move_to_end(who)
-        while len(self._talks) > TALKS:
-            self._talks.popitem(last=False)
+        self._talks[who] = talk = self._talks.get(who) or GuestSession()
         return talk
 
     def _feel_step(self, talk: GuestSession, messages: Sequence[object]) -> Note | None:
@@ -260,8 +257,6 @@ class Guest:
         last = talk.state.known[-1] if talk.state.known else ""
         if note is not None:
             talk.notes[last] = note
-        while len(talk.notes) > NOTES:
-            talk.notes.popitem(last=False)
         return talk.notes.get(last)
 
     async def _begin_turn(

@@ -7,11 +7,11 @@
 The session is the conversation; one without an id is a session of its own.
 """
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from insula.caches import LatestEntries
 from insula.integrations.extras import import_extra
 from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, append_text, put_behind
 from insula.metacognition import Blocking, Metacognition
@@ -37,7 +37,7 @@ class Insula(Base):
 
     def __init__(self, mind: Metacognition | Blocking, **options: Unpack[GuestOptions]) -> None:
         self.guest = Guest(mind, **options)
-        self._runs: OrderedDict[str, GuestInjection] = OrderedDict()
+        self._runs = LatestEntries[str, GuestInjection](RUNS)
 
     async def wrap_model_request(
         self, ctx: Any, *, request_context: Any, handler: Callable[[Any], Awaitable[Any]]
@@ -46,8 +46,6 @@ class Insula(Base):
         model = str(getattr(request_context.model, "model_name", ""))
         asking = self.guest.before_model(request_context.messages, session=ctx.conversation_id, model=model)
         told = self._runs[str(ctx.run_id)] = await self.guest.run_awaited(asking)
-        while len(self._runs) > RUNS:
-            self._runs.popitem(last=False)
         if told.stop:
             return _messages.ModelResponse(parts=[_messages.TextPart(told.stop)])
         asked, watch = replace(request_context, messages=_inject_messages(request_context.messages, told)), ModelWatch()

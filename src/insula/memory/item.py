@@ -121,10 +121,9 @@ _EMPHASIS = re.compile(
 )
 
 
-def compute_salience(importance: float, novelty: float, emphasis: float, uses: int = 0, personal: float = 0.0) -> float:
-    """How much an item deserves to be kept, in [0, 1]; all but `uses` are in [0, 1]."""
-    kept = IMPORTANCE * importance + NOVELTY * novelty + EMPHASIS * emphasis + PERSONAL * personal
-    return min(kept + USE * uses, 1.0)
+def compute_salience(importance: float, novelty: float, emphasis: float, personal: float) -> float:
+    """How much a new item deserves to be kept, in [0, 1], as is each of its reasons."""
+    return min(IMPORTANCE * importance + NOVELTY * novelty + EMPHASIS * emphasis + PERSONAL * personal, 1.0)
 
 
 def estimate_importance(

@@ -114,7 +114,7 @@ def learnable_preferences(
     """Of the preferences that what a user said may hold those that may be learned from."""
     if not preferences or screen_text(said.text[:SCREENED], SCREENED).reasons:
         return ()
-    echoes = [_flatten_text(text) for text in tools]
+    echoes = [flatten_words(text) for text in tools]
     return tuple(OwnWish(preference) for preference in preferences if _is_plain(preference.words, echoes))
 
 
@@ -150,11 +150,12 @@ def _hands_over(pieces: Mapping[str, Vector], preferences: Sequence[Preference])
 
 
 def _is_plain(said: str, echoes: Sequence[str]) -> bool:
-    repeats = len(said.split()) >= ECHO_WORDS and any(_flatten_text(said) in echo for echo in echoes)
+    repeats = len(said.split()) >= ECHO_WORDS and any(flatten_words(said) in echo for echo in echoes)
     return without_markers(said) == said and not repeats
 
 
-def _flatten_text(text: str) -> str:
+def flatten_words(text: str) -> str:
+    """A text in small letters, its words a space apart."""
     return " ".join(text.lower().split())
 
 
@@ -300,7 +301,10 @@ def _replace_related(
         for preference in sorted(left, key=lambda preference: preference.created_at)[: max(0, len(left) - MOST + 1)]
     }
     changes: list[Change] = [*_retire_changes(ledger, out, new.key, message), *_crowd_out(left, crowd)]
-    changes += [_lesson_change(new), _revision_change(new, "said again" if same else "said", message)]
+    changes += [
+        LessonChange(new.key, new.advice, new.trigger, "", new.author, new.citations),
+        _revision_change(new, "said again" if same else "said", message),
+    ]
     return changes, [*(preference for preference in left if preference.key not in crowd), new]
 
 
@@ -310,7 +314,7 @@ def _topic_terms(about: str) -> tuple[str, ...]:
 
 def new_preference(wish: Preference, message: int, now: float, *, for_now: bool = False) -> StoredGuidance:
     """A preference as it is written down."""
-    name = sha256(" ".join(wish.words.lower().split()).encode()).hexdigest()[:16]
+    name = sha256(flatten_words(wish.words).encode()).hexdigest()[:16]
     how = ASKED if for_now else "standing"
     return StoredGuidance(
         id=0,
@@ -328,12 +332,6 @@ def new_preference(wish: Preference, message: int, now: float, *, for_now: bool 
 
 def _add_citations(preference: StoredGuidance, *said: int) -> StoredGuidance:
     return preference._replace(citations=tuple(sorted({*preference.citations, *said})))
-
-
-def _lesson_change(preference: StoredGuidance) -> LessonChange:
-    return LessonChange(
-        preference.key, preference.advice, preference.trigger, "", preference.author, preference.citations
-    )
 
 
 def _revision_change(preference: StoredGuidance, why: str, message: int) -> RevisionChange:

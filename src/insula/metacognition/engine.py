@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from socket import gethostname
 from typing import NamedTuple, Protocol, TypedDict, TypeVar, cast
 
 from insula import claims as register
+from insula.caches import LatestEntries
 from insula.calibration import OWN, apply_own, check_features, load_shipped
 from insula.language.heads import Vector
 from insula.language.preferences import Preference
@@ -33,7 +33,6 @@ from insula.types import Assessment, Calibration, Confidence, Controls, Identity
 
 log = logging.getLogger(__name__)
 
-K = TypeVar("K")
 V = TypeVar("V")
 
 Assess = Callable[[str, str, Sequence[str], Identity], Assessment]
@@ -147,10 +146,10 @@ class Engine:
         self.holdout = holdout
         self.claims = register.switch_claims(claims)
         self.soul = soul
-        self.offers: OrderedDict[tuple[str, str], forgetting.ErasureOffer] = OrderedDict()
+        self.offers = LatestEntries[tuple[str, str], forgetting.ErasureOffer](_REMEMBERED)
         """Of each session, what a yes erases, if it comes next."""
-        self._for_now: OrderedDict[tuple[str, str], tuple[Preference, ...]] = OrderedDict()
-        self._applied: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
+        self._for_now = LatestEntries[tuple[str, str], tuple[Preference, ...]](_REMEMBERED)
+        self._applied = LatestEntries[tuple[str, str], tuple[str, ...]](_REMEMBERED)
         """Of each session the guidelines that its latest message was told."""
         self.service = f"{SERVICE}@{gethostname()}" if store.is_shared else SERVICE
         """Its own name: two that share a store never write over each other."""
@@ -158,9 +157,9 @@ class Engine:
         self._written = 0
         self._forgot = store.now()
         self._subscribers: list[Subscriber] = []
-        self._judged: OrderedDict[tuple[str, str], impasse.JudgedTurn | None] = OrderedDict()
-        self._voices: OrderedDict[int, Voices] = OrderedDict()
-        self._learned: OrderedDict[int, LearnedGuidance] = OrderedDict()
+        self._judged = LatestEntries[tuple[str, str], impasse.JudgedTurn | None](_REMEMBERED_JUDGED)
+        self._voices = LatestEntries[int, Voices](_REMEMBERED)
+        self._learned = LatestEntries[int, LearnedGuidance](_REMEMBERED)
 
     @property
     def controls(self) -> Controls:
@@ -179,7 +178,7 @@ class Engine:
         is_settled = any(preference.force == "standing" for preference in said)
         before = () if is_settled else self._for_now.get(session, ())
         asked = tuple(preference for preference in said if preference.for_now)
-        _cache_some(self._for_now, session, (*before, *asked)[-ASKED_FOR_NOW:])
+        _keep_some(self._for_now, session, (*before, *asked)[-ASKED_FOR_NOW:])
         return (*before, *said)
 
     async def restore_state(self) -> None:
@@ -216,8 +215,7 @@ class Engine:
             await self.store.run(statements.promote_elsewhere, place, self.store.now())
         if is_new:
             judged = (impasse.from_record(turn.data) for turn in stands.turns)
-            last = next((judged_turn for judged_turn in judged if judged_turn is not None), None)
-            _cache_value(self._judged, key, last, _REMEMBERED_JUDGED)
+            self._judged[key] = next((judged_turn for judged_turn in judged if judged_turn is not None), None)
         if is_unknown:
             self.regulator.resume_session(key, stands.saliences)
         return stands
@@ -236,19 +234,20 @@ class Engine:
     def record_judged(self, key: tuple[str, str], current: impasse.JudgedTurn) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
         reason = impasse.find_impasse(self._judged.get(key), current)
-        _cache_value(self._judged, key, current, _REMEMBERED_JUDGED)
+        self._judged[key] = current
         return reason
 
     async def read_voices(self, place: Place) -> Voices:
         """Who talks in a user's memory and in which languages, read once and kept in step."""
         if (known := self._voices.get(place.user_id)) is None:
             known = await self.store.read(statements.read_voices, place.user_id)
-        return _cache_value(self._voices, place.user_id, known)
+        self._voices[place.user_id] = known
+        return known
 
     def note_voice(self, place: Place, language: str, speaker: str) -> None:
         """Note that somebody wrote in a language."""
         if (known := self._voices.get(place.user_id)) is not None:
-            _cache_value(self._voices, place.user_id, Voices(known.languages | {language}, known.speakers | {speaker}))
+            self._voices[place.user_id] = Voices(known.languages | {language}, known.speakers | {speaker})
 
     async def read_learned(self, place: Place, version: Version | None = None) -> LearnedGuidance:
         """What nights have learned of a user; read anew after a night, or after a person's word on it.
@@ -272,7 +271,8 @@ class Engine:
                 await asyncio.to_thread(self._read_guidelines, latest[0].content if latest else "", kept, standing),
                 apply_own(self.calibration, own[0].content) if own else self.calibration,
             )
-        return _cache_value(self._learned, place.user_id, known)
+        self._learned[place.user_id] = known
+        return known
 
     def _read_guidelines(
         self, text: str, kept: Sequence[StoredGuidance], standing: Sequence[wishes.ActivePreference]
@@ -283,7 +283,8 @@ class Engine:
     def choose_guidelines(self, session: tuple[str, str], known: Guidelines, message: Collection[Vector]) -> str:
         """What of SOUL.md a message is told."""
         applying = known.choose_applying(message, self._applied.get(session, ()))
-        return known.render_applying(_cache_some(self._applied, session, applying))
+        _keep_some(self._applied, session, applying)
+        return known.render_applying(applying)
 
     def publish_signals(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
@@ -307,17 +308,9 @@ def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def _cache_value(cache: OrderedDict[K, V], key: K, value: V, most: int = _REMEMBERED) -> V:
-    cache[key] = value
-    cache.move_to_end(key)
-    if len(cache) > most:
-        cache.popitem(last=False)
-    return value
-
-
-def _cache_some(cache: OrderedDict[K, V], key: K, value: V) -> V:
-    """Keep a value under a key; one that is empty is not kept."""
+def _keep_some(kept: LatestEntries[tuple[str, str], V], session: tuple[str, str], value: V) -> None:
+    """Keep a value of a session in place of the one before; one that is empty is not kept."""
     if value:
-        return _cache_value(cache, key, value)
-    cache.pop(key, None)
-    return value
+        kept[session] = value
+    else:
+        kept.pop(session, None)

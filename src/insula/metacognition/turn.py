@@ -98,8 +98,6 @@ log = logging.getLogger(__name__)
 
 LATEST = 20
 """Memories among which stands what the user said just before."""
-OFFERS = 1_000
-"""Sessions in which an erasure is offered at once."""
 ASKED_BEFORE = 3
 """Lines said before a message that may ask for the secret that it is."""
 HISTORY_LINES = 24
@@ -415,10 +413,7 @@ class Turn:
     def _await_yes(self, request: Sequence[int]) -> None:
         """Let a yes as the next message erase what is offered, and the request, where it tells nothing else."""
         if self.forgetting and (offer := self.forgetting.offer):
-            offers = self.engine.offers
-            offers[self.user, self.session] = offer._replace(memories=(*offer.memories, *request))
-            if len(offers) > OFFERS:
-                offers.popitem(last=False)
+            self.engine.offers[self.user, self.session] = offer._replace(memories=(*offer.memories, *request))
 
     def _choose_limits(self, recollection: Recollection) -> tuple[Recalled, ...]:
         """What limits the answer, and does not stand before the model as what answers."""

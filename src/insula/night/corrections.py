@@ -23,6 +23,7 @@ from insula.memory.retrieval.embedding import embedded_all
 from insula.memory.storage.changes import LessonChange
 from insula.memory.storage.rows import StoredGuidance, StoredSignal, TranscriptLine
 from insula.memory.storage.vectors import Embed
+from insula.memory.wishes import flatten_words
 from insula.redaction import without_markers
 from insula.screening import screen_text
 from insula.text import triggers
@@ -187,7 +188,7 @@ class CorrectiveMessage(NamedTuple):
             return ", ".join(reasons)
         if without_markers(wanted) != wanted:
             return "secret"
-        if len(wanted.split()) >= ECHO_WORDS and _flatten_text(wanted) in self.tools:
+        if len(wanted.split()) >= ECHO_WORDS and flatten_words(wanted) in self.tools:
             return "it repeats what a tool said"
         return ""
 
@@ -200,7 +201,7 @@ def find_corrections(lines: Iterable[TranscriptLine], embed: Embed | None) -> It
         if line.provenance == "assistant":
             response = line.content
         elif line.provenance == "tool":
-            tools += "\n" + _flatten_text(line.content)
+            tools += "\n" + flatten_words(line.content)
         elif is_users(line):
             own = _without_questions(own_words(line.content), previous)
             judged = judge_reaction(own, previous, response, embed)
@@ -339,7 +340,7 @@ def lessons_of(
             yield LessonChange(lesson.key, lesson.advice, lesson.trigger, "", lesson.author, cited)
         elif len({each.session_id for each in alike_ones}) > 1 and (trigger := _shared_terms(alike_ones)):
             wanted = max((each.wanted for each in alike_ones), key=len).strip(" .。")  # the fullest of their wordings
-            key = sha256(f"{' '.join(sorted(trigger))}|{_flatten_text(correction.wanted)}".encode()).hexdigest()[:16]
+            key = sha256(f"{' '.join(sorted(trigger))}|{flatten_words(correction.wanted)}".encode()).hexdigest()[:16]
             advice = ADVICE[correction.kind].format(wanted=wanted)
             if not screen_text(advice, len(advice)).reasons:
                 yield LessonChange(f"{correction.kind}/again/{key}", advice, trigger, "", "derived", cited)
@@ -349,10 +350,6 @@ def _shared_terms(several: Sequence[Corrected]) -> tuple[str, ...]:
     """The terms that all of them are about, where these say what that is."""
     shared = tuple(term for term in several[0].about if all(term in each.about for each in several))
     return shared if triggers.is_telling(shared) else ()
-
-
-def _flatten_text(text: str) -> str:
-    return " ".join(text.lower().split())
 
 
 def terms_of(line: TranscriptLine) -> frozenset[str]:

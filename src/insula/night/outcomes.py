@@ -87,11 +87,6 @@ def _evidence_score(turn: Mapping[str, Any], evidence: Collection[int]) -> float
     )
 
 
-async def _score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
-    """The confidence of one turn before it was adjusted, where memory had evidence to show."""
-    return _evidence_score(turn, await _asserted_memories(store, user, [turn]))
-
-
 async def _asserted_memories(store: Store, user: str, turns: Iterable[Mapping[str, Any]]) -> frozenset[int]:
     """Of what some turns showed, the memories that a user or a tool asserted (law 2)."""
     held = await store.read(find_memories, user, sorted(frozenset[int]().union(*map(shown_memories, turns))))
@@ -175,7 +170,7 @@ async def judge_answer(store: Store, user: str, session: str, turn: int, right: 
     if any(entry.kind == JUDGED for entry in noticed):
         raise InputError("This answer was judged before; one word on each counts.")
     place = await store.resolve_place(user, session)
-    score = await _score_of(store, user, over.data)
+    score = _evidence_score(over.data, await _asserted_memories(store, user, [over.data]))
     said = Signal(
         kind=JUDGED,
         user=user,

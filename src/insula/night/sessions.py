@@ -79,14 +79,10 @@ async def _read_sessions(night: Night) -> tuple[list[LearningSession], list[Stor
     stuck = [signal for signal in noticed if signal.kind == IMPASSE]
     said = await night.lines_of(within, LINES)
     read = [(session, said[session.id]) for session in fresh]
-    heard = night.made_of("heard", (read, stuck), lambda: _find_corrections(read, stuck, night.embed))
+    heard = night.made_of(
+        "heard", (read, stuck), lambda: [_read_session(session, lines, stuck, night.embed) for session, lines in read]
+    )
     return heard, [signal for signal in noticed if signal.kind == TURN]
-
-
-def _find_corrections(
-    read: Sequence[tuple[StoredSession, list[TranscriptLine]]], stuck: Sequence[StoredSignal], embed: Embed | None
-) -> list[LearningSession]:
-    return [_read_session(session, lines, stuck, embed) for session, lines in read]
 
 
 def _read_session(

@@ -221,7 +221,7 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Extr
     lines = {line.message: line for line in batch.lines}
     read = {
         line: await asyncio.to_thread(_read_facts, lines[line], checked.facts, batch)
-        for line in _cited_lines(checked.facts)
+        for line in list(dict.fromkeys(fact.line for fact in checked.facts))
     }
     made = [
         LineRead(lines[line].memory, content.line, await _with_vectors(reader, content))
@@ -254,10 +254,6 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Extr
     wished_only = {lines[line].memory for line in alone} - told  # no fact: it is told from the ledger
     made += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
     return ExtractedLines(made, ends, wishes, lifted)
-
-
-def _cited_lines(facts: Iterable[ExtractedFact]) -> list[int]:
-    return list(dict.fromkeys(fact.line for fact in facts))
 
 
 def _read_facts(line: Unread, facts: Iterable[ExtractedFact], batch: Batch) -> LineContent:

@@ -22,7 +22,7 @@ from insula.night import curation
 from insula.night.guidelines import SUBJECT
 from insula.night.soul import Document, parse_document
 from insula.text.surface import surface_forms
-from insula.text.wording import count_noun, count_times
+from insula.text.wording import count_noun, count_times, join_parts
 from insula.turn.guidance import ActiveLesson, find_lessons
 from insula.worth import Worth
 
@@ -245,8 +245,7 @@ def _describe_counts(life: Life) -> str:
         if tally.shown_count
         else ""
     )
-    said = "; ".join(filter(None, (needed, told))) or "Not needed so far"
-    return f"{said[0].upper()}{said[1:]}."
+    return join_parts((needed, told)) or "Not needed so far."
 
 
 def _why_it_waits(life: Life, place: str, seen: int) -> str:

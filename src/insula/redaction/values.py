@@ -61,9 +61,9 @@ def is_solid(value: str) -> bool:
     return not is_trivial(value)
 
 
-def is_mixed(value: str, *, whole: bool = False) -> bool:
-    """Whether a value has letters with digits or signs; a mark at its end is one where the value is `whole`."""
-    value = value if whole else value.rstrip("!?.,:;")
+def is_mixed(value: str) -> bool:
+    """Whether a value has letters with digits or signs, but for marks at its end."""
+    value = value.rstrip("!?.,:;")
     return compiled(_MIXED).match(value) is not None and not is_trivial(value)
 
 

@@ -62,7 +62,7 @@ def action(
         output, ok = read_field(output, "content"), False
     given = read_content(output)
     done = fingerprint.make_action(
-        tool=tool, input=parse_arguments(input), output=_strip_note(given.text), at=at, ok=ok, id=id
+        tool=tool, input=parse_arguments(input), output=given.text.partition(f"\n\n{SIGN}")[0], at=at, ok=ok, id=id
     )
     return done.replace(turn=turn)
 
@@ -118,11 +118,6 @@ def parse_arguments(value: Any) -> Any:
     held: Any = value
     known: Any = held if type(held) in (str, dict, list) else read_field(held, "__dict__")
     return known if known is not None else str(held or "")
-
-
-def _strip_note(output: str) -> str:
-    """An output without the note that was put behind it."""
-    return output.partition(f"\n\n{SIGN}")[0]
 
 
 def _make_note(felt: Sensed) -> Note | None:

@@ -179,15 +179,12 @@ def _is_for_a_person(request: Request) -> bool:
 async def _on_invalid(_: Request, error: Exception) -> Response:
     complaints = cast("Sequence[Mapping[str, Any]]", cast(RequestValidationError, error).errors())
     faults = [
-        RequestFault(where=_describe_location(fault["loc"]), why=str(fault["msg"])) for fault in complaints[:LISTED]
+        RequestFault(where=show_harmless(".".join(map(str, fault["loc"]))), why=str(fault["msg"]))
+        for fault in complaints[:LISTED]
     ]
     first = faults[0]
     detail = f"The request does not fit: {first.where}: {first.why}. Mend it; /openapi.json says what is expected."
     return Problem.of_status(422, detail, faults).make_response()
-
-
-def _describe_location(location: Sequence[object]) -> str:
-    return show_harmless(".".join(map(str, location)))
 
 
 def show_harmless(text: str) -> str:

@@ -113,17 +113,11 @@ def bound_arenas() -> None:
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 
 
-def make_server(app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> StreamServer:
-    """A server of the application, to be awaited with `serve()`.
-
-    Args:
-        app: what `create_app` made.
-        port: 0 for any that is free.
-    """
+def make_server(app: FastAPI) -> StreamServer:
+    """A server of the application, to be awaited with `serve()`; by default at a free port of this machine."""
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
+        port=0,
         http=PatientProtocol,
         ws="none",
         lifespan="on",

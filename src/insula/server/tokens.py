@@ -7,7 +7,6 @@ opens nothing. While the file is there, nobody comes in without a token, though 
 import logging
 import os
 import secrets
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from insula import foreign
 from insula.errors import InputError, SettingsError
+from insula.files import replace_file
 
 log = logging.getLogger(__name__)
 
@@ -120,10 +120,8 @@ def write_tokens(path: Path, tokens: Sequence[Token]) -> None:
     """
     try:
         foreign.private(path.parent)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
+        with replace_file(path) as file:
             file.write(_TOKENS.dump_json(tuple(tokens), indent=1, exclude_defaults=True))
-        Path(temporary).replace(path)
     except OSError as error:
         raise SettingsError(f"The tokens cannot be written to {str(path)!r} ({foreign.why(error)}).") from error
 

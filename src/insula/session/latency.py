@@ -191,8 +191,8 @@ def percentile_95(values: Iterable[float]) -> float | None:
     return finite[math.ceil(P95 * len(finite)) - 1] if finite else None
 
 
-def recent_p95(latencies: Iterable[Latency], now: float, *, minimum: int = MINIMUM) -> float | None:
-    """The p95 of the turns of the last `WINDOW_SECONDS`, or of the last `minimum` where those are fewer.
+def recent_p95(latencies: Iterable[Latency], now: float) -> float | None:
+    """The p95 of the turns of the last `WINDOW_SECONDS`, or of the last `MINIMUM` where those are fewer.
 
     A window by time alone would forget a slow model for its very slowness: the slower the turns, the fewer there are.
 
@@ -200,13 +200,13 @@ def recent_p95(latencies: Iterable[Latency], now: float, *, minimum: int = MINIM
         latencies: of one model, in any order; its last `KEPT` are enough.
 
     Returns:
-        Milliseconds; None where there are fewer than `minimum` turns in the last `OLDEST_SECONDS`.
+        Milliseconds; None where there are fewer than `MINIMUM` turns in the last `OLDEST_SECONDS`.
     """
     known = _select_recent([turn for turn in latencies if math.isfinite(turn.ms)], now)
-    if not known or len(known) < minimum:
+    if not known or len(known) < MINIMUM:
         return None
     frequent = len(known) - bisect_left(known, now - WINDOW_SECONDS, key=_AT)
-    return percentile_95([turn.ms for turn in known[-max(frequent, minimum) :]])
+    return percentile_95([turn.ms for turn in known[-max(frequent, MINIMUM) :]])
 
 
 def _select_recent(timed: Iterable[T], now: float) -> list[T]:

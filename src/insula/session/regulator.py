@@ -3,11 +3,12 @@
 It holds values and does no I/O. Conditions belong to a session, its pace to a model, snapshots to the service.
 """
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
+from insula.caches import LatestEntries
 from insula.session.adaptation import Adaptation, Figures
 from insula.session.conditions import DEGRADED_BAND, Conditions, Reason
 from insula.session.control import Regulation, record_changes, record_return, regulate_controls
@@ -26,9 +27,6 @@ from insula.session.snapshot import (
 from insula.session.stages import StageTimes
 from insula.types import Controls
 from insula.value import is_object
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
 SESSIONS = 1_000
 """Sessions whose conditions are kept in mind; one that is forgotten starts anew."""
@@ -126,8 +124,8 @@ class Regulator:
         self.ring = Ring(size=size, schedule=Schedule.start_schedule(interval))
         self.turns = 0
         self.stages = StageTimes()
-        self._sessions: OrderedDict[Hashable, _Session] = OrderedDict()
-        self._models: OrderedDict[str, _Model] = OrderedDict()
+        self._sessions = LatestEntries[Hashable, _Session](SESSIONS)
+        self._models = LatestEntries[str, _Model](MODELS)
         self._tally = _Tally()
         self._restored = False
 
@@ -259,16 +257,9 @@ class Regulator:
                 here.moved[advisory.lever] = made.with_saved(advisory.saved)
 
     def _find_session(self, key: Hashable) -> _Session:
-        return _get_or_create(self._sessions, key, _Session, SESSIONS)
+        self._sessions[key] = session = self._sessions.get(key) or _Session()
+        return session
 
     def _find_model(self, name: str) -> _Model:
-        return _get_or_create(self._models, name, _Model, MODELS)
-
-
-def _get_or_create(kept: OrderedDict[K, V], key: K, new: type[V], limit: int) -> V:
-    """The value under a key, new where there is none; of more than `limit` the one not used for longest goes."""
-    value = kept.setdefault(key, new()) if key not in kept else kept[key]
-    kept.move_to_end(key)
-    if len(kept) > limit:
-        kept.popitem(last=False)
-    return value
+        self._models[name] = model = self._models.get(name) or _Model()
+        return model

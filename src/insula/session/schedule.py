@@ -31,7 +31,7 @@ class Schedule(Record):
     @classmethod
     def start_schedule(cls, interval: int = INTERVAL, turn: int = 0) -> "Schedule":
         """The schedule from `turn` on; an interval out of bounds is taken to the nearest that is allowed."""
-        interval = _bound_interval(interval)
+        interval = min(LONGEST, max(SHORTEST, interval))
         return cls(interval=interval, due=turn + interval)
 
     def is_due(self, turn: int) -> bool:
@@ -65,7 +65,3 @@ class Schedule(Record):
             found=snapshot_figures(seen),
         )
         return (made,)
-
-
-def _bound_interval(interval: int) -> int:
-    return min(LONGEST, max(SHORTEST, interval))

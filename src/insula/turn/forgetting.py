@@ -61,7 +61,7 @@ class ForgetOutcome(NamedTuple):
         if self.erased:
             return say_claim(claim, done, self.language, number=self.erased)
         if self.offer:
-            return say_claim(claim, offer, self.language, lines=_list_lines(self.offer))
+            return say_claim(claim, offer, self.language, lines=" · ".join(f"“{line}”" for line in self.offer.lines))
         return say_claim(claim, declined if self.is_declined else all_ if self.is_all else nothing, self.language)
 
 
@@ -103,10 +103,6 @@ def find_meant(
         if split_words(hit.memory.content) & set(terms) or (hit.odds is not None and hit.odds >= likely)
     ]
     return meant[:MOST]
-
-
-def _list_lines(offer: ErasureOffer) -> str:
-    return " · ".join(f"“{line}”" for line in offer.lines)
 
 
 def shorten_line(text: str) -> str:

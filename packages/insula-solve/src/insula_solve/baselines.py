@@ -110,13 +110,9 @@ async def adaptive_self_consistency(run: SolveRun) -> MethodEnd:
         for index in range(asked, wave):
             await run.attempt_chain(index)
         asked = wave
-        if (share := _majority_share(run)) >= AGREED:
+        if (share := (conclude_by_majority(run).confidence or 0.0)) >= AGREED:
             return MethodEnd("agreed", f"{share:.0%} of {wave} chains agree")
     return MethodEnd("done", f"{asked} chains do not agree", stuck=True)
-
-
-def _majority_share(run: SolveRun) -> float:
-    return conclude_by_majority(run).confidence or 0.0
 
 
 # Self-Refine

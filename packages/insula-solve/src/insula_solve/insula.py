@@ -120,18 +120,14 @@ async def _make_attempt(run: SolveRun, kind: Kind, index: int, seen: ProblemFeat
         case "chain":
             _recompute_attempt(run, await run.attempt_chain(index))
         case "program":
-            await _attempt_program(run)
+            made = await run.ask_model(
+                "program", make_prompt("program", problem=run.problem), max_tokens=PROGRAM_TOKENS, temperature=0.0
+            )
+            if made is not None:
+                program = find_program(made.text)
+                run.note_attempt("program", made, compute_program(program), reasoning=program)
         case "strategy":
             _recompute_attempt(run, await _by_strategy(run, index, seen, policy))
-
-
-async def _attempt_program(run: SolveRun) -> None:
-    made = await run.ask_model(
-        "program", make_prompt("program", problem=run.problem), max_tokens=PROGRAM_TOKENS, temperature=0.0
-    )
-    if made is not None:
-        program = find_program(made.text)
-        run.note_attempt("program", made, compute_program(program), reasoning=program)
 
 
 async def _by_strategy(run: SolveRun, index: int, seen: ProblemFeatures, policy: VotePolicy) -> Attempt | None:

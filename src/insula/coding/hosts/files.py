@@ -4,12 +4,11 @@ import contextlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from insula import foreign
+from insula import files, foreign
 from insula.errors import SettingsError
 from insula.locks import hold_lock
 from insula.value import is_object
@@ -61,37 +60,24 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
-    """Put `data` in the place of a file in one step; a link stays a link, and an existing file keeps its mode.
+    """Put `data` in the place of a file in one step; a link stays a link, and a file keeps its mode and owner.
 
     Raises:
         SettingsError: it cannot be written; then it is as it was.
     """
     target = Path(os.path.realpath(path))
-    temporary = None
     try:
         old = _check_writable(target)
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with os.fdopen(handle, "wb") as file:
+        with files.replace_file(target, stat.S_IMODE(old.st_mode) if old and mode is None else mode or 0o600) as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        _copy_mode(Path(temporary), old, mode)
-        Path(temporary).replace(target)
+            if old and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+                with contextlib.suppress(OSError):  # only root can; otherwise it becomes ours, as with any editor
+                    os.chown(file.fileno(), old.st_uid, old.st_gid)
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         why = foreign.why(error)
         raise SettingsError(
             f"{str(path)!r} cannot be written ({why}) and is as it was; make room or allow it, and try again."
         ) from error
-
-
-def _copy_mode(path: Path, old: os.stat_result | None, mode: int | None) -> None:
-    """Give the new file the mode and owner of the old one."""
-    path.chmod(stat.S_IMODE(old.st_mode) if old and mode is None else mode or 0o600)
-    if old and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
-        with contextlib.suppress(OSError):  # only root can; otherwise it becomes ours, as with any editor
-            os.chown(path, old.st_uid, old.st_gid)
 
 
 def _check_writable(target: Path) -> os.stat_result | None:

@@ -10,7 +10,6 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -24,6 +23,7 @@ from insula.coding.replay.model import Replayed, Totals
 from insula.coding.replay.timeline import BASE, HEIGHT, STUCK, TOP, UNIT
 from insula.coding.replay.visible import show_briefly, show_safely
 from insula.errors import InputError
+from insula.files import replace_file
 
 DRAWING = {"height": HEIGHT, "top": TOP, "base": BASE, "stuck": STUCK, "unit": UNIT, "spark": SPARK}
 """Measures of the timelines, which the templates share with their geometry."""
@@ -52,7 +52,7 @@ def check_target(path: Path, inputs: Iterable[Path], force: bool = False) -> Non
             "give another name, or --force to replace it."
         )
     try:
-        Path(_make_beside(real)).unlink()
+        tempfile.TemporaryFile(dir=Path(real).parent).close()
     except OSError as error:
         raise _make_error(path, error) from error
 
@@ -65,13 +65,6 @@ def _is_free(path: Path) -> bool:
             return file.read(len(MARK)) in {MARK, b""}
     except OSError as error:
         return isinstance(error, FileNotFoundError | NotADirectoryError)
-
-
-def _make_beside(path: str) -> str:
-    """An empty file beside another one, which nobody else may read: a page shows commands and paths."""
-    file, name = tempfile.mkstemp(prefix=".insula-", suffix=".html", dir=Path(path).parent)
-    os.close(file)
-    return name
 
 
 def _make_error(path: Path, error: OSError) -> InputError:
@@ -92,20 +85,10 @@ def write_page(path: Path, sessions: Sequence[Replayed], totals: Totals) -> None
     """
     text, real = render_page(sessions, totals), os.path.realpath(path)
     try:
-        _put_file(text.encode("utf-8", "replace"), real)
+        with replace_file(Path(real)) as file:
+            file.write(text.encode("utf-8", "replace"))  # as bytes: the digests hold for these line ends alone
     except OSError as error:
         raise _make_error(path, error) from error
-
-
-def _put_file(data: bytes, path: str) -> None:
-    made = Path(_make_beside(path))
-    try:
-        made.write_bytes(data)  # as bytes: the digests hold for these line ends alone
-        made.replace(path)
-    except OSError:
-        with suppress(OSError):
-            made.unlink()
-        raise
 
 
 def render_page(sessions: Sequence[Replayed], totals: Totals) -> str:

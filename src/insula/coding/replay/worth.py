@@ -282,7 +282,17 @@ def _read_troubles(session: str, records: list[Record]) -> list[NotedTrouble]:
         elif kind == "text" and is_number(record.get("at")) and record.get("id"):
             here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
             if (name := str(record["id"])) not in troubles:
-                troubles[name] = _begin_trouble(record, session, here)
+                troubles[name] = NotedTrouble(
+                    id=str(record["id"]),
+                    session=session,
+                    project=here,
+                    at=record["at"],
+                    sense=str(record.get("sense", "")),
+                    family=str(record.get("family", "")),
+                    text="",
+                    rung=0,
+                    withheld=record.get("withheld") is True,
+                )
                 _look_near(troubles[name], records[place + 1 :])
             _add_text(troubles[name], record)
         elif kind == "heeded" and (trouble := troubles.get(str(record.get("id", "")))) is not None:
@@ -290,20 +300,6 @@ def _read_troubles(session: str, records: list[Record]) -> list[NotedTrouble]:
         elif kind == "ended":
             _end_trouble(troubles, record)
     return list(troubles.values())
-
-
-def _begin_trouble(record: Record, session: str, project: str) -> NotedTrouble:
-    return NotedTrouble(
-        id=str(record["id"]),
-        session=session,
-        project=project,
-        at=record["at"],
-        sense=str(record.get("sense", "")),
-        family=str(record.get("family", "")),
-        text="",
-        rung=0,
-        withheld=record.get("withheld") is True,
-    )
 
 
 def _look_near(trouble: NotedTrouble, after: list[Record]) -> None:

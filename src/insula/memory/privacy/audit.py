@@ -5,7 +5,6 @@ An erased user is erased here, too: what is left says that somebody was erased.
 
 import json
 import logging
-import os
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from insula import foreign
+from insula.files import append_line, replace_file
 
 log = logging.getLogger(__name__)
 
@@ -32,16 +32,12 @@ def log_access(home: Path, *, who: str, by: str, did: str, of: str = "", what: s
     """
     at = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
     line = {"at": at, "who": who, "by": by, "did": did, "of": of, "what": what}
-    data = json.dumps({name: text for name, text in line.items() if text}).encode() + b"\n"
+    data = json.dumps({name: text for name, text in line.items() if text}).encode()
     path = home / FILE
     try:
         if path.exists() and path.stat().st_size > MOST_BYTES:
             path.replace(home / OLD)
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        try:
-            os.write(handle, data)
-        finally:
-            os.close(handle)
+        append_line(path, data)
     except OSError as error:
         log.warning("What was done (%s) could not be written down (%s).", did, foreign.why(error))
 
@@ -51,12 +47,8 @@ def forget_user(home: Path, user: str) -> None:
     for path in (home / OLD, home / FILE):
         if lines := _read_entries(path):
             kept = [line for line in lines if user not in (line.get("who"), line.get("of"))]
-            temporary = path.with_suffix(".new")
-            with suppress(OSError):
-                handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.writelines(f"{json.dumps(line)}\n" for line in kept)
-                temporary.replace(path)
+            with suppress(OSError), replace_file(path) as file:
+                file.writelines(f"{json.dumps(line)}\n".encode() for line in kept)
 
 
 def _read_entries(path: Path) -> list[dict[str, Any]]:

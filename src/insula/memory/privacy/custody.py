@@ -6,7 +6,6 @@ whoever opens the memory next goes on with it.
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ import sqlalchemy as sa
 
 from insula import foreign
 from insula.errors import InputError, StoreFull
+from insula.files import replace_file
 from insula.locks import hold_lock
 from insula.memory.privacy import archive, audit, erasure
 from insula.memory.privacy.archive import Archive
@@ -75,24 +75,14 @@ def _read_files(soul: Path | None) -> dict[str, str]:
 
 
 def _write_lines(target: Path, lines: Iterable[str]) -> int:
-    handle = temporary = None
     try:
         foreign.private(target.parent)
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        size = Path(temporary).stat().st_size
-        Path(temporary).replace(target)
-        temporary = None
+        with replace_file(target) as file:
+            file.writelines(line.encode("utf-8", "surrogatepass") for line in lines)
+            return file.tell()
     except OSError as error:
         why = foreign.why(error)
         raise StoreFull(f"The archive {str(target)!r} cannot be written ({why}); make room or name another.") from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-    return size
 
 
 def open_archive(path: Path) -> Archive:

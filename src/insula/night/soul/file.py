@@ -8,13 +8,13 @@ any other is foreign: it is shown to a person, told to nobody and overwritten by
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from insula import folders, foreign
 from insula.errors import InputError
+from insula.files import replace_file
 from insula.night.soul.document import MOST_CHARS, Document, file_digest, parse_document
 from insula.night.soul.render import render_document
 
@@ -87,7 +87,7 @@ def write_soul(path: Path, document: Document, seen: str) -> str | None:
         return None
     if new == seen:
         return new
-    return new if _replace_file(path, data, seen) else None
+    return new if _put_file(path, data, seen) else None
 
 
 def _digest_of(path: Path) -> str:
@@ -129,31 +129,28 @@ def _decode_text(data: bytes, path: Path) -> str:
     return text
 
 
-def _replace_file(path: Path, data: bytes, seen: str) -> bool:
+class _Changed(Exception):
+    """Somebody changed the file since it was read."""
+
+
+def _put_file(path: Path, data: bytes, seen: str) -> bool:
     """Replace the file in one step, if it still is what was seen; it keeps its mode, and a new one is private."""
     target = _resolve_link(path)
-    temporary = None
     try:
         foreign.private(target.parent)
-        mode = _writable_mode(target)
-        handle, temporary = tempfile.mkstemp(prefix=f".{FILE}.", dir=target.parent)
-        with os.fdopen(handle, "wb") as file:
+        with replace_file(target, _writable_mode(target)) as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(mode)
-        if _digest_of(path) != seen:
-            return False
-        Path(temporary).replace(target)
-        temporary = None
+            os.fsync(file.fileno())  # which takes long: the last look is behind it
+            if _digest_of(path) != seen:
+                raise _Changed
+    except _Changed:
+        return False
     except OSError as error:
         why = foreign.why(error)
         raise InputError(
             f"{str(path)!r} cannot be written ({why}) and is as it was; make room or allow it, and try again."
         ) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
     return True
 
 

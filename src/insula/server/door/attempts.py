@@ -2,8 +2,9 @@
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable
+
+from insula.caches import LatestEntries
 
 log = logging.getLogger(__name__)
 
@@ -24,16 +25,14 @@ class Attempts:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._failures: OrderedDict[str, list[float]] = OrderedDict()
+        self._failures = LatestEntries[str, list[float]](ADDRESSES)
 
     def note_failure(self, address: str) -> float | None:
         """Take a failure in; returns how many seconds its answer waits, or None where there were too many."""
         since = self._now() - WINDOW_SECONDS
-        failures = [at for at in self._failures.pop(address, []) if at > since][-MOST_FAILURES:]
+        failures = [at for at in self._failures.get(address, ()) if at > since][-MOST_FAILURES:]
         failures.append(self._now())
         self._failures[address] = failures
-        while len(self._failures) > ADDRESSES:
-            self._failures.popitem(last=False)
         log.warning("A sign-in failed: a token from %s is nobody's; %d in ten minutes.", address, len(failures))
         return None if len(failures) > MOST_FAILURES else delay_seconds(len(failures))
 
