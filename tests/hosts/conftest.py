@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from installing import VARIABLES
 
 from insula.coding.hosts import doctor, places, runtime, trials
 from insula.coding.hosts.places import Host
@@ -15,6 +16,21 @@ Attempt = Callable[[Installed, Host, str, str, Mapping[str, str]], Trial]
 _UNREAD = {"sessions", "failures.jsonl", "installed.json", "lock"}
 """What no trial reads, in the folder of the hooks' state."""
 _KNOWN: dict[tuple[object, ...], Trial] = {}
+
+
+@pytest.fixture
+def user(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user whose home is empty but for a project, in which they stand."""
+    folder = tmp_path / "user"
+    (folder / "project").mkdir(parents=True)
+    home.chmod(0o700)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.setenv("NO_COLOR", "1")
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(folder / "project")
+    return folder
 
 
 @pytest.fixture

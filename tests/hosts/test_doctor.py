@@ -11,23 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 from harness import run_insula
-from installing import VARIABLES, examine, found, install, settings_of, troubles
+from installing import examine, found, install, settings_of, troubles
 
 TRIAL, LEFT = "insula-doctor-", 3_600.0
 """How a session of the doctor's own is named, and how long one that was cut off is left."""
 
 
-@pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "user"
-    (folder / "project").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "400")
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(folder / "project")
-    return folder
+pytestmark = pytest.mark.usefixtures("user")
 
 
 @pytest.fixture

@@ -32,17 +32,7 @@ WRITTEN = """\
 """
 
 
-@pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user with an empty home, who stands in a project."""
-    folder = tmp_path / "user"
-    (folder / "project").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("COLUMNS", "1000")
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(folder / "project")
-    return folder
+pytestmark = pytest.mark.usefixtures("user")
 
 
 def settings(name: str, text: str | bytes = WRITTEN) -> Path:

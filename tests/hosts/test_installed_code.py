@@ -17,14 +17,7 @@ from insula.coding.hosts import install, places, runtime, scripts
 from insula.coding.hosts.places import HookCommand, Host
 from insula.errors import SettingsError
 
-
-@pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user with an empty home."""
-    folder = tmp_path / "user"
-    folder.mkdir()
-    monkeypatch.setenv("HOME", str(folder))
-    return folder
+pytestmark = pytest.mark.usefixtures("user")
 
 
 def shim(home: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

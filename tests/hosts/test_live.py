@@ -92,16 +92,6 @@ def test_the_client_sees_nothing_of_the_user(tmp_path: Path, monkeypatch: pytest
 # What the doctor makes of it.
 
 
-@pytest.fixture
-def user(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "user"
-    (folder / "project").mkdir(parents=True)
-    home.chmod(0o700)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.chdir(folder / "project")
-    return folder
-
-
 def examine(prove: doctor.Prover) -> list[HostCheck]:
     return list(doctor.examine_host(None, None, prove))
 

@@ -26,12 +26,7 @@ def read(folder: Path, path: str) -> Json:
     return json.loads((folder / path).read_text("utf-8"))
 
 
-@pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("COLUMNS", "1000")
-    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    return tmp_path / "user"
+pytestmark = pytest.mark.usefixtures("user")
 
 
 def test_claude_code_finds_a_marketplace_and_in_it_the_plugin(tmp_path: Path) -> None:

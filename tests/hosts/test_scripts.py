@@ -6,22 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from installing import VARIABLES, examine, found, insula, settings_of
+from installing import examine, found, insula, settings_of
 
 SCRIPTED = ["cline", "opencode"]
 EXPERIMENTAL = {"cline": "Cline", "cursor": "Cursor", "droid": "Factory droid"}
 
 
-@pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "user"
-    (folder / "project").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("COLUMNS", "1000")
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(folder / "project")
-    return folder
+pytestmark = pytest.mark.usefixtures("user")
 
 
 def files(name: str) -> list[Path]:

@@ -10,23 +10,17 @@ from pathlib import Path
 
 import pytest
 from harness import run_insula, spawn_insula
-from installing import GUARD_SECONDS, VARIABLES, insula, settings_of
+from installing import GUARD_SECONDS, insula, settings_of
 from payloads import spawn
 
 PROMPT = {"hook_event_name": "UserPromptSubmit", "prompt": "hello"}
 
 
 @pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "user"
-    (folder / "project/.git").mkdir(parents=True)
-    (folder / "project/inner").mkdir()
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("COLUMNS", "1000")
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(folder / "project")
-    return folder
+def inner(user: Path) -> None:
+    """The project is a repository with a folder."""
+    (user / "project/.git").mkdir()
+    (user / "project/inner").mkdir()
 
 
 def is_off(home: Path, folder: Path) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rich.console import Console
 
@@ -157,43 +157,25 @@ def _wishes(options: Options) -> Experiment:
     arms = options.arms.split(",") if options.arms else list(wishes.ARMS)
     groups = wishes.groups(wishes.wishes(options.half), options.together)
     told = _wanted(groups, options, lambda group: {f"{wishes.name(group)} {n}" for n in range(options.questions)})
-    found = wishes.asked(told, options.questions)
-    return Experiment(
-        wishes.PART,
-        arms,
-        wishes.MARKS,
-        wishes.OURS,
-        wishes.requests(found, arms),
-        partial(wishes.outcomes, found, arms),
-    )
+    return _make_experiment(wishes, wishes.asked(told, options.questions), arms, TOKENS)
 
 
 def _untold(options: Options) -> Experiment:
     arms = options.arms.split(",") if options.arms else untold.arms()
     found = _wanted(untold.items(), options, lambda item: {item.id})
-    return Experiment(
-        untold.PART,
-        arms,
-        untold.MARKS,
-        untold.OURS,
-        untold.requests(found, arms),
-        partial(untold.outcomes, found, arms),
-        tokens=untold.TOKENS,
-    )
+    return _make_experiment(untold, found, arms, untold.TOKENS)
 
 
 def _ruled(options: Options) -> Experiment:
     arms = options.arms.split(",") if options.arms else list(ruled.ARMS)
     found = _wanted(ruled.dialogues(), options, lambda one: {one.id})
-    return Experiment(
-        ruled.PART,
-        arms,
-        ruled.MARKS,
-        ruled.OURS,
-        ruled.requests(found, arms),
-        partial(ruled.outcomes, found, arms),
-        tokens=ruled.TOKENS,
-    )
+    return _make_experiment(ruled, found, arms, ruled.TOKENS)
+
+
+def _make_experiment(part: Any, items: Sequence[object], arms: Sequence[str], tokens: int) -> Experiment:
+    """The experiment of a module whose items are each asked once."""
+    requests, judge = part.requests(items, arms), partial(part.outcomes, items, arms)
+    return Experiment(part.PART, arms, part.MARKS, part.OURS, requests, judge, tokens=tokens)
 
 
 def _wanted(found: Sequence[T], options: Options, items: Callable[[T], set[str]]) -> list[T]:

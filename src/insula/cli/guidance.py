@@ -11,10 +11,9 @@ from insula.cli.common import soul_of, with_store
 from insula.cli.lines import confirm_action, print_folded, print_json, print_warning
 from insula.cli.options import All, Json, User, Yes
 from insula.memory.storage.ledger import Do
-from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.store import Store
 from insula.night import curation
-from insula.operations.guidance import KINDS, GuidanceItem, Kind, describe_rules, kind_of, list_guidance
+from insula.operations.guidance import KINDS, GuidanceItem, Kind, describe_rules, guidance_record, list_guidance
 from insula.text.wording import day_of
 
 app = typer.Typer()
@@ -58,20 +57,7 @@ def _print_piece(item: GuidanceItem) -> None:
 def _piece_record(item: GuidanceItem, now: float) -> dict[str, Any]:
     if item.piece is None:
         return {"id": item.id, "kind": item.kind, "advice": item.text, "state": item.state, "about": item.about}
-    return _record_of(item.piece.kept, curation.describe_state(item.piece, now))
-
-
-def _record_of(kept: StoredGuidance, state: str) -> dict[str, Any]:
-    return {
-        "id": kept.name,
-        "kind": kind_of(kept),
-        "advice": kept.advice,
-        "state": state,
-        "trigger": list(kept.trigger),
-        "section": kept.section,
-        "author": kept.author,
-        "created_at": kept.created_at,
-    }
+    return guidance_record(item.piece.kept, curation.describe_state(item.piece, now))
 
 
 @app.command()
@@ -90,7 +76,7 @@ def why(name: Name, user: User = "me", json: Json = False) -> None:
                 {"at": state.at, "by": state.author, "why": state.evidence.get("why", "")} for state in explained.past
             ],
         }
-        return print_json(_record_of(kept, explained.state) | reasons)
+        return print_json(guidance_record(kept, explained.state) | reasons)
     print(f"{kept.name}  {explained.state}\n  {kept.advice}")
     print(f"  about: {', '.join(kept.trigger) or 'all that you ask'}")
     print(f"  last used: {day_of(explained.told or 0) or 'never'}")

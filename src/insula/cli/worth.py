@@ -1,7 +1,7 @@
 """`insula worth`: what was said, what followed, what it cost, whether it helps; and what was wrong."""
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated
 
@@ -21,6 +21,7 @@ from insula.coding.replay.worth import (
     NEAR,
     SHARE,
     EffectRow,
+    Followed,
     HookWorth,
     NotedTrouble,
     RuleOutcome,
@@ -141,7 +142,7 @@ def summarize_worth(worth: HookWorth) -> Iterator[str]:
         yield f"Too few sessions to tell whether they help: it takes about {MINIMUM} with and {MINIMUM} without."
 
 
-_FOLLOWED = {
+_FOLLOWED: Mapping[Followed, str] = {
     "heeded": "the trouble stopped growing",
     "again": f"the same failure came again within {NEAR} calls",
     "kept": f"your words were kept for {NEAR} calls",
@@ -150,7 +151,7 @@ _FOLLOWED = {
 """What is looked at behind a note -> how it is told."""
 
 
-def _describe_count(worth: HookWorth, name: str, text: str) -> str:
+def _describe_count(worth: HookWorth, name: Followed, text: str) -> str:
     times, of = worth.count_followed(name)
     return f"{text} in {times} of {of}" if of else ""
 

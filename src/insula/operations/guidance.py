@@ -7,7 +7,7 @@ A rule is what coding agents are told (`operations.rules`).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from insula.coding.step.digest import ProjectRule
 from insula.errors import NotFound
@@ -86,6 +86,20 @@ class GuidanceItem:
 def kind_of(kept: StoredGuidance) -> Kind:
     """Whether a piece of a user's guidance is a preference or a lesson."""
     return "preference" if is_wish(kept) else "lesson"
+
+
+def guidance_record(kept: StoredGuidance, state: str) -> dict[str, Any]:
+    """A piece of a user's guidance as JSON holds it."""
+    return {
+        "id": kept.name,
+        "kind": kind_of(kept),
+        "advice": kept.advice,
+        "state": state,
+        "trigger": list(kept.trigger),
+        "section": kept.section,
+        "author": kept.author,
+        "created_at": kept.created_at,
+    }
 
 
 async def list_guidance(store: Store, user: str) -> list[GuidanceItem]:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from insula.coding.replay.agent import CHARS_PER_TOKEN
 from insula.coding.step import trace
@@ -50,6 +50,8 @@ _OVER = 6 * 3_600.0
 _ARMS = (SHOWN, WITHHELD)
 
 Record = dict[str, Any]
+Followed = Literal["heeded", "again", "kept", "corrected"]
+"""What may follow a note near by."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -178,12 +180,8 @@ class HookWorth:
         """Those that were spoken of."""
         return [trouble for trouble in self.troubles if not trouble.withheld]
 
-    def count_followed(self, name: str) -> tuple[int, int]:
-        """How often something followed a note near by, and after how many notes that can be told.
-
-        Args:
-            name: `heeded`, `again`, `kept` or `corrected`.
-        """
+    def count_followed(self, name: Followed) -> tuple[int, int]:
+        """How often something followed a note near by, and after how many notes that can be told."""
         known = [trouble for trouble in self.told_troubles if getattr(trouble, name) is not None]
         return sum(getattr(trouble, name) for trouble in known), len(known)
 

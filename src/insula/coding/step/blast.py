@@ -56,10 +56,7 @@ def _is_news(folder: str, path: str) -> bool:
     if name in told:
         return False
     trace.make_folder(folder)
-    temporary = f"{folder}/{CACHE}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(json.dumps([*told[-200:], name]))
-    os.replace(temporary, f"{folder}/{CACHE}")
+    trace.replace_file(f"{folder}/{CACHE}", json.dumps([*told[-200:], name]).encode())
     return True
 
 

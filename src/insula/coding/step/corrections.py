@@ -284,12 +284,9 @@ def erase_wish(home: str, project: str, wish: Wish) -> None:
         if (correction.session, correction.at, correction.words) not in gone
     ]
     path = log_path(home, project)
-    temporary = f"{path}.{os.getpid()}"
     trace.make_folder(os.path.dirname(path))
-    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    if kept:
-        append_lines(temporary, [{"project": project, **correction.as_dict()} for correction in kept])
-    os.replace(temporary, path)
+    lines = ({"project": project, **correction.as_dict()} for correction in kept)
+    trace.replace_file(path, trace.dump_records(lines))
 
 
 # What they add up to.

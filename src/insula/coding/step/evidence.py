@@ -137,10 +137,7 @@ def erase_advice(home: str, rule: str) -> None:
     path = f"{home}/{DECISIONS}"
     with open(path, "rb") as file:
         kept = [_without_advice(line, rule) for line in file.read().splitlines(keepends=True)]
-    temporary = f"{path}.{os.getpid()}"
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.writelines(kept)
-    os.replace(temporary, path)
+    trace.replace_file(path, b"".join(kept))
 
 
 def _without_advice(line: bytes, rule: str) -> bytes:
@@ -218,21 +215,9 @@ def score_ended(home: str, current: str, now: float, limit: int = 8) -> int:
     trace.make_folder(f"{home}/{FOLDER}")
     file = os.open(f"{home}/{FOLDER}/lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        return _score_all(home, current, now, limit) if _lock_file(file) else 0
+        return _score_all(home, current, now, limit) if trace.lock_file(file) else 0
     finally:
         os.close(file)  # and with it the lock, as when we are killed
-
-
-def _lock_file(file: int) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # Windows: best effort; a session that is written twice still counts once
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _score_all(home: str, current: str, now: float, limit: int) -> int:

@@ -72,9 +72,7 @@ def append_records(folder: str, *records: "Record") -> None:
     Raises:
         OSError: it cannot be written.
     """
-    lines = "".join(
-        json.dumps({"v": VERSION, **record}, separators=(",", ":"), ensure_ascii=True) + "\n" for record in records
-    ).encode()
+    lines = dump_records(records)
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     try:
         file = os.open(f"{folder}/{FILE}", flags, 0o600)
@@ -125,6 +123,11 @@ def read_tail(folder: str) -> "list[Record]":
         return []
 
 
+def dump_records(records: "Iterable[Record]") -> bytes:
+    """The lines of a log that hold some records."""
+    return "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
+
+
 def parse_records(data: bytes) -> "Iterator[Record]":
     """The records in the lines of a log of ours; a line that is none is passed over."""
     for line in data.splitlines():
@@ -142,7 +145,7 @@ def append_lines(path: str, records: "Iterable[Record]") -> None:
     Raises:
         OSError: it cannot be written.
     """
-    lines = "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
+    lines = dump_records(records)
     make_folder(os.path.dirname(path))
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
@@ -190,7 +193,7 @@ class Checkpoint:
 
     def __enter__(self) -> "Checkpoint":
         self._file = os.open(f"{self._folder}/{FILE}", os.O_RDONLY)
-        self.held = _lock_file(self._file)
+        self.held = lock_file(self._file, _PATIENCE)
         if self.held:
             self._load_value()
         return self
@@ -212,22 +215,29 @@ class Checkpoint:
 
     def keep_value(self, value: "Record") -> None:
         """Put `value` in place of the old one, at the end of the records that were read."""
-        temporary = f"{self._folder}/{CHECKPOINT}.{os.getpid()}"
-        with open(temporary, "w", opener=_open_private) as file:
-            file.write(json.dumps({"v": VERSION, "end": self._end, "value": value}, separators=(",", ":")))
-        os.replace(temporary, f"{self._folder}/{CHECKPOINT}")
+        kept = {"v": VERSION, "end": self._end, "value": value}
+        replace_file(f"{self._folder}/{CHECKPOINT}", json.dumps(kept, separators=(",", ":")).encode())
 
 
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def replace_file(path: str, data: bytes) -> None:
+    """Put `data` in the place of a file in one step, for its owner's eyes alone.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(data)
+    os.replace(temporary, path)
 
 
-def _lock_file(file: int) -> bool:
+def lock_file(file: int, patience: float = 0.0) -> bool:
+    """Whether an open file is ours alone now, or within some seconds; until it is closed, or we are killed."""
     try:
         import fcntl
     except ImportError:  # Windows: best effort, without a lock
         return True
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + patience
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

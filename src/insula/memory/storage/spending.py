@@ -148,7 +148,7 @@ WORKER = "worker:"
 """How the name of the lease begins by which a worker says that it lives."""
 
 
-class Date(NamedTuple):
+class NightsOfDate(NamedTuple):
     """The nights of one date."""
 
     date: str
@@ -194,7 +194,7 @@ class NightsProgress(NamedTuple):
 
     waiting: int
     """Users of whom a night may find something new, up to `MOST_WAITING`."""
-    dates: list[Date]
+    dates: list[NightsOfDate]
     """The latest first."""
     failures: list[NightFailure]
     workers: list[str] | None
@@ -254,8 +254,8 @@ def read_progress(connection: sa.Connection, now: float, *, shared: bool) -> Nig
     return NightsProgress(nights.many_waiting(connection, now, MOST_WAITING), dates, failures, workers)
 
 
-def _read_date(row: sa.RowMapping, caps: dict[str, Sum]) -> Date:
-    return Date(
+def _read_date(row: sa.RowMapping, caps: dict[str, Sum]) -> NightsOfDate:
+    return NightsOfDate(
         **{name: row[name] for name in ("date", "begun", "done", "under_way", "failed", "capped", "again", "lately")},
         stopped=row["open"] - row["under_way"],
         began=row["began"] or 0.0,

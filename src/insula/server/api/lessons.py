@@ -5,8 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from insula.memory.storage.ledger import Do, GuidancePiece
+from insula.memory.storage.ledger import Do
 from insula.night import curation
+from insula.operations.guidance import guidance_record
 from insula.server.api.numbers import Moment
 from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of, turn_into_conflicts
@@ -107,7 +108,7 @@ async def list_lessons(request: Request, user: CurrentUser) -> LearnedLessons:
     store = service_of(request).chat.metacognition.store
     return LearnedLessons(
         lessons=[
-            LearnedLesson(**_common_fields(piece, curation.describe_state(piece, store.now())))
+            LearnedLesson(**guidance_record(piece.kept, curation.describe_state(piece, store.now())))
             for piece in await curation.list_pieces(store, user)
         ]
     )
@@ -153,17 +154,4 @@ async def _read_reasons(request: Request, user: str, name: str) -> LessonReasons
         {"at": revised.at, "by": revised.author, "why": str(revised.evidence.get("why", ""))} for revised in piece.past
     ]
     reasons = {"told": piece.told, "sources": piece.origins, "history": history}
-    return LessonReasons.model_validate(_common_fields(piece.piece, piece.state) | reasons, from_attributes=True)
-
-
-def _common_fields(piece: GuidancePiece, state: str) -> dict[str, Any]:
-    stored = piece.kept
-    return {
-        "id": stored.name,
-        "advice": stored.advice,
-        "state": state,
-        "trigger": list(stored.trigger),
-        "section": stored.section,
-        "author": stored.author,
-        "created_at": stored.created_at,
-    }
+    return LessonReasons.model_validate(guidance_record(piece.piece.kept, piece.state) | reasons, from_attributes=True)

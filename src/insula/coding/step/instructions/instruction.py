@@ -9,7 +9,7 @@ told again after a compaction.
 import json
 import os
 
-from insula.coding.step.trace import VERSION
+from insula.coding.step.trace import VERSION, replace_file
 from insula.value import Value, is_list
 
 TYPE_CHECKING = False
@@ -101,13 +101,8 @@ def write_ledger(folder: str, instructions: "Sequence[Instruction]") -> None:
     path = f"{folder}/{FILE}"
     if not instructions and not os.path.exists(path):
         return
-    temporary = f"{path}.{os.getpid()}"
-    data = json.dumps(
-        {"v": VERSION, "words": [instruction.as_dict() for instruction in instructions]}, separators=(",", ":")
-    )
-    with open(temporary, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        file.write(data)
-    os.replace(temporary, path)
+    data = {"v": VERSION, "words": [instruction.as_dict() for instruction in instructions]}
+    replace_file(path, json.dumps(data, separators=(",", ":")).encode())
 
 
 def has_ledger(folder: str) -> bool:
