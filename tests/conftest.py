@@ -3,9 +3,13 @@
 What stands at the top is public: `tests/contract` rests on this file, and on no other name of the package.
 """
 
+import gc
 import os
+import sys
 from collections.abc import AsyncGenerator, Generator
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,27 @@ from insula.testing import memory_store
 
 settings.register_profile("insula", deadline=None, derandomize=True)  # the same on every machine, however slow
 settings.load_profile("insula")
+
+gc.disable()  # what is collected stays: looking through it for garbage was a fifth of the time that collecting takes
+TESTS = Path(__file__).parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Each of several workers loads a share of the files first: pytest rewrites what they assert once, not in each."""
+    worker = getattr(config, "workerinput", None)
+    if worker is None or config.args != config.getini("testpaths"):
+        return
+    first, workers = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    for path in sorted(TESTS.glob("**/test_*.py"))[first::workers]:
+        if str(path.parent) not in sys.path:
+            sys.path.insert(0, str(path.parent))
+        with suppress(Exception, pytest.skip.Exception):  # it is said when the file is collected
+            import_module(path.stem)
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
+    gc.freeze()
 
 
 @pytest.fixture
