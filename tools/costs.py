@@ -20,6 +20,7 @@ from typing import Any
 
 FIRST_TURNS, TURNS = 6, 24
 HOOKS = 10
+HELPS = 4
 STARTS = 2
 LOOPS = 60_000
 """Rounds of the plain loop: a third of a turn's time."""
@@ -59,7 +60,7 @@ THREADS = """
 import os, threading, numpy
 others = {*os.listdir("/proc/self/task")} - {str(threading.get_native_id())}
 import costs
-costs.TURNS = 90
+costs.TURNS = 48
 costs.measure_turn()
 spent = {}
 for task in os.listdir("/proc/self/task"):
@@ -216,7 +217,7 @@ def measure_help() -> float:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         floor = [sys.executable, "-c", HELP_FLOOR]
-        return measure_excess(lambda: spend_cpu(command, home), lambda: spend_cpu(floor, home), HOOKS)
+        return measure_excess(lambda: spend_cpu(command, home), lambda: spend_cpu(floor, home), HELPS)
 
 
 def measure_first_request() -> float:

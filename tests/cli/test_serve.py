@@ -4,7 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from harness import run_insula, spawn_insula
+from harness import run_insula
 
 
 def refused(*words: str) -> str:
@@ -58,14 +58,13 @@ def test_a_folder_into_which_others_may_write_is_said_and_what_is_written_is_for
     assert [(home / name).stat().st_mode & 0o077 for name in ("users", "insula.db")] == [0, 0]
 
 
-def test_a_server_at_every_address_says_that_its_names_are_missing(home: Path) -> None:
+@pytest.mark.parametrize(("words", "is_said"), [((), True), (("--allow-host", "box.example"), False)])
+def test_a_server_at_every_address_says_that_its_names_are_missing(
+    home: Path, words: tuple[str, ...], is_said: bool
+) -> None:
+    """Before it wakes its model: here one that there is not, so that the command ends."""
     (home / "insula.toml").write_text('[users.ana]\ntoken = "0123456789abcdef"\n')
     (home / "insula.toml").chmod(0o600)
-    for words, is_said in (((), True), (("--allow-host", "box.example"), False)):
-        with spawn_insula("serve", "--model", "test", "--host", "0.0.0.0", "--port", "0", *words) as server:
-            assert server.stdout
-            assert "http://" in server.stdout.readline()
-            server.terminate()
-            assert (
-                "name what others reach this server by with --allow-host NAME" in server.communicate()[1]
-            ) is is_said
+    ran = run_insula("serve", "--model", "no such model", "--host", "0.0.0.0", "--port", "0", *words)
+    assert (ran.status, "no such model" in ran.err) == (1, True)
+    assert ("name what others reach this server by with --allow-host NAME" in ran.err) is is_said

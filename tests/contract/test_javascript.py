@@ -5,10 +5,11 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from harness import run_insula, serving
+from harness import Served, run_insula, serving
 
 import insula
 
@@ -40,9 +41,19 @@ def test_what_is_sent_and_what_is_made_of_the_answer() -> None:
     run_tests("client.test.js")
 
 
-def test_every_verb_does_on_a_server_what_it_says(tmp_path: Path) -> None:
-    with serving(tmp_path / "insula", answer="Ulaanbaatar.", holdout="0") as server:
-        run_tests("server.test.js", INSULA_URL=str(server.client.base_url), INSULA_USER="ana")
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
+    """A server without tokens, where a request names its user: each test has a user of its own."""
+    folder = tmp_path_factory.mktemp("alone")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder))
+        with serving(folder / "insula", holdout="0") as server:
+            yield server
+
+
+def test_every_verb_does_on_a_server_what_it_says(alone: Served) -> None:
+    alone.model.answer = "Ulaanbaatar."
+    run_tests("server.test.js", INSULA_URL=str(alone.client.base_url), INSULA_USER="ana")
 
 
 def test_a_token_says_whose_memory_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,12 +65,13 @@ def test_a_token_says_whose_memory_it_is(tmp_path: Path, monkeypatch: pytest.Mon
         run_tests("server.test.js", INSULA_URL=url, INSULA_USER="ana", INSULA_TOKEN=token)
 
 
-def test_the_five_minutes_of_the_docs_print_what_they_say(tmp_path: Path) -> None:
+def test_the_five_minutes_of_the_docs_print_what_they_say(alone: Served) -> None:
     block = BLOCK.findall((ROOT / "docs" / "how-to" / "javascript.md").read_text("utf-8"))[0]
-    with serving(tmp_path / "insula", answer="In Lisbon.", holdout="0") as server:
-        code = block.replace("new Insula({", f'new Insula({{ url: "{server.client.base_url}",')
-        command = [find_node(), "--input-type=module", "-e", code]
-        done = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, check=True)
+    alone.model.answer = "In Lisbon."
+    code = block.replace('new Insula({ user: "ana"', f'new Insula({{ url: "{alone.client.base_url}", user: "ben"')
+    assert code != block
+    command = [find_node(), "--input-type=module", "-e", code]
+    done = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, check=True)
     said = [line.partition("); // ")[2] for line in block.splitlines() if "); // " in line]
     assert done.stdout.splitlines()[: len(said)] == said
     assert "In Lisbon." in done.stdout

@@ -200,15 +200,15 @@ def test_a_folder_in_the_place_of_the_file_is_named() -> None:
 
 
 def test_installs_at_the_same_time_lose_nothing(home: Path) -> None:
-    file = settings("claude-code")
+    file, names = settings("claude-code"), ("claude-code", "codex", "cursor", "opencode")
     with contextlib.ExitStack() as stack:
-        running = [stack.enter_context(spawn_insula("install", name)) for name in (*NAMES, "claude-code", "codex")]
+        running = [stack.enter_context(spawn_insula("install", name)) for name in (*names, "claude-code", "codex")]
         assert [process.wait(GUARD_SECONDS) for process in running] == [0] * len(running)
     events = len(json.loads(settings_of("codex").read_text())["hooks"])
     assert len(ours(settings_of("codex"), home)) == events
     assert len(set(re.findall(r'"(\w+)": \[\n[^\]]*run\.py', file.read_text()))) > 5
     known = json.loads((home / "installed.json").read_text())["files"]
-    assert set(known) == {str(settings_of(name)) for name in NAMES}
+    assert set(known) == {str(settings_of(name)) for name in names}
     insula("uninstall", "--all")
     assert file.read_text() == WRITTEN
 
