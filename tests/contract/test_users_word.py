@@ -83,7 +83,8 @@ def test_the_user_is_asked_before_a_file_is_changed_that_they_ruled_out(
     [
         ("Use pnpm, not npm.", "npm install", "pnpm install"),
         ("No new dependencies.", "cd app && uv add requests", "uv sync"),
-        ("Never push to main.", "git push origin main", "git push origin fix/price"),
+        ("Never push to main.", "git push origin main", "git push origin fix/price && gh pr create"),
+        ("Never merge into main.", "gh pr merge 7 --squash", "gh pr create"),
         ("Don't delete anything.", "rm -rf build", "ls build"),
         ("Don't touch config.toml.", "sed -i s/a/b/ config.toml", "cat config.toml"),
         ("Only change src/price.py.", "sed -i 's/%d/%-d/g' src/cart.py", "sed -i 's/%d/%-d/g' src/price.py"),
@@ -135,6 +136,29 @@ def test_what_the_user_allows_afterwards_is_no_longer_held(claude: ClaudeCode) -
     claude.prompt("Looks good. Commit it.")
     assert claude.bash("git commit -am done", "[main 1a2b3c4] done") == ""
     assert "The user said: \"Don't commit, and don't push.\"" in claude.bash("git push", "main -> main")
+
+
+@pytest.mark.parametrize("words", ["Never commit to main, open a pull request.", "Auf main wird nicht committet."])
+def test_a_commit_is_held_against_the_branch_that_it_goes_to(claude: ClaudeCode, words: str) -> None:
+    head = claude.project / ".git/HEAD"
+    claude.prompt(words)
+    head.write_text("ref: refs/heads/fix/price\n")
+    assert claude.bash("git commit -qm 'Say what main holds'", "done") == ""
+    head.write_text("ref: refs/heads/main\n")
+    assert claude.bash("git switch -c fix/cart && git commit -qm x", "done") == ""
+    assert words in claude.bash("git commit -qm x", "done")
+    claude.prompt("Good. Now commit it to main.")
+    assert claude.bash("git commit -qm y", "done") == ""
+
+
+def test_a_commit_in_a_worktree_goes_to_its_own_branch(claude: ClaudeCode) -> None:
+    (claude.project / ".git").rmdir()
+    (claude.project / ".git").write_text("gitdir: ../other/.git/worktrees/w\n")
+    own = claude.project.parent / "other/.git/worktrees/w"
+    own.mkdir(parents=True)
+    (own / "HEAD").write_text("ref: refs/heads/main\n")
+    claude.prompt("Don't commit on main.")
+    assert "Don't commit on main." in claude.bash("git commit -qm x", "done")
 
 
 def test_a_path_is_followed_through_a_link(claude: ClaudeCode) -> None:

@@ -208,6 +208,20 @@ def codex_call(payload: Row, output: object) -> TranscriptCall:
             *("sleep 99", "", None),
         ),
         (
+            {"type": "function_call", "name": "exec_command", "arguments": '{"cmd": "go test"}'},
+            "Command: sh -c 'go\ntest'\nChunk ID: a\nWall time: 1 seconds\nProcess exited with code 1\nOutput:\nFAIL",
+            *("go test", "FAIL", False),
+        ),
+        (
+            {
+                "type": "custom_tool_call",
+                "name": "exec",
+                "input": 'text(await tools.exec_command({cmd:"echo \\"a\\""}));',
+            },
+            [{"type": "input_text", "text": "Script completed\nWall time 0.1 seconds\nOutput:\n"}, {"text": '"a"'}],
+            *('echo "a"', '"a"', None),
+        ),
+        (
             {"type": "function_call", "name": "exec_command", "arguments": '{"cmd": "false"'},
             {"content": "failed to parse function arguments", "success": False},
             *("", "failed to parse function arguments", False),
@@ -226,6 +240,17 @@ def test_a_patch_of_codex_goes_by_the_file_that_it_changes() -> None:
     given: Row = {"type": "custom_tool_call", "name": "apply_patch", "input": patch}
     call = codex_call(given, "apply_patch verification failed: Failed to find expected lines in src/a.py:\nx")
     assert (call.input, call.ok) == ({"path": "src/a.py", "command": patch}, False)
+
+
+def test_a_script_of_codex_is_the_one_tool_that_it_calls() -> None:
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** End Patch"
+    script = f"const patch = {json.dumps(patch)};\ntext(await tools.apply_patch(patch));"
+    call = codex_call({"type": "custom_tool_call", "name": "exec", "input": script}, "done")
+    assert (call.tool, call.input) == ("apply_patch", {"path": "src/a.py", "command": patch})
+    poll = 'const r = await tools.write_stdin({session_id:7,chars:""}); text(r.output);'
+    assert codex_call({"type": "custom_tool_call", "name": "exec", "input": poll}, "").tool == "write_stdin"
+    both = 'await tools.exec_command({cmd:"ls"}); await tools.exec_command({cmd:"pwd"});'
+    assert codex_call({"type": "custom_tool_call", "name": "exec", "input": both}, "").tool == "exec"
 
 
 def test_codex_prompts_count_once_however_often_they_are_told() -> None:

@@ -65,6 +65,9 @@ def test_an_order_is_not_held_against_the_end_of_what_was_asked_later(tmp_path: 
         ("error: No `prek.toml` found in the parent directories.", False),
         ("The i18n strings (no dependencies) come first.", False),
         ("`footer.tsx` and `panel.tsx` are only read inside the effect.", False),
+        ("The stderr race is gone. No default `git@` injection. The rest lines up.", False),
+        ("- No default `git@` injection.", True),
+        ("Please start. No new dependencies. Thanks.", True),
     ],
 )
 def test_of_a_long_message_only_an_order_rules_something_out(words: str, rules: bool) -> None:
@@ -81,6 +84,9 @@ def test_of_a_long_message_only_an_order_rules_something_out(words: str, rules: 
         "lib.rs is a single file of 1,370 lines with zero unit tests",
         "Great!!",
         "If the task changed no file, we shouldn't do a commit.",
+        "Review the changes of docs/embedding.md plus the linked README.",
+        "We also added themes. Plus CSS variables and more.",
+        "Solo gli amministratori possono modificare le quote.",
     ],
 )
 def test_a_report_holds_no_call_against_the_agent(words: str) -> None:

@@ -68,6 +68,48 @@ def test_a_test_that_fails_alike_is_one_goal_whatever_varies(session: Session) -
     assert "has failed in 5 turns" in session.said[1]
 
 
+def _go_fails(what: str) -> str:
+    place = f"    sync_test.go:21{len(what) % 9}: {what}"
+    return f"=== RUN   TestSync\n{place}\n--- FAIL: TestSync (0.1s)\nFAIL\nFAIL\tex/sync\t0.4s\nFAIL"
+
+
+def _lint_fails(problems: int) -> str:
+    return (
+        f"a.test.ts\n  2:30  error  Prefer `node:fs` over `fs`\n\n✖ {problems} problems ({problems} errors, 0 warnings)"
+    )
+
+
+def _tries(session: Session, command: str, outputs: list[str]) -> list[str]:
+    for number, output in enumerate(outputs):
+        session.act(fails(command, output))
+        session.act(edits("/home/dev/project/sync.go", new=f"b{number}"))
+    return session.said
+
+
+def test_a_test_that_says_something_else_when_it_fails_has_got_on(session: Session) -> None:
+    """The same test by its name, with another error at the place where it fails."""
+    errors = ["push refs: http status code: 500", "push refs: http status code: 500", "unpack error: empty packfile"]
+    assert _tries(session, "go test ./sync", [_go_fails(what) for what in errors]) == []
+
+
+def test_a_test_that_says_the_same_of_other_values_is_stuck(session: Session) -> None:
+    errors = [f'want "{number}" of {number} refs, got none in 0.{number}s' for number in range(3)]
+    assert (
+        "has failed in 3 turns with the same failures"
+        in _tries(session, "go test ./sync", [_go_fails(what) for what in errors])[0]
+    )
+
+
+def test_fewer_problems_of_a_linter_are_progress_whatever_places_it_shows(session: Session) -> None:
+    assert _tries(session, "bun run lint | tail -20", [_lint_fails(count) for count in (12, 7, 6)]) == []
+
+
+def test_a_command_whose_failure_its_line_forgives_is_a_question(session: Session) -> None:
+    line = "f=$(mktemp); git credential fill < $f || true; rm -f $f"
+    refused = "fatal: could not read Username for 'https://example.com'"
+    assert session.follow([fails(line.replace("$f", f"$f{number}"), refused) for number in range(4)]) == []
+
+
 def test_it_stays_open_over_a_compaction_and_a_resume(session: Session) -> None:
     for source in ("compact", "resume", "compact"):
         session.act(fails("go build ./checkpoint", "package x\n\timports y: import cycle not allowed"))

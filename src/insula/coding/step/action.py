@@ -34,6 +34,8 @@ class CallFailure(Value):
     """Exceptions that are named, in small letters."""
     count: int = 0
     """How many failures a summary counts; 0 unknown."""
+    message: str = ""
+    """What the failing tests say at the places where they fail, as a template; empty where they name none."""
 
 
 class Failing(Value):

@@ -108,7 +108,7 @@ def parse_command(line: str) -> Command:
     acts = [act for part in doing if (act := get_act(part.words))] + [BYPASSES] * any(map(_bypasses_check, parts))
     return _parse_part(main, kind).replace(
         waits=kind not in PROVING and (pauses[0] or any(map(_is_wait, doing)) or _is_loop(parts)),
-        probes=kind not in PROVING and (all(map(_is_probe, doing)) or _forgives_failure(parts)),
+        probes=kind not in PROVING and (all(map(_is_probe, doing)) or _forgives_failure(parts, main)),
         changes=any(map(_changes_files, parts)),
         acts=tuple(dict.fromkeys(acts)),
         touches=tuple(path for part in doing if get_act(part.words) for path in _list_targets(part.words))[:SELECTORS],
@@ -369,9 +369,14 @@ def _only_loads(statement: str) -> bool:
     )
 
 
-def _forgives_failure(parts: "Sequence[Launched]") -> bool:
-    """Whether the line itself says what to do when it does not go well: `… || true`, `… || echo none`."""
-    return parts[-1].before == "||" and parts[-1].words[0] in {"true", ":", "echo", "printf", "exit"}
+def _forgives_failure(parts: "Sequence[Launched]", main: Launched) -> bool:
+    """Whether the line itself says what to do when it, or its main command, does not go well: `… || true`."""
+    behind = parts[parts.index(main) + 1 :]
+    alternative = next((part for part in behind if part.before not in {"&&", "|"}), parts[-1])
+    return any(part.before == "||" and part.words[0] in _FORGIVING for part in (alternative, parts[-1]))
+
+
+_FORGIVING = frozenset(("true", ":", "echo", "printf", "exit"))
 
 
 # What it does to the work.

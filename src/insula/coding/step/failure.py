@@ -12,6 +12,8 @@ from insula.coding.step.digests import hash_text
 
 MOST = 40
 """Failing tests or places that are told apart."""
+_TOLD = 3
+"""Places of which the messages are compared."""
 _READ = 12_000
 """Characters at the end of an output in which they are looked for."""
 SIMILAR = 0.6
@@ -53,7 +55,7 @@ _THROWN = (
     r"|^E\s+(?P<assert>assert)\b|^panic: (?P<panic>[a-z ]{3,40})|^thread '.{1,60}' (?P<panicked>panicked)"
 )
 _COUNT = (
-    r"\b(?P<n>\d+)\s+(?:tests?\s+)?(?:fail\b|failed|failing|failures?|errors?\b|problems?\b)"
+    r"(?<![:.\d])\b(?P<n>\d+)\s+(?:tests?\s+)?(?:fail\b|failed|failing|failures?|errors?\b|problems?\b)"
     r"|\b(?:failures|errors|failed)\s?[=:]\s?(?P<m>\d+)|^\W*fail (?P<k>\d+)|Found (?P<f>\d+) errors?"
 )
 _VARIES = r"0x[0-9a-f]+|\d+(?:[.:,]\d+)*"
@@ -62,11 +64,13 @@ _VARIES = r"0x[0-9a-f]+|\d+(?:[.:,]\d+)*"
 def read_failure(output: str) -> CallFailure:
     """How a call failed, by the end of its output."""
     said = output[-_READ:]
-    names = _list_tests(said) or _list_places(said)
+    tests = _list_tests(said)
+    names = tests or _list_places(said)
     return CallFailure(
         names=tuple(sorted(hash_text(name, 8) for name in list(dict.fromkeys(names))[:MOST])),
         thrown=tuple(sorted(_list_exceptions(said)))[:6],
         count=_count_failures(said),
+        message=_read_message(said) if tests else "",
     )
 
 
@@ -92,13 +96,26 @@ def _shorten_test(name: str) -> str:
     return re.sub(_VARIES, "#", head) if " " in head else head
 
 
-def _list_places(said: str) -> "list[str]":
-    places = [
-        f"{match['file'].replace(chr(92), '/').rsplit('/', 1)[-1]} {_mask_numbers(match['what'])}"
+def _match_places(said: str) -> "list[re.Match[str]]":
+    return [
+        match
         for match in re.finditer(_PLACE, said)
         if "/tmp/" not in match["file"]  # noqa: S108
         and "Error" not in match["what"][:20]
         and not match["what"].startswith("in ")
+    ]
+
+
+def _read_message(said: str) -> str:
+    """What stands behind the first places of a test's output: `a_test.go:12: sync failed: empty packfile`."""
+    told = " ".join(match["what"] for match in _match_places(said)[:_TOLD])
+    return re.sub(_MASKS, _mask_match, told[:1_000]).lower()[:240]
+
+
+def _list_places(said: str) -> "list[str]":
+    places = [
+        f"{match['file'].replace(chr(92), '/').rsplit('/', 1)[-1]} {_mask_numbers(match['what'])}"
+        for match in _match_places(said)
     ]
     places = places or [f"{match['code']} {_mask_numbers(match['what'])}" for match in re.finditer(_RUST, said)]
     return (
@@ -179,6 +196,8 @@ def is_same_failure(first: CallFailure, other: CallFailure, before: str, after: 
     """
     if first.thrown and other.thrown and not set(first.thrown) & set(other.thrown):
         return False
+    if first.message and other.message and not are_similar(first.message, other.message):
+        return False  # the same test, which says something else
     if 0 < other.count < first.count or (other.names and set(other.names) < set(first.names)):
         return False  # fewer problems than before are progress
     if first.names and other.names:

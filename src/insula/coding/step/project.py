@@ -39,3 +39,24 @@ def path_inside(cwd: str, path: str) -> str:
     folder = foreign.real_path(os.path.dirname(os.path.join(cwd, path)))
     whole = f"{folder}/{os.path.basename(path)}"
     return whole[len(root) :].strip("/") if whole.startswith(root.rstrip("/") + "/") else ""
+
+
+_HEAD = 1_000
+"""Bytes of the file that names what is checked out."""
+_BRANCH = "ref: refs/heads/"
+
+
+def read_branch(cwd: str) -> str:
+    """The branch that is checked out in a folder's repository; empty where none is known."""
+    if not cwd:
+        return ""
+    root = find_project_root(cwd)
+    try:
+        head = f"{root}/.git/HEAD"
+        if os.path.isfile(f"{root}/.git"):  # a worktree says where its own stands
+            written = foreign.read(f"{root}/.git", _HEAD).decode("utf-8", "replace")
+            head = os.path.join(root, written.removeprefix("gitdir:").strip(), "HEAD")
+        said = foreign.read(head, _HEAD).decode("utf-8", "replace").strip()
+    except (OSError, ValueError):
+        return ""
+    return said.removeprefix(_BRANCH) if said.startswith(_BRANCH) else ""

@@ -51,11 +51,16 @@ _RANDOM = 20
 _TALK = frozenset(("message", "reasoning", "ghost_snapshot", "web_search_call", "image_generation_call", "compaction"))
 _SHELLS = frozenset(("exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"))
 _FRAME = re.compile(
-    r"(?:Chunk ID: \S+\n)?(?:Exit code: (?P<early>-?\d+)\n)?(?:Wall time: [^\n]*\n)"
+    r"(?s:Command: .{0,4000}?\n(?=Chunk ID: ))?(?:Script \w+\n)?(?:Chunk ID: \S+\n)?"
+    r"(?:Exit code: (?P<early>-?\d+)\n)?(?:Wall time:? [^\n]*\n)"
     r"(?:Process exited with code (?P<code>-?\d+)\n)?(?:Process running with session ID [^\n]*\n)?"
-    r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?\n?(?:Output:\n)?"
+    r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?\n?(?:Output:\n+)?"
 )
-"""What Codex puts before the output of a command."""
+"""What Codex puts before the output of a command, and of a script."""
+_SCRIPT = "exec"
+"""The tool of code mode: a script that calls the others; hooks are told of these, and not of it."""
+_CALLED = re.compile(r"\btools\.(\w+)\(")
+_STRING = r'"(?:[^"\\]|\\.)*"'
 _UNFIT = "apply_patch verification failed"
 
 
@@ -194,12 +199,33 @@ def read_use(item: Row) -> tuple[str, object]:
     """Tool and arguments as the hook would be told them: a shell is `Bash`, a patch goes by its file."""
     tool = get_text(item, "name") or ("local_shell" if item.get("type") == "local_shell_call" else "nameless")
     given = _parse_arguments(item)
+    if tool == _SCRIPT and isinstance(given, str):
+        tool, given = _unwrap_script(given)
     if tool == "apply_patch":
         patch = given if isinstance(given, str) else get_text(given, "input") if is_object(given) else ""
         return tool, {"path": next(iter(list_patched(patch)), ""), "command": patch}
     if tool in _SHELLS and is_object(given):
         return "Bash", {"command": _get_command(given.get("cmd") or given.get("command"))}
     return tool, given
+
+
+def _unwrap_script(script: str) -> tuple[str, object]:
+    """The one tool that a script calls, and its arguments; the script itself where it calls several, or none."""
+    called = _CALLED.findall(script)
+    if len(called) != 1:
+        return _SCRIPT, script
+    if called[0] in _SHELLS and (command := re.search(rf'\bcmd"?\s*:\s*({_STRING})', script)):
+        return called[0], {"cmd": _parse_string(command[1])}
+    if called[0] == "apply_patch" and (patch := re.search(rf'"\*\*\* Begin Patch{_STRING[1:]}', script)):
+        return called[0], _parse_string(patch[0])
+    return called[0], script
+
+
+def _parse_string(written: str) -> str:
+    try:
+        return str(json.loads(written, strict=False))
+    except ValueError:
+        return written.strip('"')
 
 
 def _parse_arguments(item: Row) -> object:

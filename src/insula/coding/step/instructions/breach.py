@@ -24,7 +24,7 @@ from insula.coding.step.instructions.clauses import load_table
 from insula.coding.step.instructions.commands import Ran, list_commands
 from insula.coding.step.instructions.instruction import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Instruction, screen_words
 from insula.coding.step.instructions.mentions import is_literal
-from insula.coding.step.project import is_code
+from insula.coding.step.project import is_code, read_branch
 from insula.coding.step.stop_words import DENIALS
 from insula.foreign import real_path
 from insula.value import Value, is_list, is_object
@@ -182,7 +182,7 @@ def _name_breach(breach: Breach, call: CallEffects) -> str:
 
 
 def _find_broken(instruction: Instruction, call: CallEffects, cwd: str, requests: "list[Instruction]") -> Breach | None:
-    run = _find_banned_run(instruction, call, requests)
+    run = _find_banned_run(instruction, call, cwd, requests)
     if run:
         return Breach(instruction=instruction, target=run, how="runs")
     if instruction.kind == HOW and not instruction.edits:
@@ -404,7 +404,7 @@ _ACTS = {
 """What of a command does an act; of the others the act has its own name."""
 
 
-def _find_banned_run(instruction: Instruction, call: CallEffects, requests: "list[Instruction]") -> str:
+def _find_banned_run(instruction: Instruction, call: CallEffects, cwd: str, requests: "list[Instruction]") -> str:
     if _is_conditional(instruction):
         return ""
     for run in call.runs:
@@ -431,11 +431,26 @@ def _find_banned_run(instruction: Instruction, call: CallEffects, requests: "lis
             )
             if added is not None:
                 return added.display_text
-        elif _ACTS.get(act, {act}) & set(call.acts) and (
-            not instruction.places or set(instruction.places) & _list_targets(call)
-        ):
+        elif _ACTS.get(act, {act}) & set(call.acts) and _is_at_place(instruction, act, call, cwd):
             return _show_act(call, act)
     return ""
+
+
+_TO_HEAD = frozenset(("commit", "amend", "merge"))
+"""Acts on what is checked out."""
+_SWITCHING = frozenset(("switch", "checkout", "worktree"))
+
+
+def _is_at_place(instruction: Instruction, act: str, call: CallEffects, cwd: str) -> bool:
+    """Whether an act is done to one of the branches or remotes that it is ruled out for: a push names them, a commit
+    goes to what is checked out, and where a pull request is merged to, the line does not tell."""
+    if not instruction.places or (act == "merge" and any(run.program == "gh" for run in call.runs)):
+        return True
+    if act not in _TO_HEAD:
+        return bool(set(instruction.places) & _list_targets(call))
+    if any(run.program == "git" and run.sub in _SWITCHING for run in call.runs):
+        return False
+    return read_branch(cwd) in instruction.places
 
 
 _LEAST = 3

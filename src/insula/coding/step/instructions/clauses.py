@@ -45,7 +45,8 @@ _WIDE = r"[\u3040-\u30ff\u3400-\u9fff]"
 _SENTENCE = rf"(?<=[.!?…])[\s\"')\]]+|(?<=[。！？])|(?<=[!?])(?={_WIDE})|\n+"
 _BOLD = r"\s*(?:[-*•·]|\d+[.)])?\s*\*\*"
 """How a line begins that a program wrote: nobody types a heading in bold into a prompt."""
-_BULLET = r"^\s*(?:[-*•·]|\d+[.)]|\(?[a-z]\))\s+"
+BULLET = r"^\s*(?:[-*•·]|\d+[.)]|\(?[a-z]\))\s+"
+"""How a point of a list begins."""
 _TAG_WORDS = 2
 """Words of a question behind a comma that asks for no more than a nod."""
 _MATRIX_WORDS = 5
@@ -116,7 +117,7 @@ def split_sentences(message: str) -> "list[str]":
 
 def _split_line(line: str) -> "list[str]":
     sentences: list[str] = []
-    for part in map(str.strip, re.split(_SENTENCE, re.sub(_BULLET, "", line))):
+    for part in map(str.strip, re.split(_SENTENCE, re.sub(BULLET, "", line))):
         if sentences and re.search(_ABBREVIATED, sentences[-1]):
             sentences[-1] = f"{sentences[-1]} {part}"
         elif part and len(part) <= SENTENCE and _is_prose(part):

@@ -8,7 +8,7 @@ import re
 
 from insula.coding.step import programs
 from insula.coding.step.instructions import heads
-from insula.coding.step.instructions.clauses import Clause, load_table, lower_text, split_clauses
+from insula.coding.step.instructions.clauses import BULLET, Clause, load_table, lower_text, split_clauses
 from insula.coding.step.instructions.instruction import (
     ASKED,
     BAN,
@@ -98,20 +98,36 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
         here = _list_spoken_of(clause, instruction, here)
     if instructions and re.search(load_table()["closes"], message[:SAID].lower()):
         instructions[0] = instructions[0].replace(closes=True)
-    return tuple(_list_orders(instructions, len(message) <= TYPED))
+    return tuple(_list_orders(instructions, message))
 
 
-def _list_orders(instructions: "Sequence[Instruction]", typed: bool) -> "Iterator[Instruction]":
+def _list_orders(instructions: "Sequence[Instruction]", message: str) -> "Iterator[Instruction]":
     """The instructions, each with whether it orders something; of a message that was hardly typed, a ban or a way must
-    be an order, too."""
+    be an order, too, and "no such thing" must stand on a line of its own: amid others it tells what there is not."""
+    typed = len(message) <= TYPED
     for instruction in instructions:
         orders = _begins_as_order(instruction)
+        if not typed and _denies_thing(instruction) and not _stands_alone(instruction, message):
+            continue
         if not orders and _is_told_of(instruction):
             continue
         if typed and orders and instruction.kind in {ASKED, HOW} and instruction.sure:
             yield instruction.replace(orders=True)
         elif typed or orders or instruction.kind not in STANDING:
             yield instruction
+
+
+def _denies_thing(instruction: Instruction) -> bool:
+    """Whether a ban denies a thing, and nothing that an agent does: "no default branch"."""
+    first = instruction.clause.split(maxsplit=1)[:1]
+    names = instruction.acts or instruction.programs
+    return instruction.kind == BAN and not names and bool(first) and first[0].lower() in _ADJACENT
+
+
+def _stands_alone(instruction: Instruction, message: str) -> bool:
+    """Whether a line of a message, or a point of a list, is what was said, and no more."""
+    lines = (re.sub(BULLET, "", line) for line in message.splitlines())
+    return any(" ".join(line.split()) == instruction.said for line in lines)
 
 
 def _is_told_of(instruction: Instruction) -> bool:
@@ -256,6 +272,8 @@ def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | No
         kind, chance = ASKED, 0.0
     instruction = _make_instruction(kind, clause, low, named)
     if kind == HOW and len(low.split()) < _LEAST and not (named.wanted or named.unwanted or re.search(heads.WIDE, low)):
+        return None
+    if kind == ONLY and _tells_of_program(instruction):  # "only admins can change it"
         return None
     if kind == BAN and (
         _tells_of_program(instruction) or (chance < UNNAMED and not lasts and not _names_something(instruction))
@@ -457,13 +475,17 @@ def _make_instruction(kind: str, clause: Clause, low: str, named: Named) -> Inst
         paths=named.paths,
         programs=_list_banned(kind, named, low),
         acts=acts,
-        places=_list_places(low) if "push" in acts else (),
+        places=_list_places(low) if _PLACED & set(acts) else (),
         code=named.code,
         words=named.words,
         edits=kind == ONLY or (touches and not _is_dependent(low)),
         deletes=bool(re.search(load_table()["deletes"], low)) and not _is_dependent(low),
         likes=named.wanted[0] if kind == HOW and named.wanted else "",
     )
+
+
+_PLACED = frozenset(("push", "force-push", "commit", "amend", "merge", "rebase", "reset"))
+"""Acts of which one may rule out that they are done to a branch."""
 
 
 def _stands_first(path: str, low: str) -> bool:

@@ -122,7 +122,8 @@ def _without_asked(instruction: Instruction, request: Instruction) -> Instructio
     """An instruction after the user has asked for something: what they ask for themselves is no longer ruled out."""
     if instruction.kind not in STANDING or instruction.holds == RULE:
         return instruction
-    if request.acts and set(request.acts) & set(instruction.acts) and not instruction.places:
+    elsewhere = instruction.places and not set(request.places) & set(instruction.places)
+    if request.acts and set(request.acts) & set(instruction.acts) and not elsewhere:
         return _make_rest(instruction, request)
     if (
         instruction.kind == BAN
