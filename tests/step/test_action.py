@@ -210,6 +210,12 @@ def test_no_field_of_an_action_holds_a_secret_of_its_input(
     assert secret.lower() not in kept(senses.action(tool, given_input, output, ok=not fails))
 
 
+def test_what_an_output_shows_to_be_a_secret_is_taken_out_of_its_command() -> None:
+    command = "rm -rf Kw83mdPq."
+    failed = act(command, f"Exit code 1\nthe password is Kw83mdPq\n+ {command}\nError: no", False)
+    assert "kw83mdpq" not in kept(failed)
+
+
 def test_what_a_command_gave_away_is_taken_out_of_its_output_where_nothing_shows_it() -> None:
     error = act("psql --password Kw83mdPq -h db", "fatal: role Kw83mdPq of db does not exist").error
     assert "kw83mdpq" not in error

@@ -24,6 +24,7 @@ from insula.coding.step.outcome import (
 from insula.coding.step.programs import TEST
 from insula.coding.step.redacting import MARGIN, drop_kinds, redact_command, redact_output
 from insula.coding.step.shell import READ as COMMAND
+from insula.redaction import take_out
 from insula.value import is_list, is_object
 
 TYPE_CHECKING = False
@@ -78,14 +79,20 @@ def make_action(
     input, target, secrets = _redact_input(input, PATH if kind in {READ, EDIT} else COMMAND)
     said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
     code = read_exit_code(said) if code is None and ok is not True else code
-    command = parse_command(drop_kinds(target) if secrets else target) if kind == EXECUTE else Command()
+    command = parse_command(drop_kinds(target)) if kind == EXECUTE else Command()
     fine = only_says_no(target, said, code) or (ok if ok is not None else has_succeeded(said, kind, target, code))
     fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves and command.kind != TEST))
     fine = fine and not (kind == OTHER and holds_error(said)) and not did_nothing(said, kind)
     kept_out = not fine and is_denied(said)
     done = ok is True or (has_run(said) and not kept_out)
     failed = not fine and (done or kept_out)
-    error = redact_output(output, _EDGE, secrets) if failed and done else ""  # of the others only checksums are kept
+    error, found = (
+        redact_output(output, _EDGE, secrets) if failed and done else ("", {})
+    )  # else checksums alone are kept
+    name, whole = _find_target(input)
+    if (safe := take_out(whole, found)) != whole:  # what its output shows to be a secret is one in the command, too
+        input = {**input, name: safe} if name else safe
+        return make_action(tool=tool, input=input, output=output, at=at, ok=ok, code=code, id=id)
     written = input if isinstance(input, str) else _serialize_input(input)
     told = (
         f"{target} {sum_text(written)}" if kind == EDIT else " ".join(written.split())

@@ -54,12 +54,14 @@ def drop_kinds(text: str) -> str:
     return re.sub(r"\[REDACTED:[a-z_]+\]", "[REDACTED]", text)
 
 
-def redact_output(output: str, edge: int, secrets: "dict[str, str]") -> str:
-    """Both ends of an output, without its secrets and those of the command."""
+def redact_output(output: str, edge: int, secrets: "dict[str, str]") -> "tuple[str, dict[str, str]]":
+    """Both ends of an output, without its secrets and those of the command; and the secrets that were in it."""
     if len(output) <= 2 * (edge + MARGIN):
-        return take_out(redact(output), secrets)
-    end = redact(output[-edge - MARGIN :])[MARGIN:].split(None, 1)[-1:]
-    return take_out("\n".join((redact_start(output, edge), *end)), secrets)
+        clean, shown = take_secrets(output)
+    else:
+        (start, first), (end, last) = take_secrets(output[: edge + MARGIN]), take_secrets(output[-edge - MARGIN :])
+        clean, shown = "\n".join((_cut_end(start), *end[MARGIN:].split(None, 1)[-1:])), first | last
+    return take_out(clean, secrets), shown
 
 
 def _cut_end(cut: str) -> str:
