@@ -54,6 +54,8 @@ _WORD = r"[^\W\d_]+|\d+|[^\w\s]|\n"
 _ASSIGNED = r"[A-Z][A-Z_]+=|[A-Z][A-Z\d]*(?:_[A-Z\d]+){2,}$"
 """What is assigned to, and the name of a constant."""
 _ASSIGNED_NAME = r"""(?<![\w-])(\w{3,40})["']?\s?[:=]\s?["']?$"""
+_CMDLET = r"[A-Z][a-z]+-[A-Z][A-Za-z]+"
+"""A command of PowerShell, where a command begins."""
 _NUMBER = r"(?<![A-Za-z0-9])\d{3,8}(?![A-Za-z0-9])"
 _PHRASE = (
     r"""(?:[:→：]|->|=(?=[ \t]?["']))[ \t]{0,2}["'“„«「]?(?=[^\s"'“„«「])([^\W\d_]+(?:[ ,]{1,2}[\w'’-]+){1,8})"""
@@ -191,6 +193,8 @@ def _is_no_value(text: str, start: int, end: int) -> bool:
     name = _pattern(_ASSIGNED_NAME).search(text, max(0, start - _LINE), start)
     if name and f"_{name[1].lower()}" in value.lower() and value.replace("_", "").isalpha():
         return True  # `PASSWORD=your_password`
+    if _pattern(_CMDLET).fullmatch(value) and text[:start].endswith(("; ", "| ", "& ")):
+        return True
     if _pattern(_YEAR).fullmatch(value):
         return True
     if not value.strip("0123456789.eE+-"):
