@@ -5,7 +5,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
@@ -174,6 +174,7 @@ def test_any_text_becomes_one_visible_line_within_the_limit(text: str, limit: in
 
 
 @given(TEXTS)
+@example("1  ু00A000Ko")  # two spaces hid a password
 @settings(max_examples=200, deadline=None)
 def test_a_line_screened_again_stays_as_it_is(text: str) -> None:
     line = screen_text(text, 80).text

@@ -40,12 +40,14 @@ def screen_text(text: str, limit: int) -> Screened:
     raw = text[: max(WINDOW, 4 * limit)]
     seen = _visible_text(raw)
     safe = redact(seen)
+    line = " ".join(safe.split())
+    line = redact(line) if line != safe else line  # a wider gap can hide what stands beside a value
     reasons = _match_patterns(seen)
-    if safe != seen:
+    if line != " ".join(seen.split()):
         reasons.add("secret")
     if _HIDDEN.search(raw):
         reasons.add("hidden")
-    return Screened(_cut_line(" ".join(safe.split()), limit), tuple(reason for reason in _ORDER if reason in reasons))
+    return Screened(_cut_line(line, limit), tuple(reason for reason in _ORDER if reason in reasons))
 
 
 def _visible_text(text: str) -> str:
