@@ -103,7 +103,7 @@ bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCo
 	@test -n "$(DATA)" || { echo "insula: name a LoCoMo file: make bench DATA=path/to/locomo.json" >&2; exit 1; }
 	@$(BIN)/insula bench turn --data "$(DATA)"
 
-heads: $(VENV)/test.stamp ## fit the heads that tell what a sentence means, on the data in benchmarks/ (eight minutes)
+heads: $(VENV)/test.stamp ## fit the heads that tell what a sentence means, on the data in benchmarks/ (half an hour)
 	@$(BIN)/insula bench heads --write
 	@$(BIN)/insula bench preferences --write
 	@$(BIN)/insula bench forget --write

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.units import split_units
-from insula.memory.retrieval.embedding import embed_text, embedded_all
+from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.text.analysis import analyse_text
 from insula_bench import life
 from insula_bench.conversations import read as conversation_table
@@ -167,7 +167,7 @@ def fit_projections() -> Projections:
 
 
 def _vectors(texts: Sequence[str]) -> Array:
-    vectors = np.array(embedded_all(embed_text, texts), np.float32)
+    vectors = np.array(embed_each(embed_text, texts), np.float32)
     return np.column_stack([vectors, np.full(len(vectors), CONSTANT, np.float32)])
 
 

@@ -2,10 +2,10 @@
 
 In each language four people tell the first facts of a life, few or many, and are asked for some of them and for as many
 that they did not tell; another tells the facts of a table of questions (`life.py`) and writes one half of what stands
-there; two more do so with the tables on which `affinity.py` is fitted, of whose lines nothing is learned here. The
-other half, and a fourth table, no fit reads. Each also writes real messages that need nothing. The small talks are
-asked, too. A line answers where it holds the value asked for. Whole languages are left out in turn for what is
-reported.
+there, the other half no fit reads; three more do so with the tables on which `affinity.py` is fitted, of whose lines
+nothing is learned here, and four with tables that it does not read. Each also writes real messages that need nothing.
+The small talks are asked, too. A line answers where it holds the value asked for. Whole languages are left out in turn
+for what is reported.
 """
 
 import asyncio
@@ -34,8 +34,10 @@ FACTS, ASKED = (2, 6, 15, 60), 12
 """Facts that are told in each language by four people, and how many of them are asked for at most."""
 UNKNOWN = 12
 """Facts that are asked for and were not told."""
+LIVED = 4
+"""Further tables that are lived."""
 VARIED = 6.0
-"""What the messages of the last three count for: they are of all lengths and kinds, those of the lives are short
+"""What the messages of the others count for: they are of all lengths and kinds, those of the lives are short
 questions alone."""
 SURE = 0.01
 """The share of questions of the world that may be taken for surely the user's to answer."""
@@ -63,6 +65,8 @@ class Lived(NamedTuple):
     answers: npt.NDArray[np.bool_]
     counts: float = 1.0
     """What it counts for in the fit of what a message asks."""
+    further: bool = False
+    """Whether it is of a further table: it counts for what lets lines in, and not for how likely a line answers."""
 
     @property
     def overlap(self) -> float:
@@ -85,12 +89,13 @@ async def _live(real: Mapping[str, Sequence[str]]) -> list[Lived]:
         people = list(_people(language))
         for number, (facts, asks) in enumerate(people):
             needless = [Said("real", text) for text in real[language][number :: len(people)]]
+            further = number >= len(people) - LIVED
             async with life.person(facts) as (mind, clock):
                 for said in (*asks, *needless):
                     clock.advance(life.HOUR)
                     known = await _recalled(mind, f"at {clock()}", said)
                     counts = VARIED if number >= len(FACTS) else 1.0
-                    lived.append(Lived(said.text, language, said.kind, *known, counts))
+                    lived.append(Lived(said.text, language, said.kind, *known, counts, further))
     return [*lived, *[one async for one in _talks()]]
 
 
@@ -105,7 +110,7 @@ async def _talks() -> AsyncIterator[Lived]:
 
 
 def _people(language: str) -> Iterator[tuple[list[str], list[Said]]]:
-    """What each of seven people told, and what they ask."""
+    """What each person told, and what they ask."""
     rows = life.read("lives", language)
     for number, told in enumerate(FACTS):
         known = rows[: told : max(told // ASKED, 1)]
@@ -115,7 +120,7 @@ def _people(language: str) -> Iterator[tuple[list[str], list[Said]]]:
             [row["text"] for row in rows[:told]],
             asks + [Said("untold", ask) for row in unknown for ask in row["asks"]],
         )
-    for table in ("questions", *affinity.LIVES):
+    for table in ("questions", *affinity.LIVES, *life.FURTHER[:LIVED]):
         rows = life.read(table, language)
         asked = [row for row in rows if row.get("half", "dev") == "dev"]
         asks = [Said("world", row["text"]) for row in asked if row["kind"] == "world"]
@@ -149,7 +154,8 @@ def fit(
         Of the card of `personal`: what a message's piece and whole count for, from when on it is sure, what lets lines
         in. And how likely a line answers, and any of them.
     """
-    meant = _fit_lines(lived)
+    plain = [one for one in lived if not one.further]
+    meant = _fit_lines(plain)
     best = [one.best(meant) for one in lived]
     kind = np.array([one.kind for one in lived])
     counts = np.array([one.counts for one in lived])
@@ -165,13 +171,13 @@ def fit(
         "sure": float(np.quantile(chances[kind == "world"], 1 - SURE)),
         "lines": _gate(rows, kind, lives & ~np.isin(kind, ("untold", "asked")), let_in, counts),
     }
-    held = _fit_held(best, kind)
+    held = _fit_held([one.best(meant) for one in plain], np.array([one.kind for one in plain]))
     answer = {
         "decides": "how likely a remembered line answers what is asked",
         "meant": _named(relevance.NAMES, meant),
-        "worded": _named(("overlap", "intercept"), _fit_lines(lived, WORDED)),
+        "worded": _named(("overlap", "intercept"), _fit_lines(plain, WORDED)),
         "held": {"best": round(float(held[0]), 4), "intercept": round(float(held[1]), 4)},
-        "left_out": _left_out(lived),
+        "left_out": _left_out(plain),
     }
     return weighed, answer
 

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.units import split_units
-from insula.memory.retrieval.embedding import embed_text, embedded_all
+from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.text.analysis import analyse_text
 from insula_bench import life
 
@@ -100,6 +100,7 @@ def fit_limits(real: Mapping[str, Sequence[str]]) -> tuple[dict[str, Array], dic
     authored = [_read_author(file.name[:2], file.read_text("utf-8")) for file in _authors()]
     learned, left = ({language: texts[part::2] for language, texts in real.items()} for part in (0, 1))
     made = [*authored, *(_read_composed(language) for language in life.languages())]
+    made += [_read_life(table, language) for table in life.FURTHER for language in life.languages()]
     lives = {table: [_read_life(table, language) for language in life.languages()] for table in TABLES}
     cases: list[tuple[Asked, float]] = []
     for table in TABLES:
@@ -224,7 +225,7 @@ def _pieces(text: str, language: str) -> list[str]:
 
 
 def _vectors(texts: Sequence[str]) -> Array:
-    return np.array(embedded_all(embed_text, texts), np.float32)
+    return np.array(embed_each(embed_text, texts), np.float32)
 
 
 def _biased(rows: Array) -> Array:

@@ -4,7 +4,7 @@ Adam: Kingma and Ba 2014 (arXiv 1412.6980), with their constants and a rate that
 is left out at random in each step (dropout: Srivastava et al. 2014), since sentences are few and dimensions many.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,20 +33,20 @@ class Head(NamedTuple):
         return _odds(np.maximum(_through(rows, self.hidden), 0), self.out)
 
 
-def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int) -> Head:
-    """Fit a head, always from the same start.
+def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int, starts: int = 1) -> Head:
+    """Fit a head, always from the same starts.
 
     Args:
         labels: whether each means what the head decides.
+        starts: how many networks are fitted, each from another start; the head is their mean, as one network.
     """
     dice = np.random.default_rng(0)
     width = rows.shape[1]
-    weights = [
-        np.vstack([dice.normal(size=(width, HIDDEN)) * SPREAD / np.sqrt(width), np.zeros((1, HIDDEN))]),
-        np.append(dice.normal(size=HIDDEN) / np.sqrt(HIDDEN), 0.0),
-    ]
-    head = Head(*(one.astype(np.float32) for one in weights))
-    moments = [(np.zeros_like(one), np.zeros_like(one)) for one in head]
+    inner = starts * HIDDEN
+    hidden = np.vstack([dice.normal(size=(width, inner)) * SPREAD / np.sqrt(width), np.zeros((1, inner))])
+    out = np.column_stack([dice.normal(size=(starts, HIDDEN)) / np.sqrt(HIDDEN), np.zeros(starts)])
+    weights = hidden.astype(np.float32), out.astype(np.float32)
+    moments = [(np.zeros_like(each), np.zeros_like(each)) for each in weights]
     step = 0
     for epoch in range(epochs):
         rate = RATE * (1 - epoch / epochs) + LEAST_RATE
@@ -56,9 +56,10 @@ def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int) -> Head:
             kept = dice.random((len(some), width), np.float32) >= LEFT_OUT
             step += 1
             read = rows[some] * kept / np.float32(1 - LEFT_OUT)
-            for at, slope in enumerate(_slopes(head, read, labels[some])):
-                _adam(head[at], moments[at], slope, rate, step)
-    return head
+            for at, slope in enumerate(_slopes(*weights, read, labels[some])):
+                _adam(weights[at], moments[at], slope, rate, step)
+    mean = np.append(weights[1][:, :-1].ravel() / starts, weights[1][:, -1].mean())
+    return Head(weights[0], mean.astype(np.float32))
 
 
 def chance(odds: float) -> float:
@@ -66,19 +67,17 @@ def chance(odds: float) -> float:
     return float(1 / (1 + np.exp(-np.clip(odds, -SURE, SURE))))
 
 
-def _slopes(head: Head, rows: Array, labels: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-    """The slopes of the mean loss."""
-    inner = _through(rows, head.hidden)
-    felt = np.maximum(inner, 0)
-    error = (1 / (1 + np.exp(-np.clip(_odds(felt, head.out), -SURE, SURE))) - labels) / np.float32(len(rows))
-    back = np.outer(error, head.out[:-1]) * (inner > 0)
-    hidden = np.vstack([rows.T @ back, back.sum(0, keepdims=True)])
-    return _shrunk(hidden, head.hidden), _shrunk(np.append(felt.T @ error, error.sum()), head.out)
-
-
-def _shrunk(slope: npt.NDArray[Any], weights: Array) -> Array:
-    slope[:-1] += SHRINK * weights[:-1]
-    return slope.astype(np.float32)
+def _slopes(hidden: Array, out: Array, rows: Array, labels: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    """The slopes of the mean loss of each network: a row of `out`, with its part of `hidden`."""
+    inner = _through(rows, hidden)
+    felt = np.maximum(inner, 0).reshape(len(rows), *out[:, :-1].shape)
+    odds = np.einsum("nsh,sh->ns", felt, out[:, :-1]) + out[:, -1]
+    error = (1 / (1 + np.exp(-np.clip(odds, -SURE, SURE))) - labels[:, None]) / np.float32(len(rows))
+    back = (error[:, :, None] * out[:, :-1]).reshape(inner.shape) * (inner > 0)
+    to_hidden = np.vstack([rows.T @ back, back.sum(0, keepdims=True)])
+    to_hidden[:-1] += SHRINK * hidden[:-1]
+    to_out = np.column_stack([np.einsum("nsh,ns->sh", felt, error) + SHRINK * out[:, :-1], error.sum(0)])
+    return to_hidden.astype(np.float32), to_out.astype(np.float32)
 
 
 def _adam(weights: Array, moments: tuple[Array, Array], slope: Array, rate: float, step: int) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.preferences import MEANINGS, MESSAGE, Meaning, Preference, find_preferences, part_of
-from insula.memory.retrieval.embedding import embed_text, embedded_all
+from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.memory.wishes import Relation, relate_preferences
 from insula.text.analysis import analyse_text
 from insula_bench import heads, life, softmax
@@ -303,7 +303,7 @@ def _part_fold(one: Said) -> int:
 
 @cache
 def _vector(text: str) -> Any:
-    return embedded_all(embed_text, [text])[0]
+    return embed_each(embed_text, [text])[0]
 
 
 def heard_in(text: str, language: str) -> tuple[Preference, ...]:

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from insula.language.heads import personal_chance
+from insula.language.heads import predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import MessageQuestion, extract_question
 from insula.language.units import split_units
-from insula.memory.retrieval.embedding import encode_all
+from insula.memory.retrieval.embedding import embed_all
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition.reading import question_text
 from insula.text.analysis import Analysis
@@ -24,9 +24,9 @@ class Sought(NamedTuple):
 def sought(message: Analysis, talkers: Collection[str], embed: Embed) -> Sought:
     """What is asked of memory, as `Opening` asks it: all texts at once, each once."""
     whole, pieces = question_text(message, talkers), split_units(message)
-    known = encode_all(embed, list(dict.fromkeys([whole, *pieces])))
-    chosen = most_personal(pieces, [personal_chance(one, known[one]) for one in pieces])
+    known = embed_all(embed, list(dict.fromkeys([whole, *pieces])))
+    chosen = most_personal(pieces, [predict_chance("personal", one, known[one]) for one in pieces])
     asked = [one for piece in chosen for one in extract_question(piece, message.language, USER, ASSISTANT)]
-    known |= encode_all(embed, list(dict.fromkeys(one.text for one in asked if one.text not in known)))
-    vectors = tuple(known[one].vector for one in (whole, *chosen))
-    return Sought(vectors, tuple(one._replace(vector=known[one.text].vector) for one in asked))
+    known |= embed_all(embed, list(dict.fromkeys(one.text for one in asked if one.text not in known)))
+    vectors = tuple(known[one] for one in (whole, *chosen))
+    return Sought(vectors, tuple(one._replace(vector=known[one.text]) for one in asked))

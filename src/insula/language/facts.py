@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from insula.language.heads import Encoded, operating_point, personal_chance, predict_chance, weigh_message
+from insula.language.heads import Vector, operating_point, predict_chance, weigh_message
 from insula.language.modality import classify_modality, find_marks
 from insula.language.owner import ASSISTANT, SOMEBODY, USER, find_owners
 from insula.language.statements import Utterance, find_answered_question, find_asides
@@ -112,24 +112,24 @@ def _restore_quotations(text: str, quoted: Sequence[str]) -> str:
     return "".join(chain.from_iterable(zip_longest(parts, quoted[: len(parts) - 1], fillvalue="")))
 
 
-def select_facts(candidates: Iterable[FactCandidate], encoded: Mapping[str, Encoded]) -> tuple[FactCandidate, ...]:
-    """Those of some sentences that tell a fact, by the encodings of what they mean as far as there are any."""
-    return tuple(candidate for candidate in candidates if _is_fact(candidate, encoded.get(candidate.meant)))
+def select_facts(candidates: Iterable[FactCandidate], vectors: Mapping[str, Vector]) -> tuple[FactCandidate, ...]:
+    """Those of some sentences that tell a fact, by the vectors of what they mean as far as there are any."""
+    return tuple(candidate for candidate in candidates if _is_fact(candidate, vectors.get(candidate.meant)))
 
 
-def _is_fact(candidate: FactCandidate, encoded: Encoded | None) -> bool:
-    likely = predict_chance("fact", candidate.meant, encoded.vector if encoded else None)
+def _is_fact(candidate: FactCandidate, vector: Vector | None) -> bool:
+    likely = predict_chance("fact", candidate.meant, vector)
     if likely is None:
         return candidate.own
     if candidate.asked or candidate.follows:
         return likely >= operating_point("fact", "answer")
-    is_told = likely >= LIKELY or not _asks_surely(candidate, encoded)
+    is_told = likely >= LIKELY or not _asks_surely(candidate, vector)
     return _is_clause(candidate.text) and likely >= operating_point("fact", "store") and is_told
 
 
-def _asks_surely(candidate: FactCandidate, encoded: Encoded | None) -> bool:
+def _asks_surely(candidate: FactCandidate, vector: Vector | None) -> bool:
     """Whether a sentence surely asks for what only the user can have told: "The vet wants to know which tablets"."""
-    asks = personal_chance(candidate.meant, encoded)
+    asks = predict_chance("personal", candidate.meant, vector)
     return asks is not None and weigh_message(asks, asks) >= operating_point("personal", "sure")
 
 

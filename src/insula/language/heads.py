@@ -1,10 +1,8 @@
 """Small trained heads: what a sentence means, told from its vector, with a calibrated chance and an operating point.
 
 Each head is a network of one hidden layer on the shipped sentence embedding; most of them also weigh how a sentence
-is spelled. `personal` reads the peaks of a text beside its vector: how strongly each of 96 detectors answers to the
-token that it answers to most (max-over-time pooling: Collobert et al. 2011, JMLR 12), since a vector sums all tokens
-and forgets which stood together. `make heads` fits them all, the same bytes each time on one machine, from messages
-that are composed by program and from ordinary conversations; the card of each (`heads.json`, and
+is spelled. `make heads` fits them all, the same bytes each time on one machine, from messages that are composed by
+program, from ordinary conversations and from people's own days; the card of each (`heads.json`, and
 docs/explanation/heads.md) says what it decides, on what it was fitted and how well it does where it was not. Of any
 other embedding a head can tell nothing.
 """
@@ -30,8 +28,6 @@ a lasting fact of themselves, their people or their things; `handed`, whether wo
 to be worked on, or that somebody else said. What they say of how they want answers, `insula.language.preferences`
 tells; what they want forgotten, `insula.language.forget`."""
 
-FEATURES = 1280
-"""Numbers that the shipped encoder makes of each token."""
 DIMENSIONS = 512
 """Of the embedding that the heads are fitted on."""
 SCALE = 8.0
@@ -92,15 +88,6 @@ class Cards(TypedDict):
     limits: LimitsCard
 
 
-class Encoded(NamedTuple):
-    """What an embedding makes of a text."""
-
-    vector: Vector
-    """At unit length."""
-    peaks: Vector | None = None
-    """How strongly each detector answers to it, by the shipped embedding; None of any other."""
-
-
 class Head(NamedTuple):
     """The weights of a head; the last row of each layer of its network is the bias."""
 
@@ -114,7 +101,7 @@ def predict_chance(head: HeadName, text: str, vector: Vector | None) -> float | 
     """The chance that a sentence means what a head decides, in [0, 1].
 
     Args:
-        head: which, but `personal`, for which see `personal_chance`.
+        head: which.
         text: the sentence.
         vector: of the sentence, at unit length.
 
@@ -123,22 +110,14 @@ def predict_chance(head: HeadName, text: str, vector: Vector | None) -> float | 
     """
     if vector is None or vector.size != DIMENSIONS:
         return None
-    return _compute_chance(head, text, SCALE * vector)
-
-
-def personal_chance(text: str, encoded: Encoded | None) -> float | None:
-    """The chance that only this user can have told what a text asks, in [0, 1].
-
-    Args:
-        text: a message, or a sentence of one.
-        encoded: the text.
-
-    Returns:
-        None where it is not encoded, or by another embedding than the shipped one.
-    """
-    if encoded is None or encoded.peaks is None:
-        return None
-    return _compute_chance("personal", text, np.concatenate([SCALE * encoded.vector, encoded.peaks]))
+    weights = _load_heads()[head]
+    felt = np.maximum(SCALE * vector @ weights.hidden[:-1] + weights.hidden[-1], 0.0)
+    odds = float(felt @ weights.out[:-1] + weights.out[-1])
+    if weights.spelled is not None:
+        share = load_cards()[head].get("weighs", {})
+        spelling = hash_ngrams(text).log_odds(weights.spelled) + float(weights.spelled[-1])
+        odds = share["meant"] * odds + share["spelled"] * spelling + share["intercept"]
+    return float(1 / (1 + np.exp(-odds)))
 
 
 def weigh_message(piece: float, whole: float) -> float:
@@ -157,17 +136,6 @@ def log_odds(chance: float) -> float:
     """The log-odds of a chance, as far as a head can tell."""
     likely = min(max(chance, _LEAST), 1 - _LEAST)
     return math.log(likely / (1 - likely))
-
-
-def _compute_chance(head: HeadName, text: str, read: Vector) -> float:
-    weights = _load_heads()[head]
-    felt = np.maximum(read @ weights.hidden[:-1] + weights.hidden[-1], 0.0)
-    odds = float(felt @ weights.out[:-1] + weights.out[-1])
-    if weights.spelled is not None:
-        share = load_cards()[head].get("weighs", {})
-        spelling = hash_ngrams(text).log_odds(weights.spelled) + float(weights.spelled[-1])
-        odds = share["meant"] * odds + share["spelled"] * spelling + share["intercept"]
-    return float(1 / (1 + np.exp(-odds)))
 
 
 def answer_affinities(questions: Weights, lines: Weights) -> Weights:
@@ -246,12 +214,6 @@ def _load_heads() -> Mapping[HeadName, Head]:
 
 def _part_names(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> Sequence[str]:
     return [part for part in Head._fields if f"{name}_{part}" in raw]
-
-
-def read_detectors() -> Weights:
-    """The weights of the detectors on the features of a token, a column each, the bias last."""
-    with (files("insula.language") / "heads.npz").open("rb") as file:
-        return _read_array(np.load(file, allow_pickle=False), "detectors")
 
 
 @cache

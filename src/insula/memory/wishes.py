@@ -15,7 +15,7 @@ from insula.language.handed import SpokenLine, UsersWords
 from insula.language.heads import Vector, operating_point, predict_chance
 from insula.language.preferences import MESSAGE, MOSTLY, Preference, find_preferences, is_of_one_part
 from insula.language.units import split_units
-from insula.memory.retrieval.embedding import embedded_all
+from insula.memory.retrieval.embedding import embed_each
 from insula.memory.storage.changes import Change, LessonChange, Retired, RevisionChange
 from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.vectors import Embed
@@ -105,7 +105,7 @@ def heard_in(
     if embed is None or not said.text.strip():
         return ()
     texts = list(dict.fromkeys(texts_of(own)))
-    return wishes_of(said, own, dict(zip(texts, embedded_all(embed, texts), strict=True)), history)
+    return wishes_of(said, own, dict(zip(texts, embed_each(embed, texts), strict=True)), history)
 
 
 def learnable_preferences(

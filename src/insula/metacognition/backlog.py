@@ -16,7 +16,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Statement, Utterance, extract_statements
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import embedded_all, encode_all, hands_of
+from insula.memory.retrieval.embedding import embed_all, embed_each, hands_of
 from insula.memory.storage import facts, vectors
 from insula.memory.storage.rows import Embedded, Place, Unembedded, Unstated
 from insula.memory.storage.store import Store
@@ -142,7 +142,7 @@ def _embed_rows(rows: Iterable[Unembedded], embed: Embed) -> list[Embedded]:
     """The vectors of memories, read all at once."""
     texts = texts_to_embed(rows)
     new = list(dict.fromkeys(text for several in texts.values() for text in several if text))
-    return embedded_rows(texts, dict(zip(new, embedded_all(embed, new), strict=True)))
+    return embedded_rows(texts, dict(zip(new, embed_each(embed, new), strict=True)))
 
 
 def _make_statements(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
@@ -165,7 +165,7 @@ def fact_units(analysis: Analysis, before: Sequence[Utterance], embed: Embed | N
     """The sentences of a user's message that tell a fact of their life; see `telling`."""
     candidates = find_fact_candidates(analysis, before)
     return select_facts(
-        candidates, {} if embed is None else encode_all(embed, [candidate.meant for candidate in candidates])
+        candidates, {} if embed is None else embed_all(embed, [candidate.meant for candidate in candidates])
     )
 
 

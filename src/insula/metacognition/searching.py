@@ -4,17 +4,18 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from insula.language.heads import Encoded, personal_chance
+from insula.language.heads import predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_question
 from insula.language.units import split_units
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import encode_all
+from insula.memory.retrieval.embedding import embed_all
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Recollection
+from insula.memory.storage.vectors import Vector
 from insula.metacognition.engine import Engine
 from insula.metacognition.reading import analyse_redacted, question_text
 from insula.operations.facts import FactPage, describe_facts, facts_of
@@ -107,13 +108,12 @@ async def _retrieve_hits(engine: Engine, place: Place, text: str) -> tuple[Recol
     analysis = analyse_redacted(text, next(iter(engine.identity.languages), default))
     asked = build_cue(analysis, USER, ASSISTANT, languages - {analysis.language})
     whole, pieces = question_text(analysis, speakers), split_units(analysis)
-    encoded = await _encode_texts(engine, [whole, *pieces])
-    sought = most_personal(pieces, [personal_chance(sentence, encoded.get(sentence)) for sentence in pieces])
+    vectors = await _embed_texts(engine, [whole, *pieces])
+    sought = most_personal(pieces, [predict_chance("personal", piece, vectors.get(piece)) for piece in pieces])
     questions = [
         question for piece in sought for question in extract_question(piece, analysis.language, USER, ASSISTANT)
     ]
-    encoded |= await _encode_texts(engine, [question.text for question in questions])
-    vectors = {text: encoding.vector for text, encoding in encoded.items()}
+    vectors |= await _embed_texts(engine, [question.text for question in questions])
     recollection = await engine.store.memories.recall_memories(
         place,
         asked,
@@ -128,12 +128,12 @@ async def _retrieve_hits(engine: Engine, place: Place, text: str) -> tuple[Recol
     return recollection, sure, await engine.store.memories.search_index(place, asked, BY_WORDS)
 
 
-async def _encode_texts(engine: Engine, texts: Sequence[str]) -> dict[str, Encoded]:
-    """The encodings of some texts; none where there is no embedding."""
+async def _embed_texts(engine: Engine, texts: Sequence[str]) -> dict[str, Vector]:
+    """The vectors of some texts; none where there is no embedding."""
     new = [text for text in dict.fromkeys(texts) if text]
     if engine.embed is None or not new:
         return {}
-    return await asyncio.to_thread(encode_all, engine.embed, new)
+    return await asyncio.to_thread(embed_all, engine.embed, new)
 
 
 async def search_facts(

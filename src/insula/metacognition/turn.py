@@ -20,7 +20,7 @@ from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.forget import ForgetRequest, find_request
 from insula.language.handed import UsersWords, announcing_words, users_words
-from insula.language.heads import Encoded, personal_chance, predict_chance
+from insula.language.heads import predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
 from insula.language.statements import Utterance, extract_question, extract_statements
@@ -28,7 +28,7 @@ from insula.language.units import split_units
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.relevance import ANSWERS
-from insula.memory.retrieval.embedding import encode_all, find_encoded
+from insula.memory.retrieval.embedding import embed_all, find_vectors
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, build_cue
@@ -195,7 +195,6 @@ class Turn:
         self._gate = MemoryGate(None)
         self._learned: LearnedGuidance | None = None
         self._vectors: dict[str, Vector] = {}
-        self._encoded: dict[str, Encoded] = {}
         self._unembeddable = self._is_resumed = False
         self._unembedded: tuple[Unembedded, ...] = ()
         self._asked_again = 0
@@ -304,7 +303,7 @@ class Turn:
         pieces = split_units(self._read_own(()))
         await self._embed_texts([whole, *pieces])
         named = named_talkers(self.analysis, speakers)
-        chances = {text: personal_chance(text, self._encoded.get(text)) for text in {whole, *pieces}}
+        chances = {text: predict_chance("personal", text, self._vectors.get(text)) for text in {whole, *pieces}}
         personal = [chances[text] for text in pieces]
         self._gate = decide_gate(self.analysis, personal, chances[whole], named)
         sought = most_personal(pieces, personal)
@@ -445,17 +444,13 @@ class Turn:
         new = [text for text in dict.fromkeys(texts) if text and text not in self._vectors]
         if (embed := self._embed) is None or not new:
             return
-        self._keep_encoded(known := find_encoded(embed, new))
+        self._vectors.update(known := find_vectors(embed, new))
         if not (new := [text for text in new if text not in known]):
             return
         self._unembeddable = True
         with self.kept_from_host("embed"), open_span(telemetry.EMBEDDING, texts=len(new)):
-            self._keep_encoded(await asyncio.to_thread(encode_all, embed, new))
+            self._vectors.update(await asyncio.to_thread(embed_all, embed, new))
             self._unembeddable = False
-
-    def _keep_encoded(self, made: Mapping[str, Encoded]) -> None:
-        self._encoded.update(made)
-        self._vectors.update((text, encoded.vector) for text, encoded in made.items())
 
     def _apply_controls(self) -> None:
         """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
@@ -489,7 +484,7 @@ class Turn:
             whole.language
         )  # a request would bring back what it wants gone
         self._wished = tuple(wish for wish in self._wished if not forget.is_in_request(wish.words))
-        facts = [fact for fact in select_facts(units, self._encoded) if not forget.is_in_request(fact.text)]
+        facts = [fact for fact in select_facts(units, self._vectors) if not forget.is_in_request(fact.text)]
         made = extract_statements(kept, USER, ASSISTANT, before, [fact.text for fact in facts])
         stated = [statement for statement in made if not forget.is_in_request(statement.text)]
         encoding, asked = encode_claims(whole, USER, ASSISTANT), self._questions_before()

@@ -19,7 +19,7 @@ from insula.coding.step.corrections import measure_likeness
 from insula.language.guiding import CORRECTS, FEEDBACK, THANKS, guiding_chance
 from insula.language.handed import Hands, Waits, may_wait, users_lines
 from insula.language.units import split_units
-from insula.memory.retrieval.embedding import embedded_all
+from insula.memory.retrieval.embedding import embed_each
 from insula.memory.storage.changes import LessonChange
 from insula.memory.storage.rows import StoredGuidance, StoredSignal, TranscriptLine
 from insula.memory.storage.vectors import Embed
@@ -119,7 +119,7 @@ def judge_reaction(message: str, previous: str, response: str, embed: Embed | No
     if not response.strip():
         return Reaction(0.0, "")
     pieces = () if _asks_user(response) or not embed else split_units(analyse_text(message))
-    vectors = embedded_all(embed, pieces) if embed and pieces else []
+    vectors = embed_each(embed, pieces) if embed and pieces else []
     chances = [guiding_chance("corrects", vector) or 0.0 for vector in vectors]
     best = max(chances, default=0.0)
     if best >= CORRECTS:
@@ -165,7 +165,7 @@ def only_thanks(message: str, embed: Embed | None) -> bool:
     said = [sentence.text for sentence in analyse_text(message).sentences]
     if not embed or not said or len(message) > PLAIN_CHARS or any(mark in message for mark in "?？"):
         return False
-    return all((guiding_chance("thanks", vector) or 0.0) >= THANKS for vector in embedded_all(embed, said))
+    return all((guiding_chance("thanks", vector) or 0.0) >= THANKS for vector in embed_each(embed, said))
 
 
 class CorrectiveMessage(NamedTuple):
@@ -215,7 +215,7 @@ def find_corrections(lines: Iterable[TranscriptLine], embed: Embed | None) -> It
 def _is_feedback(own: str, embed: Embed | None) -> bool:
     """Whether a text speaks of how the assistant works, or should."""
     pieces = split_units(analyse_text(own)) if embed else ()
-    vectors = embedded_all(embed, pieces) if embed and pieces else []
+    vectors = embed_each(embed, pieces) if embed and pieces else []
     return any((guiding_chance("feedback", vector) or 0.0) >= FEEDBACK for vector in vectors)
 
 

@@ -21,7 +21,7 @@ from insula.language.owner import ASSISTANT, USER, find_owners
 from insula.language.preferences import is_of_one_part, part_of
 from insula.language.statements import extract_statements
 from insula.language.units import split_units
-from insula.memory.retrieval.embedding import embedded_all, hands_of
+from insula.memory.retrieval.embedding import embed_each, hands_of
 from insula.memory.storage.rows import TranscriptLine
 from insula.memory.storage.vectors import Embed
 from insula.night import prompts
@@ -187,7 +187,7 @@ def _names_people(paths: Iterable[str]) -> bool:
 def read_text(text: str, embed: Embed | None, *, bids: bool = True) -> Text:
     """A text as it is weighed."""
     own = _USER.sub(f"{FIRST_PERSON} ", text)
-    vectors = embedded_all(embed, [text] if own == text else [text, own]) if embed else []
+    vectors = embed_each(embed, [text] if own == text else [text, own]) if embed else []
     put = (own, vectors[1]) if len(vectors) > 1 else None
     return Text(text, frozenset(analyse_text(text).terms), vectors[0] if vectors else None, bids, put)
 
@@ -203,7 +203,7 @@ def about_no_answers(corrections: Sequence[Corrected], embed: Embed | None) -> l
     """Those corrections that are not about how answers are to be: that is a preference, and has a ledger of its own."""
     if embed is None or not corrections:
         return list(corrections)
-    vectors = embedded_all(embed, [correction.wanted for correction in corrections])
+    vectors = embed_each(embed, [correction.wanted for correction in corrections])
     return [correction for correction, vector in zip(corrections, vectors, strict=True) if not part_of(vector)]
 
 
@@ -218,7 +218,7 @@ def list_sayings(lines: Sequence[TranscriptLine], embed: Embed | None) -> tuple[
         analysis = analyse_text(words)
         pieces = list(dict.fromkeys((*split_units(analysis), words[:CHARS])))
         both = [f"{previous} {words}"[:CHARS]] if previous else []
-        vectors = tuple(embedded_all(embed, [*pieces, *both])) if embed else ()
+        vectors = tuple(embed_each(embed, [*pieces, *both])) if embed else ()
         said = vectors[: len(pieces)]
         is_feedback = line.id in asking or _is_feedback(said)
         whole = said[pieces.index(words[:CHARS])] if said else None
@@ -238,7 +238,7 @@ def _only_waits(response: str, embed: Embed | None) -> bool:
     """Whether a response only waits for a text, or asks for it."""
     if embed is None or "?" in response or "？" in response:
         return True
-    vector, *told = embedded_all(embed, [response, *WAITING, *ANSWERING])
+    vector, *told = embed_each(embed, [response, *WAITING, *ANSWERING])
     near = [float(np.dot(vector, each)) for each in told]
     return max(near[: len(WAITING)]) >= max(WAITS, *near[len(WAITING) :])
 
@@ -456,7 +456,7 @@ def _wants_otherwise(wanted: frozenset[str], asked: frozenset[str]) -> bool:
 def contradicts_preferences(text: Text, preferences: Sequence[str], embed: Embed | None) -> bool:
     """Whether an item says the opposite of what the user wants of all answers."""
     wanted = _find_wanted([text.vector], PART_SURELY)
-    vectors = embedded_all(embed, preferences) if embed and wanted else ()
+    vectors = embed_each(embed, preferences) if embed and wanted else ()
     return any(_wants_otherwise(wanted, _find_wanted([vector], PART_SURELY)) for vector in vectors)
 
 
@@ -466,7 +466,7 @@ def restates_preference(text: Text, quotes: Sequence[str], preferences: Sequence
     quoted = [each for each in preferences if any(_is_within(quote, each) for quote in quotes)]
     if embed is None or text.vector is None or not quoted:
         return False
-    return any(float(np.dot(text.vector, vector)) >= RESTATED for vector in embedded_all(embed, quoted))
+    return any(float(np.dot(text.vector, vector)) >= RESTATED for vector in embed_each(embed, quoted))
 
 
 def _is_within(quote: str, preference: str) -> bool:

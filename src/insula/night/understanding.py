@@ -26,7 +26,7 @@ from insula.llm.budget import Account, bound_tokens
 from insula.llm.client import Prompt, generate_reply
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval import extraction
-from insula.memory.retrieval.embedding import embedded_all, hands_of
+from insula.memory.retrieval.embedding import embed_each, hands_of
 from insula.memory.retrieval.extraction import LineContent
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import unread
@@ -185,7 +185,7 @@ def _extraction_line(line: Unread, content: str) -> ExtractionLine:
 async def _find_near(reader: Reader, line: Unread) -> list[int]:
     """The memories that a line could concern."""
     analysis = analyse_text(line.content, default=line.language or "en")
-    vectors = [] if reader.embed is None else await asyncio.to_thread(embedded_all, reader.embed, [line.content])
+    vectors = [] if reader.embed is None else await asyncio.to_thread(embed_each, reader.embed, [line.content])
     place = Place(reader.user_id, line.session, reader.user, "")
     asked = build_cue(analysis, USER, ASSISTANT, frozenset())
     recollection = await reader.store.memories.recall_memories(place, asked, LINES, vectors=vectors)
@@ -271,7 +271,7 @@ def _read_facts(line: Unread, facts: Iterable[ExtractedFact], batch: Batch) -> L
 async def _with_vectors(reader: Reader, read: LineContent) -> tuple[Statement, ...]:
     if reader.embed is None or not read.statements:
         return read.statements
-    vectors = await asyncio.to_thread(embedded_all, reader.embed, list(read.meanings))
+    vectors = await asyncio.to_thread(embed_each, reader.embed, list(read.meanings))
     return tuple(statement._replace(vector=vector) for statement, vector in zip(read.statements, vectors, strict=True))
 
 
@@ -279,16 +279,14 @@ async def _nearness_to(reader: Reader, words: str, says: Sequence[Statement]) ->
     """How near some words are to the nearest of some statements, as a cosine; 0 without vectors."""
     if reader.embed is None or not says:
         return 0.0
-    first, *others = await asyncio.to_thread(
-        embedded_all, reader.embed, [words, *(statement.text for statement in says)]
-    )
+    first, *others = await asyncio.to_thread(embed_each, reader.embed, [words, *(statement.text for statement in says)])
     return max(float(first @ other) for other in others)
 
 
 async def _embed_words(reader: Reader, words: str) -> Vector | None:
     if reader.embed is None:
         return None
-    (vector,) = await asyncio.to_thread(embedded_all, reader.embed, [words])
+    (vector,) = await asyncio.to_thread(embed_each, reader.embed, [words])
     return vector
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from insula.guidance import MUTED, PINNED
 from insula.language.heads import Vector
 from insula.language.preferences import is_of_one_part, part_of
-from insula.memory.retrieval.embedding import embedded_all
+from insula.memory.retrieval.embedding import embed_each
 from insula.memory.storage.changes import Retired
 from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.vectors import Embed
@@ -135,7 +135,7 @@ def read_guidelines(
     lines = [line for line in document.derived if not is_view(line.id)]
     topics = {line.id: " ".join(ledger[line.id].trigger) for line in lines if line.id in ledger}
     texts = [text for line in lines for text in (line.text, topics.get(line.id, "")) if text]
-    known = dict(zip(texts, embedded_all(embed, texts), strict=True)) if embed and texts else {}
+    known = dict(zip(texts, embed_each(embed, texts), strict=True)) if embed and texts else {}
     read = {line.id: part_of(known.get(line.text)) for line in lines}
     out = {name for name, part in read.items() for newer in parts if newer != part and is_of_one_part(newer, part)}
     left = revise_document(

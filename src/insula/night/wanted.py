@@ -15,7 +15,7 @@ from insula.language.guiding import guiding_chance
 from insula.language.handed import UsersWords, users_lines
 from insula.language.heads import Vector
 from insula.language.preferences import LONGEST, Meaning, Preference, is_of_one_part, meaning_of, part_of
-from insula.memory.retrieval.embedding import embedded_all, hands_of
+from insula.memory.retrieval.embedding import embed_each, hands_of
 from insula.memory.storage.changes import Change, LessonChange, Retired
 from insula.memory.storage.rows import StoredGuidance, StoredSignal, TranscriptLine
 from insula.memory.storage.vectors import Embed
@@ -170,7 +170,7 @@ def requests_in(
     first = next((place for place, line in enumerate(lines) if line.provenance == "assistant"), len(lines))
     read = (line for line in lines[first:] if is_users(line) and (messages is None or line.id in messages))
     texts = [(line.id, text) for line in read for text in _split_texts(said[line.id].text)]
-    vectors = embedded_all(embed, [text for _, text in texts]) if texts else []
+    vectors = embed_each(embed, [text for _, text in texts]) if texts else []
     requests: list[PreferenceRequest] = []
     for (message, text), vector in zip(texts, vectors, strict=True):
         feedback, meant = guiding_chance("feedback", vector), meaning_of(text, vector, vector)
@@ -260,7 +260,7 @@ def _is_known(asked: PreferenceRequest, kept: Sequence[StoredGuidance], embed: E
     """Whether a preference says it already; not one that is a part of it, which takes its place."""
     wishes = [preference_words(preference) for preference in kept if is_wish(preference) and is_told(preference)]
     others = [said for said in wishes if said == asked.text or said not in asked.text]
-    vectors = embedded_all(embed, others) if embed and others else []
+    vectors = embed_each(embed, others) if embed and others else []
     return any(float(np.dot(asked.vector, vector)) >= KNOWN for vector in vectors)
 
 
@@ -283,7 +283,7 @@ def find_doubtful(
     if embed is None or not pairs:
         return None
     texts = list(dict.fromkeys(preference_words(preference) for pair in pairs for preference in pair))
-    vectors = dict(zip(texts, embedded_all(embed, texts), strict=True))
+    vectors = dict(zip(texts, embed_each(embed, texts), strict=True))
     near = [
         (float(np.dot(vectors[preference_words(old)], vectors[preference_words(preference)])), old, preference)
         for old, preference in pairs

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from insula.errors import InputError
 from insula.language.handed import Hands
-from insula.language.heads import Encoded, predict_chance
+from insula.language.heads import predict_chance
 from insula.memory.storage.vectors import Array, Embed, Vector, embed_normalised
 
 if TYPE_CHECKING:
@@ -39,48 +39,37 @@ _LOCK = Lock()
 def embed_text(text: str) -> Array:
     """The embedding that is used unless another one is named; each text waits for the one before it."""
     with _LOCK:
-        return _load_encoder().encode_texts([text])[0].vector
+        return _load_encoder().encode_texts([text])[0]
 
 
-def encode_all(embed: Embed, texts: Sequence[str]) -> dict[str, Encoded]:
-    """The encodings of some texts: the shipped embedding reads all at once, which streams its weights once.
+def embed_all(embed: Embed, texts: Sequence[str]) -> dict[str, Vector]:
+    """The embeddings of some texts, at unit length: the shipped one reads all at once, which streams its weights once.
 
     Raises:
         InputError: what the function returned is no list of finite numbers.
     """
     if embed is not embed_text:
-        return {text: Encoded(embed_normalised(embed, text)) for text in texts}
+        return {text: embed_normalised(embed, text) for text in texts}
     with _LOCK:
         return dict(zip(texts, _load_encoder().encode_texts(texts), strict=True))
 
 
-def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
-    """The embeddings of some texts, at unit length; see `encode_all`."""
-    made = encode_all(embed, texts)
-    return [made[text].vector for text in texts]
+def embed_each(embed: Embed, texts: Sequence[str]) -> list[Vector]:
+    """The embeddings of some texts, one for each; see `embed_all`."""
+    made = embed_all(embed, texts)
+    return [made[text] for text in texts]
 
 
-def find_encoded(embed: Embed, texts: Iterable[str]) -> dict[str, Encoded]:
-    """The encodings of those of some texts that the shipped embedding has made lately: they need no thread."""
+def find_vectors(embed: Embed, texts: Iterable[str]) -> dict[str, Vector]:
+    """The embeddings of those of some texts that the shipped embedding has made lately: they need no thread."""
     if embed is not embed_text or not _load_encoder.cache_info().currsize:
         return {}
-    return {text: encoded for text in texts if (encoded := _load_encoder().find_encoding(text)) is not None}
-
-
-def token_features(text: str) -> Array:
-    """What the shipped embedding makes of each token of a text: what detectors of heads are fitted on."""
-    with _LOCK:
-        return _load_encoder().token_features(text)
+    return {text: vector for text in texts if (vector := _load_encoder().find_vector(text)) is not None}
 
 
 def hands_of(embed: Embed | None) -> Hands:
     """What tells how likely words announce a text that is handed over; see `insula.language.handed`."""
     return lambda words: predict_chance("handed", words, embed_normalised(embed, words)) if embed else None
-
-
-def reload_encoder() -> None:
-    """Let the next text be encoded anew, with the detectors that stand in the package by then."""
-    _load_encoder.cache_clear()
 
 
 @cache

