@@ -3,12 +3,14 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from insula import Controls, InputError, Metacognition
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
 from insula.metacognition.backlog import make_vectors
@@ -235,6 +237,14 @@ async def test_before_the_model_is_asked_nothing_is_read_that_only_the_next_turn
     assert None not in await vectors(store)
     assert None not in await stated(store)
     await metacognition.close()
+
+
+async def test_of_another_embedding_nothing_is_said_to_be_untold_though_its_vectors_are_as_long(store: Store) -> None:
+    for embed, says in ((embed_text, True), (partial(embed_text), False)):
+        mind = Metacognition(store, holdout=0.0, embed=embed)
+        async with mind.turn("ana", f"says {says}", "What is my blood type?") as turn:
+            turn.finish("I don't know.")
+        assert ("has not told you" in f"{turn.instructions}{turn.prompt}") == says
 
 
 async def test_what_a_killed_process_did_not_read_is_made_up_for_with_what_it_states(tmp_path: Path) -> None:

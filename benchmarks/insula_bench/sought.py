@@ -3,11 +3,10 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from insula.language.heads import predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import MessageQuestion, extract_question
 from insula.language.units import split_units
-from insula.memory.retrieval.embedding import embed_all
+from insula.memory.retrieval.embedding import embed_all, predict_personal
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition.reading import question_text
 from insula.text.analysis import Analysis
@@ -25,7 +24,7 @@ def sought(message: Analysis, talkers: Collection[str], embed: Embed) -> Sought:
     """What is asked of memory, as `Opening` asks it: all texts at once, each once."""
     whole, pieces = question_text(message, talkers), split_units(message)
     known = embed_all(embed, list(dict.fromkeys([whole, *pieces])))
-    chosen = most_personal(pieces, [predict_chance("personal", one, known[one]) for one in pieces])
+    chosen = most_personal(pieces, [predict_personal(embed, one, known) for one in pieces])
     asked = [one for piece in chosen for one in extract_question(piece, message.language, USER, ASSISTANT)]
     known |= embed_all(embed, list(dict.fromkeys(one.text for one in asked if one.text not in known)))
     vectors = tuple(known[one] for one in (whole, *chosen))

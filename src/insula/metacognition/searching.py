@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from insula.language.heads import predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_question
 from insula.language.units import split_units
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import embed_all
+from insula.memory.retrieval.embedding import embed_all, predict_personal
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
@@ -109,7 +108,7 @@ async def _retrieve_hits(engine: Engine, place: Place, text: str) -> tuple[Recol
     asked = build_cue(analysis, USER, ASSISTANT, languages - {analysis.language})
     whole, pieces = question_text(analysis, speakers), split_units(analysis)
     vectors = await _embed_texts(engine, [whole, *pieces])
-    sought = most_personal(pieces, [predict_chance("personal", piece, vectors.get(piece)) for piece in pieces])
+    sought = most_personal(pieces, [predict_personal(engine.embed, piece, vectors) for piece in pieces])
     questions = [
         question for piece in sought for question in extract_question(piece, analysis.language, USER, ASSISTANT)
     ]

@@ -28,7 +28,7 @@ from insula.language.units import split_units
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.relevance import ANSWERS
-from insula.memory.retrieval.embedding import embed_all, find_vectors
+from insula.memory.retrieval.embedding import embed_all, find_vectors, predict_personal
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, build_cue
@@ -303,7 +303,7 @@ class Turn:
         pieces = split_units(self._read_own(()))
         await self._embed_texts([whole, *pieces])
         named = named_talkers(self.analysis, speakers)
-        chances = {text: predict_chance("personal", text, self._vectors.get(text)) for text in {whole, *pieces}}
+        chances = {text: predict_personal(engine.embed, text, self._vectors) for text in {whole, *pieces}}
         personal = [chances[text] for text in pieces]
         self._gate = decide_gate(self.analysis, personal, chances[whole], named)
         sought = most_personal(pieces, personal)

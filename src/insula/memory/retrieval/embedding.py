@@ -7,7 +7,7 @@ NumPy. It comes as a wheel, and is loaded at the first text that is embedded: 0.
 import hashlib
 import importlib
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -65,6 +65,14 @@ def find_vectors(embed: Embed, texts: Iterable[str]) -> dict[str, Vector]:
     if embed is not embed_text or not _load_encoder.cache_info().currsize:
         return {}
     return {text: vector for text in texts if (vector := _load_encoder().find_vector(text)) is not None}
+
+
+def predict_personal(embed: Embed | None, text: str, vectors: Mapping[str, Vector]) -> float | None:
+    """The chance that only the user can have told what a text asks; None by any other embedding than the shipped one.
+
+    Another one may have vectors of the same size, of which the head would tell what is not so.
+    """
+    return predict_chance("personal", text, vectors.get(text)) if embed is embed_text else None
 
 
 def hands_of(embed: Embed | None) -> Hands:
